@@ -1,0 +1,41 @@
+# `make demo` and `make test` are all one needs; they set up .venv on their own.
+# Needs Python 3.11 or later, make and a network (or a local package index) once.
+
+SHELL := /bin/sh
+BIN := .venv/bin
+CHECKED := qiaocrawl spiders pipelines middlewares benchmarks scripts tests
+
+.DEFAULT_GOAL := help
+.PHONY: help demo install test lint clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' Makefile
+
+demo: ## the main job end to end, offline, on the built-in demo web
+	@scripts/install.sh
+	@$(BIN)/qiaocrawl demo
+
+install: ## .venv with everything the project needs to run
+	@scripts/install.sh
+
+test: ## everything: set up what tests need, ruff, mypy, pytest (ARGS="-k word" chooses)
+	@scripts/install.sh test
+	@scripts/setup-test-needs.sh
+	@$(MAKE) --no-print-directory -k ruff mypy; checked=$$?; \
+	  echo '$(BIN)/python -m pytest $(ARGS)'; \
+	  $(BIN)/python -m pytest $(ARGS) && exit $$checked
+
+lint: ## ruff and mypy
+	@scripts/install.sh test
+	@$(MAKE) --no-print-directory -k ruff mypy
+
+# Two targets, so that with -k one runs when the other fails.
+.PHONY: ruff mypy
+ruff:
+	$(BIN)/ruff check $(CHECKED)
+mypy:
+	$(BIN)/mypy
+
+clean: ## .venv, caches and builds go; data/ stays
+	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find $(CHECKED) -name __pycache__ -prune -exec rm -rf {} +

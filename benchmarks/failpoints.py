@@ -1,0 +1,106 @@
+"""Runs a Scrapy command that kills itself with -9 at a named point of a page's life.
+
+``python benchmarks/failpoints.py POINT N crawl site -a …`` dies at the N-th time the point
+is passed. The points are set from outside, so that the product carries none of them.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from scrapy.cmdline import execute
+
+import pipelines.evidence
+import pipelines.store
+from qiaocrawl.crawl.handler import GuardedDownloadHandler
+from qiaocrawl.crawl.spider import FrontierSpider
+from qiaocrawl.crawl.worker import FrontierWorker
+from qiaocrawl.pool import AnalysisPool
+from qiaocrawl.storage import frontier
+
+Wrapped = Callable[..., Any]
+
+
+def _die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _before(owner: Any, name: str, strike: int) -> None:
+    """Die when ``owner.name`` is called for the *strike*-th time."""
+    original: Wrapped = getattr(owner, name)
+    calls = count(1)
+
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        if next(calls) == strike:
+            _die()
+        return original(*args, **kwargs)
+
+    setattr(owner, name, wrapped)
+
+
+def _after(owner: Any, name: str, strike: int) -> None:
+    """Die when ``owner.name`` has returned for the *strike*-th time."""
+    original: Wrapped = getattr(owner, name)
+    calls = count(1)
+
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        result = original(*args, **kwargs)
+        if next(calls) == strike:
+            _die()
+        return result
+
+    setattr(owner, name, wrapped)
+
+
+def _after_commit(owner: Any, name: str, strike: int) -> None:
+    """Die when the coroutine ``owner.name`` has finished for the *strike*-th time."""
+    original: Wrapped = getattr(owner, name)
+    calls = count(1)
+
+    async def wrapped(*args: Any, **kwargs: Any) -> Any:
+        result = await original(*args, **kwargs)
+        if next(calls) == strike:
+            _die()
+        return result
+
+    setattr(owner, name, wrapped)
+
+
+POINTS: dict[str, Callable[[int], None]] = {
+    "leased, not committed": lambda n: _after(frontier, "lease", n),
+    "leased, committed": lambda n: _after_commit(FrontierWorker, "_lease_more", n),
+    "handed out": lambda n: _after(FrontierWorker, "next_lease", n),
+    "mid-download": lambda n: _before(GuardedDownloadHandler, "_cancellable", n),
+    "response arrived": lambda n: _before(FrontierSpider, "page_item", n),
+    "page stored, not committed": lambda n: _after(pipelines.evidence, "store_page", n),
+    "page committed": lambda n: _after_commit(
+        pipelines.evidence.EvidencePipeline, "process_item", n
+    ),
+    "in analysis": lambda n: _after(AnalysisPool, "submit", n),
+    "outcome written, not committed": lambda n: _after(frontier, "complete", n),
+    "links written, not committed": lambda n: _after(frontier, "offer", n),
+    "outcome committed": lambda n: _after_commit(
+        pipelines.store.StorePipeline, "process_item", n
+    ),
+    "while closing": lambda n: _before(FrontierWorker, "close", 1),
+}
+"""Every named point; the last one also needs a SIGTERM from outside to be reached early."""
+
+
+def main() -> None:
+    """Arm one point, then hand over to Scrapy."""
+    point, strike, *command = sys.argv[1:]
+    POINTS[point](int(strike))
+    execute(["scrapy", *command])
+
+
+if __name__ == "__main__":
+    main()

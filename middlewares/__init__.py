@@ -1,0 +1,1 @@
+"""Downloader middlewares; where each stands is said in ``settings.py``."""

@@ -1,0 +1,110 @@
+"""robots.txt as RFC 9309 reads it, with Crawl-delay kept and a day's memory."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING
+
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from scrapy.exceptions import IgnoreRequest
+from scrapy.robotstxt import ProtegoRobotParser
+from scrapy.utils.httpobj import urlparse_cached
+
+from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.errors import AddressRefusedError, RobotsUnreachableError
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.robotstxt import RobotParser
+
+logger = logging.getLogger(__name__)
+# Scrapy prints a traceback for every host that does not answer; ours says it in a line.
+logging.getLogger("scrapy.downloadermiddlewares.robotstxt").setLevel(logging.CRITICAL)
+
+# RFC 9309: a parser must read at least 500 KiB and may stop there; a copy may serve a day.
+_MAX_BYTES = 512 * 1024
+_FRESH_SECONDS = 24 * 3600.0
+# An unreachable robots.txt is asked for again sooner: as often as a page of the host is tried,
+# so that every try of a page is a real one.
+_RETRY_GROWTH = 4.0
+_RETRY_STEPS = 2
+
+
+class RobotsMiddleware(RobotsTxtMiddleware):
+    """Scrapy's middleware with the cases it leaves open decided (faults F-K2, F-K3, F-K5).
+
+    A 4xx allows everything (429 does not), a 5xx or no answer allows nothing for now.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        options = runtime_of(crawler).options
+        self._longest_delay_seconds: float = options["QIAO_MAX_CRAWL_DELAY_SECONDS"]
+        self._first_retry_seconds: float = options["QIAO_FRONTIER_RETRY_SECONDS"]
+        self._expires: dict[str, float] = {}
+        self._failures: dict[str, int] = {}
+        self._unreachable: dict[str, Exception] = {}
+
+    async def robot_parser(self, request: Request) -> RobotParser | None:
+        """The rules for the request's host, fetched again when they are a day old."""
+        netloc = urlparse_cached(request).netloc
+        if self._expires.get(netloc, float("inf")) <= time.monotonic():
+            self._parsers.pop(netloc, None)
+            self._expires.pop(netloc, None)
+            self._unreachable.pop(netloc, None)
+        return await super().robot_parser(request)
+
+    def process_request_2(self, rp: RobotParser | None, request: Request) -> None:
+        """Judge by the fixed product token; an unreachable robots.txt forbids for now."""
+        netloc = urlparse_cached(request).netloc
+        error = self._unreachable.get(netloc)
+        if isinstance(error, AddressRefusedError):
+            raise error
+        if error is not None:
+            said = f"{type(error).__name__}: {error}"
+            left = max(self._expires.get(netloc, 0.0) - time.monotonic(), 0.0)
+            raise RobotsUnreachableError(f"robots.txt unreachable: {said}", left)
+        super().process_request_2(rp, request)
+
+    async def _parse_robots(self, response: Response, netloc: str, request: Request) -> None:
+        if response.status == 429 or response.status >= 500:
+            self._stats.inc_value(f"robotstxt/response_status_count/{response.status}")
+            self._robots_error(IgnoreRequest(f"HTTP {response.status}"), netloc)
+            return
+        usable = response.body[:_MAX_BYTES] if response.status < 300 else b""
+        self._expires[netloc] = time.monotonic() + _FRESH_SECONDS
+        self._failures.pop(netloc, None)
+        await super()._parse_robots(response.replace(body=usable), netloc, request)
+        self._keep_crawl_delay(usable, request)
+
+    def _robots_error(self, exc: Exception, netloc: str) -> None:
+        self._unreachable[netloc] = exc
+        logger.warning("robots.txt of %s cannot be had: %s", netloc, exc)
+        failures = self._failures.get(netloc, 0)
+        self._failures[netloc] = failures + 1
+        pause = self._first_retry_seconds * _RETRY_GROWTH ** min(failures, _RETRY_STEPS)
+        self._expires[netloc] = time.monotonic() + pause
+        super()._robots_error(exc, netloc)
+
+    def _keep_crawl_delay(self, body: bytes, request: Request) -> None:
+        parser = ProtegoRobotParser(body, self.crawler.spider)
+        asked = parser.crawl_delay(self._robotstxt_useragent or self._default_useragent)
+        if not asked or asked <= 0:
+            return
+        engine = self.crawler.engine
+        assert engine is not None
+        downloader = engine.downloader
+        host = downloader.get_slot_key(request)
+        delay = min(asked, self._longest_delay_seconds)
+        usual = self.crawler.settings.getfloat("DOWNLOAD_DELAY")
+        delay = max(delay, usual)
+        # For slots still to come (idle ones are collected) and for the one that is there.
+        downloader.per_slot_settings[host] = {"delay": delay, "concurrency": 1, "jitter": 0}
+        if (slot := downloader.slots.get(host)) is not None:
+            slot.delay, slot.concurrency, slot.jitter = delay, 1, 0.0
+        self._stats.inc_value("qiaocrawl/politeness/crawl_delay_kept")
+        if asked > self._longest_delay_seconds:
+            logger.warning("%s asks for a Crawl-delay of %g s; %g s are kept", host, asked, delay)

@@ -1,0 +1,47 @@
+"""First stage: the raw page is committed before anything is made of it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import DropItem
+
+from qiaocrawl.crawl.items import CrawlItem
+from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.storage.pages import store_page
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+
+class LeaseLost(DropItem):
+    """Another worker took the URL over while this one was away."""
+
+
+class EvidencePipeline:
+    """Stores what was fetched; a page that was stored before a crash is not stored again."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._runtime = runtime_of(crawler)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Scrapy's constructor."""
+        return cls(crawler)
+
+    async def process_item(self, item: CrawlItem) -> CrawlItem:
+        """Commit the page, then let it pass."""
+        if item.lease.stored:
+            self._crawler.stats.inc_value("qiaocrawl/evidence/resumed")
+            return item
+        row = await self._runtime.write(
+            lambda c: store_page(c, item.lease, item.page, now=time.time())
+        )
+        if row is None:
+            raise LeaseLost(f"lease of {item.page.url} was lost")
+        self._crawler.stats.inc_value("qiaocrawl/evidence/stored")
+        return item

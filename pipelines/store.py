@@ -1,0 +1,84 @@
+"""Last stage: the outcome, all it brings and the end of the lease, in one transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qiaocrawl.crawl.items import CrawledPage, CrawlItem, SearchedPage
+from qiaocrawl.crawl.spider import FrontierSpider
+from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.items import Outcome
+from qiaocrawl.searching import hit_candidates, next_page
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from sqlalchemy import Connection
+
+
+class StorePipeline:
+    """Stores articles with links, and search answers with their ledger row and hits."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._runtime = runtime_of(crawler)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Scrapy's constructor."""
+        return cls(crawler)
+
+    async def process_item(self, item: CrawlItem) -> CrawlItem:
+        """Store *item*; its frontier row is done when this returns."""
+        if isinstance(item, CrawledPage):
+            await self._store_page(item)
+        else:
+            await self._store_answer(item)
+        return item
+
+    @property
+    def _spider(self) -> FrontierSpider:
+        spider = self._crawler.spider
+        assert isinstance(spider, FrontierSpider)
+        return spider
+
+    async def _store_page(self, item: CrawledPage) -> None:
+        analysis = item.analysis
+        assert analysis is not None
+        mine = await self._spider.worker.complete(
+            item.lease,
+            analysis.outcome,
+            reason=analysis.reason,
+            http_status=item.page.status,
+            also=lambda c: self._runtime.save_analysis(
+                c, item.lease, analysis, item.verdict, item.candidates
+            ),
+        )
+        self._count(f"outcome/{analysis.outcome}" if mine else "lease_lost")
+
+    async def _store_answer(self, item: SearchedPage) -> None:
+        query, answer = item.query, item.answer
+        found = hit_candidates(item.hits, item.lease, topic=query.topic)
+        definition = self._runtime.catalogue.engine(query.engine)
+        most: int = self._runtime.options["QIAO_SEARCH_MAX_PAGES"]
+
+        new = 0
+
+        def also(c: Connection) -> None:
+            nonlocal new
+            new = self._runtime.offer(c, found)
+            self._runtime.record_answer(c, query, answer, new_urls=new)
+            # A result page that brings nothing new is followed by others like it.
+            if answer.has_next and new and query.page < most:
+                self._runtime.offer(c, [next_page(query, definition, item.lease)])
+
+        await self._spider.worker.complete(
+            item.lease, Outcome.SERP, reason=answer.state, http_status=item.page.status, also=also
+        )
+        self._count(f"search/{answer.state}")
+        self._count("search/new_urls", new)
+        self._count("search/known_urls", len(found) - new)
+
+    def _count(self, name: str, by: int = 1) -> None:
+        self._crawler.stats.inc_value(f"qiaocrawl/{name}", by)

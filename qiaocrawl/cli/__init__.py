@@ -1,0 +1,48 @@
+"""The ``qiaocrawl`` command. Each group of commands is a module of its own here."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+from rich.console import Console
+
+from qiaocrawl import __version__
+from qiaocrawl.cli import db, demo, topic
+from qiaocrawl.cli import export as export_command
+from qiaocrawl.cli import reprocess as reprocess_command
+from qiaocrawl.errors import QiaoError, TopicError
+
+_FAULTS_SHOWN = 100
+
+app = typer.Typer(
+    help="A focused crawler for Chinese-language topic news. Crawls run as `scrapy crawl …`.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(topic.app, name="topic")
+app.add_typer(db.app, name="db")
+app.add_typer(demo.app, name="demo")
+app.command("export")(export_command.export)
+app.command("reprocess")(reprocess_command.reprocess)
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    typer.echo(__version__)
+
+
+def main() -> None:
+    """Run the command; an error of ours is one clear line on stderr and exit code 1."""
+    try:
+        app()
+    except QiaoError as error:
+        console = Console(stderr=True, soft_wrap=True, highlight=False)
+        console.print(f"qiaocrawl: {error}", markup=False)
+        if isinstance(error, TopicError):
+            for fault in error.faults[:_FAULTS_SHOWN]:
+                console.print(f"  {fault}", markup=False)
+            if len(error.faults) > _FAULTS_SHOWN:
+                console.print(f"  … and {len(error.faults) - _FAULTS_SHOWN} more")
+        sys.exit(1)

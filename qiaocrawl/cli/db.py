@@ -1,0 +1,135 @@
+"""``qiaocrawl db …``: the database's schema, health, size, backup and retention."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+from rich.table import Table
+from sqlalchemy.exc import SQLAlchemyError
+
+from qiaocrawl.errors import StorageError
+from qiaocrawl.options import Options
+from qiaocrawl.storage import Database, retention
+from qiaocrawl.storage import backup as copies
+
+app = typer.Typer(help="The database: schema, health, size, backup. 数据库", no_args_is_help=True)
+
+DatabaseUrl = Annotated[
+    str, typer.Option("--database", help="Database URL instead of QIAO_DATABASE_URL.")
+]
+
+
+@contextmanager
+def opened_database(url: str) -> Iterator[Database]:
+    """The database at *url*, or at QIAO_DATABASE_URL for ""; its errors become StorageError.
+
+    Raises:
+        ConfigError: a wrong URL.
+        StorageError: the database cannot be opened, or a statement failed.
+    """
+    options = Options.from_environment({"QIAO_DATABASE_URL": url} if url else None)
+    with Database.open(options["QIAO_DATABASE_URL"]) as database:
+        try:
+            yield database
+        except SQLAlchemyError as error:
+            cause = getattr(error, "orig", None) or error
+            raise StorageError(f"database {database.shown_url}: {cause}") from error
+
+
+@app.command()
+def upgrade(database: DatabaseUrl = "") -> None:
+    """Bring the schema to this version; makes the tables of a new database."""
+    with opened_database(database) as opened:
+        opened.upgrade()
+        _print(f"好 {opened.shown_url} has this version's schema")
+
+
+@app.command()
+def check(database: DatabaseUrl = "") -> None:
+    """Look for damage, a wrong schema and settings that lose data; exit code 1 if any."""
+    with opened_database(database) as opened:
+        problems = opened.check()
+        shown = opened.shown_url
+    if problems:
+        raise StorageError("\n  ".join([f"{len(problems)} problems in {shown}", *problems]))
+    _print(f"好 {shown} is healthy")
+
+
+@app.command()
+def stats(database: DatabaseUrl = "") -> None:
+    """Rows of every table, where URLs stand, and what the raw pages take."""
+    with opened_database(database) as opened:
+        opened.require_current()
+        with opened.engine.connect() as c:
+            found = retention.stats(c)
+    console = Console()
+    for title, counts in (("表 table", found.rows), ("网址 URLs", found.states),
+                          ("结果 outcome", found.outcomes)):  # fmt: skip
+        table = Table(title, "数 number")
+        table.columns[1].justify = "right"
+        for name, count in counts.items():
+            table.add_row(name, f"{count:,}")
+        console.print(table)
+    _print(f"raw pages: {_size(found.body_bytes)} as fetched, {_size(found.stored_bytes)} stored")
+
+
+@app.command()
+def backup(
+    target: Annotated[Path, typer.Argument(help="New file; .sql or .sql.gz for MariaDB.")],
+    database: DatabaseUrl = "",
+) -> None:
+    """Copy the database to a new file, consistently, while crawls go on."""
+    with opened_database(database) as opened:
+        opened.require_current()
+        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+        with Progress(*columns, console=Console(stderr=True)) as progress:
+            task = progress.add_task("备份 backup", total=None)
+
+            def tell(done: int, total: int) -> None:
+                page = 4096 if total else 1
+                progress.update(task, completed=done * page, total=total * page or None)
+
+            copies.backup(opened, target, tell)
+    _print(f"好 {target} ({_size(target.stat().st_size)})")
+
+
+@app.command()
+def prune(
+    older_than_days: Annotated[
+        int, typer.Option("--older-than", min=1, help="Days since a page was last seen.")
+    ],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell how much.")] = False,
+    database: DatabaseUrl = "",
+) -> None:
+    """Delete old raw pages no article was made of. Articles, URLs and evidence stay."""
+    before = datetime.now(UTC) - timedelta(days=older_than_days)
+    with opened_database(database) as opened:
+        opened.require_current()
+        with opened.engine.begin() as c:
+            found = retention.prune(c, before, dry_run=True)
+        if not dry_run:
+            with Progress(console=Console(stderr=True)) as progress:
+                task = progress.add_task("清理 prune", total=found.pages)
+                found = retention.prune_in_batches(
+                    opened, before, lambda n: progress.advance(task, n)
+                )
+    verb = "would delete" if dry_run else "deleted"
+    _print(f"{verb} {found.pages:,} raw pages, {_size(found.body_bytes)}")
+
+
+def _size(count: int) -> str:
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= factor:
+            return f"{count / factor:,.1f} {unit}"
+    return f"{count} B"
+
+
+def _print(line: str) -> None:
+    Console(soft_wrap=True, highlight=False).print(line, markup=False)

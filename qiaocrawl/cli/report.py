@@ -1,0 +1,119 @@
+"""What a run brought, as tables an operator understands (Chinese with English beside)."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+from qiaocrawl.items import AnswerState, Outcome
+from qiaocrawl.storage import Database, summary
+
+_GROUPS_SHOWN = 4
+_ARTICLES_SHOWN = 8
+
+_ANSWERS = {
+    AnswerState.HIT: "有结果 hit",
+    AnswerState.EMPTY: "确无结果 empty",
+    AnswerState.BLOCKED: "被屏蔽 blocked",
+    AnswerState.DECOY: "答非所问 decoy",
+    AnswerState.LAYOUT_CHANGED: "版式变了 layout changed",
+    AnswerState.ROBOTS: "robots",
+    AnswerState.ERROR: "出错 error",
+    AnswerState.NOT_ASKED: "未问 not asked",
+}
+
+_OUTCOMES = {
+    Outcome.ARTICLE: "文章 articles",
+    Outcome.LIST: "列表页 list pages",
+    Outcome.REDIRECT: "跳转 redirects",
+    Outcome.DEAD: "死链 dead",
+    Outcome.SOFT_404: "假死链（200）soft 404",
+    Outcome.UNREACHABLE: "连不上 unreachable",
+    Outcome.NOT_ARTICLE: "非文章 no article",
+    Outcome.NOT_HTML: "非网页 not HTML",
+    Outcome.NEEDS_RENDERING: "需要渲染 needs rendering",
+    Outcome.LOGIN: "需要登录 login wall",
+    Outcome.ROBOTS: "robots.txt 不许 robots",
+    Outcome.BLOCKED: "拒绝 forbidden",
+    Outcome.TOO_LARGE: "过大 too large",
+    Outcome.REFUSED: "内网地址 refused",
+    Outcome.POISON: "搁置 set aside",
+    "waiting": "待采 waiting",
+}
+
+
+def print_report(database: Database, topic: str, console: Console) -> None:
+    """Print queries, URLs, articles by site, reprint groups and a few articles of *topic*."""
+    with database.engine.connect() as c:
+        _print_answers(console, summary.answers(c, topic))
+        hits, new = summary.search_yield(c, topic)
+        _print_urls(
+            console, summary.outcomes(c, topic), (hits, new), summary.relevance_counts(c, topic)
+        )
+        _print_sites(console, summary.sites(c, topic))
+        total, groups = summary.reprint_groups(c, topic, _GROUPS_SHOWN)
+        _print_groups(console, total, groups)
+        _print_articles(console, summary.best_articles(c, topic, _ARTICLES_SHOWN))
+
+
+def _print_answers(console: Console, counts: dict[tuple[str, str], int]) -> None:
+    engines = sorted({engine for engine, _ in counts})
+    table = Table("应答 answer", *engines, title="查询 Queries by answer", title_justify="left")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for state, label in _ANSWERS.items():
+        numbers = [counts.get((engine, state), 0) for engine in engines]
+        if any(numbers):
+            table.add_row(label, *map(str, numbers))
+    if engines:
+        console.print(table)
+
+
+def _print_urls(
+    console: Console,
+    outcomes: dict[str, int],
+    search: tuple[int, int],
+    judged: tuple[int, int],
+) -> None:
+    table = Table("网址 URLs", "", title="网址 URLs found", title_justify="left")
+    table.columns[1].justify = "right"
+    hits, new = search
+    table.add_row("全部 all", str(sum(outcomes.values())))
+    table.add_row("检索命中 search hits", str(hits))
+    table.add_row("  其中重复 of these known already", str(hits - new))
+    on_topic, off_topic = judged
+    for outcome, label in _OUTCOMES.items():
+        if outcomes.get(outcome):
+            table.add_row(label, str(outcomes[outcome]))
+        if outcome is Outcome.ARTICLE:
+            table.add_row("  切题 on topic", str(on_topic), style="green")
+            table.add_row("  不切题 off topic", str(off_topic))
+    console.print(table)
+
+
+def _print_sites(console: Console, lines: list[summary.SiteLine]) -> None:
+    table = Table("站点 site", "名称 name", "切题 on topic", "文章 articles",
+                  title="各站文章 Articles by site", title_justify="left")
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for line in lines:
+        table.add_row(line.host, line.name, str(line.relevant), str(line.articles))
+    console.print(table)
+
+
+def _print_groups(console: Console, total: int, groups: list[summary.GroupLine]) -> None:
+    console.print(f"\n[bold]转载组 Reprint groups (on topic)[/]: {total}")
+    for group in groups:
+        console.print(f"  ● {group.title}  [dim]{group.host}[/]", highlight=False)
+        for title, host in group.members[:4]:
+            console.print(f"      ↳ {title}  [dim]{host}[/]", highlight=False)
+        if len(group.members) > 4:
+            console.print(f"      … {len(group.members) - 4} more 另有")
+
+
+def _print_articles(console: Console, lines: list[summary.ArticleLine]) -> None:
+    table = Table("分 score", "日期 date", "标题 title", "来源 source", "站点 site",
+                  title="部分切题文章 A few on-topic articles", title_justify="left")
+    for line in lines:
+        table.add_row(f"{line.score:.2f}", line.published, line.title, line.source, line.host)
+    console.print(table)

@@ -1,0 +1,1 @@
+"""The only door between the library and Scrapy: scheduler, handlers, resolver, wiring."""

@@ -1,0 +1,45 @@
+"""Checks the options before anything starts, and applies QIAO_REPLAY, QIAO_DEMO, QIAO_RENDER."""
+
+from __future__ import annotations
+
+import sys
+
+from scrapy.settings import BaseSettings
+
+from qiaocrawl.crawl.browser import BrowserGuard
+from qiaocrawl.crawl.wiring import options_from_settings
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.guard import Allowance
+from qiaocrawl.options import Options
+
+
+class QiaoAddon:
+    """Scrapy add-on; runs before any crawler exists, so that a wrong option costs nothing."""
+
+    @classmethod
+    def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
+        """Stop with exit code 1 and one clear line when an option is wrong."""
+        try:
+            options = options_from_settings(settings)
+            Allowance.parse(options["QIAO_ALLOW_ADDRESSES"])
+        except ConfigError as error:
+            sys.exit(f"qiaocrawl: {error}")
+        _apply(options, settings)
+
+
+def _apply(options: Options, settings: BaseSettings) -> None:
+    if options["QIAO_REPLAY"]:
+        # A recorded web has no host to spare and no end to guard against.
+        lifted = {"DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False, "DEPTH_LIMIT": 0,
+                  "CLOSESPIDER_PAGECOUNT": 0, "QIAO_MAX_DEPTH": 0, "QIAO_MAX_PAGES": 0,
+                  "QIAO_MAX_PAGES_PER_HOST": 0, "QIAO_MAX_LINKS_PER_PAGE": 1_000_000}
+        settings.setdict(lifted, priority="cmdline")
+    if options["QIAO_DEMO"]:
+        # Nobody is on the other side; Crawl-delay in its robots.txt is kept all the same.
+        settings.set("DOWNLOAD_DELAY", 0, priority="cmdline")
+    if options["QIAO_RENDER"]:
+        launch = {**settings.getdict("PLAYWRIGHT_LAUNCH_OPTIONS"),
+                  "executable_path": options["QIAO_CHROMIUM"]}
+        settings.set("PLAYWRIGHT_LAUNCH_OPTIONS", launch, priority="project")
+        guard = BrowserGuard(Allowance.parse(options["QIAO_ALLOW_ADDRESSES"]))
+        settings.set("PLAYWRIGHT_ABORT_REQUEST", guard.should_abort, priority="project")

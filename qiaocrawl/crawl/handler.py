@@ -1,0 +1,133 @@
+"""The download handler of http and https: network, recorded web or demo web.
+
+It checks every request's origin (robots.txt, redirects and start pages alike come through
+here), and can cut running downloads short when the crawl must stop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
+from scrapy.exceptions import DownloadCancelledError
+from scrapy.http import Headers, Response
+from scrapy.responsetypes import responsetypes
+from scrapy.utils.httpobj import urlparse_cached
+
+from qiaocrawl.archive import RecordedPage
+from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.errors import AddressRefusedError
+from qiaocrawl.guard import Allowance, is_public_address, looks_like_address
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+    from typing import Any
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_DEMO_SUFFIX = ".test"
+
+
+class GuardedDownloadHandler:
+    """Downloads what may be downloaded, from where this run takes its pages."""
+
+    lazy = False
+
+    def __init__(self, crawler: Crawler) -> None:
+        runtime = runtime_of(crawler)
+        options = runtime.options
+        self._allowance = Allowance.parse(options["QIAO_ALLOW_ADDRESSES"])
+        self._demo: str = options["QIAO_DEMO"]
+        self._replay = runtime.recorded_web
+        self._network = _network_handler(crawler, rendering=options["QIAO_RENDER"])
+        self._running: set[asyncio.Future[Response]] = set()
+        # Scrapy builds a handler for http and another for https.
+        runtime.downloaders.append(self.cancel_all)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> GuardedDownloadHandler:
+        """Scrapy's constructor."""
+        return cls(crawler)
+
+    async def download_request(self, request: Request) -> Response:
+        """Fetch *request*.
+
+        Raises:
+            AddressRefusedError: the host is a private address nobody allowed.
+        """
+        if self._replay is not None:
+            return _recorded_response(self._replay.get(request.url), request)
+        parts = urlparse_cached(request)
+        host = parts.hostname or ""
+        if self._demo and host.endswith(_DEMO_SUFFIX):
+            return await self._download_demo(request)
+        self._check_origin(host, parts.port or _DEFAULT_PORTS.get(parts.scheme, 0))
+        return await self._cancellable(self._network.download_request(request))
+
+    def cancel_all(self) -> int:
+        """Cut all running downloads short; returns how many there were."""
+        running = list(self._running)
+        for task in running:
+            task.cancel()
+        return len(running)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._network.close()
+
+    def _check_origin(self, host: str, port: int) -> None:
+        if self._allowance.permits(host, port):
+            return
+        # A host that is allowed on another port resolves to its private address, so it is
+        # refused here; other names are judged by what they resolve to.
+        literal = looks_like_address(host) and not is_public_address(host)
+        if literal or self._allowance.names(host):
+            raise AddressRefusedError(
+                f"{host}:{port} is no public address; QIAO_ALLOW_ADDRESSES can name it"
+            )
+
+    async def _download_demo(self, request: Request) -> Response:
+        """Every *.test host lives on the demo server: same request, its Host header."""
+        parts = urlparse_cached(request)
+        headers = request.headers.copy()
+        headers[b"Host"] = parts.netloc.encode("ascii")
+        inner = request.replace(
+            url=parts._replace(scheme="http", netloc=self._demo).geturl(), headers=headers
+        )
+        inner.meta["download_slot"] = request.meta.get("download_slot")
+        response = await self._cancellable(self._network.download_request(inner))
+        return response.replace(url=request.url)
+
+    async def _cancellable(self, download: Coroutine[Any, Any, Response]) -> Response:
+        task = asyncio.ensure_future(download)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            raise DownloadCancelledError("the crawl is stopping") from None
+
+
+def _network_handler(crawler: Crawler, *, rendering: bool) -> HTTP11DownloadHandler:
+    if not rendering:
+        return HTTP11DownloadHandler(crawler)
+    # Imported only when asked for: it brings the browser's driver with it.
+    from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
+
+    handler: HTTP11DownloadHandler = ScrapyPlaywrightDownloadHandler.from_crawler(crawler)
+    return handler
+
+
+def _recorded_response(recorded: RecordedPage | None, request: Request) -> Response:
+    if recorded is None:
+        return Response(request.url, status=404)
+    headers = Headers()
+    for name, value in recorded.headers:
+        headers.appendlist(name, value)
+    kind = responsetypes.from_args(headers=headers, url=request.url, body=recorded.body)
+    return kind(
+        url=request.url, status=recorded.status, headers=headers, body=recorded.body
+    )

@@ -1,0 +1,48 @@
+"""What spiders hand to the pipelines: a leased URL and what came back for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qiaocrawl.items import (
+    Candidate,
+    FetchedPage,
+    Hit,
+    Lease,
+    Link,
+    PageAnalysis,
+    Query,
+    SearchAnswer,
+    Verdict,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CrawledPage:
+    """A page on its way through the pipelines; each stage fills in its part."""
+
+    lease: Lease
+    page: FetchedPage
+    analysis: PageAnalysis | None = None
+    verdict: Verdict | None = None
+    candidates: tuple[Candidate, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<CrawledPage {self.page.url}>"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedPage:
+    """An engine's answer, read and classified; ``hits`` are its results and their links."""
+
+    lease: Lease
+    page: FetchedPage
+    query: Query
+    answer: SearchAnswer
+    hits: tuple[tuple[Hit, Link], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<SearchedPage {self.query.engine} {self.query.term}>"
+
+
+CrawlItem = CrawledPage | SearchedPage

@@ -1,0 +1,183 @@
+"""Scrapy's scheduler over the frontier table: leases become requests.
+
+``has_pending_requests`` turns False only when no row of the scope is pending or leased, by
+this process or another, so a crawl never says "finished" while work remains.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request, signals
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.dupefilters import BaseDupeFilter
+from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.misc import build_from_crawler, load_object
+
+from qiaocrawl.crawl.spider import FrontierSpider
+from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.crawl.worker import FrontierWorker, Limits
+from qiaocrawl.items import Lease, Outcome
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from twisted.internet.defer import Deferred
+
+logger = logging.getLogger(__name__)
+
+# A polite stop lets running fetches end for this long; container and scrapyd kill after 10 s.
+_GRACE_SECONDS = 4.0
+_WATCH_SECONDS = 0.25
+
+
+class FrontierScheduler(BaseScheduler):
+    """Hands out the frontier's leases as requests and accounts for them."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._runtime = runtime_of(crawler)
+        self._dupefilter: BaseDupeFilter = build_from_crawler(
+            load_object(crawler.settings["DUPEFILTER_CLASS"]), crawler
+        )
+        self._worker: FrontierWorker | None = None
+        self._watch_task: asyncio.Task[None] | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Scrapy's constructor."""
+        return cls(crawler)
+
+    def open(self, spider: Spider) -> Deferred[None] | None:
+        """Connect the spider to the frontier and take back what dead workers held."""
+        if not isinstance(spider, FrontierSpider):
+            raise TypeError(f"spider {spider.name!r} is no FrontierSpider")
+        return deferred_from_coro(self._open(spider))
+
+    async def _open(self, spider: FrontierSpider) -> None:
+        options = self._runtime.options
+        settings = self._crawler.settings
+        self._worker = FrontierWorker(
+            self._runtime,
+            spider.scope,
+            limits=Limits(
+                options["QIAO_MAX_PAGES"],
+                options["QIAO_MAX_PAGES_PER_HOST"],
+                options["QIAO_MAX_SECONDS"],
+            ),
+            fetches_per_host=settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
+            run_id=self._runtime.start_run(spider.name, spider.topic, spider.arguments),
+            wake=self._wake,
+        )
+        spider.worker = self._worker
+        connect = self._crawler.signals.connect
+        connect(spider.on_item_dropped, signal=signals.item_dropped)
+        connect(spider.on_item_error, signal=signals.item_error)
+        connect(spider.on_spider_error, signal=signals.spider_error)
+        await self._worker.open()
+        self._watch_task = asyncio.ensure_future(self._watch_closing())
+
+    def close(self, reason: str) -> Deferred[None] | None:
+        """Give leases back, close the run's record and say what remains."""
+        return deferred_from_coro(self._close(reason))
+
+    async def _close(self, reason: str) -> None:
+        if self._watch_task is not None:
+            self._watch_task.cancel()
+        if self._worker is None:
+            return
+        remaining = await self._worker.close()
+        stats = self._crawler.stats
+        stats.set_value("qiaocrawl/frontier/remaining", remaining)
+        self._runtime.finish_run(reason, stats.get_stats(), remaining)
+        if remaining:
+            logger.warning(
+                "incomplete (%s): %d URLs still wait; the same command goes on with them",
+                reason, remaining,
+            )
+
+    # --- Scrapy's questions ---------------------------------------------------------
+
+    def has_pending_requests(self) -> bool:
+        """True while any row of the scope is pending or leased, or a write is under way."""
+        return self._worker is not None and not self._worker.drained
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Store the candidate a spider's ``start()`` proposes; others belong in the items."""
+        candidate = request.meta.get("candidate")
+        if candidate is None or self._worker is None:
+            raise ValueError(f"request {request.url!r} carries no frontier candidate")
+        if self._dupefilter.request_seen(request):
+            return False
+        self._worker.offer([candidate])
+        return True
+
+    def next_request(self) -> Request | None:
+        """The best lease whose host may be asked now."""
+        assert self._worker is not None
+        lease = self._worker.next_lease()
+        if self._worker.stop_reason:
+            self._stop_crawl(self._worker.stop_reason)
+        if lease is None:
+            return None
+        spider = self._crawler.spider
+        assert isinstance(spider, FrontierSpider)
+        try:
+            return request_of(lease, spider)
+        except (KeyError, ValueError, TypeError) as error:
+            # A row no request can be made of must not hold up the others.
+            self._worker.left_downloader(lease)
+            asyncio.ensure_future(
+                spider.finish(lease, Outcome.DEAD, f"no request: {type(error).__name__}: {error}")
+            )
+            return self.next_request()
+
+    # --- waking and stopping ----------------------------------------------------------
+
+    def _slot(self) -> Any:
+        engine = self._crawler.engine
+        return None if engine is None else engine._slot
+
+    def _wake(self) -> None:
+        # The engine has no public call for "the scheduler has work again"; without it,
+        # leases would wait for its heartbeat of five seconds.
+        slot = self._slot()
+        if slot is not None and slot.closing is None:
+            slot.nextcall.schedule()
+
+    def _stop_crawl(self, reason: str) -> None:
+        slot = self._slot()
+        if slot is not None and slot.closing is None:
+            engine = self._crawler.engine
+            assert engine is not None
+            asyncio.ensure_future(engine.close_spider_async(reason=reason))
+
+    async def _watch_closing(self) -> None:
+        """Once the crawl is closing, cut what would outlast the grace period."""
+        while (slot := self._slot()) is None or slot.closing is None:
+            await asyncio.sleep(_WATCH_SECONDS)
+        await asyncio.sleep(_GRACE_SECONDS)
+        self._runtime.stopping = True
+        cut = self._runtime.cancel_analyses() + self._runtime.cancel_downloads()
+        logger.info("stopping: %d fetches and analyses cut short; they will be resumed", cut)
+
+
+def request_of(lease: Lease, spider: FrontierSpider) -> Request:
+    """A request for *lease*: redirects and errors come back as they are."""
+    return Request(
+        lease.url,
+        callback=spider.parse,
+        errback=spider.on_failure,
+        dont_filter=True,
+        headers=dict(spider.request_headers(lease)),
+        meta={
+            "lease": lease,
+            "dont_redirect": True,
+            "handle_httpstatus_all": True,
+            **spider.request_meta(lease),
+        },
+    )

@@ -1,0 +1,290 @@
+"""The spider all ours are built on: the edge where Scrapy's objects become our records."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from scrapy import Request, Spider
+from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
+
+from qiaocrawl.backoff import backoff_seconds
+from qiaocrawl.crawl.items import CrawledPage, CrawlItem
+from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.errors import (
+    AddressRefusedError,
+    ConfigError,
+    QiaoError,
+    RobotsUnreachableError,
+    StorageError,
+)
+from qiaocrawl.fetching import BUSY_STATUSES, FetchDecision, judge_fetch
+from qiaocrawl.follow import FollowPolicy, follow_redirect
+from qiaocrawl.frontier import Strategy
+from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome, Queue
+from qiaocrawl.runtime import CrawlScope, Runtime
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from sqlalchemy import Connection
+    from twisted.python.failure import Failure
+
+    from qiaocrawl.crawl.worker import FrontierWorker
+
+
+# Times a URL waits for a busy host before it counts as a failure. With the default pauses (2,
+# 8, 32 s, then three counted tries) a host that stays away is given up after two minutes.
+_PATIENCE = 3
+
+
+class FrontierSpider(Spider):
+    """A spider whose URLs come from the frontier and whose every fetch ends in an outcome.
+
+    Subclasses set ``queue`` and ``allowed_arguments``, build ``scope`` and ``policy`` in
+    :meth:`prepare`, and propose start candidates in :meth:`seeds`.
+    """
+
+    queue: ClassVar[Queue]
+    allowed_arguments: ClassVar[Mapping[str, str]] = {}
+
+    runtime: Runtime
+    worker: FrontierWorker
+    topic: str
+    scope: CrawlScope
+    policy: FollowPolicy
+    strategy: Strategy
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Check the arguments and open what the run shares.
+
+        Raises:
+            SystemExit: a wrong argument or option, with one clear line (exit code 1).
+        """
+        spider = super().from_crawler(crawler, *args)
+        spider.waited = {}
+        spider.arguments = {name: str(value) for name, value in kwargs.items()}
+        try:
+            spider.check_arguments()
+            spider.runtime = runtime_of(crawler)
+            spider.runtime.check_choices()
+            spider.prepare()
+        except QiaoError as error:
+            # Scrapy would bury the message under a traceback.
+            sys.exit(f"qiaocrawl: {error}")
+        return spider
+
+    arguments: dict[str, str]
+    waited: dict[int, int]
+    """How often a URL was put back because its host asked to wait."""
+
+    def check_arguments(self) -> None:
+        """Refuse unknown ``-a`` arguments and a missing topic, naming what is allowed."""
+        known = {"topic": "name of an imported topic", **self.allowed_arguments}
+        # scrapyd gives every job its number.
+        for name in self.arguments.keys() - known.keys() - {"_job"}:
+            allowed = ", ".join(f"{key}= ({help})" for key, help in known.items())
+            raise ConfigError(f"spider {self.name!r} has no argument {name!r}; it takes {allowed}")
+        self.topic = self.arguments.get("topic", "")
+        if not self.topic:
+            raise ConfigError(f"spider {self.name!r} needs -a topic=NAME")
+
+    def prepare(self) -> None:
+        """Set ``scope`` and ``policy`` from arguments and topic."""
+        raise NotImplementedError(f"{type(self).__name__}.prepare")
+
+    def seeds(self) -> list[Candidate]:
+        """Candidates this run starts from, beside what already waits in the frontier."""
+        return []
+
+    def request_meta(self, lease: Lease) -> dict[str, Any]:
+        """What the requests of this spider carry beside their lease."""
+        return {}
+
+    def request_headers(self, lease: Lease) -> Mapping[str, str]:
+        """Headers the requests of this spider carry beside the usual ones."""
+        return {}
+
+    async def start(self) -> AsyncIterator[Request]:
+        """Propose the seeds; everything else the frontier hands out itself."""
+        for candidate in self.seeds():
+            yield Request(candidate.url, meta={"candidate": candidate}, dont_filter=True)
+
+    # --- the edge -----------------------------------------------------------------------
+
+    async def parse(self, response: Response) -> AsyncIterator[CrawlItem]:
+        """A response arrived: store it if it is a page, record what else it is.
+
+        An error in here comes back through :meth:`on_spider_error`.
+        """
+        lease: Lease = response.meta["lease"]
+        self.worker.left_downloader(lease)
+        self.count("pages")
+        page = fetched_page(response)
+        decision = self.judge(page)
+        if decision is None:
+            yield self.page_item(lease, page)
+        else:
+            await self.record(lease, page, decision)
+
+    def judge(self, page: FetchedPage) -> FetchDecision | None:
+        """What the status says; None when the page is to be read."""
+        longest: float = self.runtime.options["QIAO_MAX_RETRY_AFTER_SECONDS"]
+        return judge_fetch(page, longest_park_seconds=longest)
+
+    def page_item(self, lease: Lease, page: FetchedPage) -> CrawlItem:
+        """The item a readable page becomes."""
+        return CrawledPage(lease, page)
+
+    async def record(self, lease: Lease, page: FetchedPage, decision: FetchDecision) -> None:
+        """Store the outcome of a fetch that brought no page to read."""
+        if decision.outcome is Outcome.RETRY and page.status in BUSY_STATUSES:
+            await self.leave_host_alone(lease, decision.reason, decision.park_seconds)
+            return
+        if decision.outcome is Outcome.RETRY:
+            await self.try_again(lease, decision.reason)
+            return
+        target = None
+        if decision.outcome is Outcome.REDIRECT:
+            target = follow_redirect(lease, decision.target, self.policy)
+            if target is not None and target.key == lease.key:
+                # A cookie wall: the cookie is in the jar now, so the next try may pass.
+                await self.try_again(lease, f"{decision.reason} to itself")
+                return
+        await self.finish(
+            lease, decision.outcome, decision.reason, status=page.status,
+            also=self.runtime.offering([target]) if target else None,
+            redirect_key=target.key if target else None,
+        )
+
+    async def on_failure(self, failure: Failure) -> None:
+        """No response came: refused, unreachable, too large, or the crawl is stopping."""
+        lease: Lease = failure.request.meta["lease"]  # type: ignore[attr-defined]
+        self.worker.left_downloader(lease)
+        error = failure.value
+        reason = f"{type(error).__name__}: {error}"[:300]
+        if isinstance(error, AddressRefusedError):
+            await self.finish(lease, Outcome.REFUSED, str(error))
+        elif isinstance(error, RobotsUnreachableError):
+            await self.leave_host_alone(lease, str(error), error.retry_seconds)
+        elif isinstance(error, IgnoreRequest):
+            # Scrapy ignores what robots.txt forbids, and bodies that unpack without end.
+            forbidden = "robots.txt" in str(error)
+            await self.finish(
+                lease, Outcome.ROBOTS if forbidden else Outcome.TOO_LARGE, str(error)
+            )
+        elif isinstance(error, DownloadCancelledError):
+            if not self.runtime.stopping:
+                await self.finish(lease, Outcome.TOO_LARGE, reason)
+            # A stopping crawl gives the lease back when it closes.
+        else:
+            await self.try_again(lease, reason)
+
+    # --- what went wrong behind the edge ------------------------------------------------
+
+    async def on_item_dropped(self, item: CrawlItem, exception: BaseException) -> None:
+        """A stage dropped the page: its lease was lost, or the crawl is stopping."""
+        if not self.runtime.stopping:
+            self.worker.forget(item.lease)
+
+    async def on_item_error(self, item: CrawlItem, failure: Failure) -> None:
+        """A stage failed: the page gets another try, and is set aside after too many."""
+        await self._abandon(item.lease, failure)
+
+    async def on_spider_error(self, failure: Failure, response: Response) -> None:
+        """The spider itself failed on a response; nothing may wait for ever for its outcome."""
+        lease: Lease | None = response.meta.get("lease") if response.request else None
+        if lease is not None:
+            await self._abandon(lease, failure)
+
+    async def _abandon(self, lease: Lease, failure: Failure) -> None:
+        if not self.worker.holds(lease):
+            return
+        error = failure.value
+        self.count("errors")
+        if isinstance(error, StorageError):
+            # Not the page's fault; its lease is given back when the crawl stops.
+            self.worker.stop("storage_error", error)
+            return
+        reason = f"{type(error).__name__}: {error}"[:300]
+        if lease.failures + 1 >= self.runtime.options["QIAO_FRONTIER_MAX_FAILURES"]:
+            await self.finish(lease, Outcome.POISON, reason)
+        else:
+            await self.try_again(lease, reason)
+
+    # --- outcomes -------------------------------------------------------------------------
+
+    async def finish(
+        self,
+        lease: Lease,
+        outcome: Outcome,
+        reason: str,
+        *,
+        status: int | None = None,
+        also: Callable[[Connection], None] | None = None,
+        redirect_key: bytes | None = None,
+    ) -> None:
+        """Close *lease* without a page; *also* writes more in the same transaction."""
+        await self.worker.complete(
+            lease, outcome, reason=reason, http_status=status, also=also,
+            redirect_key=redirect_key,
+        )
+        self.count(f"outcome/{outcome}")
+
+    async def leave_host_alone(self, lease: Lease, reason: str, seconds: float) -> None:
+        """The host asks to wait: nothing of it is asked meanwhile, and no failure is counted.
+
+        Each URL is patient a few times; a host that stays busy is a failing one then.
+        """
+        waited = self.waited[lease.url_id] = self.waited.get(lease.url_id, 0) + 1
+        first: float = self.runtime.options["QIAO_FRONTIER_RETRY_SECONDS"]
+        pause = max(seconds, backoff_seconds(min(waited, _PATIENCE), first))
+        self.worker.park(lease.host, pause)
+        self.count("politeness/parked")
+        if waited <= _PATIENCE:
+            self.worker.give_back(lease)
+        else:
+            await self.try_again(lease, reason, at_least_seconds=pause)
+
+    async def try_again(
+        self, lease: Lease, reason: str, *, at_least_seconds: float = 0.0
+    ) -> None:
+        """Put *lease* back with a growing pause, or give it up after too many failures."""
+        options = self.runtime.options
+        if lease.failures + 1 >= options["QIAO_FRONTIER_MAX_FAILURES"]:
+            await self.finish(lease, Outcome.UNREACHABLE, reason)
+            return
+        pause = backoff_seconds(lease.failures + 1, options["QIAO_FRONTIER_RETRY_SECONDS"])
+        await self.worker.retry(
+            lease, reason=reason, pause_seconds=max(pause, at_least_seconds)
+        )
+        self.count(f"outcome/{Outcome.RETRY}")
+
+    def count(self, name: str, by: int = 1) -> None:
+        """Count under ``qiaocrawl/``."""
+        self.crawler.stats.inc_value(f"qiaocrawl/{name}", by)
+
+
+def fetched_page(response: Response) -> FetchedPage:
+    """Our record of *response*; the only place that reads one."""
+    headers = tuple(
+        (name.decode("latin-1").lower(), value.decode("latin-1"))
+        for name, values in response.headers.items()
+        for value in values
+    )
+    return FetchedPage(
+        url=response.url,
+        final_url=response.url,
+        # A hostile status line may hold any number.
+        status=response.status if 0 <= response.status <= 999 else 0,
+        headers=headers,
+        body=response.body,
+        fetched_at=datetime.fromtimestamp(time.time(), UTC),
+        truncated="dataloss" in response.flags,
+    )

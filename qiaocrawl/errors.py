@@ -1,0 +1,88 @@
+"""The exception family.
+
+QiaoError
+├── ConfigError            a wrong or misspelt option, setting or spider argument (exit code 1)
+├── TopicError             a topic pack or an import table with faults; carries every bad row
+├── StorageError           the database cannot do what was asked
+│   ├── SchemaError        the schema is older or newer than this code
+│   └── CrawlLockedError   another crawl already runs on this SQLite file
+├── ExtractionError        a page cannot be analysed (the page, not the program, is at fault)
+│   └── PoisonPageError    a page that killed or outlasted its worker
+├── AddressRefusedError    a URL that leads to a private address nobody allowed
+├── RobotsUnreachableError a host whose robots.txt cannot be had is not asked for now
+└── ReplayError            a recorded web that cannot be read
+
+Messages name the thing, the bad value with ``!r`` and what is allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class QiaoError(Exception):
+    """Base of every error this project raises on purpose."""
+
+
+class ConfigError(QiaoError):
+    """A wrong or misspelt option, setting or spider argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowFault:
+    """One bad row of a table: where it stands (1-based line, header included) and why it is bad."""
+
+    table: str
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.table}:{self.line}: {self.reason}"
+
+
+class TopicError(QiaoError):
+    """A topic pack or an import table with faults; nothing of it was imported."""
+
+    def __init__(self, message: str, faults: Sequence[RowFault] = ()) -> None:
+        super().__init__(message)
+        self.faults = tuple(faults)
+
+
+class StorageError(QiaoError):
+    """The database cannot do what was asked."""
+
+
+class SchemaError(StorageError):
+    """The schema of the database is older or newer than this code."""
+
+
+class CrawlLockedError(StorageError):
+    """Another crawl already runs on this SQLite file."""
+
+
+class ExtractionError(QiaoError):
+    """A page cannot be analysed."""
+
+
+class PoisonPageError(ExtractionError):
+    """A page that killed or outlasted the worker process that analysed it."""
+
+
+class AddressRefusedError(QiaoError):
+    """A URL that leads to a private address nobody allowed."""
+
+
+class RobotsUnreachableError(QiaoError):
+    """A host whose robots.txt cannot be had; RFC 9309 forbids to ask it for now.
+
+    ``retry_seconds`` is when robots.txt may be asked for again.
+    """
+
+    def __init__(self, message: str, retry_seconds: float) -> None:
+        super().__init__(message)
+        self.retry_seconds = retry_seconds
+
+
+class ReplayError(QiaoError):
+    """A recorded web that cannot be read."""

@@ -1,0 +1,258 @@
+"""The records that travel between stages: one page's life, from a query to a row.
+
+All are frozen and hold only plain values, so that they cross process boundaries
+and can be written as JSON. Times are aware UTC ``datetime``s; scores say their
+range; keys are 16 bytes (see :func:`qiaocrawl.urls.url_key`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+# --- entrance: meta-search -------------------------------------------------
+
+
+class AnswerState(StrEnum):
+    """What a search engine's answer was. Blocked is never counted as empty."""
+
+    NOT_ASKED = "not_asked"
+    HIT = "hit"
+    EMPTY = "empty"
+    BLOCKED = "blocked"
+    DECOY = "decoy"
+    LAYOUT_CHANGED = "layout_changed"
+    ROBOTS = "robots"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One question: keyword x site x engine x result page (Q1). ``site`` is a host or ""."""
+
+    topic: str
+    term: str
+    site: str
+    engine: str
+    page: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One search result. ``position`` counts from 1 over all result pages."""
+
+    url: str
+    title: str
+    snippet: str = ""
+    position: int = 0
+    published_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """A classified answer; ``hits`` is empty unless ``state`` is HIT. ``message`` says why."""
+
+    state: AnswerState
+    hits: tuple[Hit, ...] = ()
+    has_next: bool = False
+    message: str = ""
+
+
+# --- frontier ----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link with its extended metadata (T5). ``url`` is canonical, ``key`` its 16-byte hash."""
+
+    url: str
+    key: bytes
+    host: str
+    anchor: str = ""
+    context: str = ""
+    title: str = ""
+    tag: str = "a"
+    nofollow: bool = False
+
+
+class Queue(StrEnum):
+    """Which spider a frontier row waits for."""
+
+    SEARCH = "search"
+    SITE = "site"
+    PAGES = "pages"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A URL proposed to the frontier. Higher ``score`` is fetched first (any finite float)."""
+
+    url: str
+    key: bytes
+    host: str
+    queue: Queue
+    topic: str
+    score: float = 0.0
+    depth: int = 0
+    parent: bytes | None = None
+    anchor: str = ""
+    context: str = ""
+    payload: Mapping[str, object] = field(default_factory=dict)
+    rearm: bool = False
+    """Fetch again although it was done before (start pages of a new run)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A frontier row leased to this worker. ``token`` and ``attempt`` fence every later write."""
+
+    url_id: int
+    token: int
+    attempt: int
+    url: str
+    key: bytes
+    host: str
+    queue: Queue
+    topic: str
+    score: float
+    depth: int
+    failures: int
+    anchor: str = ""
+    payload: Mapping[str, object] = field(default_factory=dict)
+    stored: bool = False
+    """The page was committed before a crash: it is analysed from storage, not fetched again."""
+
+
+class Outcome(StrEnum):
+    """How a URL ended. Everything but RETRY closes its frontier row."""
+
+    ARTICLE = "article"
+    NOT_ARTICLE = "not_article"
+    LIST = "list"
+    NEEDS_RENDERING = "needs_rendering"
+    LOGIN = "login"
+    SOFT_404 = "soft_404"
+    DEAD = "dead"
+    REDIRECT = "redirect"
+    ROBOTS = "robots"
+    BLOCKED = "blocked"
+    NOT_HTML = "not_html"
+    TOO_LARGE = "too_large"
+    SERP = "serp"
+    UNREACHABLE = "unreachable"
+    POISON = "poison"
+    REFUSED = "refused"
+    RETRY = "retry"
+
+
+# --- pages -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedPage:
+    """What came over the wire: evidence. ``headers`` are decoded latin-1, names lower case."""
+
+    url: str
+    final_url: str
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    fetched_at: datetime
+    truncated: bool = False
+
+    def header(self, name: str) -> str:
+        """The first header called *name* (any case), or ""."""
+        wanted = name.lower()
+        return next((value for key, value in self.headers if key == wanted), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """Page attributes (Q7, E6). ``text`` is the body, a paragraph a line, no title line."""
+
+    url: str
+    title: str
+    text: str
+    published_at: datetime | None = None
+    author: str = ""
+    source: str = ""
+    channel: str = ""
+    keywords: str = ""
+    description: str = ""
+    language: str = ""
+    method: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """A topic's judgement of one article; ``score`` in [0, 1]. ``terms`` explain it."""
+
+    topic: str
+    score: float
+    relevant: bool
+    method: str
+    terms: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PageAnalysis:
+    """All that was read from one page in one parse.
+
+    ``outcome`` is ARTICLE exactly when ``article`` is set; ``reason`` says in words why a
+    page is no article. ``title_tokens`` is the segmented title, for deduplication.
+    """
+
+    outcome: Outcome
+    article: Article | None
+    links: tuple[Link, ...]
+    charset: str
+    charset_source: str = ""
+    reason: str = ""
+    page_title: str = ""
+    title_tokens: tuple[str, ...] = ()
+    body_digest: bytes = b""
+    relevance: tuple[Relevance, ...] = ()
+    nofollow: bool = False
+    refresh_url: str = ""
+    links_left: int = 0
+    """Links beyond the limit a page may have; they are counted, not kept."""
+    canonical_url: str = ""
+
+
+# --- deduplication -----------------------------------------------------------
+
+
+class VerdictKind(StrEnum):
+    """How a title stands to an earlier one."""
+
+    SAME_PAGE = "same_page"
+    REPRINT = "reprint"
+    REVISION = "revision"
+    SERIES = "series"
+    DISTINCT = "distinct"
+
+
+@dataclass(frozen=True, slots=True)
+class TitleRecord:
+    """What deduplication knows of an article; all but ``key`` and ``title`` optional."""
+
+    key: bytes
+    title: str
+    host: str = ""
+    published_at: datetime | None = None
+    source: str = ""
+    tokens: tuple[str, ...] = ()
+    body_digest: bytes = b""
+    body_simhash: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Judgement of a title against all earlier ones. ``similarity`` is a cosine in [0, 1]."""
+
+    kind: VerdictKind
+    of: bytes | None = None
+    similarity: float = 0.0
+    why: str = ""

@@ -1,0 +1,179 @@
+"""Links with their extended metadata (T5), canonical and without doubles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from qiaocrawl.items import Link
+from qiaocrawl.text import collapse
+from qiaocrawl.urls import UrlJoiner, canonical_host, looks_like_file, url_key
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+    from qiaocrawl.page.page import Page
+
+LINK_SELECTOR = "a[href],area[href],frame[src],iframe[src]"
+LINK_TAGS = ("a", "area", "frame", "iframe")
+
+MAX_CONTEXT_CHARS = 80
+MAX_ANCHOR_CHARS = 200
+MAX_TITLE_CHARS = 120
+_SIDE_CHARS = MAX_CONTEXT_CHARS // 2
+_SIDE_NODES = 12
+"""Nodes looked at for the text on one side: bounds the time on any markup."""
+_NO_PAGE = ("javascript:", "mailto:", "tel:", "data:")
+_RAW_CHARS = 4 * _SIDE_CHARS
+_TEXT = "-text"
+_NEIGHBOURS = frozenset(("a", "li", "ul", "ol", "nav", "script", "style", "-comment", "select"))
+"""What stands here is another link or no text: it says nothing about this link."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkHarvest:
+    """The links of one page, each URL once, and what was left out.
+
+    ``found`` counts different page URLs, ``over_limit`` those beyond the limit, ``files``
+    the different links to images, archives and documents.
+    """
+
+    links: tuple[Link, ...]
+    found: int
+    over_limit: int
+    files: int
+
+
+@dataclass(slots=True)
+class _Entry:
+    node: LexborNode
+    tag: str
+    attributes: dict[str, str | None]
+    anchor: str
+
+
+def harvest_links(page: Page, max_links: int) -> LinkHarvest:
+    """At most *max_links* links of *page* in document order.
+
+    Of several links to one URL the first with a non-empty anchor counts (else the first).
+    Links to the page itself by fragment, to scripts and to mail are none.
+    """
+    entries, files = _entries(page)
+    chosen = tuple(_link(url, entry) for url, entry in islice(entries.items(), max_links))
+    return LinkHarvest(chosen, len(entries), len(entries) - len(chosen), files)
+
+
+def _entries(page: Page) -> tuple[dict[str, _Entry], int]:
+    join = UrlJoiner(page.base_url).canonical
+    # Nested anchors (possible through <object>) would have their text copied over and over.
+    text_budget = 4 * len(page.source) + 10_000
+    entries: dict[str, _Entry] = {}
+    files: set[str] = set()
+    for tag, node in page.link_nodes:
+        attributes = node.attributes
+        href = _href(attributes, tag, page.charset)
+        url = join(href) if href else None
+        if url is None:
+            continue
+        entry = entries.get(url)
+        if entry is not None and entry.anchor:
+            continue
+        if looks_like_file(url):
+            files.add(url)
+            continue
+        anchor = _anchor(node, attributes) if text_budget > 0 else ""
+        text_budget -= len(anchor)
+        if entry is None or anchor:
+            entries[url] = _Entry(node, tag, attributes, anchor[:MAX_ANCHOR_CHARS])
+    return entries, len(files)
+
+
+def _link(url: str, entry: _Entry) -> Link:
+    title = entry.attributes.get("title")
+    rel = entry.attributes.get("rel")
+    return Link(
+        url=url,
+        key=url_key(url),
+        host=canonical_host(url),
+        anchor=entry.anchor,
+        context=_context(entry.node),
+        title=collapse(title)[:MAX_TITLE_CHARS] if title else "",
+        tag=entry.tag,
+        nofollow="nofollow" in (rel or "").lower(),
+    )
+
+
+def _href(attributes: dict[str, str | None], tag: str, charset: str) -> str:
+    """The link as written, or "" when it leads to no other page."""
+    href = attributes.get("href" if tag in ("a", "area") else "src") or ""
+    if href[:1] == "#" or href[:11].lower().startswith(_NO_PAGE):
+        return ""
+    if "?" in href and charset != "utf-8" and not href.isascii():
+        # As browsers do: the query in the charset of the page, the path in UTF-8.
+        path, _, query = href.partition("?")
+        return f"{path}?{quote(query.encode(charset, 'xmlcharrefreplace'), safe=_QUERY_SAFE)}"
+    return href
+
+
+_QUERY_SAFE = "!#$%&'()*+,-./:;=?@[]_~"
+
+
+def _anchor(node: LexborNode, attributes: dict[str, str | None]) -> str:
+    text = collapse(node.text())
+    if text:
+        return text
+    image = node.css_first("img[alt]") if node.first_child is not None else None
+    alt = image.attributes.get("alt") if image is not None else attributes.get("alt")
+    return collapse(alt or "")
+
+
+def _context(node: LexborNode) -> str:
+    """The text beside a link; beside its parent where the link stands alone."""
+    before, after = _beside(node.prev, -1), _beside(node.next, 1)
+    if not before and not after:
+        parent = node.parent
+        if parent is None or parent.tag in _NEIGHBOURS:
+            return ""
+        before, after = _beside(parent.prev, -1), _beside(parent.next, 1)
+    return f"{before} {after}".strip()
+
+
+def _beside(sibling: LexborNode | None, way: int) -> str:
+    """Up to half a context of text at *sibling*, or past white space at the one after it."""
+    if sibling is not None and sibling.tag == _TEXT:
+        text = _clip(sibling.text_content, way)
+        if text:
+            return text
+        sibling = sibling.next if way > 0 else sibling.prev
+    if sibling is None or sibling.tag in _NEIGHBOURS:
+        return ""
+    return _clip(sibling.text_content if sibling.tag == _TEXT else _opening(sibling), way)
+
+
+def _clip(text: str | None, way: int) -> str:
+    if not text or text.isspace():
+        return ""
+    near = text.lstrip()[:_RAW_CHARS] if way > 0 else text.rstrip()[-_RAW_CHARS:]
+    near = collapse(near)
+    return near[:_SIDE_CHARS] if way > 0 else near[-_SIDE_CHARS:]
+
+
+def _opening(element: LexborNode) -> str | None:
+    """The first text inside *element*, unless a link or a script comes before it."""
+    inner = element.first_child
+    for _ in range(_SIDE_NODES):
+        if inner is None:
+            return None
+        tag = inner.tag
+        if tag == _TEXT:
+            text = inner.text_content
+            if text and not text.isspace():
+                return text
+            inner = inner.next
+        elif tag in _NEIGHBOURS:
+            return None
+        else:
+            inner = inner.first_child
+    return None

@@ -1,0 +1,84 @@
+"""What a page says about itself in its markup: meta, JSON-LD, refresh, canonical link."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from qiaocrawl.text import collapse
+from qiaocrawl.urls import canonical_url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from selectolax.lexbor import LexborNode
+
+MAX_META_CHARS = 2000
+MAX_JSON_LD_BLOCKS = 8
+MAX_JSON_LD_CHARS = 200_000
+_MAX_JSON_LD_OBJECTS = 64
+_REFRESH = re.compile(
+    r"""(?>[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?)(?:"([^"]*)"?|'([^']*)'?|([^"'\s][^\s]*))""",
+    re.IGNORECASE,
+)
+
+
+def meta_of(nodes: Iterable[LexborNode]) -> dict[str, str]:
+    """name, property, itemprop or http-equiv (lower case) -> content; the first one counts."""
+    meta: dict[str, str] = {}
+    for node in nodes:
+        attributes = node.attributes
+        content = attributes.get("content")
+        if not content:
+            continue
+        for kind in ("name", "property", "itemprop", "http-equiv"):
+            name = attributes.get(kind)
+            if name:
+                meta.setdefault(name.strip().lower(), collapse(content[:MAX_META_CHARS]))
+    return meta
+
+
+def json_ld_of(scripts: Iterable[LexborNode]) -> list[dict[str, Any]]:
+    """The objects of all ``application/ld+json`` scripts, graphs opened; broken ones skipped."""
+    found: list[dict[str, Any]] = []
+    blocks = 0
+    for script in scripts:
+        if "ld+json" not in (script.attributes.get("type") or "").lower():
+            continue
+        blocks += 1
+        if blocks > MAX_JSON_LD_BLOCKS:
+            break
+        found.extend(_objects(script.text()))
+    return found[:_MAX_JSON_LD_OBJECTS]
+
+
+def _objects(written: str) -> Iterator[dict[str, Any]]:
+    if len(written) > MAX_JSON_LD_CHARS:
+        return
+    try:
+        # strict=False: line breaks inside strings are common and harmless.
+        data = json.loads(written, strict=False)
+    except (ValueError, RecursionError):
+        return  # not JSON: the page's fault, and the visible text remains
+    for item in data if isinstance(data, list) else [data]:
+        if isinstance(item, dict):
+            yield item
+            graph = item.get("@graph")
+            yield from (o for o in graph if isinstance(o, dict)) if isinstance(graph, list) else ()
+
+
+def refresh_target(content: str, base: str) -> str:
+    """The canonical URL a meta refresh leads to, "" when it only reloads."""
+    match = _REFRESH.match(content.strip())
+    target = next((group for group in match.groups() if group), "") if match else ""
+    return (canonical_url(target, base) or "") if target else ""
+
+
+def safe_base(href: str, url: str) -> str:
+    """The base a ``<base href>`` sets, or *url* when it is hostile or nonsense.
+
+    Only http and https bases count: ``file:``, ``data:`` or ``javascript:`` would turn every
+    relative link of the page into something no crawler may open.
+    """
+    return canonical_url(href, url) or url

@@ -1,0 +1,146 @@
+"""The page: bytes become text and a tree once, and everything else is read from them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from qiaocrawl.items import Link
+from qiaocrawl.page.guard import defuse
+from qiaocrawl.page.lines import SourceLines, is_single_line, source_lines, with_block_lines
+from qiaocrawl.page.links import LINK_SELECTOR, LINK_TAGS, LinkHarvest, harvest_links
+from qiaocrawl.page.markup import json_ld_of, meta_of, refresh_target, safe_base
+from qiaocrawl.text import Decoded, collapse, decode_page
+from qiaocrawl.urls import canonical_url
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SELECTOR = f"{LINK_SELECTOR},meta,link[rel],base[href],title,h1,h2,time,script,input[type]"
+MAX_TITLE_CHARS = 500
+
+
+class Page:
+    """One parsed page. Build it with :func:`parse_page`; every view is worked out at most once.
+
+    Attributes:
+        url: where the page was fetched (after redirects).
+        source: the decoded markup, as it was parsed.
+        charset, charset_source, replaced: see :class:`qiaocrawl.text.Decoded`.
+        notes: what had to be dropped before parsing, in words; empty for ordinary pages.
+        tree: the lexbor tree; not to be changed.
+    """
+
+    def __init__(self, decoded: Decoded, url: str) -> None:
+        self.url = url
+        self.charset = decoded.charset
+        self.charset_source = decoded.source
+        self.replaced = decoded.replaced
+        self.source, self.notes = defuse(decoded.text)
+        self.tree = LexborHTMLParser(self.source)
+
+    @cached_property
+    def _nodes(self) -> tuple[dict[str, list[LexborNode]], list[tuple[str, LexborNode]]]:
+        by_tag: dict[str, list[LexborNode]] = {}
+        links = []
+        for node in self.tree.css(_SELECTOR):
+            tag = node.tag or ""
+            if tag in LINK_TAGS:
+                links.append((tag, node))
+            else:
+                by_tag.setdefault(tag, []).append(node)
+        return by_tag, links
+
+    def nodes(self, tag: str) -> Sequence[LexborNode]:
+        """The meta, link, title, h1, h2, time, script or input nodes, in document order."""
+        return self._nodes[0].get(tag, ())
+
+    @property
+    def link_nodes(self) -> Sequence[tuple[str, LexborNode]]:
+        """(tag, node) of every link, in document order."""
+        return self._nodes[1]
+
+    @cached_property
+    def lines(self) -> SourceLines:
+        """The source lines with their text; blocks are lines where the source has no line ends."""
+        source = self.source
+        return source_lines(with_block_lines(source) if is_single_line(source) else source)
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The visible text of every line that has any."""
+        return [text for text in self.lines.texts if text]
+
+    @cached_property
+    def base_url(self) -> str:
+        """What relative links are resolved against: ``<base href>`` unless it is hostile."""
+        bases = self.nodes("base")
+        href = (bases[0].attributes.get("href") or "").strip() if bases else ""
+        return safe_base(href, self.url) if href else self.url
+
+    @cached_property
+    def meta(self) -> dict[str, str]:
+        """name, property, itemprop or http-equiv (lower case) -> content."""
+        return meta_of(self.nodes("meta"))
+
+    @cached_property
+    def json_ld(self) -> list[dict[str, Any]]:
+        """JSON-LD objects, at most 64."""
+        return json_ld_of(self.nodes("script"))
+
+    @cached_property
+    def title(self) -> str:
+        """The first ``<title>``, on one line; "" if there is none."""
+        titles = self.nodes("title")
+        return collapse(titles[0].text())[:MAX_TITLE_CHARS] if titles else ""
+
+    @cached_property
+    def canonical_link(self) -> str:
+        """The canonical form of ``<link rel=canonical>``, or ""."""
+        for node in self.nodes("link"):
+            attributes = node.attributes
+            if "canonical" in (attributes.get("rel") or "").lower().split():
+                return canonical_url(attributes.get("href") or "", self.base_url) or ""
+        return ""
+
+    @cached_property
+    def refresh_url(self) -> str:
+        """Where a meta refresh leads, or "" when there is none or it only reloads."""
+        target = refresh_target(self.meta.get("refresh", ""), self.base_url)
+        return "" if target == canonical_url(self.url) else target
+
+    @property
+    def nofollow(self) -> bool:
+        """Whether meta robots asks not to follow any link of this page."""
+        return _robots_has(self.meta, "nofollow")
+
+    @property
+    def noindex(self) -> bool:
+        """Whether meta robots asks not to index this page."""
+        return _robots_has(self.meta, "noindex")
+
+    def harvest(self, max_links: int) -> LinkHarvest:
+        """Links with their extended metadata, and counts of what was left out."""
+        return harvest_links(self, max_links)
+
+    def links(self, max_links: int) -> list[Link]:
+        """At most *max_links* links in document order, each URL once."""
+        return list(self.harvest(max_links).links)
+
+
+def parse_page(body: bytes, content_type: str = "", url: str = "") -> Page:
+    """Decode and parse *body*; never raises for what a page may hold.
+
+    Args:
+        body: the bytes after content decoding.
+        content_type: the Content-Type header, or "".
+        url: the page's own URL; "" leaves relative links unresolved.
+    """
+    return Page(decode_page(body, content_type), url)
+
+
+def _robots_has(meta: dict[str, str], word: str) -> bool:
+    directives = {part.strip() for part in meta.get("robots", "").lower().split(",")}
+    return word in directives or "none" in directives

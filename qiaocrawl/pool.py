@@ -1,0 +1,159 @@
+"""Worker processes that analyse pages: off the event loop, on time, killable.
+
+A hostile page can hang or kill a parser (faults F-R6 to F-R10). Here it takes down one
+worker and is named; the crawl and the other pages go on.
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import resource
+import threading
+import time
+from concurrent.futures import CancelledError, Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+from pebble import ProcessExpired, ProcessPool
+
+from qiaocrawl.analyse import AnalysisSetup, analyse_page, prepare
+from qiaocrawl.errors import ExtractionError, PoisonPageError
+from qiaocrawl.items import FetchedPage, PageAnalysis
+
+logger = logging.getLogger(__name__)
+
+# Loading dictionaries and topic models on a slow, busy machine.
+_START_SECONDS = 60.0
+# A page of 10 MiB needs about 0.8 GiB as a tree; the rest is dictionaries.
+_WORKER_MEMORY_BYTES = 4 * 1024**3
+_PARENT_CHECK_SECONDS = 1.0
+
+_setup: AnalysisSetup | None = None
+
+
+def _start_worker(setup: AnalysisSetup) -> None:
+    global _setup
+    _setup = setup
+    resource.setrlimit(resource.RLIMIT_AS, (_WORKER_MEMORY_BYTES, _WORKER_MEMORY_BYTES))
+    threading.Thread(target=_exit_with_parent, args=(os.getppid(),), daemon=True).start()
+    prepare(setup)
+
+
+def _exit_with_parent(parent_pid: int) -> None:
+    """A crawl killed with -9 must not leave its workers behind."""
+    while os.getppid() == parent_pid:
+        time.sleep(_PARENT_CHECK_SECONDS)
+    os._exit(1)
+
+
+def _warm() -> None:
+    """Nothing to do: starting the worker has prepared it."""
+
+
+def _analyse(page: FetchedPage) -> PageAnalysis:
+    assert _setup is not None, "the worker was started without a setup"
+    analysis: PageAnalysis = analyse_page(page, _setup)
+    return analysis
+
+
+class AnalysisPool:
+    """Analyses pages in *workers* processes, each page within *seconds*.
+
+    When a worker dies between two pages (the kernel needs memory, an operator's ``kill``) the
+    pool of processes is broken for good; it is thrown away and another one started.
+    """
+
+    def __init__(self, setup: AnalysisSetup, *, workers: int, seconds: float) -> None:
+        self._setup = setup
+        self._workers = workers
+        self._seconds = seconds
+        self._closed = False
+        self.generation = 0
+        """How often the processes were started again."""
+        self._running: set[Future[PageAnalysis]] = set()
+        self._pool = self._started()
+
+    def submit(self, page: FetchedPage) -> Future[PageAnalysis]:
+        """Queue one page. The future raises what :func:`page_error` translates."""
+        if not self._pool.active and not self._closed:
+            self.restart(self.generation)
+        future: Future[PageAnalysis] = self._pool.schedule(
+            _analyse, args=[page], timeout=self._seconds
+        )
+        self._running.add(future)
+        future.add_done_callback(self._running.discard)
+        return future
+
+    @property
+    def patience_seconds(self) -> float:
+        """How long an answer may take, the pages before it counted; after it the pool is ill."""
+        queued = len(self._running) / self._workers + 1
+        return _START_SECONDS + queued * (self._seconds + 1.0)
+
+    def restart(self, generation: int) -> None:
+        """Begin again with new processes, unless that happened since *generation*.
+
+        What the old ones held is cancelled.
+        """
+        if generation != self.generation or self._closed:
+            return
+        self.generation += 1
+        logger.warning("the analysis workers are lost; starting others")
+        self._pool.stop()
+        self.cancel_all()
+        self._pool = self._started()
+
+    def cancel_all(self) -> int:
+        """Give up everything queued or running (a stopping crawl); returns how many."""
+        running = list(self._running)
+        for future in running:
+            future.cancel()
+        return len(running)
+
+    def close(self) -> None:
+        """Stop the workers at once; queued pages are given up."""
+        self._closed = True
+        self._pool.stop()
+        self._pool.join()
+
+    def _started(self) -> ProcessPool:
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["qiaocrawl.analyse"])
+        pool = ProcessPool(
+            max_workers=self._workers, context=context, initializer=_start_worker,
+            initargs=[self._setup],
+        )
+        # Dictionaries and topic models take a second or two to load; the first page comes later.
+        pool.schedule(_warm)
+        return pool
+
+
+def is_pool_error(error: BaseException) -> bool:
+    """Whether *error* says that the workers are lost, whatever page they had."""
+    return isinstance(error, BrokenProcessPool) or (
+        # Pebble's word for a pool that broke before the page came.
+        type(error) is RuntimeError and "Pool" in str(error)
+    )
+
+
+def page_error(error: BaseException, seconds: float) -> Exception:
+    """Say in this project's terms why a page's analysis failed.
+
+    Returns:
+        :class:`PoisonPageError` when the page killed or outlasted its worker, else
+        :class:`ExtractionError`; a ``CancelledError`` is returned as it is.
+    """
+    if isinstance(error, CancelledError):
+        return error
+    if isinstance(error, FutureTimeoutError):
+        return PoisonPageError(f"analysis took longer than {seconds:g} s")
+    if isinstance(error, ProcessExpired):
+        return PoisonPageError(f"analysis killed its worker (exit code {error.exitcode})")
+    return ExtractionError(f"{type(error).__name__}: {_first_line(error)}")
+
+
+def _first_line(error: Any) -> str:
+    return (str(error).splitlines() or [""])[0][:200]

@@ -1,0 +1,99 @@
+"""A topic as a vector: its terms, and the words its samples use more than others do."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from qiaocrawl.relevance.background import background_frequencies
+from qiaocrawl.relevance.words import PageWords
+from qiaocrawl.text import fold
+from qiaocrawl.topic.pack import Sample, TopicPack
+
+MAX_SAMPLE_WORDS = 150
+SAMPLE_WEIGHT = 0.6
+"""A word learnt from samples weighs at most this; an expert's ordinary term weighs 1."""
+_MIN_SAMPLES_WITH_WORD = 2
+_ONE_CHARACTER = 0.15
+"""Terms of one character are in many words and names; they count this share."""
+MIN_RARITY = 0.4
+_COMMON_PER_MILLION = 300.0
+
+
+# Numbers and what is counted by them: 一年, 三十年, 2020年.
+_COUNTED = re.compile("[0-9零〇一二两三四五六七八九十百千万亿几数第]")
+
+
+@dataclass(frozen=True, slots=True)
+class TopicProfile:
+    """Weight of each dimension, above 0.
+
+    Attributes:
+        weights: expert's weight x idf by folded term; learnt words beside them.
+        terms: the dimensions that are the expert's.
+    """
+
+    weights: Mapping[str, float]
+    terms: frozenset[str]
+
+
+def build_profile(pack: TopicPack, words: PageWords) -> TopicProfile:
+    """The vector of *pack* (ours): terms by weight x idf, plus characteristic sample words."""
+    terms: dict[str, float] = {}
+    for term in pack.terms:
+        text = fold(term.text)
+        terms[text] = max(term.weight, terms.get(text, 0.0))
+    yes = _documents(pack.samples, words, relevant=True)
+    no = _documents(pack.samples, words, relevant=False)
+    known, total = background_frequencies({*terms, *yes})
+    weights = {
+        word: weight * rarity(known[word] / total) * (1.0 if len(word) > 1 else _ONE_CHARACTER)
+        for word, weight in terms.items()
+    }
+    learnt = _characteristic(yes, no, known, total)
+    for word, weight in learnt.items():
+        weights.setdefault(word, weight)
+    return TopicProfile({w: v for w, v in weights.items() if v > 0}, frozenset(terms))
+
+
+def rarity(share: float) -> float:
+    """The idf of a word with this share of all Chinese text, in [0.4, 1]: 1 for rare ones.
+
+    Logarithmic between one in a million and three hundred in a million (ours).
+    """
+    per_million = max(share * 1e6, 1.0)
+    place = math.log(per_million) / math.log(_COMMON_PER_MILLION)
+    return max(MIN_RARITY, 1.0 - (1.0 - MIN_RARITY) * place)
+
+
+def _documents(samples: Sequence[Sample], words: PageWords, *, relevant: bool) -> Counter[str]:
+    """In how many of the samples each word stands; "" counts the samples themselves."""
+    found: Counter[str] = Counter()
+    for sample in samples:
+        if sample.relevant is relevant:
+            found.update(words.count(f"{sample.title}\n{sample.text}").keys())
+            found[""] += 1
+    return found
+
+
+def _characteristic(
+    yes: Counter[str], no: Counter[str], known: Mapping[str, int], total: int
+) -> dict[str, float]:
+    """Words of two or more relevant samples, weighted by tf-idf against the others.
+
+    weight = share of relevant samples x idf of the background x how much rarer the word is
+    in counter-examples; a word no rarer there is left out.
+    """
+    found: dict[str, float] = {}
+    for word, times in yes.items():
+        if not word or times < _MIN_SAMPLES_WITH_WORD or _COUNTED.match(word):
+            continue
+        share, other = times / yes[""], no[word] / max(no[""], 1)
+        if other < share:
+            idf = (rarity(known[word] / total) - MIN_RARITY) / (1 - MIN_RARITY)
+            found[word] = SAMPLE_WEIGHT * idf * (share - other) ** 0.5
+    best = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_SAMPLE_WORDS]
+    return {word: weight for word, weight in best if weight > 0}

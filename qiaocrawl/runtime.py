@@ -1,0 +1,344 @@
+"""The shared objects of one run, built from the options: store, topics, titles, analysis.
+
+Spiders, pipelines and the scheduler of one crawl hold the same ``Runtime``. It knows the
+library, not Scrapy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property, partial
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+
+from qiaocrawl.analyse import AnalysisSetup
+from qiaocrawl.archive import RecordedWeb, open_archive
+from qiaocrawl.catalogue import Catalogue
+from qiaocrawl.dedup import TitleDeduper, dedupers
+from qiaocrawl.errors import PoisonPageError
+from qiaocrawl.extract import extractors
+from qiaocrawl.follow import FollowPolicy
+from qiaocrawl.items import (
+    Candidate,
+    FetchedPage,
+    Lease,
+    PageAnalysis,
+    Query,
+    Queue,
+    SearchAnswer,
+    TitleRecord,
+    Verdict,
+)
+from qiaocrawl.options import Options
+from qiaocrawl.pool import AnalysisPool, is_pool_error, page_error
+from qiaocrawl.relevance import page_scorers
+from qiaocrawl.storage import Database, Reader, Writer, articles, frontier, ledger, runs
+from qiaocrawl.storage.hosts import host_names
+from qiaocrawl.storage.weights import rebuild_term_weights
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_TITLES_AT_A_TIME = 5_000
+# Tries of one page when its workers die without it being at fault.
+_POOL_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlScope:
+    """The frontier rows of one crawl: a queue of a topic, within the sites of *within*.
+
+    Subdomains come to light during a crawl, so the exact hosts are looked up anew by
+    :meth:`Runtime.rows_of`.
+    """
+
+    queue: Queue
+    topic: str
+    within: FollowPolicy | None
+
+
+class Runtime:
+    """Opens the store at once; everything else when it is first needed.
+
+    Args:
+        options: the checked options of this run.
+        crawling: hold the crawl lock (SQLite runs one crawl at a time).
+
+    Raises:
+        SchemaError: the database is not there or of another version; the message says
+            which command helps.
+        CrawlLockedError: another crawl runs on this SQLite file.
+    """
+
+    def __init__(self, options: Options, *, crawling: bool = True) -> None:
+        self.options = options
+        self.database = Database.open(options["QIAO_DATABASE_URL"])
+        self.database.require_current()
+        if crawling:
+            self.database.lock_crawl()
+        self.writer = Writer(
+            self.database, outage_seconds=options["QIAO_STORAGE_OUTAGE_SECONDS"]
+        )
+        self.reader = Reader(self.database)
+        self.catalogue = Catalogue(self.reader, options)
+        self.stopping = False
+        self.downloaders: list[Callable[[], int]] = []
+        """What cuts running downloads short and says how many, one for every handler."""
+        self._run_id: int | None = None
+        self._stored_articles = False
+        self._closed = False
+
+    def check_choices(self) -> None:
+        """Look up every method the options name, and start the workers, before any fetch.
+
+        Raises:
+            ConfigError: an extractor, page scorer or deduper that does not exist.
+            ReplayError: a recorded web that cannot be read.
+        """
+        extractors.get(self.options["QIAO_EXTRACT_METHOD"])
+        page_scorers.get(self.options["QIAO_RELEVANCE_METHOD"])
+        dedupers.get(self._dedup_method)
+        _ = self.recorded_web, self.pool
+
+    @cached_property
+    def recorded_web(self) -> RecordedWeb | None:
+        """The recorded web this run crawls instead of the network (QIAO_REPLAY)."""
+        path: str = self.options["QIAO_REPLAY"]
+        return open_archive(path) if path else None
+
+    # --- reading and writing ------------------------------------------------------------
+
+    async def write(self, operation: Callable[[Connection], T]) -> T:
+        """Run *operation* in the writer's next transaction, off the event loop."""
+        return await asyncio.wrap_future(self.writer.submit(operation))
+
+    async def read(self, operation: Callable[[Connection], T]) -> T:
+        """Run a read-only *operation* off the event loop."""
+        return await asyncio.wrap_future(self.reader.submit(operation))
+
+    def write_now(self, operation: Callable[[Connection], T]) -> T:
+        """Run *operation* and wait for its commit (start and end of a run, tools)."""
+        return self.writer.submit(operation).result()
+
+    # --- the coverage ledger ---------------------------------------------------------------
+
+    def due_queries(self, topic: str, queries: Sequence[Query]) -> list[Query]:
+        """Enter *queries* into the ledger and give back, in their order, those to ask now."""
+        topic_id = self.catalogue.topic_ids[topic]
+        before = datetime.now(UTC) - timedelta(hours=self.options["QIAO_SEARCH_REPEAT_HOURS"])
+        engines = sorted({query.engine for query in queries})
+
+        def operation(c: Connection) -> set[Query]:
+            ledger.plan_queries(c, topic_id, queries, time.time())
+            return set(ledger.due_queries(c, topic, engines, None, before))
+
+        due = self.write_now(operation)
+        return [query for query in queries if query in due]
+
+    # --- the frontier ---------------------------------------------------------------------------
+
+    def scope(self, queue: Queue, topic: str, within: FollowPolicy | None) -> CrawlScope:
+        """The rows of *queue* for an imported topic, on the sites of *within* (None = all).
+
+        Raises:
+            ConfigError: the topic was never imported.
+        """
+        return CrawlScope(queue, self.catalogue.pack(topic).name, within)
+
+    def rows_of(self, scope: CrawlScope) -> Callable[[Connection], frontier.Scope]:
+        """An operation that finds the exact hosts of *scope* as the database knows them."""
+
+        def operation(c: Connection) -> frontier.Scope:
+            if scope.within is None:
+                return frontier.Scope(scope.queue, scope.topic, None)
+            known = (host for host in host_names(c) if scope.within.covers(host))
+            return frontier.Scope(
+                scope.queue, scope.topic, frozenset(known) | scope.within.sites
+            )
+
+        return operation
+
+    def rearm_lists(self, scope: CrawlScope) -> bool:
+        """Whether this run starts anew: nothing of the last one waits.
+
+        List pages that were read more than QIAO_REVISIT_HOURS ago wait again then.
+        """
+        hours: float = self.options["QIAO_REVISIT_HOURS"]
+
+        def operation(c: Connection) -> bool:
+            rows = find_rows(c)
+            left = frontier.remaining(c, rows, now=time.time())
+            if left.pending or left.leased:
+                return False
+            frontier.rearm_lists(c, rows, read_before=time.time() - hours * 3600)
+            return True
+
+        find_rows = self.rows_of(scope)
+        return self.write_now(operation)
+
+    def offer(self, c: Connection, candidates: Sequence[Candidate]) -> int:
+        """Propose *candidates* within the caller's transaction; returns how many are new."""
+        return frontier.offer(c, candidates, run_id=self._run_id, now=time.time())
+
+    def offering(self, candidates: Sequence[Candidate]) -> Callable[[Connection], None]:
+        """The same as an operation for the writer."""
+
+        def operation(c: Connection) -> None:
+            self.offer(c, candidates)
+
+        return operation
+
+    # --- outcomes ---------------------------------------------------------------------------------
+
+    def record_answer(
+        self, c: Connection, query: Query, answer: SearchAnswer, *, new_urls: int
+    ) -> None:
+        """Write an engine's answer into the coverage ledger."""
+        ledger.record_answer(
+            c, query, answer.state, hits=len(answer.hits), new_urls=new_urls,
+            message=answer.message, now=time.time(),
+        )
+
+    def save_analysis(
+        self,
+        c: Connection,
+        lease: Lease,
+        analysis: PageAnalysis,
+        verdict: Verdict | None,
+        candidates: Sequence[Candidate],
+    ) -> None:
+        """Write all that came of one page, within the transaction that closes its lease."""
+        if analysis.article is not None:
+            self._stored_articles = True
+            article_id = articles.save_article(
+                c, lease.url_id, analysis.article, analysis, anchor=lease.anchor, now=time.time()
+            )
+            articles.save_relevance(c, article_id, self.catalogue.topic_ids, analysis.relevance)
+            articles.save_title_terms(c, article_id, analysis.title_tokens)
+            if verdict is not None:
+                articles.save_verdict(c, article_id, verdict, method=self._dedup_method)
+        if candidates:
+            self.offer(c, candidates)
+
+    # --- analysis and titles ----------------------------------------------------------------------
+
+    @cached_property
+    def setup(self) -> AnalysisSetup:
+        """What an analysis worker needs to know."""
+        return AnalysisSetup(
+            method=self.options["QIAO_EXTRACT_METHOD"],
+            max_links=self.options["QIAO_MAX_LINKS_PER_PAGE"],
+            topics=tuple(self.catalogue.packs.values()),
+            relevance_method=self.options["QIAO_RELEVANCE_METHOD"],
+            threshold=self.options["QIAO_RELEVANCE_THRESHOLD"],
+        )
+
+    @cached_property
+    def pool(self) -> AnalysisPool:
+        """The analysis workers."""
+        return AnalysisPool(
+            self.setup,
+            workers=self.options["QIAO_EXTRACT_WORKERS"],
+            seconds=self.options["QIAO_EXTRACT_SECONDS"],
+        )
+
+    async def analyse(self, page: FetchedPage) -> PageAnalysis:
+        """Analyse *page* in a worker process.
+
+        Raises:
+            PoisonPageError: the page killed or outlasted its worker.
+            ExtractionError: the analysis failed in another way.
+            CancelledError: the crawl is stopping.
+        """
+        for _ in range(_POOL_TRIES):
+            if self.stopping:
+                raise asyncio.CancelledError
+            generation = self.pool.generation
+            future: asyncio.Future[PageAnalysis] | None = None
+            try:
+                future = asyncio.wrap_future(self.pool.submit(page))
+                async with asyncio.timeout(self.pool.patience_seconds):
+                    return await future
+            except asyncio.CancelledError:
+                # Given up because the crawl stops, or because the pool was started again.
+                if self.stopping:
+                    raise
+            except Exception as error:
+                hangs = future is not None and future.cancelled()
+                if not hangs and not is_pool_error(error):
+                    raise page_error(error, self.options["QIAO_EXTRACT_SECONDS"]) from error
+                self.pool.restart(generation)
+        raise PoisonPageError("the analysis workers died again and again")
+
+    def cancel_analyses(self) -> int:
+        """Give up running analyses (a stopping crawl); their pages are stored."""
+        return self.pool.cancel_all() if "pool" in self.__dict__ else 0
+
+    def cancel_downloads(self) -> int:
+        """Cut running downloads short (a stopping crawl); returns how many."""
+        return sum(cancel() for cancel in self.downloaders)
+
+    @property
+    def _dedup_method(self) -> str:
+        method: str = self.options["QIAO_DEDUP_METHOD"]
+        return method
+
+    @cached_property
+    def titles(self) -> TitleDeduper:
+        """The title index, filled with every stored title."""
+        index = dedupers.get(self._dedup_method)(threshold=self.options["QIAO_DEDUP_THRESHOLD"])
+        for record in self.stored_titles():
+            index.judge(record)
+        return index
+
+    def stored_titles(self) -> Iterator[TitleRecord]:
+        """Every stored title, in the order of storing."""
+        after = 0
+        while rows := self.reader.run(partial(articles.iter_titles, after_article_id=after,
+                                              limit=_TITLES_AT_A_TIME)):
+            yield from (record for _, record in rows)
+            after = rows[-1][0]
+
+    # --- the run's record -----------------------------------------------------------------------
+
+    def start_run(self, spider: str, topic: str, arguments: Mapping[str, str]) -> int:
+        """Open the record of this run; its number marks what it discovers."""
+        topic_id = self.catalogue.topic_ids.get(topic)
+        run_id = self.write_now(
+            lambda c: runs.start_run(c, spider, topic_id, dict(arguments), now=time.time())
+        )
+        self._run_id = run_id
+        return run_id
+
+    def finish_run(self, reason: str, stats: Mapping[str, Any], remaining: int) -> None:
+        """Close the record with its numbers; a finished run also weighs the title terms (Q6)."""
+        run_id = self._run_id
+        if run_id is None:
+            return
+        if reason == "finished" and self._stored_articles:
+            # Linear in all titles, so not for a run that must stop within seconds.
+            self.write_now(rebuild_term_weights)
+        numbers = {k: v for k, v in stats.items() if isinstance(v, int | float | str)}
+        self.write_now(
+            lambda c: runs.finish_run(c, run_id, reason, numbers, remaining, now=time.time())
+        )
+
+    def close(self) -> None:
+        """Stop the workers, write what is queued, let the lock go."""
+        if self._closed:
+            return
+        self._closed = True
+        if "pool" in self.__dict__:
+            self.pool.close()
+        if (recorded := self.__dict__.get("recorded_web")) is not None:
+            recorded.close()
+        self.writer.close()
+        self.reader.close()
+        self.database.close()

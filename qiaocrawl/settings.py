@@ -1,0 +1,141 @@
+"""Scrapy's settings: the file operators tune. Every value stands with its reason.
+
+Options of the project itself are called ``QIAO_*``; they are listed with help in
+``docs/options.md`` and may be set here, in the environment, or with ``-s NAME=VALUE``
+(the command line wins over the environment, the environment over this file).
+Secrets (the database password, cookies, proxies) belong in the environment only.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from qiaocrawl.identity import default_user_agent
+
+# An installed package called `spiders` must not shadow ours: Scrapy only appends the
+# project's folder to sys.path, so it is put first here.
+_PROJECT = str(Path(__file__).resolve().parent.parent)
+if sys.path[:1] != [_PROJECT]:
+    sys.path.insert(0, _PROJECT)
+
+# --- who we are ---------------------------------------------------------------
+
+BOT_NAME = "qiaocrawl"
+SPIDER_MODULES = ["spiders"]
+NEWSPIDER_MODULE = "spiders"
+
+# Says what this is and whom to ask (QIAO_CONTACT).
+USER_AGENT = default_user_agent()
+# robots.txt is always judged by this fixed product token, whatever USER_AGENT says.
+ROBOTSTXT_USER_AGENT = "qiaocrawl"
+
+# --- politeness -----------------------------------------------------------------
+
+ROBOTSTXT_OBEY = True
+# One page a second and host, give or take half: what a busy reader does.
+DOWNLOAD_DELAY = 1.0
+DOWNLOAD_DELAY_JITTER = 0.5
+# Few connections a host; many hosts at once.
+CONCURRENT_REQUESTS_PER_DOMAIN = 2
+CONCURRENT_REQUESTS = 32
+# No Referer to other sites: URLs may carry tokens.
+REFERRER_POLICY = "same-origin"
+
+# --- limits -----------------------------------------------------------------------
+
+# A news page is 0.05 to 2 MiB; Scrapy's default of 1 GiB invites decompression bombs.
+DOWNLOAD_MAXSIZE = 10 * 1024 * 1024
+DOWNLOAD_WARNSIZE = 4 * 1024 * 1024
+# Scrapy's 180 s let a few dead hosts hold every slot.
+DOWNLOAD_TIMEOUT = 30
+URLLENGTH_LIMIT = 2083
+# A page whose Content-Length lies is kept, and marked as cut.
+DOWNLOAD_FAIL_ON_DATALOSS = False
+DNS_TIMEOUT = 10
+# 0 = Scrapy's default of unlimited; the frontier counts depth itself (QIAO_MAX_DEPTH).
+DEPTH_LIMIT = 0
+# Stop before the machine swaps.
+MEMUSAGE_LIMIT_MB = 4096
+
+# --- only what is needed listens or opens ---------------------------------------------
+
+# Both run code for whoever connects.
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False
+# Only the web: no local files, no FTP, no data: URLs, no S3. The handler refuses private
+# addresses (QIAO_ALLOW_ADDRESSES), reads recorded webs (QIAO_REPLAY) and stops in time.
+DOWNLOAD_HANDLERS = {
+    "http": "qiaocrawl.crawl.handler.GuardedDownloadHandler",
+    "https": "qiaocrawl.crawl.handler.GuardedDownloadHandler",
+    "file": None,
+    "ftp": None,
+    "data": None,
+    "s3": None,
+}
+# Every answer of the name service is checked; Twisted connects to exactly that address.
+TWISTED_DNS_RESOLVER = "qiaocrawl.crawl.resolver.GuardedResolver"
+
+# --- one page's way ---------------------------------------------------------------------
+
+# Checks the options before anything starts, and applies QIAO_REPLAY and QIAO_DEMO.
+ADDONS = {"qiaocrawl.crawl.addon.QiaoAddon": 0}
+# The frontier is a table: leased rows survive kill -9 and are shared by workers.
+SCHEDULER = "qiaocrawl.crawl.scheduler.FrontierScheduler"
+# The frontier's unique key is the duplicate filter.
+DUPEFILTER_CLASS = "qiaocrawl.crawl.dupefilter.FrontierDupeFilter"
+
+ITEM_PIPELINES = {
+    "pipelines.evidence.EvidencePipeline": 100,
+    "pipelines.extract.ExtractPipeline": 200,
+    "pipelines.relevance.RelevancePipeline": 300,
+    "pipelines.dedup.DedupPipeline": 400,
+    "pipelines.links.LinksPipeline": 500,
+    "pipelines.store.StorePipeline": 600,
+}
+
+DOWNLOADER_MIDDLEWARES = {
+    # Ours reads status codes as RFC 9309 does, keeps Crawl-delay and forgets after a day.
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "middlewares.stored.StoredPageMiddleware": 50,
+    "middlewares.guard.GuardMiddleware": 60,
+    "middlewares.robots.RobotsMiddleware": 100,
+    "middlewares.render.RenderMiddleware": 560,
+    # Scrapy's own downloads the public suffix list from the network.
+    "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
+    "middlewares.cookies.OfflineCookiesMiddleware": 700,
+    # Failed fetches go back to the frontier with a pause that survives a restart; an
+    # immediate retry would hit a struggling host again.
+    "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
+    # Meta refresh is a link of the page.
+    "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
+}
+
+SPIDER_MIDDLEWARES = {
+    # The frontier knows depth and offsite; every status code is an outcome.
+    "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
+    "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
+}
+
+EXTENSIONS = {
+    "qiaocrawl.crawl.progress.ProgressLog": 0,
+    # Replaced by ProgressLog, which also counts articles and waiting URLs.
+    "scrapy.extensions.logstats.LogStats": None,
+}
+
+# --- engine room ------------------------------------------------------------------------
+
+# 100, Scrapy's default, makes a hundred tasks a response (0.6 ms of CPU).
+CONCURRENT_ITEMS = 4
+COOKIES_ENABLED = True
+LOG_LEVEL = "INFO"
+LOG_SHORT_NAMES = False
+# Items are whole pages: never print them.
+LOG_FORMATTER = "qiaocrawl.crawl.logformat.QuietLogFormatter"
+
+# Chromium, only used with QIAO_RENDER: no sandbox under root, no calls home, no media.
+PLAYWRIGHT_LAUNCH_OPTIONS = {
+    "args": ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
+             "--no-first-run", "--disable-component-update", "--disable-sync"],
+}
+PLAYWRIGHT_MAX_PAGES_PER_CONTEXT = 4

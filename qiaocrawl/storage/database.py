@@ -1,0 +1,131 @@
+"""The database: open it, bring its schema up to date, check it, lock it for one crawl."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from sqlalchemy import Engine, make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+from qiaocrawl.errors import StorageError
+from qiaocrawl.storage import health, migrate
+from qiaocrawl.storage.engine import create_private_file, make_engine, shown, sqlite_path
+from qiaocrawl.storage.locking import CrawlLock
+
+
+class Database:
+    """An engine and what belongs to it. Use :meth:`open`; close it, or use ``with``."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._crawl_lock: CrawlLock | None = None
+
+    @classmethod
+    def open(cls, url: str) -> Self:
+        """The database at *url*; a SQLite file and its folder are made when missing.
+
+        Nothing is connected to yet.
+
+        Raises:
+            StorageError: not a SQLite file or mysql+pymysql URL, or the file cannot be made.
+        """
+        try:
+            parsed = make_url(url)
+        except (ArgumentError, ValueError) as error:
+            # The text may hold a password.
+            raise StorageError("the database URL cannot be read (not shown)") from error
+        engine = make_engine(parsed)
+        if engine.dialect.name == "sqlite":
+            path = sqlite_path(parsed)
+            try:
+                create_private_file(path)
+            except OSError as error:
+                raise StorageError(f"cannot open database file {str(path)!r}: {error}") from error
+        return cls(engine)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def dialect(self) -> str:
+        """``"sqlite"`` or ``"mysql"`` (MariaDB too)."""
+        return "sqlite" if self.engine.dialect.name == "sqlite" else "mysql"
+
+    @property
+    def shown_url(self) -> str:
+        """The URL with its password hidden."""
+        return shown(self.engine.url)
+
+    @property
+    def is_exclusive(self) -> bool:
+        """Whether no other crawl can run: SQLite with the crawl lock held."""
+        return self._crawl_lock is not None
+
+    def upgrade(self) -> None:
+        """Bring the schema to this version; a current one is left as it is.
+
+        Raises:
+            SchemaError: the schema is newer than this program.
+            StorageError: the database cannot be reached.
+        """
+        try:
+            with self.engine.begin() as c:
+                migrate.upgrade(c)
+        except SQLAlchemyError as error:
+            raise self._unreachable(error) from error
+
+    def require_current(self) -> None:
+        """Raise unless the schema is this version's.
+
+        Raises:
+            SchemaError: it is missing, older or newer; the message says what to run.
+            StorageError: the database cannot be reached.
+        """
+        try:
+            with self.engine.connect() as c:
+                migrate.require_current(c, self.shown_url)
+        except SQLAlchemyError as error:
+            raise self._unreachable(error) from error
+
+    def check(self) -> list[str]:
+        """What is wrong with the schema, the data or the server's settings; [] is healthy.
+
+        Raises:
+            StorageError: the database cannot be reached.
+        """
+        try:
+            with self.engine.connect() as c:
+                return health.problems(c)
+        except SQLAlchemyError as error:
+            raise self._unreachable(error) from error
+
+    def lock_crawl(self) -> None:
+        """Take this database for one crawl, until :meth:`close` or the process ends.
+
+        MariaDB and MySQL take several at a time: nothing happens there.
+
+        Raises:
+            CrawlLockedError: another crawl runs on this SQLite file.
+        """
+        if self.dialect == "sqlite" and self._crawl_lock is None:
+            self._crawl_lock = CrawlLock(sqlite_path(self.engine.url))
+
+    def close(self) -> None:
+        """Close idle connections and let the crawl lock go."""
+        self.engine.dispose()
+        if self._crawl_lock is not None:
+            self._crawl_lock.release()
+            self._crawl_lock = None
+
+    def _unreachable(self, error: SQLAlchemyError) -> StorageError:
+        cause = getattr(error, "orig", None) or error
+        return StorageError(f"database {self.shown_url}: {cause}")

@@ -1,0 +1,42 @@
+"""Table changes that may be repeated: MySQL cannot roll back a migration that was interrupted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from alembic import op
+from sqlalchemy import Index, MetaData, Table, inspect
+
+from qiaocrawl.storage.schema import KEYED_TABLE_OPTIONS, TABLE_OPTIONS, metadata
+
+
+class TableBuilder:
+    """Creates the tables of one migration, each unless it is there already."""
+
+    def __init__(self) -> None:
+        self._metadata = MetaData(naming_convention=metadata.naming_convention)
+
+    def create(self, name: str, *parts: Any, is_keyed: bool = False) -> Table:
+        """Create table *name* with its indexes, as far as they are missing.
+
+        Args:
+            is_keyed: its primary key is of words or several columns.
+        """
+        options = KEYED_TABLE_OPTIONS if is_keyed else TABLE_OPTIONS
+        table = Table(name, self._metadata, *parts, **options)
+        bind = op.get_bind()
+        table.create(bind, checkfirst=True)
+        self._create_missing_indexes(table)
+        return table
+
+    def add_index(self, index: Index) -> None:
+        """Create *index* (of a table made here) unless it is there already."""
+        assert index.table is not None
+        self._create_missing_indexes(index.table)
+
+    def _create_missing_indexes(self, table: Table) -> None:
+        bind = op.get_bind()
+        there = {index["name"] for index in inspect(bind).get_indexes(table.name)}
+        for index in table.indexes:
+            if index.name not in there:
+                index.create(bind)

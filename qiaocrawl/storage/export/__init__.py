@@ -1,0 +1,8 @@
+"""Articles and pages out of the database: one module a format."""
+
+from __future__ import annotations
+
+from qiaocrawl.storage.export.base import Exporter, ExportReport, exporters
+from qiaocrawl.storage.export.selection import Selection
+
+__all__ = ["ExportReport", "Exporter", "Selection", "exporters"]

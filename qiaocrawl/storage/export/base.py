@@ -1,0 +1,40 @@
+"""What an export format is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from qiaocrawl.registry import Registry
+from qiaocrawl.storage.export.selection import Selection
+
+Progress = Callable[[int], None]
+"""Called with the number of records written since the last call."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """How many records were written; ``notes`` say what was changed to fit the format."""
+
+    written: int
+    notes: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Exporter:
+    """A format.
+
+    ``count`` says how many records a selection has; ``write`` writes them to a path, in
+    constant memory, and raises StorageError when the path cannot be used.
+    """
+
+    suffix: str
+    """Of a file name made up for it; "" for a folder."""
+    count: Callable[[Connection, Selection], int]
+    write: Callable[[Connection, Selection, Path, Progress], ExportReport]
+
+
+exporters: Registry[Exporter] = Registry("export format", "qiaocrawl.storage.export")

@@ -1,0 +1,215 @@
+"""Which articles and pages an export takes, read in batches by id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
+
+from qiaocrawl.items import FetchedPage
+from qiaocrawl.storage.compress import decompress
+from qiaocrawl.storage.schema import article, page_source, relevance, url, verdict
+from qiaocrawl.storage.topic_ids import topic_id
+from qiaocrawl.storage.values import from_json, from_time, to_stored_time
+
+# Bodies of 10 MiB at most: a batch stays within memory.
+_PAGES_AT_A_TIME = 20
+_ARTICLES_AT_A_TIME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What to export.
+
+    ``topic`` adds this topic's relevance to articles and takes only pages found for it, or
+    judged by it; ``since`` is the earliest fetch time; ``only_relevant`` leaves out what the
+    topic (or, without one, every topic) judged irrelevant or never judged.
+    """
+
+    topic: str | None = None
+    since: datetime | None = None
+    only_relevant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleRecord:
+    """One article as every format writes it. Times are aware UTC; ``score`` in [0, 1].
+
+    ``group_url`` is the URL of the article that represents its reprint group.
+    """
+
+    id: int
+    url: str
+    site: str
+    title: str
+    published_at: datetime | None
+    author: str
+    source: str
+    channel: str
+    keywords: str
+    description: str
+    anchor: str
+    language: str
+    fetched_at: datetime | None
+    score: float | None
+    relevant: bool | None
+    verdict: str
+    similarity: float | None
+    group_url: str
+    text: str
+
+
+_RECORD_NAMES = tuple(field.name for field in fields(ArticleRecord))
+
+
+def count_articles(c: Connection, selection: Selection) -> int:
+    """How many articles *selection* has.
+
+    Raises:
+        StorageError: its topic was never imported.
+    """
+    ids = select(article.c.id).where(*_article_conditions(c, selection)).subquery()
+    count: int = c.execute(select(func.count()).select_from(ids)).scalar_one()
+    return count
+
+
+def iter_articles(c: Connection, selection: Selection) -> Iterator[ArticleRecord]:
+    """The selected articles by id.
+
+    Raises:
+        StorageError: its topic was never imported.
+    """
+    statement = _article_rows(c, selection).where(*_article_conditions(c, selection))
+    after = 0
+    while rows := c.execute(
+        statement.where(article.c.id > after).order_by(article.c.id).limit(_ARTICLES_AT_A_TIME)
+    ).all():
+        for row in rows:
+            yield _record(row)
+        after = rows[-1][0]
+
+
+def count_pages(c: Connection, selection: Selection) -> int:
+    """How many pages *selection* has: the newest of each URL.
+
+    Raises:
+        StorageError: its topic was never imported.
+    """
+    ids = select(page_source.c.id).join(url).where(*_page_conditions(c, selection)).subquery()
+    count: int = c.execute(select(func.count()).select_from(ids)).scalar_one()
+    return count
+
+
+def iter_pages(c: Connection, selection: Selection) -> Iterator[FetchedPage]:
+    """The selected pages, the newest of each URL, in the order they were stored.
+
+    Raises:
+        StorageError: its topic was never imported.
+    """
+    columns = (
+        page_source.c.id, url.c.url, page_source.c.final_url, page_source.c.http_status,
+        page_source.c.headers, page_source.c.fetched_at, page_source.c.truncated,
+        page_source.c.body,
+    )  # fmt: skip
+    statement = select(*columns).join(url).where(*_page_conditions(c, selection))
+    after = 0
+    while rows := c.execute(
+        statement.where(page_source.c.id > after).order_by(page_source.c.id)
+        .limit(_PAGES_AT_A_TIME)
+    ).all():  # fmt: skip
+        for row in rows:
+            yield _page(row)
+        after = rows[-1][0]
+
+
+def _article_rows(c: Connection, selection: Selection) -> Select[Any]:
+    representative = article.alias("representative")
+    group_url = url.alias("group_url")
+    # Without a topic, the best judgement of any.
+    judged = relevance.c.article_id == article.c.id
+    if selection.topic is not None:
+        judged = and_(judged, relevance.c.topic_id == topic_id(c, selection.topic))
+    score = select(func.max(relevance.c.score)).where(judged).scalar_subquery()
+    relevant = select(func.max(relevance.c.relevant)).where(judged).scalar_subquery()
+    # In the order of ArticleRecord's fields.
+    return (
+        select(
+            article.c.id, url.c.url, article.c.site, article.c.title, article.c.published_at,
+            article.c.author, article.c.source, article.c.channel, article.c.keywords,
+            article.c.description, article.c.anchor, article.c.language, article.c.fetched_at,
+            score, relevant, verdict.c.kind, verdict.c.similarity, group_url.c.url,
+            article.c.text,
+        )
+        .join(url, url.c.id == article.c.url_id)
+        .outerjoin(verdict, verdict.c.article_id == article.c.id)
+        .outerjoin(representative, representative.c.id == verdict.c.group_id)
+        .outerjoin(group_url, group_url.c.id == representative.c.url_id)
+    )  # fmt: skip
+
+
+def _record(row: Any) -> ArticleRecord:
+    values = dict(zip(_RECORD_NAMES, row, strict=True))
+    relevant = values["relevant"]
+    values |= {
+        "published_at": from_time(values["published_at"]),
+        "fetched_at": from_time(values["fetched_at"]),
+        "relevant": None if relevant is None else bool(relevant),
+        "verdict": values["verdict"] or "",
+        "group_url": values["group_url"] or values["url"],
+    }
+    return ArticleRecord(**values)
+
+
+def _article_conditions(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    if selection.since is not None:
+        conditions.append(article.c.fetched_at >= to_stored_time(selection.since))
+    if selection.topic is not None or selection.only_relevant:
+        conditions.append(_judged(c, selection))
+    return conditions
+
+
+def _page_conditions(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:
+    newer = page_source.alias("newer")
+    conditions: list[ColumnElement[bool]] = [~exists().where(
+        newer.c.url_id == page_source.c.url_id,
+        or_(newer.c.last_seen_at > page_source.c.last_seen_at,
+            and_(newer.c.last_seen_at == page_source.c.last_seen_at,
+                 newer.c.id > page_source.c.id)),
+    )]  # fmt: skip
+    if selection.since is not None:
+        conditions.append(page_source.c.last_seen_at >= to_stored_time(selection.since))
+    if selection.topic is None and not selection.only_relevant:
+        return conditions
+    of_article = exists().where(article.c.url_id == url.c.id, _judged(c, selection))
+    if selection.only_relevant:
+        return [*conditions, of_article]
+    assert selection.topic is not None
+    return [*conditions, or_(url.c.topic_id == topic_id(c, selection.topic), of_article)]
+
+
+def _judged(c: Connection, selection: Selection) -> ColumnElement[bool]:
+    judged = [relevance.c.article_id == article.c.id]
+    if selection.topic is not None:
+        judged.append(relevance.c.topic_id == topic_id(c, selection.topic))
+    if selection.only_relevant:
+        judged.append(relevance.c.relevant.is_(True))
+    return exists().where(*judged).correlate_except(relevance)
+
+
+def _page(row: Any) -> FetchedPage:
+    _id, address, final_url, status, headers, fetched_at, truncated, body = row
+    when = from_time(fetched_at)
+    assert when is not None
+    return FetchedPage(
+        url=address,
+        final_url=final_url,
+        status=status,
+        headers=tuple((name, value) for name, value in from_json(headers) or ()),
+        body=decompress(body),
+        fetched_at=when,
+        truncated=bool(truncated),
+    )

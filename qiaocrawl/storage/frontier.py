@@ -1,0 +1,44 @@
+"""The frontier: leased rows of the ``url`` table.
+
+A row waits (pending), is held by one worker for a time (leased), has its page stored
+(fetched) and is closed (done, failed, set aside). The steps live in
+:mod:`~qiaocrawl.storage.offering`, :mod:`~qiaocrawl.storage.leasing` and
+:mod:`~qiaocrawl.storage.lifecycle`; this is their common door.
+"""
+
+from __future__ import annotations
+
+from qiaocrawl.storage.leasing import lease
+from qiaocrawl.storage.lifecycle import (
+    MAX_ATTEMPTS,
+    Recovery,
+    Remaining,
+    complete,
+    is_mine,
+    rearm_lists,
+    recover,
+    release,
+    remaining,
+    renew,
+    retry,
+)
+from qiaocrawl.storage.offering import MAX_URL_CHARS, offer
+from qiaocrawl.storage.scope import Scope
+
+__all__ = [
+    "MAX_ATTEMPTS",
+    "MAX_URL_CHARS",
+    "Recovery",
+    "Remaining",
+    "Scope",
+    "complete",
+    "is_mine",
+    "lease",
+    "offer",
+    "rearm_lists",
+    "recover",
+    "release",
+    "remaining",
+    "renew",
+    "retry",
+]

@@ -1,0 +1,265 @@
+"""What becomes of leased rows: kept alive, given back, closed, tried again, taken from the dead.
+
+Every write is fenced: it changes the row only while token and attempt are the lease's own, so
+that a worker which was away too long changes nothing any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from qiaocrawl.items import Lease, Outcome
+from qiaocrawl.storage.schema import State
+from qiaocrawl.storage.scope import Scope, ScopedStatement
+from qiaocrawl.storage.statement import ListStatement, Statement
+from qiaocrawl.storage.values import clean_text, epoch_time
+
+MAX_ATTEMPTS = 30
+"""A row leased this often without an outcome is set aside: something about it never ends."""
+
+_MAX_REASON_CHARS = 500
+# Polling only asks whether work is left; counting a million rows four times a second would not
+# be cheap.
+_COUNT_CAP = 1_000
+
+_FENCE = "id = :id AND lease_token = :token AND attempts = :attempt"
+
+_STATE_OF = Statement(f"SELECT state, outcome FROM url WHERE {_FENCE}")
+_IS_MINE = Statement(f"SELECT id FROM url WHERE {_FENCE} AND state IN (1, 2)")
+
+_COMPLETE = Statement(
+    "UPDATE url SET state = :state, outcome = :outcome, reason = :reason,"
+    " http_status = COALESCE(:http_status, http_status), redirect_key = :redirect_key,"
+    f" done_at = :done_at, lease_until = NULL WHERE {_FENCE} AND state IN (1, 2)"
+)
+
+# failures comes last: MySQL assigns from left to right, the others must see the old count.
+_RETRY = Statement(
+    "UPDATE url SET"
+    " state = CASE WHEN failures + 1 >= :max_failures THEN 4 ELSE 0 END,"
+    " outcome = CASE WHEN failures + 1 >= :max_failures THEN 'unreachable' ELSE NULL END,"
+    " done_at = CASE WHEN failures + 1 >= :max_failures THEN :done_at ELSE done_at END,"
+    " reason = :reason, not_before = :not_before, lease_until = NULL, failures = failures + 1"
+    f" WHERE {_FENCE} AND state IN (1, 2)"
+)
+
+# A worker's rows are found through the frontier index, which begins with queue and topic: an
+# index of tokens would have to be written five times a page to be read every half minute.
+_RENEW = ListStatement(
+    "UPDATE url SET lease_until = :until WHERE id IN ({list}) AND state IN (1, 2)"
+    " AND lease_token = :token"
+)
+
+_RELEASE = Statement(
+    "UPDATE url SET state = CASE state WHEN 2 THEN 2 ELSE 0 END, lease_token = NULL,"
+    f" lease_until = NULL, attempts = attempts - 1 WHERE {_FENCE} AND state IN (1, 2)"
+)
+
+_EXPIRED = "{scope} AND lease_token IS NOT NULL AND (:all_dead = 1 OR lease_until <= :now)"
+_COUNT_CRASHES = ScopedStatement(
+    "UPDATE url SET crashes = crashes + 1, lease_token = NULL, lease_until = NULL"
+    f" WHERE {_EXPIRED} AND state = 2"
+)
+_SET_ASIDE_POISON = ScopedStatement(
+    "UPDATE url SET state = 5, outcome = 'poison', done_at = :done_at,"
+    " reason = 'its worker died each time the stored page was analysed'"
+    " WHERE {scope} AND state = 2 AND lease_token IS NULL AND crashes >= :max_failures"
+)
+_SET_ASIDE_ENDLESS = ScopedStatement(
+    "UPDATE url SET state = 5, outcome = 'poison', done_at = :done_at, lease_token = NULL,"
+    " lease_until = NULL, reason = 'leased again and again without an outcome'"
+    " WHERE {scope} AND state IN (1, 2) AND attempts >= :max_attempts"
+    " AND (lease_token IS NULL OR :all_dead = 1 OR lease_until <= :now)"
+)
+_REQUEUE = ScopedStatement(
+    f"UPDATE url SET state = 0, lease_token = NULL, lease_until = NULL WHERE {_EXPIRED}"
+    " AND state = 1"
+)
+
+_COUNT_STATE = ScopedStatement(
+    "SELECT COUNT(*) FROM (SELECT 1 FROM url WHERE {scope} AND state = :state LIMIT :cap) AS capped"
+)
+_ANY_DUE = ScopedStatement(
+    "SELECT not_before FROM url WHERE {scope} AND state = 0 AND not_before <= :now LIMIT 1"
+)
+_NEXT_DUE = ScopedStatement("SELECT MIN(not_before) FROM url WHERE {scope} AND state = 0")
+
+_REARM_LISTS = ScopedStatement(
+    "UPDATE url SET state = 0, outcome = NULL, reason = NULL, lease_token = NULL,"
+    " lease_until = NULL, not_before = 0, attempts = 0, failures = 0, crashes = 0"
+    " WHERE {scope} AND ((state = 3 AND outcome = 'list' AND fetched_at < :read_before)"
+    "  OR (state = 4 AND done_at < :read_before))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What a recovery found: rows that wait again, stored pages to analyse, rows set aside."""
+
+    requeued: int
+    resumed: int
+    set_aside: int
+
+
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """What a scope still holds. Counts stop at 1,000 (a chunk of 256 hosts); zero is exact.
+
+    ``leased`` counts rows of every worker, stored pages included. ``next_due`` is the epoch
+    time from which a waiting row may be leased, in the past when one may be now, None when none
+    waits.
+    """
+
+    pending: int
+    leased: int
+    next_due: float | None
+
+
+def recover(
+    c: Connection, scope: Scope, *, now: float, all_dead: bool, max_failures: int = 3
+) -> Recovery:
+    """Take rows back from workers whose lease ran out (or from all of them: *all_dead*).
+
+    A leased row waits again. A stored page keeps its page and counts a crash, since analysing
+    it may have killed the worker; after *max_failures* of them it is set aside as poison. Call
+    it at the start and, where several workers share a database, every lease time: nobody else
+    takes a dead worker's rows.
+    """
+    params = {
+        "now": now, "all_dead": int(all_dead), "done_at": epoch_time(now),
+        "max_failures": max_failures, "max_attempts": MAX_ATTEMPTS,
+    }  # fmt: skip
+    resumed = _COUNT_CRASHES.count(c, scope, params)
+    poison = _SET_ASIDE_POISON.count(c, scope, params)
+    endless = _SET_ASIDE_ENDLESS.count(c, scope, params)
+    requeued = _REQUEUE.count(c, scope, params)
+    return Recovery(
+        requeued=requeued, resumed=max(resumed - poison, 0), set_aside=poison + endless
+    )
+
+
+def renew(
+    c: Connection, token: int, url_ids: Sequence[int], *, lease_seconds: float, now: float
+) -> int:
+    """Keep rows of worker *token* for another *lease_seconds*; returns how many it still holds.
+
+    Only *url_ids*: a row that was leased while the answer got lost is in nobody's hands.
+    """
+    if not url_ids:
+        return 0
+    return _RENEW.count(c, sorted(url_ids), {"token": token, "until": now + lease_seconds})
+
+
+def release(c: Connection, leases: Sequence[Lease], *, now: float) -> int:
+    """Give *leases* back unused: they count no attempt and no crash. Returns how many were held.
+
+    A stored page stays stored and is handed out again at once.
+    """
+    return sum(_RELEASE.run(c, _fence(one)).rowcount
+               for one in sorted(leases, key=lambda one: one.url_id))
+
+
+def is_mine(c: Connection, lease: Lease) -> bool:
+    """Whether *lease* still holds its row."""
+    return _IS_MINE.run(c, _fence(lease)).fetchone() is not None
+
+
+def complete(
+    c: Connection,
+    lease: Lease,
+    *,
+    outcome: Outcome,
+    reason: str,
+    http_status: int | None,
+    redirect_key: bytes | None,
+    now: float,
+) -> bool:
+    """Close the row with *outcome*.
+
+    Returns:
+        False when the lease was lost: the caller then writes nothing else. A repeated call
+        with the same outcome is True.
+
+    Raises:
+        ValueError: *outcome* is RETRY, which closes nothing.
+    """
+    if outcome is Outcome.RETRY:
+        raise ValueError("outcome 'retry' closes no row: use retry()")
+    changed = _COMPLETE.run(c, {
+        **_fence(lease),
+        "state": int(_CLOSED_STATES.get(outcome, State.DONE)),
+        "outcome": outcome.value,
+        "reason": clean_text(reason, _MAX_REASON_CHARS) or None,
+        "http_status": http_status,
+        "redirect_key": redirect_key,
+        "done_at": epoch_time(now),
+    })  # fmt: skip
+    if changed.rowcount:
+        return True
+    # The commit of an earlier try may have arrived although its answer did not.
+    row = _STATE_OF.run(c, _fence(lease)).fetchone()
+    return row is not None and row[0] >= State.DONE and row[1] == outcome.value
+
+
+_CLOSED_STATES = {Outcome.UNREACHABLE: State.FAILED, Outcome.POISON: State.SET_ASIDE}
+
+
+def retry(
+    c: Connection,
+    lease: Lease,
+    *,
+    reason: str,
+    not_before: float,
+    max_failures: int,
+    now: float,
+) -> bool:
+    """Count a failure; the row waits until *not_before*, or is given up as unreachable.
+
+    Returns:
+        False when the lease was lost. A repeated call is True and counts once.
+    """
+    changed = _RETRY.run(c, {
+        **_fence(lease),
+        "reason": clean_text(reason, _MAX_REASON_CHARS) or None,
+        "not_before": not_before,
+        "max_failures": max_failures,
+        "done_at": epoch_time(now),
+    })  # fmt: skip
+    if changed.rowcount:
+        return True
+    row = _STATE_OF.run(c, _fence(lease)).fetchone()
+    return row is not None and row[0] in (State.PENDING, State.FAILED)
+
+
+def remaining(c: Connection, scope: Scope, *, now: float) -> Remaining:
+    """What *scope* still holds; cheap enough to poll."""
+    pending = _count(c, scope, State.PENDING)
+    leased = _count(c, scope, State.LEASED) + _count(c, scope, State.FETCHED)
+    return Remaining(pending, leased, _next_due(c, scope, now) if pending else None)
+
+
+def rearm_lists(c: Connection, scope: Scope, *, read_before: float) -> int:
+    """Let list pages read, and URLs given up, before epoch *read_before* wait again."""
+    return _REARM_LISTS.count(c, scope, {"read_before": epoch_time(read_before)})
+
+
+def _count(c: Connection, scope: Scope, state: State) -> int:
+    rows = _COUNT_STATE.fetch(c, scope, {"state": int(state), "cap": _COUNT_CAP})
+    return sum(row[0] for row in rows)
+
+
+def _next_due(c: Connection, scope: Scope, now: float) -> float | None:
+    due = _ANY_DUE.fetch(c, scope, {"now": now})
+    if due:
+        first: float = due[0][0]
+        return first
+    times = [row[0] for row in _NEXT_DUE.fetch(c, scope, {}) if row[0] is not None]
+    return min(times, default=None)
+
+
+def _fence(lease: Lease) -> dict[str, Any]:
+    return {"id": lease.url_id, "token": lease.token, "attempt": lease.attempt}

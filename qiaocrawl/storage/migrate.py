@@ -1,0 +1,130 @@
+"""Bringing a database to this version's schema, from migrations inside the package.
+
+The package may be a zipped egg, where no migration has a path: they are copied out then.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, text
+
+from qiaocrawl.errors import SchemaError
+
+# It announces the dialect at every look at the schema; its warnings still come through.
+logging.getLogger("alembic").setLevel(logging.WARNING)
+
+# Two upgrades at a time would both create the tables; on SQLite the write lock sees to it.
+_MYSQL_LOCK = "qiaocrawl.upgrade"
+_LOCK_WAIT_SECONDS = 300
+
+
+def upgrade(c: Connection) -> None:
+    """Bring the schema to this version; nothing to do is fine. *c* is in a transaction.
+
+    Raises:
+        SchemaError: the schema was made by a newer version.
+    """
+    _refuse_newer(current_revision(c))
+    is_mysql = c.dialect.name != "sqlite"
+    if is_mysql:
+        c.execute(text("SELECT GET_LOCK(:name, :seconds)"),
+                  {"name": _MYSQL_LOCK, "seconds": _LOCK_WAIT_SECONDS})
+    try:
+        with _script_location() as location:
+            config = _config(location)
+            config.attributes["connection"] = c
+            command.upgrade(config, "head")
+    finally:
+        if is_mysql:
+            c.execute(text("SELECT RELEASE_LOCK(:name)"), {"name": _MYSQL_LOCK})
+
+
+def require_current(c: Connection, shown_url: str) -> None:
+    """Raise unless the schema is exactly this version's.
+
+    Raises:
+        SchemaError: it is missing, older or newer; the message says what to run.
+    """
+    found = current_revision(c)
+    if found == head_revision():
+        return
+    _refuse_newer(found)
+    what = f"has schema {found}" if found else "has no tables yet"
+    raise SchemaError(
+        f"database {shown_url} {what}, this version needs schema {head_revision()}; "
+        "run `qiaocrawl db upgrade`"
+    )
+
+
+def current_revision(c: Connection) -> str | None:
+    """The revision the database says it has; None for a database without tables."""
+    return MigrationContext.configure(c).get_current_revision()
+
+
+@cache
+def head_revision() -> str:
+    """The revision this version of the program needs."""
+    with _script_location() as location:
+        head = ScriptDirectory(str(location)).get_current_head()
+    assert head is not None
+    return head
+
+
+@cache
+def _known_revisions() -> frozenset[str]:
+    with _script_location() as location:
+        directory = ScriptDirectory(str(location))
+        return frozenset(script.revision for script in directory.walk_revisions())
+
+
+def _refuse_newer(revision: str | None) -> None:
+    if revision is not None and revision not in _known_revisions():
+        raise SchemaError(
+            f"the database has schema {revision!r}, which this version does not know "
+            f"(it knows up to {head_revision()!r}): it was made by a newer qiaocrawl; "
+            "upgrade the program"
+        )
+
+
+def _config(location: Path) -> Config:
+    # Alembic's own output goes nowhere: what happened is told by the command that asked.
+    config = Config(stdout=io.StringIO(), output_buffer=io.StringIO())
+    config.set_main_option("script_location", str(location).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    return config
+
+
+@contextmanager
+def _script_location() -> Iterator[Path]:
+    folder = files("qiaocrawl.storage") / "migrations"
+    if isinstance(folder, Path):
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="qiaocrawl-migrations-") as name:
+        target = Path(name) / "migrations"
+        _copy_tree(folder, target)
+        yield target
+
+
+def _copy_tree(source: Traversable, target: Path) -> None:
+    target.mkdir()
+    for entry in source.iterdir():
+        if entry.is_dir():
+            _copy_tree(entry, target / entry.name)
+        elif entry.name.endswith(".py"):
+            with entry.open("rb") as reader, (target / entry.name).open("wb") as writer:
+                shutil.copyfileobj(reader, writer)

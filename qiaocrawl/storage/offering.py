@@ -1,0 +1,181 @@
+"""Proposing URLs to the frontier: new rows, better scores, another visit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection
+
+from qiaocrawl.items import Candidate, Outcome, Queue
+from qiaocrawl.storage.memory import Memory
+from qiaocrawl.storage.schema import State
+from qiaocrawl.storage.statement import ListStatement, Statement
+from qiaocrawl.storage.topic_ids import topic_id
+from qiaocrawl.storage.values import clean_host, clean_text, epoch_time, host_id, to_json
+
+MAX_URL_CHARS = 16_000
+"""A longer URL is stored cut and set aside: no server of ours takes it (F-D7)."""
+
+_MAX_ANCHOR_CHARS = 500
+_MAX_CONTEXT_CHARS = 1_000
+# Leaves room for more rows than any crawl has and keeps SQLite's index small.
+_MAX_SCORE = 1e12
+
+_KNOWN = ListStatement(
+    "SELECT `key`, id, state, score, depth, queue, topic_id FROM url WHERE `key` IN ({list})"
+)
+
+_NEW_HOST = Statement(
+    "INSERT INTO host (id, name) VALUES (:host_id, :host) ON CONFLICT DO NOTHING",
+    mysql="INSERT INTO host (id, name) VALUES (:host_id, :host) "
+    "ON DUPLICATE KEY UPDATE host.id = host.id",
+)
+
+_COLUMNS = (
+    "`key`", "url", "host_id", "queue", "topic_id", "state", "outcome", "reason", "score",
+    "depth", "parent_key", "anchor", "context", "payload", "discovered_at", "run_id",
+    "not_before", "attempts", "failures", "crashes", "done_at",
+)  # fmt: skip
+_INSERT_URL = (
+    f"INSERT INTO url ({', '.join(_COLUMNS)}) VALUES "
+    f"({', '.join(':' + name.strip('`') for name in _COLUMNS)}) "
+)
+_NEW_URL = Statement(
+    _INSERT_URL + "ON CONFLICT DO NOTHING",
+    mysql=_INSERT_URL + "ON DUPLICATE KEY UPDATE url.id = url.id",
+)
+
+_RAISE = Statement(
+    "UPDATE url SET score = :score, depth = :depth, queue = :queue, topic_id = :topic_id "
+    "WHERE id = :id AND state = 0"
+)
+
+_REARM = Statement(
+    "UPDATE url SET state = 0, outcome = NULL, reason = NULL, score = :score, depth = :depth, "
+    "queue = :queue, topic_id = :topic_id, payload = :payload, run_id = :run_id, "
+    "lease_token = NULL, lease_until = NULL, not_before = 0, attempts = 0, failures = 0, "
+    "crashes = 0 WHERE id = :id AND state IN (3, 4)"
+)
+
+
+def offer(
+    c: Connection, candidates: Sequence[Candidate], *, run_id: int | None, now: float
+) -> int:
+    """Propose *candidates*; returns how many are new URLs.
+
+    A URL that still waits takes the higher score, the lesser depth and the candidate's topic
+    and queue, except that it never moves from a whole-site crawl to the queue of single pages:
+    the crawl would miss its links. A URL that is done or failed is left alone unless the
+    candidate says ``rearm``; one that is leased or set aside is always left alone.
+
+    Raises:
+        StorageError: a candidate's topic was never imported.
+    """
+    memory = Memory.of(c)
+    merged = _merge(one for one in candidates if not memory.says_nothing_new(one))
+    known = {bytes(row[0]): row for row in _KNOWN.fetch(c, list(merged))}
+    new = [one for key, one in merged.items() if key not in known]
+    if new:
+        _insert(c, new, run_id, now)
+    if known:
+        _update(c, [(merged[key], row) for key, row in known.items()], run_id)
+    memory.remember(merged.values())
+    return len(new)
+
+
+def _merge(candidates: Iterable[Candidate]) -> dict[bytes, Candidate]:
+    """One candidate a key, in key order: writers that sort do not deadlock."""
+    merged: dict[bytes, Candidate] = {}
+    for one in candidates:
+        other = merged.get(one.key)
+        if other is not None:
+            one = replace(
+                other,
+                score=max(one.score, other.score),
+                depth=min(one.depth, other.depth),
+                rearm=one.rearm or other.rearm,
+            )
+        merged[one.key] = one
+    return dict(sorted(merged.items()))
+
+
+def _insert(c: Connection, new: Sequence[Candidate], run_id: int | None, now: float) -> None:
+    rows = [_row(c, one, run_id, now) for one in new]
+    hosts = {row["host_id"]: clean_host(one.host) for row, one in zip(rows, new, strict=True)}
+    unseen = sorted(Memory.of(c).unseen_hosts(hosts))
+    _NEW_HOST.run_many(c, [{"host_id": row_id, "host": hosts[row_id]} for row_id in unseen])
+    _NEW_URL.run_many(c, rows)
+
+
+def _row(c: Connection, one: Candidate, run_id: int | None, now: float) -> dict[str, Any]:
+    discovered_at = epoch_time(now)
+    is_too_long = len(one.url) > MAX_URL_CHARS
+    return {
+        "key": one.key,
+        "url": clean_text(one.url, MAX_URL_CHARS),
+        "host_id": host_id(clean_host(one.host)),
+        "queue": one.queue.value,
+        "topic_id": topic_id(c, one.topic),
+        "state": int(State.SET_ASIDE if is_too_long else State.PENDING),
+        "outcome": Outcome.REFUSED.value if is_too_long else None,
+        "reason": f"URL of {len(one.url)} characters, stored cut" if is_too_long else None,
+        "score": _score(one.score),
+        "depth": one.depth,
+        "parent_key": one.parent,
+        "anchor": clean_text(one.anchor, _MAX_ANCHOR_CHARS),
+        "context": clean_text(one.context, _MAX_CONTEXT_CHARS),
+        "payload": to_json(dict(one.payload)) if one.payload else "",
+        "discovered_at": discovered_at,
+        "run_id": run_id,
+        "not_before": 0.0,
+        "attempts": 0,
+        "failures": 0,
+        "crashes": 0,
+        "done_at": discovered_at if is_too_long else None,
+    }
+
+
+def _score(score: float) -> float:
+    """*score* as a number both databases order; NaN is the lowest."""
+    if math.isnan(score):
+        return -_MAX_SCORE
+    return min(max(score, -_MAX_SCORE), _MAX_SCORE)
+
+
+def _update(c: Connection, pairs: Sequence[tuple[Candidate, Any]], run_id: int | None) -> None:
+    raised, rearmed = [], []
+    for one, (_key, row_id, state, score, depth, queue, topic) in pairs:
+        if state == State.PENDING:
+            change = {
+                "id": row_id,
+                "score": max(score, _score(one.score)),
+                "depth": min(depth, one.depth),
+                "queue": queue if _stays(queue, one) else one.queue.value,
+                "topic_id": topic if _stays(queue, one) else topic_id(c, one.topic),
+            }
+            if tuple(change.values())[1:] != (score, depth, queue, topic):
+                raised.append(change)
+        elif one.rearm and state in (State.DONE, State.FAILED):
+            rearmed.append({
+                "id": row_id,
+                "score": _score(one.score),
+                "depth": one.depth,
+                "queue": one.queue.value,
+                "topic_id": topic_id(c, one.topic),
+                "payload": to_json(dict(one.payload)) if one.payload else "",
+                "run_id": run_id,
+            })  # fmt: skip
+    _RAISE.run_many(c, sorted(raised, key=_by_id))
+    _REARM.run_many(c, sorted(rearmed, key=_by_id))
+
+
+def _by_id(row: Mapping[str, Any]) -> int:
+    row_id: int = row["id"]
+    return row_id
+
+
+def _stays(queue: str, one: Candidate) -> bool:
+    return queue == Queue.SITE and one.queue is Queue.PAGES

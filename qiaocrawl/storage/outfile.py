@@ -1,0 +1,32 @@
+"""Files that appear under their name only when they are whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from qiaocrawl.errors import StorageError
+
+
+@contextmanager
+def growing_file(target: Path) -> Iterator[Path]:
+    """A path to write to; it becomes *target* when the block ends without an error.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    part = target.with_name(target.name + ".part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part.touch()
+    except OSError as error:
+        raise StorageError(f"cannot write {str(target)!r}: {error}") from error
+    try:
+        yield part
+        os.replace(part, target)
+    except OSError as error:
+        raise StorageError(f"cannot write {str(target)!r}: {error}") from error
+    finally:
+        part.unlink(missing_ok=True)

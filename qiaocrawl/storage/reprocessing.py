@@ -1,0 +1,130 @@
+"""What running a stage again over stored pages reads and rewrites."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, func, select, update
+
+from qiaocrawl.items import Outcome, Queue, VerdictKind
+from qiaocrawl.storage.schema import (
+    State,
+    article,
+    page_source,
+    relevance,
+    title_term,
+    url,
+    verdict,
+)
+from qiaocrawl.storage.values import clean_word
+
+
+@dataclass(frozen=True, slots=True)
+class StoredText:
+    """An article as page scorers see it."""
+
+    article_id: int
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVerdict:
+    """An article's place among reprints; ``of`` and ``group`` are keys of URLs."""
+
+    kind: str
+    of: bytes | None
+    group: bytes
+
+
+def count_pages(c: Connection) -> int:
+    """How many URLs have a stored page, search answers apart."""
+    pages = select(func.count(page_source.c.url_id.distinct())).join(
+        url, url.c.id == page_source.c.url_id
+    )
+    count: int = c.execute(pages.where(url.c.queue != Queue.SEARCH)).scalar_one()
+    return count
+
+
+def count_articles(c: Connection) -> int:
+    """How many articles there are."""
+    count: int = c.execute(select(func.count()).select_from(article)).scalar_one()
+    return count
+
+
+def next_texts(c: Connection, after_id: int, limit: int) -> list[StoredText]:
+    """The next *limit* articles after *after_id*, by id; [] at the end."""
+    found = (
+        select(article.c.id, article.c.title, article.c.text)
+        .where(article.c.id > after_id)
+        .order_by(article.c.id)
+        .limit(limit)
+    )
+    return [StoredText(*row) for row in c.execute(found)]
+
+
+def outcome_of(c: Connection, url_id: int) -> str | None:
+    """The outcome a URL has now; None while it is still open."""
+    found: str | None = c.execute(select(url.c.outcome).where(url.c.id == url_id)).scalar_one()
+    return found
+
+
+def set_outcome(c: Connection, url_id: int, outcome: Outcome, reason: str) -> None:
+    """Change the outcome of a closed URL; an open one keeps its own course."""
+    closed = State.SET_ASIDE if outcome is Outcome.POISON else State.DONE
+    c.execute(
+        update(url)
+        .where(url.c.id == url_id, url.c.state.in_((State.DONE, State.SET_ASIDE)))
+        .values(outcome=outcome.value, reason=clean_word(reason, 500), state=closed)
+    )
+
+
+def drop_article(c: Connection, url_id: int) -> bool:
+    """Remove the article of a URL whose page turned out to be none; its source stays.
+
+    Reprints it stood for become groups of their own until the dedup stage runs again.
+    """
+    found = c.execute(select(article.c.id).where(article.c.url_id == url_id)).scalar_one_or_none()
+    if found is None:
+        return False
+    orphaned = (verdict.c.group_id == found) | (verdict.c.of_article_id == found)
+    c.execute(
+        update(verdict)
+        .where(orphaned)
+        .values(group_id=verdict.c.article_id, of_article_id=None, kind=VerdictKind.DISTINCT.value)
+    )
+    for table in (verdict, relevance, title_term):
+        c.execute(delete(table).where(table.c.article_id == found))
+    c.execute(delete(article).where(article.c.id == found))
+    return True
+
+
+def verdicts_by_key(c: Connection) -> dict[bytes, StoredVerdict]:
+    """Every stored verdict by the key of its article's URL."""
+    own, earlier, head = url.alias("own"), url.alias("earlier"), url.alias("head")
+    of, group = article.alias("of"), article.alias("grp")
+    found = (
+        select(own.c.key, verdict.c.kind, earlier.c.key, head.c.key)
+        .select_from(verdict)
+        .join(article, article.c.id == verdict.c.article_id)
+        .join(own, own.c.id == article.c.url_id)
+        .join(group, group.c.id == verdict.c.group_id)
+        .join(head, head.c.id == group.c.url_id)
+        .outerjoin(of, of.c.id == verdict.c.of_article_id)
+        .outerjoin(earlier, earlier.c.id == of.c.url_id)
+    )
+    return {
+        bytes(key): StoredVerdict(kind, bytes(of_key) if of_key else None, bytes(group_key))
+        for key, kind, of_key, group_key in c.execute(found)
+    }
+
+
+def ids_by_key(c: Connection) -> dict[bytes, int]:
+    """Every article's row id by the key of its URL."""
+    found = select(url.c.key, article.c.id).join(article, article.c.url_id == url.c.id)
+    return {bytes(row.key): row.id for row in c.execute(found)}
+
+
+def clear_verdicts(c: Connection) -> None:
+    """Forget all verdicts, within the transaction that writes them anew."""
+    c.execute(delete(verdict))

@@ -1,0 +1,316 @@
+"""The tables. URL, page and article are global; relevance is per topic; reprint groups are global.
+
+::
+
+    topic ─┬─ term, site, sample            the topic pack
+           ├─ query                         the coverage ledger: keyword x site x engine x page
+           ├─ url ─┬─ page_source           raw bytes, one row a version of the body
+           │  │    └─ article ─┬─ relevance (per topic)
+           │  └─ host          ├─ title_term ── term_weight
+           └─ run              └─ verdict   (reprint groups)
+
+Changing a table means a new file in ``migrations/versions/``; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    SmallInteger,
+    Table,
+    UniqueConstraint,
+)
+
+from qiaocrawl.storage.columns import (
+    MAX_HOST_CHARS,
+    blob_type,
+    code_type,
+    digest_type,
+    id_type,
+    key_type,
+    long_text_type,
+    name_type,
+    seconds_type,
+    text_type,
+    time_type,
+)
+
+# One InnoDB table option set for all; SQLite ignores it.
+TABLE_OPTIONS: dict[str, Any] = {
+    f"{dialect}_{option}": value
+    for dialect in ("mysql", "mariadb")
+    for option, value in {
+        "engine": "InnoDB",
+        "charset": "utf8mb4",
+        "collate": "utf8mb4_bin",
+        # long_text and blobs of one page are read and written whole, off the row.
+        "row_format": "DYNAMIC",
+    }.items()
+}
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+class State(IntEnum):
+    """Where a URL stands (``url.state``)."""
+
+    PENDING = 0
+    """Waits to be leased, from ``not_before`` on."""
+    LEASED = 1
+    """A worker fetches it, until ``lease_until``."""
+    FETCHED = 2
+    """Its page is stored and waits for, or is in, analysis."""
+    DONE = 3
+    FAILED = 4
+    """Given up after too many failures."""
+    SET_ASIDE = 5
+    """Left alone: it killed its workers, or it can never be fetched."""
+
+
+# On SQLite a table keyed by words or pairs is its own index then: a fifth less to write.
+KEYED_TABLE_OPTIONS = {**TABLE_OPTIONS, "sqlite_with_rowid": False}
+
+
+def _table(name: str, *parts: Any, **options: Any) -> Table:
+    return Table(name, metadata, *parts, **(options or TABLE_OPTIONS))
+
+
+def _id() -> Column[int]:
+    return Column("id", id_type(), primary_key=True, autoincrement=True)
+
+
+topic = _table(
+    "topic",
+    _id(),
+    Column("name", name_type(64), nullable=False, unique=True),
+    Column("title", name_type(200), nullable=False),
+    Column("description", text_type(), nullable=False),
+    Column("language", code_type(16), nullable=False),
+    Column("threshold", seconds_type(), nullable=False),
+    Column("created_at", time_type(), nullable=False),
+    Column("updated_at", time_type(), nullable=False),
+)
+
+term = _table(
+    "term",
+    _id(),
+    Column("topic_id", ForeignKey("topic.id"), nullable=False),
+    Column("text", name_type(100), nullable=False),
+    Column("kind", name_type(32), nullable=False),
+    Column("weight", seconds_type(), nullable=False),
+    Column("note", text_type(), nullable=False),
+    Column("position", Integer, nullable=False),
+    UniqueConstraint("topic_id", "text"),
+)
+
+site = _table(
+    "site",
+    _id(),
+    Column("topic_id", ForeignKey("topic.id"), nullable=False),
+    Column("host", code_type(MAX_HOST_CHARS), nullable=False, index=True),
+    Column("name", name_type(200), nullable=False),
+    Column("role", name_type(32), nullable=False),
+    Column("tier", SmallInteger, nullable=False),
+    Column("region", name_type(100), nullable=False),
+    Column("kind", name_type(32), nullable=False),
+    Column("start_url", text_type(), nullable=False),
+    Column("render", Boolean, nullable=False),
+    Column("note", text_type(), nullable=False),
+    Column("position", Integer, nullable=False),
+    UniqueConstraint("topic_id", "host"),
+)
+
+sample = _table(
+    "sample",
+    _id(),
+    Column("topic_id", ForeignKey("topic.id"), nullable=False),
+    Column("name", name_type(200), nullable=False),
+    Column("title", text_type(), nullable=False),
+    Column("text", long_text_type(), nullable=False),
+    Column("relevant", Boolean, nullable=False),
+    Column("position", Integer, nullable=False),
+    UniqueConstraint("topic_id", "name"),
+)
+
+run = _table(
+    "run",
+    _id(),
+    Column("spider", name_type(64), nullable=False),
+    Column("topic_id", ForeignKey("topic.id")),
+    Column("arguments", text_type(), nullable=False),
+    Column("pid", Integer, nullable=False),
+    Column("machine", name_type(255), nullable=False),
+    Column("started_at", time_type(), nullable=False),
+    Column("finished_at", time_type()),
+    Column("reason", name_type(200), nullable=False),
+    # URLs of its scope that still waited when it ended.
+    Column("remaining", id_type()),
+    Column("stats", long_text_type(), nullable=False),
+)
+
+query = _table(
+    "query",
+    _id(),
+    Column("topic_id", ForeignKey("topic.id"), nullable=False),
+    # Hash of topic, engine, term, site and page.
+    Column("key", key_type(), nullable=False, unique=True),
+    Column("engine", name_type(64), nullable=False),
+    Column("term", name_type(200), nullable=False),
+    Column("site", code_type(MAX_HOST_CHARS), nullable=False),
+    Column("page", Integer, nullable=False),
+    Column("state", code_type(), nullable=False),
+    Column("hits", Integer, nullable=False),
+    Column("new_urls", Integer, nullable=False),
+    Column("message", text_type(), nullable=False),
+    Column("planned_at", time_type(), nullable=False),
+    Column("asked_at", time_type()),
+    Index(None, "topic_id", "engine", "state"),
+)
+
+host = _table(
+    "host",
+    # A hash of the name: see values.host_id.
+    Column("id", id_type(), primary_key=True, autoincrement=False),
+    Column("name", code_type(MAX_HOST_CHARS), nullable=False, unique=True),
+)
+
+url = _table(
+    "url",
+    _id(),
+    Column("key", key_type(), nullable=False, unique=True),
+    Column("url", text_type(), nullable=False),
+    Column("host_id", ForeignKey("host.id"), nullable=False),
+    Column("queue", code_type(16), nullable=False),
+    Column("topic_id", ForeignKey("topic.id"), nullable=False),
+    Column("state", SmallInteger, nullable=False),
+    Column("outcome", code_type()),
+    Column("reason", name_type(500)),
+    Column("score", seconds_type(), nullable=False),
+    Column("depth", Integer, nullable=False),
+    Column("parent_key", key_type()),
+    Column("anchor", text_type(), nullable=False),
+    Column("context", text_type(), nullable=False),
+    Column("payload", text_type(), nullable=False),
+    Column("discovered_at", time_type(), nullable=False),
+    Column("run_id", ForeignKey("run.id")),
+    # Lease: the worker's token is kept when the row is closed, so that a replayed close is
+    # recognised. Times in epoch seconds, since they are compared with the clock.
+    Column("lease_token", id_type()),
+    Column("lease_until", seconds_type()),
+    Column("not_before", seconds_type(), nullable=False, default=0),
+    Column("attempts", Integer, nullable=False, default=0),
+    Column("failures", Integer, nullable=False, default=0),
+    Column("crashes", Integer, nullable=False, default=0),
+    Column("fetched_at", time_type()),
+    Column("done_at", time_type()),
+    Column("http_status", SmallInteger),
+    Column("redirect_key", key_type()),
+)
+# Leasing takes the best rows of one host straight from this index.
+Index(
+    "ix_url_frontier",
+    url.c.queue, url.c.topic_id, url.c.state, url.c.host_id, url.c.score.desc(), url.c.id,
+)
+
+page_source = _table(
+    "page_source",
+    _id(),
+    Column("url_id", ForeignKey("url.id"), nullable=False),
+    # Of the whole body, also where what is stored had to be cut.
+    Column("digest", key_type(), nullable=False),
+    Column("final_url", text_type(), nullable=False),
+    Column("http_status", SmallInteger, nullable=False),
+    Column("headers", text_type(), nullable=False),
+    # As the server declared them; what the page really is in stands in article.charset.
+    Column("content_type", name_type(200), nullable=False),
+    Column("charset", name_type(64), nullable=False),
+    Column("body_bytes", id_type(), nullable=False),
+    Column("truncated", Boolean, nullable=False),
+    Column("fetched_at", time_type(), nullable=False),
+    Column("last_seen_at", time_type(), nullable=False),
+    # zstd; last, so that reading the columns before it does not walk through it.
+    Column("body", blob_type(), nullable=False),
+    UniqueConstraint("url_id", "digest"),
+)
+
+article = _table(
+    "article",
+    _id(),
+    Column("url_id", ForeignKey("url.id"), nullable=False, unique=True),
+    Column("page_source_id", ForeignKey("page_source.id"), index=True),
+    Column("site", code_type(MAX_HOST_CHARS), nullable=False, index=True),
+    Column("title", text_type(), nullable=False),
+    Column("published_at", time_type(), index=True),
+    Column("author", name_type(200), nullable=False),
+    Column("source", name_type(200), nullable=False),
+    Column("channel", name_type(200), nullable=False),
+    Column("keywords", text_type(), nullable=False),
+    Column("description", text_type(), nullable=False),
+    Column("anchor", text_type(), nullable=False),
+    Column("language", code_type(16), nullable=False),
+    Column("charset", name_type(64), nullable=False),
+    Column("method", name_type(64), nullable=False),
+    Column("body_digest", digest_type(), nullable=False),
+    Column("title_tokens", text_type(), nullable=False),
+    Column("truncated", Boolean, nullable=False),
+    Column("fetched_at", time_type(), nullable=False, index=True),
+    Column("updated_at", time_type(), nullable=False),
+    Column("text", long_text_type(), nullable=False),
+)
+
+relevance = _table(
+    "relevance",
+    Column("article_id", ForeignKey("article.id"), primary_key=True),
+    Column("topic_id", ForeignKey("topic.id"), primary_key=True),
+    Column("score", seconds_type(), nullable=False),
+    Column("relevant", Boolean, nullable=False),
+    Column("method", name_type(64), nullable=False),
+    Column("terms", text_type(), nullable=False),
+    Index(None, "topic_id", "relevant", "score"),
+    **KEYED_TABLE_OPTIONS,
+)
+
+title_term = _table(
+    "title_term",
+    Column("article_id", ForeignKey("article.id"), primary_key=True),
+    Column("term", name_type(100), primary_key=True, index=True),
+    Column("count", Integer, nullable=False),
+    # tf · ln(N/df) (Q6); 0 until the weights are rebuilt.
+    Column("weight", seconds_type(), nullable=False),
+    **KEYED_TABLE_OPTIONS,
+)
+
+term_weight = _table(
+    "term_weight",
+    Column("term", name_type(100), primary_key=True),
+    Column("df", Integer, nullable=False),
+    Column("weight", seconds_type(), nullable=False),
+    **KEYED_TABLE_OPTIONS,
+)
+
+verdict = _table(
+    "verdict",
+    Column("article_id", ForeignKey("article.id"), primary_key=True),
+    Column("kind", code_type(), nullable=False, index=True),
+    Column("of_article_id", ForeignKey("article.id"), index=True),
+    # The article that represents the group; itself when it stands alone.
+    Column("group_id", ForeignKey("article.id"), nullable=False, index=True),
+    Column("similarity", seconds_type(), nullable=False),
+    Column("why", name_type(500), nullable=False),
+    Column("method", name_type(64), nullable=False),
+)

@@ -1,0 +1,184 @@
+"""Page bytes to text, decided once: byte order mark, header, meta, then a capped guess.
+
+Labels mean what WHATWG says they mean (``gb2312`` is gb18030, ``big5`` has the Hong Kong
+characters). A declared charset that fits badly is overruled, and the decision is recorded.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+
+import charset_normalizer
+import webencodings
+
+from qiaocrawl.text.plausible import plausibility
+
+_PRESCAN_BYTES = 4096
+"""Chinese pages put long comments and scripts before their meta; the standard looks at 1,024."""
+_SAMPLE_BYTES = 16_384
+"""A guess reads this much from the first non-ASCII byte on: its time does not grow."""
+_BAD_SHARE = 0.005
+"""A declared charset stands while at most this share of the characters cannot be decoded."""
+_PLAUSIBLE = 0.7
+"""Least share of everyday characters in text of the right charset: measured .93 and more."""
+_DAMAGED = 0.3
+"""As before, when bytes are missing: Latin text read as Chinese stays under .1."""
+_LAST_RESORT = ["gb18030", "big5hkscs", "cp1252"]
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+# A superset each, so that a label never loses a character a browser shows.
+_WIDER = {"gbk": "gb18030", "hz": "gb18030", "big5": "big5hkscs", "iso8859-1": "cp1252"}
+_SINGLE_BYTE = re.compile(r"cp125|iso8859|windows-|latin|mac-|cp874|koi8|ascii")
+
+_HEADER_LABEL = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,]+)", re.IGNORECASE)
+_HIDDEN = re.compile(rb"<!--.*?(?:-->|\Z)|<script\b.*?(?:</script|\Z)", re.S | re.I)
+_META = re.compile(rb"<(?:meta|\?xml)\b[^>]*", re.IGNORECASE)
+_META_LABEL = re.compile(rb"(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:+-]+)", re.IGNORECASE)
+_NON_ASCII = re.compile(rb"[\x80-\xff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A page's text; ``source`` is bom, header, meta, guess or overruled.
+
+    ``charset`` is Python's codec name; ``replaced`` counts the U+FFFD put in for bytes that
+    could not be decoded.
+    """
+
+    text: str
+    charset: str
+    source: str
+    replaced: int = 0
+
+
+def decode_page(body: bytes, content_type: str = "") -> Decoded:
+    """Decode *body*; *content_type* is the Content-Type header or "". Never raises."""
+    for mark, charset in _BOMS:
+        if body.startswith(mark):
+            return _decoded(body[len(mark) :], charset, "bom")
+    declared, source = _declared(body, content_type)
+    if body.isascii():
+        if declared.startswith("utf-16"):
+            declared = ""
+        return Decoded(body.decode("ascii"), declared or "utf-8", source)
+    return _weighed(body, declared, source)
+
+
+def codec_of(label: str) -> str:
+    """Python's codec for a WHATWG *label*, the wider one of a family; "" if unknown."""
+    encoding = webencodings.lookup(label.strip())
+    if encoding is None or encoding.name in ("replacement", "x-user-defined"):
+        return ""
+    name = encoding.codec_info.name
+    return _WIDER.get(name, name)
+
+
+def _declared(body: bytes, content_type: str) -> tuple[str, str]:
+    match = _HEADER_LABEL.search(content_type)
+    charset = codec_of(match[1]) if match else ""
+    if charset:
+        return charset, "header"
+    head = body[:_PRESCAN_BYTES]
+    if b"<!--" in head or b"<script" in head.lower():
+        head = _HIDDEN.sub(b"", head)
+    for tag in _META.findall(head):
+        found = _META_LABEL.search(tag)
+        if found is None or (b"content" in tag[: found.start()] and b"equiv" not in tag.lower()):
+            continue
+        charset = codec_of(found[1].decode("ascii"))
+        if charset:
+            # A meta tag that could be read is not UTF-16, whatever it says.
+            return ("utf-8" if charset.startswith("utf-16") else charset), "meta"
+    return "", "guess"
+
+
+def _weighed(body: bytes, declared: str, source: str) -> Decoded:
+    """Decode *body*, which has non-ASCII bytes, weighing the declaration against the bytes."""
+    as_utf8 = _strict(body, "utf-8")
+    if as_utf8 is not None and declared in ("", "utf-8"):
+        return Decoded(as_utf8, "utf-8", source)
+    if as_utf8 is not None and not _could_be_chance(body, declared):
+        return Decoded(as_utf8, "utf-8", "overruled")
+    sample = _sample(body)
+    if declared and _fits(sample, declared):
+        kept = _decoded(body, declared, source)
+        if kept.replaced <= _BAD_SHARE * len(body):
+            return kept
+    guessed = _guess(sample)
+    if not declared or guessed == declared:
+        return _decoded(body, guessed, source)
+    if _SINGLE_BYTE.match(guessed) and plausibility(sample, declared) >= _DAMAGED:
+        # Any bytes are valid in a single-byte charset: damaged Chinese is no Latin text.
+        return _decoded(body, declared, source)
+    mine, theirs = _decoded(body, guessed, "overruled"), _decoded(body, declared, source)
+    return mine if _is_better(mine, theirs) else theirs
+
+
+def _strict(body: bytes, charset: str) -> str | None:
+    """*body* decoded, or None if it has an error; a last character cut off is no error."""
+    try:
+        return body.decode(charset)
+    except UnicodeDecodeError as error:
+        if len(body) - error.start > 3:
+            return None
+    text = codecs.getincrementaldecoder(charset)("replace").decode(body, final=True)
+    return text if text.count("\ufffd") <= 1 else None
+
+
+def _decoded(body: bytes, charset: str, source: str) -> Decoded:
+    text = body.decode(charset, "replace")
+    return Decoded(text, charset, source, text.count("\ufffd"))
+
+
+def _could_be_chance(body: bytes, declared: str) -> bool:
+    """Whether valid UTF-8 may still be *declared*: a handful of bytes, such as 联通 in GBK."""
+    high_bytes = len(_NON_ASCII.findall(body[:65536]))
+    return (
+        high_bytes < 12
+        and not _SINGLE_BYTE.match(declared)
+        and (_strict(body, declared) is not None)
+    )
+
+
+def _sample(body: bytes) -> bytes:
+    first = _NON_ASCII.search(body)
+    start = first.start() if first else 0
+    return body[start : start + _SAMPLE_BYTES]
+
+
+def _fits(sample: bytes, charset: str) -> bool:
+    """Whether *sample* reads like text in *charset*."""
+    if _SINGLE_BYTE.match(charset):
+        # Any bytes decode; multi-byte text gives itself away by being plausible elsewhere.
+        return max(_scores(sample).values()) < _PLAUSIBLE
+    return plausibility(sample, charset) >= _PLAUSIBLE
+
+
+def _scores(sample: bytes) -> dict[str, float]:
+    return {
+        charset: plausibility(sample, charset)
+        for charset in ("gb18030", "big5hkscs", "utf-8", "euc_jp", "cp932")
+    }
+
+
+def _guess(sample: bytes) -> str:
+    scores = _scores(sample)
+    best = max(scores, key=lambda charset: scores[charset])
+    if scores[best] >= _PLAUSIBLE:
+        return best
+    match = charset_normalizer.from_bytes(
+        sample, steps=3, chunk_size=512, cp_isolation=_LAST_RESORT, preemptive_behaviour=False
+    ).best()
+    return codec_of(match.encoding) or "cp1252" if match else "cp1252"
+
+
+def _is_better(mine: Decoded, theirs: Decoded) -> bool:
+    if mine.replaced != theirs.replaced and max(mine.replaced, theirs.replaced) > 2:
+        return mine.replaced < theirs.replaced
+    return not _SINGLE_BYTE.match(mine.charset)

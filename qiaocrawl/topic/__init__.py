@@ -1,0 +1,1 @@
+"""Topic packs: the words, sites and samples that define a topic; load, check, save."""

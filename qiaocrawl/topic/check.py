@@ -1,0 +1,280 @@
+"""What makes a topic pack valid: every rule once, for tables, folders and packs in memory."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TypeVar
+
+from qiaocrawl.errors import RowFault, TopicError
+from qiaocrawl.topic.hosts import normalise_host, url_host
+from qiaocrawl.topic.pack import (
+    MAX_TIER,
+    MAX_WEIGHT,
+    MIN_TIER,
+    ROLES,
+    SITE_KINDS,
+    TERM_KINDS,
+    Sample,
+    Site,
+    Term,
+    TopicPack,
+)
+
+PACK_FILE = "topic.toml"
+TERMS_FILE = "terms.csv"
+SITES_FILE = "sites.csv"
+SAMPLES_FOLDER = "samples"
+
+# A term longer than a headline is a sentence, and no page repeats it.
+MAX_TERM_CHARACTERS = 40
+MAX_NAME_CHARACTERS = 100
+MAX_TITLE_CHARACTERS = 200
+MAX_REGION_CHARACTERS = 40
+MAX_NOTE_CHARACTERS = 500
+MAX_DESCRIPTION_CHARACTERS = 2_000
+MAX_URL_CHARACTERS = 1_000
+MAX_SAMPLE_CHARACTERS = 200_000
+# 60 characters of four UTF-8 bytes and ".md" stay under the 255 bytes of a file name.
+MAX_SAMPLE_NAME_CHARACTERS = 60
+
+PACK_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
+# A BCP 47 tag: language, then at most script or region.
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,4}){0,2}")
+_SAMPLE_NAME = re.compile(r"\w[\w-]*")
+
+Row = TypeVar("Row")
+
+
+def fold(text: str) -> str:
+    """*text* as duplicates are compared: compatibility forms, case and spaces made equal."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def pack_name_reason(name: str) -> str:
+    """Why *name* cannot name a topic pack, or ""."""
+    if PACK_NAME.fullmatch(name):
+        return ""
+    return (
+        f"the name {name!r} must start with a to z and hold only a to z, 0 to 9 and _, "
+        "at most 32 characters"
+    )
+
+
+def term_reasons(term: Term) -> list[str]:
+    """Why *term* is not valid, all reasons; empty when it is."""
+    return _given(
+        _text_reason("the term", term.text, 1, MAX_TERM_CHARACTERS),
+        _invisible_reason("the term", term.text),
+        _choice_reason("kind", term.kind, TERM_KINDS),
+        _weight_reason(term.weight),
+        _text_reason("the note", term.note, 0, MAX_NOTE_CHARACTERS),
+    )
+
+
+def site_reasons(site: Site) -> list[str]:
+    """Why *site* is not valid, all reasons; empty when it is."""
+    return _given(
+        _host_reason(site.host),
+        _text_reason("the name", site.name, 1, MAX_NAME_CHARACTERS),
+        _choice_reason("role", site.role, ROLES),
+        _tier_reason(site.tier),
+        _text_reason("the region", site.region, 0, MAX_REGION_CHARACTERS),
+        _choice_reason("kind", site.kind, SITE_KINDS),
+        _start_reason(site),
+        _text_reason("the note", site.note, 0, MAX_NOTE_CHARACTERS),
+    )
+
+
+def sample_reasons(sample: Sample) -> list[str]:
+    """Why *sample* is not valid, all reasons; empty when it is."""
+    return _given(
+        _sample_name_reason(sample.name),
+        _text_reason("the title", sample.title, 1, MAX_TITLE_CHARACTERS),
+        _text_reason("the text", sample.text, 1, MAX_SAMPLE_CHARACTERS, lines=True),
+    )
+
+
+def pack_faults(pack: TopicPack) -> tuple[RowFault, ...]:
+    """Everything wrong with *pack*, placed where :func:`save_pack` would write it."""
+    faults = [RowFault(PACK_FILE, 1, reason) for reason in _pack_reasons(pack)]
+    faults += list_faults(TERMS_FILE, _from_line_two(pack.terms), term_reasons, term_key)
+    faults += list_faults(SITES_FILE, _from_line_two(pack.sites), site_reasons, site_key)
+    faults += _sample_faults(pack.samples)
+    if not pack.terms and not pack.sites:
+        faults.append(RowFault(TERMS_FILE, 1, "a topic needs at least one term or one site"))
+    return tuple(faults)
+
+
+def require_valid(pack: TopicPack) -> None:
+    """Raise TopicError with all faults of *pack*, if it has any."""
+    raise_faults(f"topic pack {pack.name!r}", pack_faults(pack))
+
+
+def raise_faults(what: str, faults: Sequence[RowFault]) -> None:
+    """Raise TopicError about *what* when there are *faults*."""
+    if faults:
+        count = f"{len(faults)} fault{'s' if len(faults) > 1 else ''}"
+        raise TopicError(f"{what}: {count}, the first {faults[0]}", faults)
+
+
+def list_faults(
+    table: str,
+    rows: Iterable[tuple[int, Row]],
+    reasons: Callable[[Row], list[str]],
+    key: Callable[[Row], str],
+) -> list[RowFault]:
+    """Faults of numbered *rows*: each row's own *reasons*, and rows whose *key* came before."""
+    faults: list[RowFault] = []
+    first_line: dict[str, int] = {}
+    for line, row in rows:
+        faults += [RowFault(table, line, reason) for reason in reasons(row)]
+        name = key(row)
+        first = first_line.setdefault(name, line)
+        if name and first != line:
+            faults.append(RowFault(table, line, f"{name!r} repeats line {first}"))
+    return faults
+
+
+def term_key(term: Term) -> str:
+    """What two equal terms share."""
+    return fold(term.text)
+
+
+def site_key(site: Site) -> str:
+    """What two equal sites share."""
+    return site.host.lower()
+
+
+def closest(word: str, allowed: Iterable[str]) -> str:
+    """``; did you mean 'x'?`` for the allowed word nearest to *word*, or ""."""
+    close = get_close_matches(word, list(allowed), n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def choices(allowed: Mapping[str, str]) -> str:
+    """The allowed words with their Chinese, for a message."""
+    return ", ".join(f"{word} {chinese}" for word, chinese in allowed.items())
+
+
+def _from_line_two(rows: Sequence[Row]) -> Iterable[tuple[int, Row]]:
+    return enumerate(rows, start=2)  # line 1 is the header
+
+
+def _sample_faults(samples: Iterable[Sample]) -> list[RowFault]:
+    faults: list[RowFault] = []
+    seen: dict[str, str] = {}
+    for sample in samples:
+        where = f"{SAMPLES_FOLDER}/{sample.name}"
+        faults += [RowFault(where, 1, reason) for reason in sample_reasons(sample)]
+        key = fold(sample.name)  # file names differing in case collide on some disks
+        if key in seen:
+            faults.append(RowFault(where, 1, f"the sample name repeats {seen[key]!r}"))
+        seen.setdefault(key, sample.name)
+    return faults
+
+
+def _given(*reasons: str) -> list[str]:
+    return [reason for reason in reasons if reason]
+
+
+def _pack_reasons(pack: TopicPack) -> list[str]:
+    reasons = _given(
+        pack_name_reason(pack.name),
+        _text_reason("the title", pack.title, 1, MAX_TITLE_CHARACTERS),
+        _text_reason(
+            "the description", pack.description, 0, MAX_DESCRIPTION_CHARACTERS, lines=True
+        ),
+    )
+    if not _is_number(pack.threshold) or not 0 <= pack.threshold <= 1:
+        reasons.append(f"threshold must be a number in [0, 1], got {pack.threshold!r}")
+    if not _LANGUAGE.fullmatch(pack.language):
+        reasons.append(f"language must be a tag such as 'zh' or 'zh-Hant', got {pack.language!r}")
+    return reasons
+
+
+def _text_reason(what: str, text: str, low: int, high: int, *, lines: bool = False) -> str:
+    if not low <= len(text) <= high:
+        return f"{what} must have {low} to {high} characters, got {len(text)}"
+    if text != text.strip():
+        return f"{what} starts or ends with white space: {text!r}"
+    bad = next((char for char in text if _is_control(char) and not (lines and char in "\n\t")), "")
+    return f"{what} holds the control character U+{ord(bad):04X}" if bad else ""
+
+
+def _invisible_reason(what: str, text: str) -> str:
+    # Zero-width and direction marks: the term would look right and match no page.
+    bad = next((char for char in text if unicodedata.category(char) == "Cf"), "")
+    return f"{what} holds the invisible character U+{ord(bad):04X}" if bad else ""
+
+
+def _is_control(char: str) -> bool:
+    if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp"):
+        return True
+    code = ord(char)  # the rest: Unicode's noncharacters, which XML cannot carry
+    return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
+
+
+def _choice_reason(what: str, word: str, allowed: Mapping[str, str]) -> str:
+    if word in allowed:
+        return ""
+    if not word:
+        return f"{what} is empty (one of {choices(allowed)})"
+    hint = closest(word, [*allowed, *allowed.values()])
+    return f"unknown {what} {word!r}" + (hint or f" (one of {choices(allowed)})")
+
+
+def _weight_reason(weight: float) -> str:
+    if _is_number(weight) and 0 < weight <= MAX_WEIGHT:
+        return ""
+    return f"weight must be a number in (0, {MAX_WEIGHT:g}], got {weight!r}"
+
+
+def _tier_reason(tier: int) -> str:
+    if isinstance(tier, int) and not isinstance(tier, bool) and MIN_TIER <= tier <= MAX_TIER:
+        return ""
+    return f"tier must be a whole number from {MIN_TIER} to {MAX_TIER}, got {tier!r}"
+
+
+def _is_number(value: object) -> bool:
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+    )
+
+
+def _host_reason(host: str) -> str:
+    try:
+        normal = normalise_host(host)
+    except ValueError as error:
+        return str(error)
+    return "" if normal == host else f"the host {host!r} must be written {normal!r}"
+
+
+def _start_reason(site: Site) -> str:
+    if not site.start_url:
+        return ""
+    reason = _text_reason("start_url", site.start_url, 0, MAX_URL_CHARACTERS)
+    if reason or any(char.isspace() for char in site.start_url):
+        return reason or f"start_url holds white space: {site.start_url!r}"
+    try:
+        host = url_host(site.start_url)
+    except ValueError as error:
+        return f"start_url: {error}"
+    if host != site.host:
+        return f"start_url is on {host!r}, not on the site's host {site.host!r}"
+    return ""
+
+
+def _sample_name_reason(name: str) -> str:
+    short_enough = len(name) <= MAX_SAMPLE_NAME_CHARACTERS
+    if short_enough and _SAMPLE_NAME.fullmatch(name) and unicodedata.is_normalized("NFC", name):
+        return ""
+    return (
+        f"the sample name {name!r} must be letters, digits, _ and inner hyphens, "
+        f"at most {MAX_SAMPLE_NAME_CHARACTERS}"
+    )

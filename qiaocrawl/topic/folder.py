@@ -1,0 +1,171 @@
+"""A topic pack as a folder: ``topic.toml``, ``terms.csv``, ``sites.csv``, ``samples/``."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from qiaocrawl.errors import RowFault, TopicError
+from qiaocrawl.topic.check import (
+    PACK_FILE,
+    SAMPLES_FOLDER,
+    SITES_FILE,
+    TERMS_FILE,
+    closest,
+    pack_faults,
+    raise_faults,
+    require_valid,
+)
+from qiaocrawl.topic.files import read_limited, replace_folder
+from qiaocrawl.topic.pack import DEFAULT_LANGUAGE, DEFAULT_THRESHOLD, Sample, TopicPack
+from qiaocrawl.topic.samplefile import SUFFIXES, format_sample, parse_sample
+from qiaocrawl.topic.tables import read_sites, read_terms, write_sites, write_terms
+
+MAX_SAMPLE_BYTES = 1024 * 1024
+MAX_SAMPLES = 5_000
+
+_TEXT_KEYS = ("name", "title", "description", "language")
+_KEYS = (*_TEXT_KEYS, "threshold")
+_OURS = frozenset({PACK_FILE, TERMS_FILE, SITES_FILE, SAMPLES_FOLDER})
+
+Row = TypeVar("Row")
+
+
+def load_pack(folder: Path) -> TopicPack:
+    """The valid topic pack in *folder*. Its name is that of the folder unless topic.toml says.
+
+    ``topic.toml`` must be there; each table and the samples may be missing (none of that).
+    Files the pack does not know (a golden set, a README) are let be.
+
+    Raises:
+        TopicError: with all faults of all files; nothing is returned then.
+    """
+    if not folder.is_dir():
+        raise TopicError(f"{str(folder)!r} is no folder of a topic pack")
+    faults: list[RowFault] = []
+    settings = _read_settings(folder / PACK_FILE, faults)
+    samples = _read_samples(folder / SAMPLES_FOLDER, faults)
+    pack = TopicPack(
+        name=settings.get("name", folder.resolve().name),
+        title=settings.get("title", ""),
+        description=settings.get("description", ""),
+        threshold=settings.get("threshold", DEFAULT_THRESHOLD),
+        language=settings.get("language", DEFAULT_LANGUAGE),
+        terms=_read_table(folder / TERMS_FILE, read_terms, faults),
+        sites=_read_table(folder / SITES_FILE, read_sites, faults),
+        samples=samples,
+    )
+    read_badly = {fault.table for fault in faults}  # judging what is left would mislead
+    faults += [fault for fault in pack_faults(pack) if fault.table not in read_badly]
+    raise_faults(f"topic pack {str(folder)!r}", faults)
+    return pack
+
+
+def save_pack(pack: TopicPack, folder: Path) -> None:
+    """Write *pack* as *folder*, whole or not at all.
+
+    ``load_pack`` gives the same pack back, its samples in the order of their names.
+    An existing pack is replaced; files in it that belong to no pack are kept.
+
+    Raises:
+        TopicError: the pack has faults, or *folder* holds something else than a pack.
+    """
+    require_valid(pack)
+    if folder.exists() and not folder.is_dir():
+        raise TopicError(f"{str(folder)!r} is no folder")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / PACK_FILE).is_file():
+        raise TopicError(
+            f"{str(folder)!r} is not empty and holds no {PACK_FILE}; name an empty or new folder"
+        )
+    replace_folder(folder, lambda new: _fill(new, pack, folder))
+
+
+def _fill(new: Path, pack: TopicPack, previous: Path) -> None:
+    (new / PACK_FILE).write_bytes(_format_settings(pack).encode("utf-8"))
+    write_terms(pack.terms, new / TERMS_FILE)
+    write_sites(pack.sites, new / SITES_FILE)
+    (new / SAMPLES_FOLDER).mkdir()
+    for sample in pack.samples:
+        (new / SAMPLES_FOLDER / f"{sample.name}.md").write_bytes(format_sample(sample))
+    for entry in previous.iterdir() if previous.is_dir() else ():
+        if entry.name not in _OURS:
+            _copy(entry, new / entry.name)
+
+
+def _copy(entry: Path, to: Path) -> None:
+    if entry.is_dir() and not entry.is_symlink():
+        shutil.copytree(entry, to, symlinks=True)
+    else:
+        shutil.copy2(entry, to, follow_symlinks=False)
+
+
+def _format_settings(pack: TopicPack) -> str:
+    lines = [f"{key} = {_toml_text(getattr(pack, key))}" for key in _TEXT_KEYS]
+    # repr of a float is its shortest exact form; TOML wants "1.0", not "1".
+    lines.append(f"threshold = {float(pack.threshold)!r}")
+    return "\n".join(lines) + "\n"
+
+
+def _toml_text(text: str) -> str:
+    # JSON's escapes are those of a TOML basic string, and valid packs hold no control
+    # characters that JSON would leave bare.
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _read_settings(path: Path, faults: list[RowFault]) -> Mapping[str, Any]:
+    """The checked settings of ``topic.toml``; what is wrong goes into *faults*."""
+    try:
+        settings = tomllib.loads(read_limited(path).decode("utf-8-sig"))
+    except TopicError as error:
+        faults.append(RowFault(PACK_FILE, 1, str(error)))
+        return {}
+    except (ValueError, RecursionError) as error:
+        faults.append(RowFault(PACK_FILE, 1, f"is no TOML: {error}"))
+        return {}
+    reasons = [f"unknown key {key!r}{closest(key, _KEYS)}" for key in settings if key not in _KEYS]
+    reasons += [
+        f"{key} must be a text in quotes, got {settings[key]!r}"
+        for key in _TEXT_KEYS
+        if not isinstance(settings.get(key, ""), str)
+    ]
+    faults += [RowFault(PACK_FILE, 1, reason) for reason in reasons]
+    return {} if reasons else settings
+
+
+def _read_table(
+    path: Path, read: Callable[[Path], tuple[Row, ...]], faults: list[RowFault]
+) -> tuple[Row, ...]:
+    if not path.exists():
+        return ()
+    try:
+        return read(path)
+    except TopicError as error:
+        faults += error.faults or [RowFault(path.name, 1, str(error))]
+        return ()
+
+
+def _read_samples(folder: Path, faults: list[RowFault]) -> tuple[Sample, ...]:
+    """All samples by name; hidden files (``.DS_Store``) are none."""
+    if not folder.is_dir():
+        return ()
+    paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    if len(paths) > MAX_SAMPLES:
+        faults.append(RowFault(SAMPLES_FOLDER, 1, f"more than {MAX_SAMPLES} samples"))
+        return ()
+    samples = []
+    for path in paths:
+        try:
+            samples.append(_read_sample(path))
+        except (ValueError, TopicError) as error:
+            faults.append(RowFault(f"{SAMPLES_FOLDER}/{path.name}", 1, str(error)))
+    return tuple(sorted(samples, key=lambda sample: sample.name))
+
+
+def _read_sample(path: Path) -> Sample:
+    if path.suffix not in SUFFIXES:
+        raise ValueError(f"a sample ends in {' or '.join(SUFFIXES)}")
+    return parse_sample(path.stem, read_limited(path, MAX_SAMPLE_BYTES))

@@ -1,0 +1,74 @@
+"""Sample documents: a text file with a small header.
+
+::
+
+    title: 某地侨联举办留学人员座谈会
+    relevant: yes
+
+    The body, to the end of the file.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+
+from qiaocrawl.topic.check import closest
+from qiaocrawl.topic.columns import as_flag
+from qiaocrawl.topic.pack import Sample
+
+SUFFIXES = (".md", ".txt")
+
+_FIELDS: Mapping[str, str] = {
+    "title": "title",
+    "标题": "title",
+    "relevant": "relevant",
+    "相关": "relevant",
+}
+
+
+_COLON = re.compile("[:\uff1a]")
+
+
+def parse_sample(name: str, data: bytes) -> Sample:
+    """The sample called *name* in the bytes of its file.
+
+    Raises:
+        ValueError: no UTF-8, or a header that is missing, incomplete or misspelt.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"is no UTF-8 text (byte {error.start})") from None
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    head, _, body = text.partition("\n\n")
+    fields = _header(head)
+    missing = [field for field in ("title", "relevant") if field not in fields]
+    if missing:
+        raise ValueError(f"the header lacks {' and '.join(missing)}: (before the first blank line)")
+    relevant = as_flag(fields["relevant"])
+    if relevant is None or not fields["relevant"]:
+        raise ValueError(f"relevant must be yes or no (是 or 否), got {fields['relevant']!r}")
+    return Sample(unicodedata.normalize("NFC", name), fields["title"], body.strip(), relevant)
+
+
+def format_sample(sample: Sample) -> bytes:
+    """The file of a valid sample."""
+    relevant = "yes" if sample.relevant else "no"
+    text = f"title: {sample.title}\nrelevant: {relevant}\n\n{sample.text}\n"
+    return text.encode("utf-8")
+
+
+def _header(head: str) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    for line in head.split("\n"):
+        name, *values = _COLON.split(line, maxsplit=1)
+        field = _FIELDS.get(name.strip().lower())
+        if not values or field is None:
+            hint = closest(name.strip(), _FIELDS)
+            raise ValueError(f"the header line {line[:60]!r} is none of title:, relevant:{hint}")
+        if field in fields:
+            raise ValueError(f"the header names {field} twice")
+        fields[field] = values[0].strip()
+    return fields

@@ -1,0 +1,244 @@
+"""Terms and sites from and to tables: CSV or Excel, Chinese or English headers.
+
+A table with any fault is refused whole, with every bad row named by line and reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar, cast
+
+from qiaocrawl.errors import RowFault, TopicError
+from qiaocrawl.topic import columns as col
+from qiaocrawl.topic.check import (
+    list_faults,
+    raise_faults,
+    site_key,
+    site_reasons,
+    term_key,
+    term_reasons,
+)
+from qiaocrawl.topic.csvfile import format_csv, parse_csv
+from qiaocrawl.topic.files import RawTable, read_limited, write_whole
+from qiaocrawl.topic.hosts import normalise_host, url_host
+from qiaocrawl.topic.pack import MAX_TIER, MIN_TIER, ROLES, SITE_KINDS, TERM_KINDS, Role, Site, Term
+from qiaocrawl.topic.xlsxfile import OLE_MAGIC, ZIP_MAGIC, format_xlsx, parse_xlsx
+
+Cells = Mapping[str, str]
+Reasons = list[str]
+Row = TypeVar("Row")
+
+DEFAULT_TIER = 3
+"""Tier of a site whose table does not say: neither an authority nor a doubtful source."""
+
+_WRITTEN_TERMS = ("term", "kind", "weight", "note")
+_WRITTEN_SITES = (
+    "host", "name", "role", "tier", "region", "kind", "start_url", "render", "note",
+)  # fmt: skip
+
+
+def read_terms(path: Path) -> tuple[Term, ...]:
+    """The terms of a CSV or Excel table; only a column for the term itself is required.
+
+    A missing kind is ``other``, a missing weight 1. A table of a header only gives ().
+
+    Raises:
+        TopicError: the file or any row is bad; ``faults`` lists all bad rows.
+    """
+    rows, faults = _read_rows(path, col.TERM_COLUMNS, (("term",),), _term)
+    faults += list_faults(path.name, rows, term_reasons, term_key)
+    return _whole(path, rows, faults)
+
+
+def read_sites(path: Path) -> tuple[Site, ...]:
+    """The sites of a CSV or Excel table; only a column of hosts or addresses is required.
+
+    A missing name is the host, a missing role ``target``, a missing kind ``other``, a
+    missing tier 3. An address may be an http(s) URL: its host counts, and a page deeper
+    than the root becomes the start URL. International host names become punycode.
+
+    Raises:
+        TopicError: the file or any row is bad; ``faults`` lists all bad rows.
+    """
+    rows, faults = _read_rows(path, col.SITE_COLUMNS, (("host", "address"),), _site)
+    faults += list_faults(path.name, rows, site_reasons, site_key)
+    return _whole(path, rows, faults)
+
+
+def write_terms(terms: Iterable[Term], path: Path) -> None:
+    """Write *terms* as CSV (UTF-8 with BOM) or, for ``.xlsx``, as an Excel workbook."""
+    rows = ((term.text, term.kind, term.weight, term.note) for term in terms)
+    _write(path, "terms", _WRITTEN_TERMS, rows)
+
+
+def write_sites(sites: Iterable[Site], path: Path) -> None:
+    """Write *sites* as CSV (UTF-8 with BOM) or, for ``.xlsx``, as an Excel workbook."""
+    _write(path, "sites", _WRITTEN_SITES, map(_site_cells, sites))
+
+
+def _read_rows(
+    path: Path,
+    columns: col.Columns,
+    required: Sequence[Sequence[str]],
+    convert: Callable[[Cells, Reasons], Row],
+) -> tuple[list[tuple[int, Row]], list[RowFault]]:
+    """Numbered records of a table, and the faults of cells that could not be understood.
+
+    A cell with such a fault counts as empty, so that the rest of its row is judged too.
+    """
+    raw = _read_raw(path)
+    faults = list(raw.faults)
+    if not raw.rows:
+        return [], faults
+    header_line, names = raw.rows[0]
+    header, reasons = col.read_header(names, columns)
+    _require_header(RowFault(path.name, header_line, ""), header, columns, required, reasons)
+    faults += [RowFault(path.name, header_line, reason) for reason in reasons]
+    rows: list[tuple[int, Row]] = []
+    for line, cells in raw.rows[1:]:
+        bad: Reasons = []
+        rows.append((line, convert(_named(header, cells, bad), bad)))
+        faults += [RowFault(path.name, line, reason) for reason in bad]
+    return rows, faults
+
+
+def _read_raw(path: Path) -> RawTable:
+    data = read_limited(path)
+    if data.startswith((ZIP_MAGIC, OLE_MAGIC)):
+        return parse_xlsx(data, path.name)
+    return parse_csv(data, path.name)
+
+
+def _require_header(
+    where: RowFault,
+    header: col.Header,
+    columns: col.Columns,
+    required: Sequence[Sequence[str]],
+    reasons: Sequence[str],
+) -> None:
+    """A table without its key column has no header; its rows are not worth judging."""
+    for names in required:
+        if any(name in header.positions for name in names):
+            continue
+        wanted = " or ".join(col.describe(columns, name) for name in names)
+        reason = f"the header names no column {wanted}"
+        faults = [replace(where, reason=text) for text in (reason, *reasons)]
+        raise TopicError(f"{where.table}: {reason}", faults)
+
+
+def _named(header: col.Header, cells: Sequence[str], bad: Reasons) -> Cells:
+    used = set(header.positions.values())
+    extra = next((c for i, c in enumerate(cells) if c and i not in used), "")
+    if extra:
+        bad.append(f"the cell {extra!r} stands under no header")
+    return {name: cells[i] if i < len(cells) else "" for name, i in header.positions.items()}
+
+
+def _term(cells: Cells, bad: Reasons) -> Term:
+    return Term(
+        text=cells["term"],
+        kind=col.as_choice(cells.get("kind", ""), TERM_KINDS, "other"),
+        weight=_weight(cells.get("weight", ""), bad),
+        note=cells.get("note", ""),
+    )
+
+
+def _site(cells: Cells, bad: Reasons) -> Site:
+    host, start_url = _place(cells, bad)
+    return Site(
+        host=host,
+        name=cells.get("name", "") or host,
+        role=cast(Role, col.as_choice(cells.get("role", ""), ROLES, "target")),
+        tier=_tier(cells.get("tier", ""), bad),
+        region=cells.get("region", ""),
+        kind=col.as_choice(cells.get("kind", ""), SITE_KINDS, "other"),
+        start_url=start_url,
+        render=_render(cells.get("render", ""), bad),
+        note=cells.get("note", ""),
+    )
+
+
+def _place(cells: Cells, bad: Reasons) -> tuple[str, str]:
+    """Host and start URL of a row; a URL in the address column gives both."""
+    start_url = cells.get("start_url", "")
+    address = cells.get("address", "")
+    host = _ascii_host(cells.get("host", "") or address)
+    if "://" not in address:
+        return host, start_url
+    try:
+        found = url_host(address)
+    except ValueError as error:
+        bad.append(f"address: {error}")
+        return host, start_url
+    if cells.get("host") and host != found:
+        bad.append(f"the address {address!r} is not on the host {cells['host']!r}")
+    is_root = address.partition("://")[2].rstrip("/").lower() == found
+    return found, start_url or ("" if is_root else address)
+
+
+def _ascii_host(host: str) -> str:
+    try:
+        return normalise_host(host)
+    except ValueError:
+        return host  # the rules for sites say what is wrong with it
+
+
+def _weight(text: str, bad: Reasons) -> float:
+    weight = col.as_number(text, 1.0)
+    if math.isnan(weight):
+        bad.append(f"weight must be a number, got {text!r}")
+        return 1.0
+    return weight
+
+
+def _tier(text: str, bad: Reasons) -> int:
+    tier = col.as_number(text, DEFAULT_TIER)
+    if tier not in range(MIN_TIER, MAX_TIER + 1):
+        bad.append(f"tier must be a whole number from {MIN_TIER} to {MAX_TIER}, got {text!r}")
+        return DEFAULT_TIER
+    return int(tier)
+
+
+def _render(text: str, bad: Reasons) -> bool:
+    flag = col.as_flag(text)
+    if flag is None:
+        bad.append(f"render must be yes or no (是 or 否), got {text!r}")
+    return bool(flag)
+
+
+def _site_cells(site: Site) -> tuple[str | float | int, ...]:
+    render = "yes" if site.render else "no"
+    return (
+        site.host, site.name, site.role, site.tier, site.region, site.kind,
+        site.start_url, render, site.note,
+    )  # fmt: skip
+
+
+def _write(
+    path: Path,
+    title: str,
+    header: Sequence[str],
+    rows: Iterable[Sequence[str | float | int]],
+) -> None:
+    if path.suffix.lower() == ".xlsx":
+        write_whole(path, format_xlsx([header, *rows], title))
+    elif path.suffix.lower() == ".csv":
+        write_whole(path, format_csv([header, *([_shown(c) for c in row] for row in rows)]))
+    else:
+        raise TopicError(f"{str(path)!r} must end in .csv or .xlsx")
+
+
+def _shown(cell: str | float | int) -> str:
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return cell if isinstance(cell, str) else repr(cell)
+
+
+def _whole(
+    path: Path, rows: Sequence[tuple[int, Row]], faults: list[RowFault]
+) -> tuple[Row, ...]:
+    raise_faults(path.name, sorted(faults, key=lambda fault: fault.line))
+    return tuple(row for _, row in rows)

@@ -1,0 +1,169 @@
+"""Excel workbooks: one sheet of plain values, read as rows of text, guarded against bombs."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import openpyxl
+from openpyxl.cell import WriteOnlyCell
+
+from qiaocrawl.errors import RowFault, TopicError
+from qiaocrawl.topic.escape import escape_formula, unescape_formula
+from qiaocrawl.topic.files import MAX_ROWS, RawTable
+
+ZIP_MAGIC = b"PK\x03\x04"
+OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+"""Old ``.xls`` files, and new ones behind a password."""
+
+MAX_PARTS = 1_000
+MAX_UNPACKED_BYTES = 32 * 1024 * 1024
+# openpyxl makes an object of every element, up to a kilobyte each in styles, a fifth of
+# that in cells; these keep a hostile workbook under some hundred megabytes.
+MAX_SHEET_ELEMENTS = 1_500_000
+MAX_OTHER_ELEMENTS = 100_000
+# A sheet may name its last row only: every row between is yielded blank.
+MAX_SCANNED_CELLS = 2_000_000
+
+_SHEETS = ("xl/worksheets/", "xl/sharedStrings")
+_ENCODING = re.compile(rb"<\?xml[^>]*encoding\s*=\s*[\"']([^\"']*)", re.IGNORECASE)
+_PLAIN_ENCODINGS = frozenset({b"utf-8", b"utf-16", b"us-ascii", b"ascii"})
+
+Rows = list[tuple[int, tuple[str, ...]]]
+
+
+def parse_xlsx(data: bytes, table: str) -> RawTable:
+    """The rows of the one sheet that holds any; numbers and text both become text.
+
+    Raises:
+        TopicError: encrypted, damaged, too large, empty, or rows on several sheets.
+    """
+    if data.startswith(OLE_MAGIC):
+        raise TopicError(f"{table} is protected by a password or an old .xls; save it as .xlsx")
+    _guard_archive(data, table)
+    with _workbook(data, table) as workbook:
+        sheets = [(sheet.title, _read_sheet(sheet, table)) for sheet in workbook.worksheets]
+    filled = [(title, found) for title, found in sheets if found.rows or found.faults]
+    if not filled:
+        raise TopicError(f"{table} is empty")
+    if len(filled) > 1:
+        names = ", ".join(repr(title) for title, _ in filled)
+        raise TopicError(f"{table} has rows on several sheets ({names}); keep one")
+    return filled[0][1]
+
+
+def format_xlsx(rows: Iterable[Sequence[str | float | int]], title: str) -> bytes:
+    """A workbook of one sheet called *title*; numbers stay numbers, text is never a formula."""
+    workbook = openpyxl.Workbook(write_only=True)
+    sheet = workbook.create_sheet(title)
+    for row in rows:
+        sheet.append([_cell(sheet, value) for value in row])
+    file = io.BytesIO()
+    workbook.save(file)
+    return file.getvalue()
+
+
+def _cell(sheet: Any, value: str | float | int) -> Any:
+    if isinstance(value, float) and float(f"{value:.16g}") != value:
+        value = repr(value)  # openpyxl writes 16 digits, some doubles need 17
+    if not isinstance(value, str):
+        return value
+    cell = WriteOnlyCell(sheet, value=escape_formula(value))
+    cell.data_type = "s"  # "#N/A" is text here, not an error value
+    return cell
+
+
+def _guard_archive(data: bytes, table: str) -> None:
+    """Refuse what unpacks too large or could make the XML parser blow up."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            parts = archive.infolist()
+            if any(part.flag_bits & 1 for part in parts):
+                raise TopicError(f"{table} is encrypted; save it without a password")
+            unpacked = sum(part.file_size for part in parts)
+            if len(parts) > MAX_PARTS or unpacked > MAX_UNPACKED_BYTES:
+                raise TopicError(f"{table} unpacks to {unpacked} bytes in {len(parts)} parts, "
+                                 f"at most {MAX_UNPACKED_BYTES} in {MAX_PARTS} are read")
+            _guard_elements({part.filename: archive.read(part) for part in parts}, table)
+    except TopicError:
+        raise
+    except Exception as error:  # a damaged archive raises nearly anything, zlib.error to KeyError
+        raise TopicError(f"{table} is no Excel workbook: {error}") from error
+
+
+def _guard_elements(parts: dict[str, bytes], table: str) -> None:
+    in_sheets = in_others = 0
+    for name, content in parts.items():
+        if name.startswith(_SHEETS):
+            in_sheets += content.count(b"<")
+        elif name.endswith((".xml", ".rels", ".vml")):
+            in_others += content.count(b"<")
+        plain = content.replace(b"\0", b"")  # UTF-16 becomes comparable
+        encoding = _ENCODING.search(plain[:200])
+        odd = encoding is not None and encoding[1].lower() not in _PLAIN_ENCODINGS
+        if odd or b"<!DOCTYPE" in plain or b"<!ENTITY" in plain:
+            raise TopicError(f"{table} holds XML that no spreadsheet writes, in {name!r}")
+    if in_sheets > MAX_SHEET_ELEMENTS or in_others > MAX_OTHER_ELEMENTS:
+        raise TopicError(f"{table} holds too many cells or styles ({in_sheets + in_others})")
+
+
+@contextmanager
+def _workbook(data: bytes, table: str) -> Iterator[Any]:
+    workbook = None
+    try:
+        with warnings.catch_warnings():
+            # Unread extras (validation lists, themes) are no news to who imports a list.
+            warnings.simplefilter("ignore")
+            workbook = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=False)
+            yield workbook
+    except TopicError:
+        raise
+    except Exception as error:  # openpyxl lets the XML's errors through, of any type
+        raise TopicError(f"{table} is no Excel workbook: {error!r}") from error
+    finally:
+        if workbook is not None:
+            workbook.close()
+
+
+def _read_sheet(sheet: Any, table: str) -> RawTable:
+    sheet.reset_dimensions()  # the declared size may be wrong, the cells are not
+    rows: Rows = []
+    faults: list[RowFault] = []
+    scanned = 0
+    for line, cells in enumerate(sheet.iter_rows(), start=1):
+        scanned += max(1, len(cells))
+        if scanned > MAX_SCANNED_CELLS or len(rows) > MAX_ROWS:
+            raise TopicError(f"{table} has more than {MAX_ROWS} rows, or far too many blank cells")
+        texts = []
+        for cell in cells:
+            reason = _cell_reason(cell)
+            if reason:
+                faults.append(RowFault(table, line, reason))
+            texts.append("" if reason else _cell_text(cell.value))
+        if any(texts):
+            rows.append((line, tuple(texts)))
+    return RawTable(tuple(rows), tuple(faults))
+
+
+def _cell_reason(cell: Any) -> str:
+    kind = cell.data_type if cell.value is not None else "n"
+    if kind == "f":
+        return f"{cell.coordinate} holds a formula; paste its value instead"
+    if kind == "e":
+        return f"{cell.coordinate} holds the error {cell.value!r}"
+    if kind == "d":
+        return f"{cell.coordinate} holds a date; format the cell as text and type it again"
+    return ""
+
+
+def _cell_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))  # Excel keeps every number as a float: 985 is 985.0
+    return unescape_formula(str(value).strip())

@@ -1,0 +1,141 @@
+"""The canonical form of a page URL: one spelling for one page, never two pages in one.
+
+The parser is WHATWG's (ada). On top of it only what cannot change the page: the
+fragment, credentials and a trailing dot of the host go, escapes are written one way,
+tracking parameters and session ids go (:mod:`qiaocrawl.urls.parameters`). Parameter
+order, ``index.html``, double slashes and letter case of paths stay as they are, since
+servers may tell them apart.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from hashlib import blake2b
+
+import ada_url
+
+from qiaocrawl.urls.glued import cut_glued_text
+from qiaocrawl.urls.parameters import drop_path_session, drop_tracking
+
+MAX_URL_CHARS = 4096
+"""Longer URLs are traps or data, not pages (Nutch drops outlinks over 4,096 as well)."""
+
+_HTTP = ("http://", "https://")
+_ESCAPE = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])%([0-9A-Fa-f]{2})")
+_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_ESCAPES = {
+    f"{code:02X}": chr(code) if code in _UNRESERVED else f"%{code:02X}" for code in range(256)
+}
+# What the WHATWG parser leaves untouched, so that joining is string addition: no dot
+# segments, no empty segments, no escapes, no parameters.
+# Possessive, or a link that fails to match would cost exponential time.
+_SEGMENT = r"(?:[\w~-]|%[89A-F][0-9A-F])(?:[\w.~-]++|%[89A-F][0-9A-F])*+"
+_SIMPLE_PATH = re.compile(rf"(?:/{_SEGMENT})*+/?", re.ASCII)
+_SIMPLE_URL = re.compile(
+    r"https?://(?!xn--)(?:[a-z0-9-]++\.(?!xn--))++[a-z]{2,12}+"
+    rf"(?=/)(?:/{_SEGMENT})*+/?",
+    re.ASCII,
+)
+_MAX_SIMPLE_CHARS = 1024
+_REMEMBERED_LINKS = 16_384
+
+
+def url_key(canonical: str) -> bytes:
+    """The 16-byte key of a canonical URL (BLAKE2b); a hash of the bytes, never collated text."""
+    return blake2b(canonical.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def canonical_url(url: str, base: str | None = None) -> str | None:
+    """The canonical form of *url*, resolved against *base*; None for what is no page URL.
+
+    Only http and https are page URLs. Chinese text glued on by authors is cut off. Never
+    raises, and is idempotent: the canonical form of a canonical URL is itself.
+    """
+    if len(url) > MAX_URL_CHARS:
+        return None
+    parsed = _parse(cut_glued_text(url.strip()), base)
+    if parsed is None or not parsed.startswith(_HTTP):
+        return None
+    return _tidy(parsed)
+
+
+class UrlJoiner:
+    """Canonical URLs of the links of one page; what depends on the base is worked out once.
+
+    Most links are plain paths, which need no parser: those are added to the base as text.
+
+    Args:
+        base: the page's base URL; one that is no page URL resolves absolute links only.
+    """
+
+    def __init__(self, base: str) -> None:
+        self._base = _parse(base, None) or ""
+        usable = self._base.startswith(_HTTP) and "@" not in self._base
+        self._origin = "/".join(self._base.split("/", 3)[:3]) if usable else ""
+        if self._origin.endswith("."):
+            self._origin = ""
+
+    def canonical(self, href: str) -> str | None:
+        """Like :func:`canonical_url` of *href* against the base."""
+        if len(href) <= _MAX_SIMPLE_CHARS:
+            if href[:1] == "/" and self._origin:
+                return _rooted(self._origin, href)
+            if href[:4] == "http":
+                return _absolute(href)
+        return canonical_url(href, self._base or None)
+
+
+# Menus repeat on every page of a site, so what does not depend on the page is remembered.
+@lru_cache(maxsize=_REMEMBERED_LINKS)
+def _rooted(origin: str, path: str) -> str | None:
+    return origin + path if _SIMPLE_PATH.fullmatch(path) else canonical_url(path, origin)
+
+
+@lru_cache(maxsize=_REMEMBERED_LINKS)
+def _absolute(url: str) -> str | None:
+    return url if _SIMPLE_URL.fullmatch(url) else canonical_url(url)
+
+
+def _parse(url: str, base: str | None) -> str | None:
+    try:
+        if base is None:
+            return str(ada_url.URL(_scalar(url)).href)
+        return str(ada_url.join_url(_scalar(base), _scalar(url)))
+    except ValueError:
+        return None
+
+
+def _scalar(text: str) -> str:
+    """*text* with lone surrogates replaced: WHATWG takes scalar values only."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _tidy(href: str) -> str | None:
+    """The canonical form of *href*, which ada has written."""
+    scheme, _, rest = href.partition("#")[0].partition("://")
+    host, slash, path = rest.partition("/")
+    host = host.rpartition("@")[2]
+    if _host_ends_with_dot(host):
+        # Without the dot the host may be read as an IPv4 address: parse again.
+        name, colon, port = host.partition(":")
+        name = name.rstrip(".")
+        return canonical_url(f"{scheme}://{name}{colon}{port}{slash}{path}") if name else None
+    path, mark, query = path.partition("?")
+    if ";" in path and (kept := drop_path_session(path)) != path:
+        # What is left may be a dot segment: parse again.
+        return canonical_url(f"{scheme}://{host}/{kept}{mark}{query}")
+    if mark:
+        query = drop_tracking(query)
+    result = f"{scheme}://{host}/{path}{'?' if query else ''}{query}"
+    if "%" in result:
+        result = _ESCAPE.sub(lambda match: _ESCAPES[match[1].upper()], result)
+    if len(result) > MAX_URL_CHARS or not host:
+        return None
+    return result
+
+
+def _host_ends_with_dot(host: str) -> bool:
+    return host.endswith(".") or ".:" in host

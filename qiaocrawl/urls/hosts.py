@@ -1,0 +1,37 @@
+"""Hosts and registrable domains."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import tldextract
+
+from qiaocrawl.urls.canonical import canonical_url
+
+# The snapshot of the Public Suffix List inside the package: no download, no cache folder.
+# Private suffixes count, since sites under github.io belong to different owners.
+_EXTRACT = tldextract.TLDExtract(
+    cache_dir=None, suffix_list_urls=(), fallback_to_snapshot=True, include_psl_private_domains=True
+)
+
+
+def canonical_host(canonical: str) -> str:
+    """The host of an already canonical URL: text work only."""
+    return canonical.split("/", 3)[2]
+
+
+def host_of(url: str) -> str:
+    """The host of *url*: lower case, punycode, the port only when not the default; "" if none."""
+    canonical = canonical_url(url)
+    return canonical_host(canonical) if canonical else ""
+
+
+@lru_cache(maxsize=65536)
+def registrable_domain(host: str) -> str:
+    """The domain someone registered (``news.example.com.cn`` -> ``example.com.cn``).
+
+    A port is ignored. Addresses, single labels and bare suffixes come back as they are.
+    """
+    name = host if host.startswith("[") else host.partition(":")[0]
+    name = name.lower().rstrip(".")
+    return _EXTRACT(name).top_domain_under_public_suffix or name

@@ -1,0 +1,10 @@
+"""Vector space model: document frequencies, TF-IDF weights, sparse vectors and their cosine."""
+
+from __future__ import annotations
+
+from qiaocrawl.vsm.rows import TermRows
+from qiaocrawl.vsm.tfidf import TfIdf
+from qiaocrawl.vsm.vector import SparseVector, cosine
+from qiaocrawl.vsm.vocabulary import Counts, Vocabulary
+
+__all__ = ["Counts", "SparseVector", "TermRows", "TfIdf", "Vocabulary", "cosine"]

@@ -1,0 +1,103 @@
+#!/bin/sh
+# Makes .venv and installs the project into it, exactly as pinned in constraints.txt.
+# Usage: scripts/install.sh [test]     test: also what the tests need
+# A second call with nothing changed returns at once. PYTHON=/path/to/python chooses one.
+set -eu
+cd "$(dirname "$0")/.."
+
+VENV=.venv
+WANT=${1:-run}
+LOG=$VENV/install.log
+
+say() { printf '%s\n' "$*"; }
+
+# --- a Python that can make a virtual environment -----------------------------------
+
+fit() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; }
+complete() { "$1" -c 'import ensurepip, venv' >/dev/null 2>&1; }
+
+find_python() {
+    incomplete=
+    for candidate in ${PYTHON:-python3 python3.11 python3.12 python3.13 python3.14 /usr/bin/python3}; do
+        path=$(command -v "$candidate" 2>/dev/null) || continue
+        fit "$path" || continue
+        if complete "$path"; then
+            say "$path"
+            return 0
+        fi
+        incomplete=$path
+    done
+    # Debian keeps a part of Python's standard library in packages of its own.
+    if [ -n "$incomplete" ] && scripts/apt-install.sh python3-venv >&2 && complete "$incomplete"; then
+        say "$incomplete"
+        return 0
+    fi
+    if [ -n "$incomplete" ]; then
+        say "$incomplete cannot make virtual environments: install the package python3-venv" >&2
+    else
+        say "no Python 3.11 or later was found (looked for: ${PYTHON:-python3 python3.11 …})" >&2
+    fi
+    return 1
+}
+
+# --- is anything to do? ------------------------------------------------------------------
+
+# What decides about the content of .venv; the code itself is installed in place.
+fingerprint() {
+    cat requirements.txt constraints.txt pyproject.toml setup.py scripts/install.sh | cksum
+    "$VENV/bin/python" -c 'import sys; print(sys.version, sys.prefix)' 2>/dev/null || say none
+}
+
+for have in run test; do
+    stamp=$VENV/.installed-$have
+    # What has the tests' needs has the others as well.
+    if { [ "$have" = "$WANT" ] || [ "$have" = test ]; } \
+        && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$(fingerprint)" ]; then
+        exit 0
+    fi
+done
+
+# --- install --------------------------------------------------------------------------------
+
+# Runs pip quietly, with a sign of life now and then, and its last words when it fails.
+quiet_pip() {
+    "$VENV/bin/python" -m pip --disable-pip-version-check --no-input --no-color \
+        "$@" --progress-bar off >>"$LOG" 2>&1 &
+    pip=$!
+    trap 'kill $pip 2>/dev/null; exit 130' INT TERM
+    seconds=0
+    while kill -0 $pip 2>/dev/null; do
+        sleep 1
+        seconds=$((seconds + 1))
+        if [ $((seconds % 10)) -eq 0 ]; then
+            say "  $seconds s: $(grep -cE '^(Collecting|Processing) ' "$LOG" || true) packages"
+        fi
+    done
+    trap - INT TERM
+    wait $pip && return 0
+    say "pip failed; the end of $LOG:" >&2
+    tail -n 25 "$LOG" >&2
+    return 1
+}
+
+rm -f "$VENV"/.installed-*
+if ! fit "$VENV/bin/python" || ! "$VENV/bin/python" -m pip --version >/dev/null 2>&1; then
+    PYTHON_PATH=$(find_python) || exit 1
+    say "making $VENV with $PYTHON_PATH ($("$PYTHON_PATH" --version))"
+    rm -rf "$VENV"
+    "$PYTHON_PATH" -m venv "$VENV"
+fi
+: >"$LOG"
+
+# The pip that comes with Python 3.11 fails on some packages' extras: first a newer one. The
+# build back end comes along, so that nothing unpinned is fetched to build with.
+pinned() { grep -E "^$1==" constraints.txt; }
+say "updating pip"
+quiet_pip install --upgrade "$(pinned pip)" "$(pinned setuptools)"
+
+target=.
+[ "$WANT" = test ] && target='.[test]'
+say "installing qiaocrawl and the pinned packages it needs (about a minute)"
+quiet_pip install --constraint constraints.txt --no-build-isolation --editable "$target"
+fingerprint >"$VENV/.installed-$WANT"
+say "installed into $VENV"

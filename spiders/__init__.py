@@ -1,0 +1,1 @@
+"""The spiders: `scrapy crawl search`, `scrapy crawl site`, `scrapy crawl pages`."""

@@ -1,0 +1,89 @@
+"""``qiaocrawl db`` and ``qiaocrawl export`` as a person runs them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from qiaocrawl.cli import main
+from qiaocrawl.storage import Database
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs the command; gives exit code, stdout and stderr."""
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["qiaocrawl", *arguments])
+        try:
+            main()
+            code = 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+        return (code, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    """A SQLite database that does not exist yet."""
+    return f"sqlite:///{tmp_path / 'new' / 'q.db'}"
+
+
+def test_from_nothing_to_an_export(run: Run, url: str, tmp_path: Path) -> None:
+    code, _, err = run("db", "stats", "--database", url)
+    assert code == 1
+    assert "run `qiaocrawl db upgrade`" in err
+    for arguments in (("upgrade",), ("check",), ("stats",), ("backup", str(tmp_path / "b.db")),
+                      ("prune", "--older-than", "30", "--dry-run"),
+                      ("prune", "--older-than", "30")):
+        code, out, err = run("db", *arguments, "--database", url)
+        assert code == 0, err
+    assert "deleted 0 raw pages" in out
+    target = tmp_path / "a.jsonl"
+    export = ("export", "--format", "jsonl", "--out", str(target), "--database", url)
+    assert run(*export)[0] == 0
+    code, _, err = run(*export)
+    assert code == 1
+    assert "--force" in err
+    assert run(*export, "--force")[0] == 0
+    assert target.read_text() == ""
+
+
+def test_faults_are_one_line_and_exit_code_1(run: Run, url: str) -> None:
+    with Database.open(url) as database:
+        database.upgrade()
+    for arguments, word in (
+        (("export", "--format", "pdf"), "'pdf'"),
+        (("export", "--since", "gestern"), "--since 'gestern'"),
+        (("export", "--topic", "none", "--out", "none.csv"), "'none'"),
+        (("db", "backup", "/proc/none/b.db"), "/proc/none"),
+    ):
+        code, _, err = run(*arguments, "--database", url)
+        assert code == 1
+        assert word in err
+
+
+def test_check_fails_with_every_problem(run: Run, url: str) -> None:
+    with Database.open(url) as database:
+        database.upgrade()
+        with database.engine.begin() as c:
+            c.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    code, _, err = run("db", "check", "--database", url)
+    assert code == 1
+    assert "9999" in err
+
+
+def test_the_password_is_never_shown(run: Run) -> None:
+    bad = "mysql+pymysql://u:geheim@127.0.0.1:1/q"
+    for arguments in (("db", "upgrade"), ("db", "check"), ("db", "stats"), ("export",)):
+        code, out, err = run(*arguments, "--database", bad)
+        assert code == 1
+        assert "geheim" not in out + err

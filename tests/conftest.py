@@ -1,0 +1,27 @@
+"""What all tests share: a clean environment, and the real MariaDB server of this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fixtures_mariadb import database, database_url, mariadb, mariadb_url
+
+# Fixtures by these names, for every test; see fixtures_mariadb.py.
+__all__ = ["database", "database_url", "mariadb", "mariadb_url"]
+
+# A test must never reach an operator's database or obey an operator's options.
+for _name in [name for name in os.environ if name.startswith("QIAO_")]:
+    del os.environ[_name]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Unpacked recorded webs go to a folder of this run, not to the user's cache."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        yield folder

@@ -1,0 +1,67 @@
+"""Wrong options and arguments: one clear line, exit code 1, nothing fetched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crawling import crawl, import_pack, pack
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (("topic=qiaoqing", "-s", "QIAO_DEDUP_TRESHOLD=0.9"), {},
+         "unknown option QIAO_DEDUP_TRESHOLD; did you mean QIAO_DEDUP_THRESHOLD?"),
+        (("topic=qiaoqing",), {"QIAO_DEDUP_THRESHOLD": "1.5"},
+         "QIAO_DEDUP_THRESHOLD must be a number in [0.5, 1], got '1.5'"),
+        (("topic=qiaoqing",), {"QIAO_ALLOW_ADDRESSES": "http://x"}, "QIAO_ALLOW_ADDRESSES"),
+        (("topic=nowhere",), {}, "topic 'nowhere' is not in the database (imported: qiaoqing)"),
+        ((), {}, "spider 'site' needs -a topic=NAME"),
+        (("topic=qiaoqing", "strategy=bsf"), {}, "unknown strategy 'bsf'; did you mean 'bfs'?"),
+        (("topic=qiaoqing", "starts=x"), {}, "spider 'site' has no argument 'starts'"),
+        (("topic=qiaoqing", "start=ftp://a.test/"), {}, "is no http or https address"),
+        (("topic=qiaoqing", "site=b.test"), {}, "has no site 'b.test'"),
+        (("topic=qiaoqing",), {"QIAO_EXTRACT_METHOD": "densty"},
+         "unknown extractor 'densty'; did you mean 'density'?"),
+        (("topic=qiaoqing",), {"QIAO_RELEVANCE_METHOD": "none"}, "unknown page scorer 'none'"),
+        (("topic=qiaoqing",), {"QIAO_DEDUP_METHOD": "none"}, "unknown title deduper 'none'"),
+        (("topic=qiaoqing",), {"QIAO_REPLAY": "nowhere.warc"}, "nowhere.warc"),
+    ],
+)
+def test_a_wrong_setting_stops_at_once(
+    tmp_path: Path, arguments: tuple[str, ...], options: dict[str, str], message: str
+) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack("a.test"))
+    done = crawl("site", url, *arguments, folder=tmp_path, **options)
+    assert done.returncode == 1, done.log
+    assert message in done.log
+    assert "Spider opened" not in done.log
+
+
+def test_search_asks_no_engine_the_operator_did_not_choose(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack("a.test"))
+    none = crawl("search", url, "topic=qiaoqing", folder=tmp_path)
+    assert none.returncode == 1
+    assert "no search engine is chosen: set QIAO_ENGINES" in none.log
+    other = crawl("search", url, "topic=qiaoqing", "engine=bing", folder=tmp_path,
+                  QIAO_ENGINES="demo_sou")
+    assert other.returncode == 1
+    assert "engine 'bing' is not among QIAO_ENGINES (demo_sou)" in other.log
+
+
+def test_a_missing_database_names_the_command(tmp_path: Path) -> None:
+    done = crawl("site", f"sqlite:///{tmp_path / 'none.db'}", "topic=qiaoqing", folder=tmp_path)
+    assert done.returncode == 1
+    assert "qiaocrawl db upgrade" in done.log
+
+
+def test_the_database_password_is_never_shown(tmp_path: Path) -> None:
+    url = "mysql+pymysql://qiao:s3cretpass@127.0.0.1:1/qiao"
+    done = crawl("site", url, "topic=qiaoqing", "-s", "QIAO_STORAGE_OUTAGE_SECONDS=0",
+                 folder=tmp_path)
+    assert done.returncode == 1
+    assert "s3cretpass" not in done.log

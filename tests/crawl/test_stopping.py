@@ -1,0 +1,147 @@
+"""Stopping and dying: nothing is lost, nothing is finished that is not."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from crawling import (
+    PROJECT,
+    Answer,
+    article,
+    crawl,
+    import_pack,
+    local_server,
+    outcomes,
+    pack,
+    rows,
+    running_spider,
+)
+
+HOST = "www.qiao.test"
+
+
+def slow_site(host: str, path: str) -> Answer | None:
+    """Twelve pages; some take a minute, as a hanging host does."""
+    if path == "/":
+        return Answer(article("首页", links=tuple(f"/{n}" for n in range(12))))
+    if path == "/robots.txt":
+        return None
+    return Answer(article(f"侨务新闻{path}"), before_seconds=60 if path in hanging else 0)
+
+
+hanging: set[str] = set()
+
+
+def test_ctrl_c_stops_within_ten_seconds_and_resumes(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack(HOST))
+    hanging.update({"/3", "/4"})
+    with local_server(slow_site) as server:
+        with running_spider("site", url, "topic=qiaoqing", folder=tmp_path,
+                            QIAO_DEMO=server.origin) as process:
+            wait_until(lambda: {"/3", "/4"} <= set(server.paths()))
+            process.send_signal(signal.SIGINT)
+            said, _ = process.communicate(timeout=10)
+        assert "still wait; the same command goes on" in said
+        assert "(finished)" not in said
+        hanging.clear()
+        done = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin)
+    assert "(finished)" in done.log
+    found = outcomes(url)
+    assert len(found) == 13
+    assert set(found.values()) <= {"article", "list"}
+    assert rows(url, "SELECT MAX(failures) FROM url") == [(0,)], "a stop is no failure"
+
+
+def test_a_page_stored_before_a_kill_is_not_fetched_again(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack(HOST))
+    with local_server(slow_site) as server:
+        failpoint = str(PROJECT / "benchmarks" / "failpoints.py")
+        environment = {
+            **os.environ, "QIAO_DATABASE_URL": url, "QIAO_DEMO": server.origin,
+            "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "PYTHONPATH": str(PROJECT),
+        }
+        killed = subprocess.run(
+            [sys.executable, failpoint, "page committed", "3", "crawl", "site",
+             "-a", "topic=qiaoqing"],
+            env=environment, cwd=tmp_path, capture_output=True, check=False, timeout=120,
+        )
+        assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+        stored = {str(u) for (u,) in rows(url, "SELECT u.url FROM url u JOIN page_source s "
+                                               "ON s.url_id = u.id WHERE u.state <> 3")}
+        assert stored
+        done = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin)
+    assert "(finished)" in done.log
+    assert "qiaocrawl/evidence/resumed" in done.log
+    for address in stored:
+        assert server.paths().count(address.removeprefix(f"http://{HOST}")) == 1
+    assert len(outcomes(url)) == 13
+
+
+def test_a_second_crawl_on_one_sqlite_file_is_refused(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack(HOST))
+    hanging.add("/5")
+    with local_server(slow_site) as server:
+        with running_spider("site", url, "topic=qiaoqing", folder=tmp_path,
+                            QIAO_DEMO=server.origin) as first:
+            wait_until(lambda: "/5" in server.paths())
+            second = crawl("site", url, "topic=qiaoqing", folder=tmp_path,
+                           QIAO_DEMO=server.origin)
+        assert second.returncode == 1, second.log
+        assert str(first.pid) in second.log
+        hanging.clear()
+        third = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin)
+    assert "(finished)" in third.log
+
+
+def test_a_poison_page_is_set_aside_and_the_crawl_goes_on(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack(HOST))
+    # Two million tags need more than the time allowed here.
+    monster = b"<html><body>" + b"<p><a href=/y>x</a>" * 400_000
+
+    def respond(host: str, path: str) -> Answer | None:
+        if path == "/":
+            return Answer(article("首页", links=("/monster", "/good")))
+        if path == "/monster":
+            return Answer(monster)
+        return Answer(article("侨乡好新闻")) if path == "/good" else None
+
+    with local_server(respond) as server:
+        done = crawl("site", url, "topic=qiaoqing", "-s", "QIAO_EXTRACT_SECONDS=0.4",
+                     "-s", "DOWNLOAD_WARNSIZE=0", folder=tmp_path, QIAO_DEMO=server.origin)
+    found = outcomes(url)
+    assert found[f"http://{HOST}/monster"] == "poison"
+    assert found[f"http://{HOST}/good"] == "article"
+    assert "(finished)" in done.log
+    assert "'qiaocrawl/extract/worker_lost': 3" in done.log
+    assert server.paths().count("/monster") == 1, "the stored page is tried again, not the host"
+
+
+def test_a_short_campaign_of_kills_loses_nothing(database_url: str, tmp_path: Path) -> None:
+    workers = "1" if database_url.startswith("sqlite") else "3"
+    done = subprocess.run(
+        [sys.executable, str(PROJECT / "benchmarks" / "durability.py"), "--pages", "200",
+         "--kills", "8", "--workers", workers, "--database", database_url, "--no-peer",
+         "--json", str(tmp_path / "rows.jsonl")],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=500,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r'"pages_lost": 0, "false_finishes": 0', (tmp_path / "rows.jsonl").read_text())
+
+
+def wait_until(condition: object, seconds: float = 60.0) -> None:
+    """Poll *condition*; fail when it does not come true."""
+    assert callable(condition)
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.05)

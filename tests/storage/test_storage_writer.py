@@ -1,0 +1,377 @@
+"""The writer: one thread, group commit, replay of what passes by itself."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, event, text
+from storage_samples import (
+    PACK,
+    add_topic,
+    candidate,
+    child_environment,
+    counts,
+    offer,
+    scalar,
+    soon,
+)
+
+from fixtures_mariadb import MariaDB
+from qiaocrawl.errors import StorageError
+from qiaocrawl.storage import Database, Reader, Writer
+
+
+@pytest.fixture
+def writer(database: Database) -> Iterator[Writer]:
+    """A writer on a fresh database with the topic."""
+    add_topic(database)
+    opened = Writer(database)
+    yield opened
+    opened.close()
+
+
+def _adding(n: int) -> Callable[[Connection], int]:
+    return lambda c: offer(c, [candidate(str(n), host=f"h{n % 7}.example")])
+
+
+def test_operations_run_in_order_and_share_commits(database: Database, writer: Writer) -> None:
+    order: list[int] = []
+    commits: list[int] = []
+    event.listen(database.engine, "commit", lambda c: commits.append(1))
+    futures = [writer.submit(lambda c, n=n: order.append(n)) for n in range(200)]
+    for future in futures:
+        future.result()
+    assert order == list(range(200))
+    assert len(commits) < 100
+
+
+def test_a_result_is_there_only_after_its_commit(database: Database, writer: Writer) -> None:
+    for n in range(20):
+        assert writer.run(_adding(n)) == 1
+        with database.engine.connect() as c:
+            assert scalar(c, "SELECT COUNT(*) FROM url") == n + 1
+
+
+def test_a_failing_operation_fails_alone(database: Database, writer: Writer) -> None:
+    def fail(c: Connection) -> None:
+        offer(c, [candidate("rolled-back")])
+        raise ValueError("mine")
+
+    futures = [writer.submit(_adding(n) if n != 5 else fail) for n in range(10)]
+    outcomes = [future.exception() for future in futures]
+    assert [type(one) for one in outcomes if one is not None] == [ValueError]
+    with database.engine.connect() as c:
+        assert scalar(c, "SELECT COUNT(*) FROM url") == 9
+
+
+def test_a_bad_statement_is_a_storage_error_without_its_values(writer: Writer) -> None:
+    def fail(c: Connection) -> None:
+        c.execute(text("INSERT INTO no_table VALUES (:body)"), {"body": "geheim"})
+
+    with pytest.raises(StorageError) as caught:
+        writer.run(fail)
+    assert "no_table" in str(caught.value)
+    assert "geheim" not in str(caught.value)
+    assert writer.run(_adding(1)) == 1
+
+
+def test_closing_writes_what_is_queued(database: Database) -> None:
+    add_topic(database)
+    writer = Writer(database, max_group=3)
+    futures = [writer.submit(_adding(n)) for n in range(50)]
+    writer.close()
+    writer.close()
+    assert all(future.result(0) == 1 for future in futures)
+    with pytest.raises(StorageError, match="closed"):
+        writer.submit(_adding(1))
+
+
+def test_a_cancelled_operation_is_left_out(database: Database) -> None:
+    add_topic(database)
+    writer = Writer(database)
+    gate = threading.Event()
+    first = writer.submit(lambda c: gate.wait(10))
+    time.sleep(0.05)
+    second = writer.submit(_adding(1))
+    assert writer.backlog == 1
+    assert second.cancel()
+    gate.set()
+    writer.close()
+    assert first.result() is True
+    with database.engine.connect() as c:
+        assert scalar(c, "SELECT COUNT(*) FROM url") == 0
+
+
+def test_the_reader_sees_commits_and_cannot_write(database: Database, writer: Writer) -> None:
+    reader = Reader(database)
+    try:
+        for n in range(5):
+            writer.run(_adding(n))
+            assert reader.run(lambda c: scalar(c, "SELECT COUNT(*) FROM url")) == n + 1
+        reader.run(lambda c: offer(c, [candidate("from-reader")]))
+        assert reader.run(lambda c: scalar(c, "SELECT COUNT(*) FROM url")) == 5
+    finally:
+        reader.close()
+
+
+def test_readers_work_while_a_transaction_is_open(database: Database, writer: Writer) -> None:
+    gate = threading.Event()
+    reader = Reader(database)
+
+    def slow(c: Connection) -> None:
+        offer(c, [candidate("1")])
+        gate.wait(20)
+
+    future = writer.submit(slow)
+    try:
+        assert reader.run(lambda c: scalar(c, "SELECT COUNT(*) FROM url")) == 0
+    finally:
+        gate.set()
+        future.result()
+        reader.close()
+
+
+def test_many_sqlite_writers_never_see_locked(tmp_path: Path) -> None:
+    """F-D2: 8 writers that read, then write: no lock error reaches a caller."""
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    with Database.open(url) as database:
+        database.upgrade()
+        add_topic(database)
+        databases = [Database.open(url) for _ in range(8)]
+        writers = [Writer(one, linger_seconds=0) for one in databases]
+
+        def read_then_write(c: Connection) -> None:
+            seen = scalar(c, "SELECT COALESCE(MAX(threshold), 0) FROM topic")
+            c.execute(text("UPDATE topic SET threshold = :n"), {"n": seen + 1})
+
+        futures = [writer.submit(read_then_write) for _ in range(25) for writer in writers]
+        for future in futures:
+            future.result()
+        for writer, one in zip(writers, databases, strict=True):
+            writer.close()
+            one.close()
+        with database.engine.connect() as c:
+            assert scalar(c, "SELECT threshold FROM topic") == PACK.threshold + 200
+
+
+def test_a_full_disk_is_waited_for(tmp_path: Path) -> None:
+    """F-F4: writes fail while there is no room and go through afterwards."""
+    result = subprocess.run([sys.executable, "-c", _FULL_DISK, f"sqlite:///{tmp_path / 'q.db'}"],
+                            env=child_environment(), capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "60 urls\n"
+    assert result.stderr.count("does not answer") == 1
+    assert result.stderr.count("answers again") == 1
+
+
+_FULL_DISK = """
+import logging, os, resource, signal, sys, threading
+from pathlib import Path
+import storage_samples as samples
+from qiaocrawl.storage import Database, Writer
+logging.basicConfig(format="%(message)s")
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+database = Database.open(sys.argv[1])
+database.upgrade()
+samples.add_topic(database)
+writer = Writer(database)
+# No file may grow: writing ends as on a full disk.
+hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+resource.setrlimit(resource.RLIMIT_FSIZE, (16384, hard))
+threading.Timer(2.0, resource.setrlimit, (resource.RLIMIT_FSIZE, (hard, hard))).start()
+futures = [
+    writer.submit(lambda c, n=n: samples.offer(c, [samples.candidate(f"{n}", anchor="x" * 400)]))
+    for n in range(60)
+]
+assert all(future.result() == 1 for future in futures)
+writer.close()
+with database.engine.connect() as c:
+    print(samples.scalar(c, "SELECT COUNT(*) FROM url"), "urls")
+"""
+
+
+_WRITE_FOR_EVER = """
+import itertools, sys
+import storage_samples as samples
+from qiaocrawl.storage import Database, Writer
+database = Database.open(sys.argv[1])
+writer = Writer(database, linger_seconds=0.001)
+start = int(sys.argv[2])
+for n in itertools.count(start):
+    future = writer.submit(
+        lambda c, n=n: samples.offer(c, [samples.candidate(str(n), context="x" * 900)])
+    )
+    future.add_done_callback(lambda future, n=n: print(n, flush=True))
+    if n % 50 == 0:
+        future.result()
+"""
+
+
+def test_acknowledged_rows_survive_kill_9(database_url: str) -> None:
+    """F-D1: 5 kills at random moments; whatever was acknowledged is there, nothing is broken."""
+    with Database.open(database_url) as database:
+        database.upgrade()
+        add_topic(database)
+        acknowledged: set[str] = set()
+        chance = random.Random(8)
+        for kill in range(5):
+            with subprocess.Popen(
+                [sys.executable, "-c", _WRITE_FOR_EVER, database_url, str(kill * 1_000_000)],
+                env=child_environment(), stdout=subprocess.PIPE, text=True,
+            ) as process:  # fmt: skip
+                assert process.stdout is not None
+                process.stdout.readline()
+                time.sleep(chance.uniform(0.0, 0.3))
+                process.send_signal(signal.SIGKILL)
+                lines = process.stdout.read().split("\n")[:-1]
+            acknowledged |= {f"http://a.example/{line}" for line in lines}
+        with database.engine.connect() as c:
+            stored = set(c.execute(text("SELECT url FROM url")).scalars())
+        assert len(acknowledged) > 100
+        assert acknowledged <= stored
+        assert database.check() == []
+
+
+# --- MariaDB ----------------------------------------------------------------------------
+
+
+def test_killed_connections_lose_nothing(mariadb: MariaDB, mariadb_url: str) -> None:
+    """F-D3: 50 connections are killed at random while pages are written."""
+    with Database.open(mariadb_url) as database:
+        database.upgrade()
+        add_topic(database)
+        writer = Writer(database, linger_seconds=0.0, max_group=5)
+        done = threading.Event()
+        kills = 0
+
+        def kill_at_random() -> None:
+            nonlocal kills
+            chance = random.Random(50)
+            with mariadb.connect() as connection, connection.cursor() as cursor:
+                while kills < 50 and not done.is_set():
+                    time.sleep(chance.uniform(0.0, 0.06))
+                    cursor.execute("SELECT id FROM information_schema.processlist WHERE db = %s",
+                                   (database.engine.url.database,))
+                    for (process,) in cursor.fetchall():
+                        cursor.execute("KILL CONNECTION %s", (process,))
+                        kills += 1
+
+        killer = threading.Thread(target=kill_at_random)
+        killer.start()
+        futures = []
+        while killer.is_alive():
+            futures.append(writer.submit(_adding(len(futures))))
+            if len(futures) % 10 == 0:
+                futures[-1].result()
+        done.set()
+        killer.join()
+        results = [future.result() for future in futures]
+        writer.close()
+        with database.engine.connect() as c:
+            assert scalar(c, "SELECT COUNT(*) FROM url") == len(futures)
+            assert scalar(c, "SELECT COUNT(DISTINCT url) FROM url") == len(futures)
+    assert kills >= 50
+    assert len(results) > 50
+
+
+def test_deadlocks_are_played_again(mariadb_url: str) -> None:
+    """F-D4: two writers lock the same rows in opposite order; every addition counts."""
+    with Database.open(mariadb_url) as database:
+        database.upgrade()
+        with database.engine.begin() as c:
+            c.execute(text("INSERT INTO term_weight VALUES ('a', 0, 0), ('b', 0, 0)"))
+        writers = [Writer(database, linger_seconds=0, max_group=6) for _ in range(2)]
+        for writer in writers:
+            writer.run(lambda c: None)  # connected, so that both begin at once
+
+        def adding(first: str, second: str) -> Callable[[Connection], None]:
+            def operation(c: Connection) -> None:
+                for term in (first, second):
+                    c.execute(text("UPDATE term_weight SET df = df + 1 WHERE term = :t"),
+                              {"t": term})
+                    time.sleep(0.002)
+
+            return operation
+
+        futures = [writer.submit(adding(*order))
+                   for _ in range(60)
+                   for writer, order in zip(writers, ("ab", "ba"), strict=True)]
+        for future in futures:
+            future.result()
+        for writer in writers:
+            writer.close()
+        with database.engine.connect() as c:
+            status = dict(c.execute(text("SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'")).all())
+            assert int(status["Innodb_deadlocks"]) > 0
+            assert scalar(c, "SELECT SUM(df) FROM term_weight") == 240
+
+
+def test_a_server_that_is_away_is_waited_for(
+    tmp_path_factory: pytest.TempPathFactory, mariadb: MariaDB, caplog: pytest.LogCaptureFixture
+) -> None:
+    """F-D8: the server stops under load and comes back; said once, nothing lost."""
+    folder = tmp_path_factory.mktemp("db")
+    server = MariaDB(folder)
+    server.install()
+    server.start()
+    try:
+        server.execute("CREATE DATABASE q CHARACTER SET utf8mb4")
+        with Database.open(server.url("q")) as database, caplog.at_level(logging.WARNING):
+            database.upgrade()
+            add_topic(database)
+            writer = Writer(database)
+            futures = [writer.submit(_adding(n)) for n in range(30)]
+            server.stop()
+            futures += [writer.submit(_adding(n)) for n in range(30, 60)]
+            until = soon()
+            while not writer.is_away and time.monotonic() < until:
+                time.sleep(0.01)
+            assert writer.is_away
+            server.start()
+            assert sum(future.result(60) for future in futures) >= 30
+            assert not writer.is_away
+            writer.close()
+            with database.engine.connect() as c:
+                assert counts(c)["url"] == 60
+    finally:
+        server.stop()
+    told = [record.message for record in caplog.records]
+    assert len([one for one in told if "does not answer" in one]) == 1
+    assert len([one for one in told if "answers again" in one]) == 1
+
+
+def test_a_server_that_hangs_holds_nobody_up(mariadb: MariaDB, mariadb_url: str) -> None:
+    """F-D9: operations queue up meanwhile, visibly, and go through afterwards."""
+    with Database.open(mariadb_url) as database:
+        database.upgrade()
+        add_topic(database)
+        writer = Writer(database)
+        writer.run(_adding(0))
+        os.kill(mariadb.pid, signal.SIGSTOP)
+        try:
+            futures = [writer.submit(_adding(n)) for n in range(1, 200)]
+            assert writer.backlog >= 199 - 64
+            assert not any(future.done() for future in futures)
+        finally:
+            os.kill(mariadb.pid, signal.SIGCONT)
+        assert [future.result(60) for future in futures] == [1] * 199
+        writer.close()
+
+
+def test_patience_ends() -> None:
+    database = Database.open("mysql+pymysql://root@127.0.0.1:1/q")
+    writer = Writer(database, outage_seconds=0.3)
+    futures = [writer.submit(_adding(n)) for n in range(3)]
+    for future in futures:
+        assert isinstance(future.exception(30), StorageError)
+    writer.close()

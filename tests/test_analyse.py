@@ -1,0 +1,72 @@
+"""One page through everything a worker does."""
+
+from __future__ import annotations
+
+import pickle
+from datetime import UTC, datetime
+
+import pytest
+
+from qiaocrawl.analyse import AnalysisSetup, analyse_page, body_digest, prepare
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.items import FetchedPage, Outcome
+from qiaocrawl.topic.pack import Sample, Term, TopicPack
+
+PACK = TopicPack(
+    name="qiao", title="侨情", description="", threshold=0.1,
+    terms=(Term("侨胞", "core", 3.0), Term("侨批馆舍", "culture", 2.0), Term("侨乡", "place", 2.0)),
+    sites=(),
+    samples=(Sample("yes", "侨胞回乡", "侨胞回到侨乡，参观新馆。", True),
+             Sample("no", "球赛", "昨晚的球赛进行到加时。", False)),
+)  # fmt: skip
+OTHER = TopicPack("ball", "球", "", 0.1, (Term("球赛", "core", 3.0),), (), ())
+SETUP = AnalysisSetup("density", 50, (PACK, OTHER), "vsm")
+
+TEXT = "\n".join(
+    f"<p>第{i}批侨胞回到侨乡，参观侨批馆舍，听老人讲过去的事情。</p>" for i in range(9)
+)
+
+
+def page_of(html: str) -> FetchedPage:
+    url = "https://www.example.com/n/1.html"
+    return FetchedPage(url, url, 200, (), html.encode(), datetime(2026, 6, 1, tzinfo=UTC))
+
+
+def test_an_article_gets_relevance_title_words_and_a_digest() -> None:
+    title = "侨胞参观侨批馆舍"
+    analysis = analyse_page(page_of(f"<title>{title}</title>\n<h1>{title}</h1>\n{TEXT}"), SETUP)
+    assert analysis.outcome is Outcome.ARTICLE
+    assert analysis.title_tokens == ("侨胞", "参观", "侨批馆舍")
+    judged = {r.topic: r for r in analysis.relevance}
+    assert judged["qiao"].relevant
+    assert not judged["ball"].relevant
+    assert judged["qiao"].score > 0.1 > judged["ball"].score == 0.0
+    assert analysis.article is not None
+    assert analysis.body_digest == body_digest(analysis.article.text)
+    assert len(analysis.body_digest) == 16
+
+
+def test_what_is_no_article_gets_none_of_it() -> None:
+    analysis = analyse_page(page_of("<title>空</title>"), SETUP)
+    assert analysis.article is None
+    assert (analysis.relevance, analysis.title_tokens, analysis.body_digest) == ((), (), b"")
+
+
+def test_reprints_in_another_script_and_layout_have_the_same_digest() -> None:
+    assert body_digest("僑胞回鄉，\n参观。ＡＢ") == body_digest("侨胞 回乡,参观。ab")
+    assert body_digest("侨胞回乡") != body_digest("侨胞返乡")
+    assert body_digest(" \n") == b""
+
+
+def test_setup_and_analysis_cross_process_borders() -> None:
+    setup = pickle.loads(pickle.dumps(SETUP))
+    assert setup == SETUP
+    page = page_of(f"<title>侨胞参观</title>\n<h1>侨胞参观</h1>\n{TEXT}")
+    assert pickle.loads(pickle.dumps(analyse_page(page, setup))) == analyse_page(page, SETUP)
+
+
+def test_wrong_names_stop_before_the_first_page() -> None:
+    with pytest.raises(ConfigError, match="unknown extractor 'x'"):
+        prepare(AnalysisSetup("x", 5, (), "vsm"))
+    with pytest.raises(ConfigError, match="unknown page scorer 'x'"):
+        prepare(AnalysisSetup("density", 5, (), "x"))

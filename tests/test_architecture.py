@@ -1,0 +1,324 @@
+"""The import rules of docs/architecture.md, and the house rules a reader relies on.
+
+Everything is found by looking at the files: a new package or module that is not placed in
+``LAYERS`` fails until somebody decides where it belongs.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from statistics import quantiles
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("qiaocrawl", "spiders", "pipelines", "middlewares")
+CODE = (*PACKAGES, "benchmarks", "scripts")
+
+# From the top down: a name may import names of lower rows. Names joined in one tuple of a
+# row may import each other (never in a circle); names in different tuples may not.
+LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
+    # Read by Scrapy by name; nothing imports it.
+    (("settings",),),
+    (("spiders",), ("pipelines",), ("middlewares",)),
+    (("crawl",),),
+    # Put things together.
+    (("__main__", "cli", "demo", "runtime", "catalogue", "analyse", "pool", "follow", "fetching",
+      "searching", "reprocess"),),
+    (("storage",), ("search",), ("archive",)),
+    (("dedup",), ("relevance",), ("frontier",)),
+    (("extract",), ("topic",), ("vsm",)),
+    (("page",),),
+    (("text",), ("urls",)),
+    (("items",), ("options",), ("registry",), ("backoff",), ("guard",), ("identity",), ("zstandard",)),
+    # The version of the package, and the exceptions.
+    (("qiaocrawl",), ("errors",)),
+)  # fmt: skip
+
+# The packages that may import Scrapy and Twisted.
+KNOW_SCRAPY = {"crawl", "spiders", "pipelines", "middlewares"}
+SCRAPY = {"scrapy", "twisted", "scrapy_playwright", "playwright", "itemadapter"}
+
+# Pure: text in, values out. Their data comes from package files through importlib.resources.
+PURE = ("text", "page", "urls", "vsm")
+INPUT_OUTPUT = {
+    "aiohttp", "asyncio", "glob", "http", "httpx", "multiprocessing", "os", "pathlib", "pymysql",
+    "requests", "shutil", "socket", "sqlalchemy", "sqlite3", "ssl", "subprocess", "tempfile",
+    "urllib.request", "warcio",
+}  # fmt: skip
+
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 50
+NINE_IN_TEN_FUNCTION_LINES = 25
+MAX_PARAMETERS = 7
+# A constant this long is a table: data, not code to read.
+TABLE_LINES = 10
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class Module:
+    """One source file."""
+
+    name: str
+    path: Path
+    tree: ast.Module = field(repr=False, compare=False)
+
+    def __str__(self) -> str:
+        return str(self.path.relative_to(ROOT))
+
+    @property
+    def unit(self) -> str:
+        """The name its rules go by: the part behind ``qiaocrawl``, or the package."""
+        parts = self.name.split(".")
+        return parts[1] if parts[0] == "qiaocrawl" and len(parts) > 1 else parts[0]
+
+
+@cache
+def modules(*folders: str) -> tuple[Module, ...]:
+    """All modules of *folders*."""
+    found = []
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            found.append(Module(name, path, ast.parse(path.read_text("utf-8"), str(path))))
+    return tuple(found)
+
+
+def imports(module: Module, *, when_run: bool = False) -> Iterator[tuple[int, str]]:
+    """Line and full name of everything *module* imports.
+
+    Args:
+        when_run: leave out what is imported for type checks or inside functions.
+    """
+    for node in _import_nodes(module.tree, when_run=when_run):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+            continue
+        base = node.module or ""
+        if node.level:
+            package = module.name.split(".")
+            drop = node.level - (module.path.name == "__init__.py")
+            base = ".".join([*package[: len(package) - drop], *filter(None, [base])])
+        yield from ((node.lineno, f"{base}.{alias.name}") for alias in node.names)
+
+
+def _import_nodes(tree: ast.AST, *, when_run: bool) -> Iterator[ast.Import | ast.ImportFrom]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        elif when_run and (
+            isinstance(node, Function)
+            or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
+        ):
+            continue
+        else:
+            yield from _import_nodes(node, when_run=when_run)
+
+
+def _unit_of(imported: str) -> str | None:
+    """The unit of an imported name; None for what is not ours."""
+    parts = imported.split(".")
+    if parts[0] not in PACKAGES:
+        return None
+    if parts[0] != "qiaocrawl":
+        return parts[0]
+    # `from qiaocrawl import __version__` imports the package itself.
+    known = len(parts) > 1 and parts[1] in {module.unit for module in modules("qiaocrawl")}
+    return parts[1] if known else "qiaocrawl"
+
+
+PLACES = {
+    name: (row, group)
+    for row, groups in enumerate(LAYERS)
+    for group, names in enumerate(groups)
+    for name in names
+}
+
+
+def test_every_package_and_module_has_its_place() -> None:
+    found = {module.unit for module in modules(*PACKAGES)}
+    assert found - set(PLACES) == set(), "place these in LAYERS and docs/architecture.md"
+
+
+def test_imports_go_downwards_only() -> None:
+    wrong = []
+    for module in modules(*PACKAGES):
+        row, group = PLACES[module.unit]
+        for line, name in imports(module):
+            unit = _unit_of(name)
+            if unit is None or unit == module.unit:
+                continue
+            there = PLACES[unit]
+            if there[0] < row or (there[0] == row and there != (row, group)):
+                wrong.append(f"{module}:{line} imports {name}")
+    assert wrong == []
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    ours = {module.name: module for module in modules(*PACKAGES)}
+    graph: dict[str, set[str]] = {}
+    for module in modules(*PACKAGES):
+        targets = set()
+        for _, name in imports(module, when_run=True):
+            # What is imported may be a module or something in one.
+            target = name if name in ours else name.rpartition(".")[0]
+            if target in ours and target != module.name:
+                targets.add(target)
+        graph[module.name] = targets
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_only_its_door_and_the_three_folders_know_scrapy() -> None:
+    wrong = [
+        f"{module}:{line} imports {name}"
+        for module in modules(*PACKAGES)
+        if module.unit not in KNOW_SCRAPY
+        for line, name in imports(module)
+        if name.split(".")[0] in SCRAPY
+    ]
+    assert wrong == []
+
+
+def test_text_pages_urls_and_vectors_do_no_input_or_output() -> None:
+    wrong = []
+    for module in modules("qiaocrawl"):
+        if module.unit not in PURE:
+            continue
+        for line, name in imports(module):
+            roots = {name, name.split(".")[0], name.rpartition(".")[0]}
+            if roots & INPUT_OUTPUT:
+                wrong.append(f"{module}:{line} imports {name}")
+        for node in ast.walk(module.tree):
+            called = isinstance(node, ast.Call) and ast.unparse(node.func)
+            if called in ("open", "io.open", "print", "input"):
+                wrong.append(f"{module}:{node.lineno} calls {called}()")  # type: ignore[attr-defined]
+    assert wrong == []
+
+
+def test_everything_public_says_what_it_is_for() -> None:
+    silent = [
+        f"{module}:{line} {name}"
+        for module in modules(*CODE)
+        for line, name, node in _public(module)
+        if not ast.get_docstring(node)
+    ]
+    assert silent == []
+
+
+def _public(
+    module: Module,
+) -> Iterator[tuple[int, str, ast.Module | ast.ClassDef | Function]]:
+    yield 1, module.name, module.tree
+    for node in module.tree.body:
+        if isinstance(node, ast.ClassDef | Function) and not node.name.startswith("_"):
+            yield node.lineno, node.name, node
+            for member in node.body if isinstance(node, ast.ClassDef) else ():
+                if _is_public_method(member):
+                    assert isinstance(member, Function)
+                    yield member.lineno, f"{node.name}.{member.name}", member
+
+
+def _is_public_method(node: ast.stmt) -> bool:
+    if not isinstance(node, Function) or node.name.startswith("_"):
+        return False
+    decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
+    return not any(name.endswith((".setter", "overload")) for name in decorators)
+
+
+def test_files_are_short() -> None:
+    long = [
+        f"{module}: {lines}"
+        for module in modules(*CODE)
+        if (lines := _code_lines(module)) >= MAX_FILE_LINES
+    ]
+    assert long == []
+
+
+def _code_lines(module: Module) -> int:
+    lines = len(module.path.read_text("utf-8").splitlines())
+    for node in module.tree.body:
+        length = (node.end_lineno or node.lineno) - node.lineno + 1
+        if isinstance(node, ast.Assign | ast.AnnAssign) and length > TABLE_LINES:
+            lines -= length
+    return lines
+
+
+def test_functions_are_short_and_take_few_parameters() -> None:
+    sizes, wrong = [], []
+    for module in modules(*CODE):
+        for node in ast.walk(module.tree):
+            if not isinstance(node, Function):
+                continue
+            size, parameters = _body_lines(node), _parameters(node)
+            sizes.append(size)
+            if size > MAX_FUNCTION_LINES:
+                wrong.append(f"{module}:{node.lineno} {node.name}: {size} lines")
+            if parameters > MAX_PARAMETERS:
+                wrong.append(f"{module}:{node.lineno} {node.name}: {parameters} parameters")
+    assert wrong == []
+    assert quantiles(sizes, n=10)[-1] <= NINE_IN_TEN_FUNCTION_LINES
+
+
+def _body_lines(node: Function) -> int:
+    body = node.body[1:] if ast.get_docstring(node) else node.body
+    if not body:
+        return 0
+    return (body[-1].end_lineno or body[-1].lineno) - body[0].lineno + 1
+
+
+def _parameters(node: Function) -> int:
+    arguments = node.args
+    names = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    return len([name for name in names if name not in ("self", "cls")])
+
+
+def test_nothing_is_left_for_later_or_hidden() -> None:
+    wrong = []
+    for module in modules(*CODE):
+        text = module.path.read_text("utf-8")
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT and re.search(r"\b(TODO|FIXME|XXX)\b", token.string):
+                wrong.append(f"{module}:{token.start[0]} {token.string}")
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ExceptHandler) and _swallows(node):
+                wrong.append(f"{module}:{node.lineno} a broad except that raises nothing")
+    assert wrong == []
+
+
+def _swallows(handler: ast.ExceptHandler) -> bool:
+    """A broad handler that neither raises nor hands the exception on to whoever waits for it."""
+    caught = ast.unparse(handler.type) if handler.type else "BaseException"
+    if not {"Exception", "BaseException"} & set(re.findall(r"\w+", caught)):
+        return False
+    for node in ast.walk(handler):
+        handed_on = isinstance(node, ast.Return) or (
+            isinstance(node, ast.Call) and ast.unparse(node.func).endswith("set_exception")
+        )
+        names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} if handed_on else set()
+        if isinstance(node, ast.Raise) or handler.name in names:
+            return False
+    return True
+
+
+def test_annotations_are_never_evaluated_at_import() -> None:
+    future = "from __future__ import annotations"
+    without = [
+        str(module)
+        for module in modules(*CODE)
+        if len(module.tree.body) > 1 and future not in module.path.read_text("utf-8")
+    ]
+    assert without == []

@@ -1,0 +1,95 @@
+"""Which links enter the frontier."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from qiaocrawl.follow import (
+    Followed,
+    FollowPolicy,
+    follow_links,
+    follow_redirect,
+    link_to,
+    seed_candidate,
+)
+from qiaocrawl.frontier import strategies
+from qiaocrawl.items import Lease, Link, Outcome, PageAnalysis, Queue
+
+
+def lease(queue: Queue = Queue.SITE) -> Lease:
+    link = link_to("http://www.a.test/page")
+    return Lease(1, 7, 1, link.url, link.key, link.host, queue, "t", 5.0, 2, 0, anchor="here")
+
+
+def analysis(*urls: str, **changes: object) -> PageAnalysis:
+    links = tuple(link_to(url) for url in urls)
+    return PageAnalysis(Outcome.LIST, None, links, "utf-8", **changes)  # type: ignore[arg-type]
+
+
+def follow(
+    found: PageAnalysis, policy: FollowPolicy, known: Collection[bytes] = ()
+) -> Followed:
+    return follow_links(
+        lease(), found, policy, strategies.get("bfs")(),
+        fresh=lambda key, score: key not in known, now=1_800_000_000.0,
+    )
+
+
+SITES = FollowPolicy(sites=frozenset({"www.a.test"}))
+
+
+def test_links_of_the_sites_become_candidates_one_deeper() -> None:
+    urls = ("http://www.a.test/1", "http://news.a.test/2", "http://a.test/3", "http://b.test/4",
+            "http://xa.test/5")
+    followed = follow(analysis(*urls), SITES)
+    assert [one.url for one in followed.candidates] == list(urls[:3])
+    assert followed.left["offsite"] == 2
+    first = followed.candidates[0]
+    assert (first.queue, first.topic, first.depth, first.score) == (Queue.SITE, "t", 3, -3.0)
+    assert first.parent == lease().key
+
+
+def test_known_links_are_counted_and_not_built() -> None:
+    known = link_to("http://www.a.test/1")
+    followed = follow(analysis(known.url, "http://www.a.test/2"), SITES, known={known.key})
+    assert [one.url for one in followed.candidates] == ["http://www.a.test/2"]
+    assert followed.left["known"] == 1
+
+
+def test_bounds_leave_links_and_say_so() -> None:
+    urls = [f"http://www.a.test/{n}" for n in range(5)]
+    deep = follow(analysis(*urls), FollowPolicy(SITES.sites, max_depth=2))
+    assert not deep.candidates
+    assert deep.left["too_deep"] == 5
+    many = follow(analysis(*urls, links_left=10), FollowPolicy(SITES.sites, max_links=3))
+    assert len(many.candidates) == 3
+    assert many.left["too_many"] == 12
+
+
+def test_a_page_may_forbid_to_follow_it() -> None:
+    followed = follow(analysis("http://www.a.test/1", nofollow=True), SITES)
+    assert not followed.candidates
+    assert followed.left["nofollow"] == 1
+
+
+def test_a_meta_refresh_is_the_first_link() -> None:
+    followed = follow(analysis("http://www.a.test/1", refresh_url="http://www.a.test/next"), SITES)
+    assert followed.candidates[0].url == "http://www.a.test/next"
+
+
+def test_a_redirect_keeps_the_rank_of_the_url_it_came_from() -> None:
+    target = follow_redirect(lease(), "http://news.a.test/new", SITES)
+    assert target is not None
+    assert (target.score, target.depth, target.anchor) == (5.0, 2, "here")
+
+
+def test_a_redirect_does_not_take_a_deep_crawl_off_its_sites() -> None:
+    assert follow_redirect(lease(), "http://b.test/", SITES) is None
+    assert follow_redirect(lease(Queue.PAGES), "http://b.test/", SITES) is not None
+
+
+def test_seeds_are_at_the_top() -> None:
+    bfs = strategies.get("bfs")()
+    seed = seed_candidate("http://www.a.test/", Queue.SITE, "t", bfs, rearm=True)
+    assert (seed.depth, seed.score, seed.rearm) == (0, 0.0, True)
+    assert isinstance(link_to(seed.url), Link)

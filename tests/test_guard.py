@@ -1,0 +1,89 @@
+"""Addresses and origins: what may be connected to."""
+
+from __future__ import annotations
+
+import pytest
+
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.guard import Allowance, is_public_address, looks_like_address
+
+NOT_PUBLIC = [
+    "127.0.0.1",
+    "127.255.255.254",
+    "0.0.0.0",
+    "10.1.2.3",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.168.1.1",
+    "169.254.169.254",
+    "100.64.0.1",
+    "192.0.2.1",
+    "198.18.0.1",
+    "224.0.0.1",
+    "240.0.0.1",
+    "255.255.255.255",
+    "168.63.129.16",
+    "::",
+    "::1",
+    "::127.0.0.1",
+    "::ffff:127.0.0.1",
+    "::ffff:10.0.0.1",
+    "64:ff9b::7f00:1",
+    "64:ff9b:1::a00:1",
+    "2002:7f00:1::",
+    "2002:c0a8:101::",
+    "fe80::1%eth0",
+    "fec0::1",
+    "fc00::1",
+    "ff02::1",
+    "2001:db8::1",
+    "",
+    "localhost",
+    "1.2.3",
+]
+PUBLIC = [
+    "1.1.1.1",
+    "93.184.216.34",
+    "172.32.0.1",
+    "2606:4700:4700::1111",
+    "::ffff:93.184.216.34",
+    "2002:5db8:d822::1",
+]
+
+
+@pytest.mark.parametrize("address", NOT_PUBLIC)
+def test_special_addresses_are_not_public(address: str) -> None:
+    assert not is_public_address(address)
+
+
+@pytest.mark.parametrize("address", PUBLIC)
+def test_public_addresses(address: str) -> None:
+    assert is_public_address(address)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "2130706433", "0x7f.1", "127.1", "[::1]", "1.2."])
+def test_spellings_of_addresses_are_recognised(host: str) -> None:
+    assert looks_like_address(host)
+
+
+@pytest.mark.parametrize("host", ["example.com", "163.com", "www.1688.com", "x1", "cafe.beef"])
+def test_names_are_not_addresses(host: str) -> None:
+    assert not looks_like_address(host)
+
+
+def test_an_origin_is_allowed_by_exact_host_and_port() -> None:
+    allowance = Allowance.parse(["127.0.0.1:8888", "searx.lan", "[::1]:9000", "::1"])
+    assert allowance.permits("127.0.0.1", 8888)
+    assert not allowance.permits("127.0.0.1", 22)
+    assert allowance.permits("searx.lan", 80)
+    assert allowance.permits("searx.lan", 8080)
+    assert allowance.permits("::1", 9000)
+    assert not allowance.permits("127.0.0.2", 8888)
+    assert allowance.names("127.0.0.1")
+    assert not allowance.names("127.0.0.2")
+
+
+@pytest.mark.parametrize("entry", ["http://x/", "a:b", "host:99999", "user@host", "", "x/y"])
+def test_what_is_no_origin_is_refused_by_name(entry: str) -> None:
+    with pytest.raises(ConfigError, match="QIAO_ALLOW_ADDRESSES"):
+        Allowance.parse([entry])

@@ -1,0 +1,193 @@
+"""The table of options: complete, used, documented, and strict with the operator's hands."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.options import OPTIONS, Option, Options
+
+ROOT = Path(__file__).resolve().parents[1]
+CODE = ("qiaocrawl", "spiders", "pipelines", "middlewares", "benchmarks", "scripts")
+NAMES = {option.name for option in OPTIONS}
+_NAME = re.compile(r"QIAO_[A-Z0-9_]*[A-Z0-9]")
+CANARY = "hunter2canary"
+
+
+def _texts(path: Path) -> Iterator[str]:
+    """All text constants of a source file."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def _sources() -> Iterator[Path]:
+    for folder in CODE:
+        for path in (ROOT / folder).rglob("*.py"):
+            if path != ROOT / "qiaocrawl" / "options.py":
+                yield path
+
+
+def test_names_are_unique_and_well_formed() -> None:
+    assert len(NAMES) == len(OPTIONS)
+    for option in OPTIONS:
+        assert _NAME.fullmatch(option.name), option.name
+        assert option.unit, option.name
+        assert option.help.endswith("."), option.name
+
+
+def test_every_option_used_in_code_is_in_the_table() -> None:
+    unknown = {
+        f"{path.relative_to(ROOT)}: {text}"
+        for path in _sources()
+        for text in _texts(path)
+        if _NAME.fullmatch(text) and text not in NAMES
+    }
+    assert unknown == set()
+
+
+def test_every_option_in_the_table_is_used() -> None:
+    used = {text for path in _sources() for text in _texts(path)}
+    assert NAMES - used == set()
+
+
+def test_the_documentation_names_only_options_that_exist() -> None:
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "Makefile", ROOT / ".ci" / "run"]
+    # `QIAO_THING_…` and the word in "QIAO_* options" name no option.
+    unknown = {
+        f"{page.relative_to(ROOT)}: {name}"
+        for page in pages
+        for name in re.findall(r"QIAO_[A-Z0-9_]+", page.read_text("utf-8"))
+        if name not in NAMES
+    }
+    assert unknown == set()
+
+
+def test_the_options_page_is_current() -> None:
+    command = [sys.executable, str(ROOT / "scripts" / "options_doc.py")]
+    written = subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
+    page = (ROOT / "docs" / "options.md").read_bytes()
+    assert page == written, "run: python scripts/options_doc.py --write"
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
+def test_defaults_are_valid_and_mean_the_same_as_text(option: Option) -> None:
+    default = Options({})[option.name]
+    text = ",".join(default) if isinstance(default, tuple) else str(default)
+    assert Options({option.name: text})[option.name] == default
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("QIAO_DEDUP_THRESHOLD", "1.5", "must be a number in [0.5, 1], got '1.5'"),
+        ("QIAO_DEDUP_THRESHOLD", "high", "must be a number in [0.5, 1], got 'high'"),
+        ("QIAO_DEDUP_THRESHOLD", "nan", "must be a number in [0.5, 1], got 'nan'"),
+        ("QIAO_MAX_SECONDS", "inf", "must be a number in [0, 1e+09], got 'inf'"),
+        ("QIAO_MAX_SECONDS", "-1", "got '-1'"),
+        ("QIAO_FRONTIER_BATCH", "0", "must be a whole number from 1 to 1000, got '0'"),
+        ("QIAO_FRONTIER_BATCH", "1.5", "must be a whole number from 1 to 1000, got '1.5'"),
+        ("QIAO_FRONTIER_BATCH", "", "must be a whole number from 1 to 1000, got ''"),
+        ("QIAO_RENDER", "maybe", "must be one of 1, 0, true, false, yes, no, on, off"),
+        ("QIAO_DATABASE_URL", "oracle://x", "must be a SQLAlchemy URL that starts with sqlite:"),
+    ],
+)
+def test_a_wrong_value_is_named_with_what_is_allowed(name: str, value: str, words: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Options({name: value})
+    assert str(caught.value).startswith(f"{name} ")
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "QIAO_DEDUP_TRESHOLD",
+            "unknown option QIAO_DEDUP_TRESHOLD; did you mean QIAO_DEDUP_THRESHOLD?",
+        ),
+        ("QIAO_MAX_PAGE", "unknown option QIAO_MAX_PAGE; did you mean QIAO_MAX_PAGES?"),
+        ("QIAO_ZZZZ", "unknown option QIAO_ZZZZ"),
+    ],
+)
+def test_a_misspelt_name_is_refused_with_the_nearest_one(name: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Options({name: "1"})
+    assert str(caught.value) == message
+
+
+def test_names_of_others_are_left_alone() -> None:
+    assert Options({"DOWNLOAD_DELAY": 3, "qiao_render": "1"})["QIAO_RENDER"] is False
+
+
+def test_secrets_are_not_shown() -> None:
+    for option in OPTIONS:
+        if option.secret:
+            with pytest.raises(ConfigError) as caught:
+                Options({option.name: f"nonsense://user:{CANARY}@host/db"})
+            assert CANARY not in str(caught.value)
+            assert "(not shown)" in str(caught.value)
+
+
+def test_what_may_hold_a_password_is_secret() -> None:
+    secret = {option.name for option in OPTIONS if option.secret}
+    assert "QIAO_DATABASE_URL" in secret
+    assert {o.name for o in OPTIONS if "PASSWORD" in (o.help + o.name).upper()} <= secret
+
+
+def test_the_command_line_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QIAO_MAX_PAGES", "10")
+    monkeypatch.setenv("QIAO_MAX_DEPTH", "3")
+    options = Options.from_environment({"QIAO_MAX_PAGES": 20})
+    assert (options["QIAO_MAX_PAGES"], options["QIAO_MAX_DEPTH"]) == (20, 3)
+    assert options["QIAO_FRONTIER_BATCH"] == 64
+    monkeypatch.setenv("QIAO_MAX_DEPHT", "3")
+    with pytest.raises(ConfigError, match="did you mean QIAO_MAX_DEPTH"):
+        Options.from_environment()
+
+
+def test_lists_are_read_with_or_without_spaces() -> None:
+    options = Options({"QIAO_ENGINES": " bing, ,baidu ", "QIAO_ALLOW_ADDRESSES": ["a.test"]})
+    assert options["QIAO_ENGINES"] == ("bing", "baidu")
+    assert options["QIAO_ALLOW_ADDRESSES"] == ("a.test",)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "message"),
+    [
+        (
+            ["-s", "QIAO_DEDUP_THRESHOLD=1.5"],
+            {},
+            "QIAO_DEDUP_THRESHOLD must be a number in [0.5, 1], got '1.5'",
+        ),
+        (["-s", "QIAO_MAX_PAGE=1"], {}, "unknown option QIAO_MAX_PAGE; did you mean"),
+        ([], {"QIAO_MAX_PAGE": "1"}, "unknown option QIAO_MAX_PAGE; did you mean"),
+        (
+            [],
+            {"QIAO_DATABASE_URL": f"mysql://user:{CANARY}@host/db"},
+            "QIAO_DATABASE_URL must be a SQLAlchemy URL that starts with sqlite: or mysql+pymysql:",
+        ),
+    ],
+)
+def test_a_crawl_with_a_wrong_option_stops_with_exit_code_1(
+    tmp_path: Path, arguments: list[str], environment: dict[str, str], message: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", "crawl", "site", "-a", "topic=none", *arguments],
+        cwd=ROOT,
+        env={"PATH": "", "HOME": str(tmp_path), **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert CANARY not in done.stdout + done.stderr

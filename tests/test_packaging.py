@@ -1,0 +1,165 @@
+"""What an installation brings: every file, every dependency, and pins for all of them."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("qiaocrawl", "spiders", "pipelines", "middlewares")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+# Part of the interface of a declared dependency, which also decides their versions.
+COME_ALONG = {"twisted": "scrapy", "playwright": "scrapy-playwright"}
+
+
+def _requirements(path: Path) -> dict[str, Requirement]:
+    lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+    found = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    return {canonicalize_name(requirement.name): requirement for requirement in found}
+
+
+RUN_TIME = _requirements(ROOT / "requirements.txt")
+PINS = _requirements(ROOT / "constraints.txt")
+TESTS = {canonicalize_name(Requirement(text).name): Requirement(text)
+         for text in PROJECT["optional-dependencies"]["test"]}  # fmt: skip
+
+
+def test_every_requirement_has_a_lower_bound_and_a_reason() -> None:
+    reason = False
+    for line in (ROOT / "requirements.txt").read_text("utf-8").splitlines():
+        if line.strip() and not line.startswith("#"):
+            assert reason, f"{line}: say why above it"
+            assert [s.operator for s in Requirement(line).specifier] == [">="], line
+        # The head of the file ends with an empty line; it is no reason.
+        reason = line.startswith("#")
+
+
+def test_everything_needed_is_pinned_exactly_and_within_the_bounds() -> None:
+    for name, pin in PINS.items():
+        assert re.fullmatch(r"==[\w.+!]+", str(pin.specifier)), name
+    for name, requirement in {**RUN_TIME, **TESTS}.items():
+        assert name in PINS, f"{name} is not pinned in constraints.txt"
+        version = str(PINS[name].specifier).removeprefix("==")
+        assert requirement.specifier.contains(version), f"{requirement} against {version}"
+
+
+def test_whatever_the_dependencies_need_is_pinned_too() -> None:
+    missing, waiting, seen = [], [*RUN_TIME, *TESTS], set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            needs = importlib.metadata.requires(name) or []
+        except importlib.metadata.PackageNotFoundError:
+            pytest.skip(f"{name} is not installed here")
+        for text in needs:
+            need = Requirement(text)
+            if need.marker is None or need.marker.evaluate({"extra": ""}):
+                if canonicalize_name(need.name) not in PINS:
+                    missing.append(f"{need.name}, needed by {name}")
+                waiting.append(canonicalize_name(need.name))
+    assert missing == []
+    # pip and setuptools are pinned for the installation itself.
+    assert set(PINS) - seen - {"pip", "setuptools"} == set(), "pinned, but nothing needs them"
+
+
+def test_every_import_is_a_declared_dependency_and_the_other_way_round() -> None:
+    imported: dict[str, str] = {}
+    for package in PACKAGES:
+        for path in (ROOT / package).rglob("*.py"):
+            for name in _imported(ast.parse(path.read_text("utf-8"))):
+                imported.setdefault(name, str(path.relative_to(ROOT)))
+    ours = {*PACKAGES, *sys.stdlib_module_names, "compression"}
+    by_module = importlib.metadata.packages_distributions()
+    undeclared = {
+        f"{module} ({path})"
+        for module, path in imported.items()
+        if module not in ours
+        and COME_ALONG.get(module) not in RUN_TIME
+        and not {canonicalize_name(d) for d in by_module.get(module, [])} & set(RUN_TIME)
+    }
+    assert undeclared == set()
+    used = {canonicalize_name(d) for module in imported for d in by_module.get(module, [])}
+    assert set(RUN_TIME) - used == set(), "required, but nothing imports it"
+
+
+def _imported(tree: ast.AST) -> set[str]:
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.add((node.module or "").split(".")[0])
+    return names
+
+
+def _is_cache(path: Path) -> bool:
+    inside = path.relative_to(ROOT).parts
+    return any(part == "__pycache__" or part.startswith(".") for part in inside)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel that ``pip install .`` would install, built from a copy of the tree."""
+    source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+    for name in PACKAGES:
+        ignored = shutil.ignore_patterns("__pycache__", ".*")
+        shutil.copytree(ROOT / name, source / name, ignore=ignored)
+    for name in ("pyproject.toml", "setup.py", "requirements.txt", "LICENSE", "README.md"):
+        shutil.copy(ROOT / name, source)
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q"]
+    done = subprocess.run(
+        [*command, "-w", target, source], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    (built,) = target.glob("*.whl")
+    return built
+
+
+def test_the_wheel_carries_every_file_of_the_packages_and_nothing_else(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        carried = {name for name in archive.namelist() if ".dist-info/" not in name}
+    tree = {
+        str(path.relative_to(ROOT))
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*")
+        if path.is_file() and not _is_cache(path)
+    }
+    assert tree - carried == set(), "add the pattern to package-data in pyproject.toml"
+    assert carried - tree == set()
+
+
+def test_the_wheel_says_what_it_is(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        text = {n.rpartition("/")[2]: archive.read(n).decode() for n in archive.namelist()
+                if ".dist-info/" in n}  # fmt: skip
+    metadata = text["METADATA"]
+    assert re.search(r"^License-Expression: Apache-2\.0$", metadata, re.M)
+    required = re.findall(r"^Requires-Dist: (.*)$", metadata, re.M)
+    plain = {canonicalize_name(Requirement(r).name) for r in required if "extra ==" not in r}
+    assert plain == set(RUN_TIME)
+    assert "qiaocrawl = qiaocrawl.cli:main" in text["entry_points.txt"]
+    assert "settings = qiaocrawl.settings" in text["entry_points.txt"]
+    assert "Apache License" in text["LICENSE"]
+    assert Version(re.search(r"^Version: (.*)$", metadata, re.M)[1])  # type: ignore[index]
+
+
+def test_the_licence_is_whole() -> None:
+    text = (ROOT / "LICENSE").read_text("utf-8")
+    assert "Version 2.0, January 2004" in text
+    assert "END OF TERMS AND CONDITIONS" in text
