@@ -38,7 +38,8 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("extract",), ("topic",), ("vsm",)),
     (("page",),),
     (("text",), ("urls",)),
-    (("items",), ("options",), ("registry",), ("backoff",), ("guard",), ("identity",), ("zstandard",)),
+    (("items",), ("options",), ("registry",), ("backoff",), ("guard",), ("identity",),
+     ("zstandard",)),
     # The version of the package, and the exceptions.
     (("qiaocrawl",), ("errors",)),
 )  # fmt: skip

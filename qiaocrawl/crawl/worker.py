@@ -119,7 +119,7 @@ class FrontierWorker:
         await self._find_rows()
         held = [*self._outstanding.values(), *self._waiting_here()]
         await self._runtime.write(lambda c: frontier.release(c, held, now=time.time()))
-        left = await self._runtime.write(lambda c: frontier.remaining(c, self._rows, now=time.time()))
+        left = await self._remaining()
         return left.pending + left.leased
 
     # --- handing out ----------------------------------------------------------------
@@ -298,9 +298,14 @@ class FrontierWorker:
             self.drained = False
             self._wake_caller()
 
+    async def _remaining(self) -> frontier.Remaining:
+        """What stands in the frontier for this worker's rows."""
+        rows = self._rows
+        return await self._runtime.write(lambda c: frontier.remaining(c, rows, now=time.time()))
+
     async def _check_drained(self) -> None:
         await self._find_rows()
-        left = await self._runtime.write(lambda c: frontier.remaining(c, self._rows, now=time.time()))
+        left = await self._remaining()
         if self._unflushed or self._outstanding:
             return
         if not left.pending and not left.leased:
