@@ -17,11 +17,17 @@ class Body:
         text: "" when nothing was found.
         score: how sure the method is, in [0, 1].
         reason: in words, why this text or why none.
+        blocks: indexes into ``page.blocks.blocks`` of what was taken, in order; empty for a
+            method that does not choose blocks.
+        judged: how much each block of the page looks like body text, in [0, 1]; empty for a
+            method that does not judge blocks.
     """
 
     text: str
     score: float
     reason: str
+    blocks: tuple[int, ...] = ()
+    judged: tuple[float, ...] = ()
 
 
 class Extractor(Protocol):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from qiaocrawl.items import Link
+from qiaocrawl.page.blocks import PageBlocks, blocks_of
 from qiaocrawl.page.guard import defuse
 from qiaocrawl.page.lines import SourceLines, is_single_line, source_lines, with_block_lines
 from qiaocrawl.page.links import LINK_SELECTOR, LINK_TAGS, LinkHarvest, harvest_links
@@ -72,6 +73,11 @@ class Page:
     def texts(self) -> list[str]:
         """The visible text of every line that has any."""
         return [text for text in self.lines.texts if text]
+
+    @cached_property
+    def blocks(self) -> PageBlocks:
+        """The blocks of the body in document order, and the elements that hold them."""
+        return blocks_of(self.tree.body)
 
     @cached_property
     def base_url(self) -> str:

@@ -1,0 +1,67 @@
+"""What :func:`qiaocrawl.extract.extract_article` returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+
+class PageKind(StrEnum):
+    """What a page is for its reader."""
+
+    ARTICLE = "article"
+    LIST = "list"
+    HOME = "home"
+    SEARCH = "search"
+    LOGIN = "login"
+    ERROR = "error"
+    FORUM = "forum"
+    OTHER = "other"
+
+
+class Field(NamedTuple):
+    """One field of an article.
+
+    Attributes:
+        value: text, an aware datetime, or a tuple of texts, by the field.
+        origin: where it came from, such as ``meta article:published_time`` or ``text 来源``.
+        confidence: how sure it is, in [0, 1].
+    """
+
+    value: Any
+    origin: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """An article as read from one page.
+
+    Attributes:
+        text: the body, paragraphs joined by newlines, without the title line; "" when the
+            page has none.
+        title: "" when unknown.
+        published_at: aware, or None.
+        authors: in the order of the page.
+        source: the medium the page names as its source, "" when it names none.
+        page_kind: what the page is.
+        confidence: of the body, in [0, 1].
+        method: name of the body extractor.
+        fields: every field found, by name: ``title``, ``published_at``, ``authors``,
+            ``source``, ``source_url``, ``editor``, ``channel``, ``keywords``,
+            ``description``, ``language``, ``images`` and others; absent when not found.
+    """
+
+    text: str = ""
+    title: str = ""
+    published_at: datetime | None = None
+    authors: tuple[str, ...] = ()
+    source: str = ""
+    page_kind: PageKind = PageKind.OTHER
+    confidence: float = 0.0
+    method: str = ""
+    fields: Mapping[str, Field] = field(default_factory=lambda: MappingProxyType({}))
