@@ -29,10 +29,10 @@ have() {
 
 has_chinese_font() { find /usr/share/fonts -name 'Noto*CJK*' 2>/dev/null | grep -q .; }
 
-# The server's core packages: programs only. No service is made or started; the tests start
-# servers of their own in temporary folders.
-need "MariaDB server" "mariadb-server-core mariadb-client-core" \
-    have mariadbd mariadb-install-db my_print_defaults
+# The server's core package: programs only. No service is made or started; the tests start
+# servers of their own in temporary folders. Backups need mariadb-dump, from the client.
+need "MariaDB server" "mariadb-server-core mariadb-client-core mariadb-client" \
+    have mariadbd mariadb-install-db my_print_defaults mariadb-dump
 need "Chromium" "chromium" have chromium
 need "Chinese font" "fonts-noto-cjk" has_chinese_font
 
