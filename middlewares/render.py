@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
+from qiaocrawl.crawl.browser import record_layout
 from qiaocrawl.crawl.wiring import runtime_of
 
 if TYPE_CHECKING:
@@ -19,9 +20,11 @@ class RenderMiddleware:
     """Turns the spider's ``render`` mark into scrapy-playwright's."""
 
     def __init__(self, crawler: Crawler) -> None:
-        if not runtime_of(crawler).options["QIAO_RENDER"]:
+        options = runtime_of(crawler).options
+        if not options["QIAO_RENDER"]:
             # Switched off on purpose: no warning is due.
             raise NotConfigured
+        self._page_methods = [record_layout()] if options["QIAO_RENDER_LAYOUT"] else []
         self._stats = crawler.stats
 
     @classmethod
@@ -35,4 +38,5 @@ class RenderMiddleware:
             request.meta["playwright"] = True
             # Scripts fetch their text after the page has loaded.
             request.meta["playwright_page_goto_kwargs"] = {"wait_until": "networkidle"}
+            request.meta["playwright_page_methods"] = self._page_methods
             self._stats.inc_value("qiaocrawl/render/pages")

@@ -32,11 +32,11 @@ class DedupPipeline:
         return cls(crawler)
 
     def process_item(self, item: CrawlItem) -> CrawlItem:
-        """Judge articles; everything else passes."""
+        """Judge articles; everything else passes, also later parts of paged ones."""
         if not isinstance(item, CrawledPage) or item.analysis is None:
             return item
-        article = item.analysis.article
-        if article is None:
+        article, part = item.analysis.article, item.analysis.part
+        if article is None or (part is not None and part.number > 1):
             return item
         verdict = self._runtime.titles.judge(
             TitleRecord(

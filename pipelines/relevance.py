@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
+from qiaocrawl.items import Outcome
 
 if TYPE_CHECKING:
     from typing import Self
@@ -29,7 +30,10 @@ class RelevancePipeline:
 
     def process_item(self, item: CrawlItem) -> CrawlItem:
         """Count the judgement for the topic this URL was fetched for."""
-        if isinstance(item, CrawledPage) and item.analysis is not None:
+        if not isinstance(item, CrawledPage) or item.analysis is None:
+            return item
+        # Later pages of a paged article are judged with its first one.
+        if item.analysis.outcome is Outcome.ARTICLE:
             for judgement in item.analysis.relevance:
                 if judgement.topic == item.lease.topic:
                     word = "relevant" if judgement.relevant else "off_topic"

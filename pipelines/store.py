@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING
 
+from pipelines.extract import AnalysisStopped
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem, SearchedPage
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import runtime_of
-from qiaocrawl.items import Outcome
+from qiaocrawl.errors import OutdatedError
+from qiaocrawl.items import Outcome, PageAnalysis
+from qiaocrawl.joining import Whole, enter_part, join_parts, save_whole
 from qiaocrawl.searching import hit_candidates, next_page
+from qiaocrawl.storage.parts import is_current
 
 if TYPE_CHECKING:
     from typing import Self
@@ -46,6 +52,9 @@ class StorePipeline:
     async def _store_page(self, item: CrawledPage) -> None:
         analysis = item.analysis
         assert analysis is not None
+        if analysis.part is not None:
+            await self._store_part(item, analysis)
+            return
         mine = await self._spider.worker.complete(
             item.lease,
             analysis.outcome,
@@ -56,6 +65,38 @@ class StorePipeline:
             ),
         )
         self._count(f"outcome/{analysis.outcome}" if mine else "lease_lost")
+
+    async def _store_part(self, item: CrawledPage, analysis: PageAnalysis) -> None:
+        """Store one page of a paged article, and the article anew with it."""
+        mine = None
+        while mine is None:
+            group = await self._runtime.write(lambda c: enter_part(c, item.lease, analysis))
+            if group is None:
+                self._spider.worker.forget(item.lease)
+                mine = False
+                break
+            try:
+                whole = await join_parts(self._runtime, group, analysis)
+            except (CancelledError, asyncio.CancelledError):
+                raise AnalysisStopped(item.page.url) from None
+            try:
+                mine = await self._close_part(item, analysis, whole)
+            except OutdatedError:
+                # Another part came meanwhile. Each time it is one more, so this ends.
+                self._count("parts/joined_again")
+        self._count(f"outcome/{analysis.outcome}" if mine else "lease_lost")
+
+    async def _close_part(self, item: CrawledPage, analysis: PageAnalysis, whole: Whole) -> bool:
+        def also(c: Connection) -> None:
+            own = item.lease.url_id
+            save_whole(c, self._runtime, whole, own_url_id=own, verdict=item.verdict)
+            if item.candidates:
+                self._runtime.offer(c, item.candidates)
+
+        return await self._spider.worker.complete(
+            item.lease, analysis.outcome, reason=analysis.reason, http_status=item.page.status,
+            also=also, only_if=lambda c: is_current(c, whole.group),
+        )
 
     async def _store_answer(self, item: SearchedPage) -> None:
         query, answer = item.query, item.answer

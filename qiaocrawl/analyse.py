@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from typing import Any
 
-from qiaocrawl.extract import extractors, read_page
+from qiaocrawl.extract import read_page
+from qiaocrawl.extract.base import extractor_for
+from qiaocrawl.extract.paging import joined
 from qiaocrawl.items import FetchedPage, PageAnalysis, Relevance
 from qiaocrawl.relevance import PageScorer, page_scorers
 from qiaocrawl.text import Segmenter, fold
@@ -23,6 +27,7 @@ class AnalysisSetup:
         topics: every topic articles are judged for.
         relevance_method: name of the page scorer.
         threshold: relevance from which an article is on topic; 0 = each pack's own.
+        extractor_options: checked options of body extractors, (name, value); () = defaults.
     """
 
     method: str
@@ -30,13 +35,14 @@ class AnalysisSetup:
     topics: tuple[TopicPack, ...]
     relevance_method: str
     threshold: float = 0.0
+    extractor_options: tuple[tuple[str, Any], ...] = ()
 
 
 class _Tools:
     """Segmenters and scorers of one setup."""
 
     def __init__(self, setup: AnalysisSetup) -> None:
-        extractors.get(setup.method)
+        self.extractor = extractor_for(setup.method, dict(setup.extractor_options))
         scorer = page_scorers.get(setup.relevance_method)
         terms = [fold(term.text) for pack in setup.topics for term in pack.terms]
         self.titles = Segmenter(terms, "jieba")
@@ -61,7 +67,7 @@ def prepare(setup: AnalysisSetup) -> None:
     """Load dictionaries and build the scorers of *setup* before the first page comes.
 
     Raises:
-        ConfigError: no such extractor or page scorer.
+        ConfigError: no such extractor or page scorer, or a file of theirs cannot be used.
     """
     _tools(setup)
     # The dictionaries stay as long as the process: the collector need not walk them again
@@ -76,7 +82,7 @@ def analyse_page(page: FetchedPage, setup: AnalysisSetup) -> PageAnalysis:
         ConfigError: no such extractor or page scorer.
     """
     tools = _tools(setup)
-    analysis = read_page(page, setup.method, setup.max_links)
+    analysis = read_page(page, setup.method, setup.max_links, tools.extractor)
     article = analysis.article
     if article is None:
         return analysis
@@ -86,6 +92,29 @@ def analyse_page(page: FetchedPage, setup: AnalysisSetup) -> PageAnalysis:
         body_digest=body_digest(article.text),
         relevance=tools.relevance(article.title, article.text),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedText:
+    """The parts of an article as one text, with what follows from it."""
+
+    text: str
+    body_digest: bytes
+    relevance: tuple[Relevance, ...]
+
+
+def join_texts(title: str, texts: Sequence[str], setup: AnalysisSetup) -> JoinedText:
+    """The *texts* of an article's parts in order as one, judged for all topics of *setup*."""
+    text = joined(texts)
+    return JoinedText(text, body_digest(text), _tools(setup).relevance(title, text))
+
+
+def judge_texts(
+    articles: Sequence[tuple[str, str]], setup: AnalysisSetup
+) -> list[tuple[Relevance, ...]]:
+    """All topics' judgements of each of *articles* (title, text)."""
+    tools = _tools(setup)
+    return [tools.relevance(title, text) for title, text in articles]
 
 
 def body_digest(text: str) -> bytes:

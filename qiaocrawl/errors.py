@@ -5,6 +5,7 @@ QiaoError
 ├── TopicError             a topic pack or an import table with faults; carries every bad row
 ├── StorageError           the database cannot do what was asked
 │   ├── SchemaError        the schema is older or newer than this code
+│   ├── OutdatedError      what was to be written was made from rows that changed meanwhile
 │   └── CrawlLockedError   another crawl already runs on this SQLite file
 ├── ExtractionError        a page cannot be analysed (the page, not the program, is at fault)
 │   └── PoisonPageError    a page that killed or outlasted its worker
@@ -55,6 +56,10 @@ class StorageError(QiaoError):
 
 class SchemaError(StorageError):
     """The schema of the database is older or newer than this code."""
+
+
+class OutdatedError(StorageError):
+    """What was to be written was made from rows that changed meanwhile; nothing was written."""
 
 
 class CrawlLockedError(StorageError):

@@ -14,6 +14,9 @@ from qiaocrawl.urls import host_of, in_site, url_key
 MAX_REDIRECTS = 20
 """Hops of one chain, as browsers and RFC 9110's readers bound it."""
 
+_PART_OF = "part_of"
+"""In a row's payload: the key (hexadecimal) of the first part of the article it belongs to."""
+
 
 @dataclass(frozen=True, slots=True)
 class FollowPolicy:
@@ -58,21 +61,25 @@ def follow_links(
 ) -> Followed:
     """Turn the links of an analysed page into candidates of the ``site`` queue.
 
-    *now* is epoch seconds. Links beyond the bounds are counted, never queued.
+    *now* is epoch seconds. Links beyond the bounds are counted, never queued. Other parts of
+    the page's own article are no step deeper: they come first, with its rank, in its queue.
     """
     left: Counter[str] = Counter(too_many=analysis.links_left)
-    links = list(analysis.links)
+    parts = {} if analysis.nofollow else _other_parts(lease, analysis)
+    ahead = tuple(one for one in parts.values() if fresh(one.key, one.score))
+    left["known"] = len(parts) - len(ahead)
+    links = [link for link in analysis.links if link.key not in parts]
     if analysis.refresh_url:
         links.insert(0, link_to(analysis.refresh_url))
     if analysis.nofollow:
         left["nofollow"] = len(links)
-        return Followed((), left)
+        return Followed(ahead, left)
     covered = {host: policy.covers(host) for host in {link.host for link in links}}
     inside = [link for link in links if covered[link.host]]
     left["offsite"] = len(links) - len(inside)
     if policy.max_depth and lease.depth >= policy.max_depth:
         left["too_deep"] = len(inside)
-        return Followed((), left)
+        return Followed(ahead, left)
     if policy.max_links and len(inside) > policy.max_links:
         left["too_many"] += len(inside) - policy.max_links
         inside = inside[: policy.max_links]
@@ -84,8 +91,31 @@ def follow_links(
         # Most links of a page are known: asking before building saves a tenth of a crawl.
         if fresh(link.key, score):
             candidates.append(_candidate(lease, link, score))
-    left["known"] = len(inside) - len(candidates)
-    return Followed(tuple(candidates), left)
+    left["known"] += len(inside) - len(candidates)
+    return Followed((*ahead, *candidates), left)
+
+
+def _other_parts(lease: Lease, analysis: PageAnalysis) -> dict[bytes, Candidate]:
+    """The other parts of the page's article by key, also those its pager leaves out.
+
+    {} for a page that was itself proposed as a part of another article: its parts are links
+    like others, or a chain of such pages would never get deeper.
+    """
+    part = analysis.part
+    if part is None:
+        return {}
+    first = url_key(part.urls[0]).hex()
+    if lease.payload.get(_PART_OF, first) != first:
+        return {}
+    links = (link_to(url) for n, url in enumerate(part.urls, start=1) if n != part.number)
+    return {
+        link.key: Candidate(
+            url=link.url, key=link.key, host=link.host, queue=lease.queue, topic=lease.topic,
+            score=lease.score, depth=lease.depth, parent=lease.key, anchor=lease.anchor,
+            payload={_PART_OF: first},
+        )
+        for link in links if link.key != lease.key
+    }  # fmt: skip
 
 
 def _candidate(lease: Lease, link: Link, score: float) -> Candidate:
@@ -121,10 +151,11 @@ def follow_redirect(lease: Lease, target: str, policy: FollowPolicy) -> Candidat
     outside = lease.queue is Queue.SITE and not policy.covers(link.host)
     if outside or hops > MAX_REDIRECTS:
         return None
+    kept = {name: value for name, value in lease.payload.items() if name == _PART_OF}
     return Candidate(
         url=link.url, key=link.key, host=link.host, queue=lease.queue, topic=lease.topic,
         score=lease.score, depth=lease.depth, parent=lease.key, anchor=lease.anchor,
-        payload={"hops": hops},
+        payload={**kept, "hops": hops},
     )
 
 

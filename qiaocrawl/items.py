@@ -129,6 +129,8 @@ class Outcome(StrEnum):
     """How a URL ended. Everything but RETRY closes its frontier row."""
 
     ARTICLE = "article"
+    PART = "part"
+    """A later page of a paged article; its text belongs to the article of the first page."""
     NOT_ARTICLE = "not_article"
     LIST = "list"
     NEEDS_RENDERING = "needs_rendering"
@@ -186,6 +188,22 @@ class Article:
 
 
 @dataclass(frozen=True, slots=True)
+class ArticlePart:
+    """Where a page stands among the parts of a paged article.
+
+    Attributes:
+        number: of this part, from 1.
+        urls: canonical URLs of all parts its pager names, in order; the first of them is the
+            address of the whole article.
+        reads_alone: whether this page alone would be taken for an article.
+    """
+
+    number: int
+    urls: tuple[str, ...]
+    reads_alone: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Relevance:
     """A topic's judgement of one article; ``score`` in [0, 1]. ``terms`` explain it."""
 
@@ -197,11 +215,38 @@ class Relevance:
 
 
 @dataclass(frozen=True, slots=True)
+class SiteObservation:
+    """What one article tells about its site, for learning what the site repeats.
+
+    Attributes:
+        host: of the page, as in canonical URLs.
+        url, title: 32-bit digests of its URL and of the article's title.
+        blocks: digests of the page's blocks, 8 bytes each, ascending, without repetition.
+        place: where the body stood, such as ``div.entry > div``; "" if unknown.
+        names: lower-case pieces of ``<title>`` that may be names of site or channel.
+        agrees: whether the body stood where the site's template expects it.
+        disagrees: whether the template would have taken the body away, and was not followed.
+        left_out: blocks left out of the body since the site repeats them.
+    """
+
+    host: str
+    url: int
+    title: int
+    blocks: bytes = b""
+    place: str = ""
+    names: tuple[str, ...] = ()
+    agrees: bool = False
+    disagrees: bool = False
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class PageAnalysis:
     """All that was read from one page in one parse.
 
-    ``outcome`` is ARTICLE exactly when ``article`` is set; ``reason`` says in words why a
-    page is no article. ``title_tokens`` is the segmented title, for deduplication.
+    ``article`` is set exactly when ``outcome`` is ARTICLE or PART; ``reason`` says in words why
+    a page is no article. ``title_tokens`` is the segmented title, for deduplication. Where
+    ``part`` is set, ``article`` holds what stands on this page alone.
     """
 
     outcome: Outcome
@@ -219,6 +264,7 @@ class PageAnalysis:
     links_left: int = 0
     """Links beyond the limit a page may have; they are counted, not kept."""
     canonical_url: str = ""
+    part: ArticlePart | None = None
 
 
 # --- deduplication -----------------------------------------------------------

@@ -163,7 +163,20 @@ OPTIONS: tuple[Option, ...] = (
            "Links of one page that enter the frontier; more are counted and left.",
            _count(1, 10**6)),
     # stages
-    Option("QIAO_EXTRACT_METHOD", "density", "name", "Body extractor.", _text),
+    Option("QIAO_EXTRACT_METHOD", "blend", "name", "Body extractor.", _text),
+    Option("QIAO_DENSITY_THRESHOLD", 0.5, "share in [0, 1]",
+           "Method density: least share of text in the bytes of a content line.", _number(0, 1)),
+    Option("QIAO_DENSITY_TOLERANCE_LINES", 20, "lines",
+           "Method density: lines without content in a row that do not end an article; 0 = off.",
+           _count(0, 10**6)),
+    Option("QIAO_DENSITY_MINIMUM_BYTES", 200, "bytes",
+           "Method density: an article with less text does not end and is none; 0 = off.",
+           _count(0, 10**9)),
+    Option("QIAO_CLUSTER_MODEL", "", "file",
+           "Method cluster: a model of `qiaocrawl extractors train cluster`; empty = the one "
+           "that comes with the program.", _text),
+    Option("QIAO_TEMPLATES", "", "folder or TOML file",
+           "Method template: where the regions of sites stand.", _text),
     Option("QIAO_EXTRACT_WORKERS", 1, "processes",
            "Worker processes that analyse pages.", _count(1, 64)),
     Option("QIAO_EXTRACT_SECONDS", 5.0, "s",
@@ -178,6 +191,9 @@ OPTIONS: tuple[Option, ...] = (
     # rendering
     Option("QIAO_RENDER", False, "on/off",
            "Open pages of sites marked render=yes in a browser (Chromium).", _flag),
+    Option("QIAO_RENDER_LAYOUT", False, "on/off",
+           "Write boxes and colours of its elements into the source of a rendered page, for the "
+           "extractor `visual`.", _flag),
     Option("QIAO_CHROMIUM", "/usr/bin/chromium", "file", "The browser for QIAO_RENDER.", _text),
     # recorded and demo webs
     Option("QIAO_REPLAY", "", "folder or .warc(.gz) file",

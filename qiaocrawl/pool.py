@@ -12,6 +12,7 @@ import os
 import resource
 import threading
 import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from concurrent.futures.process import BrokenProcessPool
@@ -19,9 +20,16 @@ from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
-from qiaocrawl.analyse import AnalysisSetup, analyse_page, prepare
+from qiaocrawl.analyse import (
+    AnalysisSetup,
+    JoinedText,
+    analyse_page,
+    join_texts,
+    judge_texts,
+    prepare,
+)
 from qiaocrawl.errors import ExtractionError, PoisonPageError
-from qiaocrawl.items import FetchedPage, PageAnalysis
+from qiaocrawl.items import FetchedPage, PageAnalysis, Relevance
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +67,16 @@ def _analyse(page: FetchedPage) -> PageAnalysis:
     return analysis
 
 
+def _join(title: str, texts: Sequence[str]) -> JoinedText:
+    assert _setup is not None, "the worker was started without a setup"
+    return join_texts(title, texts, _setup)
+
+
+def _judge(articles: Sequence[tuple[str, str]]) -> list[tuple[Relevance, ...]]:
+    assert _setup is not None, "the worker was started without a setup"
+    return judge_texts(articles, _setup)
+
+
 class AnalysisPool:
     """Analyses pages in *workers* processes, each page within *seconds*.
 
@@ -73,16 +91,27 @@ class AnalysisPool:
         self._closed = False
         self.generation = 0
         """How often the processes were started again."""
-        self._running: set[Future[PageAnalysis]] = set()
+        self._running: set[Future[Any]] = set()
         self._pool = self._started()
 
     def submit(self, page: FetchedPage) -> Future[PageAnalysis]:
         """Queue one page. The future raises what :func:`page_error` translates."""
+        return self._submit(_analyse, page)
+
+    def submit_parts(self, title: str, texts: Sequence[str]) -> Future[JoinedText]:
+        """Queue the texts of an article's parts, to be joined and judged."""
+        return self._submit(_join, title, texts)
+
+    def submit_articles(
+        self, articles: Sequence[tuple[str, str]]
+    ) -> Future[list[tuple[Relevance, ...]]]:
+        """Queue articles (title, text) to be judged; all of them have one page's time."""
+        return self._submit(_judge, articles)
+
+    def _submit(self, work: Callable[..., Any], *args: Any) -> Future[Any]:
         if not self._pool.active and not self._closed:
             self.restart(self.generation)
-        future: Future[PageAnalysis] = self._pool.schedule(
-            _analyse, args=[page], timeout=self._seconds
-        )
+        future: Future[Any] = self._pool.schedule(work, args=args, timeout=self._seconds)
         self._running.add(future)
         future.add_done_callback(self._running.discard)
         return future

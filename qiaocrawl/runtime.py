@@ -10,6 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
@@ -17,12 +18,12 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
-from qiaocrawl.analyse import AnalysisSetup
+from qiaocrawl.analyse import AnalysisSetup, JoinedText
 from qiaocrawl.archive import RecordedWeb, open_archive
 from qiaocrawl.catalogue import Catalogue
 from qiaocrawl.dedup import TitleDeduper, dedupers
 from qiaocrawl.errors import PoisonPageError
-from qiaocrawl.extract import extractors
+from qiaocrawl.extract.base import extractor_for, extractor_options
 from qiaocrawl.follow import FollowPolicy
 from qiaocrawl.items import (
     Candidate,
@@ -99,10 +100,11 @@ class Runtime:
         """Look up every method the options name, and start the workers, before any fetch.
 
         Raises:
-            ConfigError: an extractor, page scorer or deduper that does not exist.
+            ConfigError: an extractor, page scorer or deduper that does not exist, or a file
+                that an option of theirs names cannot be used.
             ReplayError: a recorded web that cannot be read.
         """
-        extractors.get(self.options["QIAO_EXTRACT_METHOD"])
+        extractor_for(self.options["QIAO_EXTRACT_METHOD"], self.options)
         page_scorers.get(self.options["QIAO_RELEVANCE_METHOD"])
         dedupers.get(self._dedup_method)
         _ = self.recorded_web, self.pool
@@ -216,16 +218,28 @@ class Runtime:
     ) -> None:
         """Write all that came of one page, within the transaction that closes its lease."""
         if analysis.article is not None:
-            self._stored_articles = True
-            article_id = articles.save_article(
-                c, lease.url_id, analysis.article, analysis, anchor=lease.anchor, now=time.time()
-            )
-            articles.save_relevance(c, article_id, self.catalogue.topic_ids, analysis.relevance)
-            articles.save_title_terms(c, article_id, analysis.title_tokens)
+            article_id = self.save_article(c, lease.url_id, analysis, anchor=lease.anchor)
             if verdict is not None:
-                articles.save_verdict(c, article_id, verdict, method=self._dedup_method)
+                self.save_verdict(c, article_id, verdict)
         if candidates:
             self.offer(c, candidates)
+
+    def save_article(
+        self, c: Connection, url_id: int, analysis: PageAnalysis, *, anchor: str
+    ) -> int:
+        """Write the article of *analysis* with all topics' judgements; returns its row id."""
+        assert analysis.article is not None, "there is no article to save"
+        self._stored_articles = True
+        article_id = articles.save_article(
+            c, url_id, analysis.article, analysis, anchor=anchor, now=time.time()
+        )
+        articles.save_relevance(c, article_id, self.catalogue.topic_ids, analysis.relevance)
+        articles.save_title_terms(c, article_id, analysis.title_tokens)
+        return article_id
+
+    def save_verdict(self, c: Connection, article_id: int, verdict: Verdict) -> None:
+        """Write how an article's title stands to the others."""
+        articles.save_verdict(c, article_id, verdict, method=self._dedup_method)
 
     # --- analysis and titles ----------------------------------------------------------------------
 
@@ -238,6 +252,7 @@ class Runtime:
             topics=tuple(self.catalogue.packs.values()),
             relevance_method=self.options["QIAO_RELEVANCE_METHOD"],
             threshold=self.options["QIAO_RELEVANCE_THRESHOLD"],
+            extractor_options=extractor_options(self.options),
         )
 
     @cached_property
@@ -257,13 +272,24 @@ class Runtime:
             ExtractionError: the analysis failed in another way.
             CancelledError: the crawl is stopping.
         """
+        return await self._in_pool(lambda pool: pool.submit(page))
+
+    async def join(self, title: str, texts: Sequence[str]) -> JoinedText:
+        """Join the texts of an article's parts, and judge the whole, in a worker process.
+
+        Raises:
+            PoisonPageError, ExtractionError, CancelledError: as :meth:`analyse`.
+        """
+        return await self._in_pool(lambda pool: pool.submit_parts(title, texts))
+
+    async def _in_pool(self, submit: Callable[[AnalysisPool], Future[T]]) -> T:
         for _ in range(_POOL_TRIES):
             if self.stopping:
                 raise asyncio.CancelledError
             generation = self.pool.generation
-            future: asyncio.Future[PageAnalysis] | None = None
+            future: asyncio.Future[T] | None = None
             try:
-                future = asyncio.wrap_future(self.pool.submit(page))
+                future = asyncio.wrap_future(submit(self.pool))
                 async with asyncio.timeout(self.pool.patience_seconds):
                     return await future
             except asyncio.CancelledError:
@@ -294,15 +320,20 @@ class Runtime:
     def titles(self) -> TitleDeduper:
         """The title index, filled with every stored title."""
         index = dedupers.get(self._dedup_method)(threshold=self.options["QIAO_DEDUP_THRESHOLD"])
-        for record in self.stored_titles():
+        # An article that waits for its first page gets its verdict, and its key, with that.
+        for record in self.stored_titles(with_parts=False):
             index.judge(record)
         return index
 
-    def stored_titles(self) -> Iterator[TitleRecord]:
-        """Every stored title, in the order of storing."""
+    def stored_titles(self, *, with_parts: bool = True) -> Iterator[TitleRecord]:
+        """Every stored title, in the order of storing.
+
+        Args:
+            with_parts: also of articles that stand at a later part until their first comes.
+        """
         after = 0
         while rows := self.reader.run(partial(articles.iter_titles, after_article_id=after,
-                                              limit=_TITLES_AT_A_TIME)):
+                                              limit=_TITLES_AT_A_TIME, with_parts=with_parts)):
             yield from (record for _, record in rows)
             after = rows[-1][0]
 

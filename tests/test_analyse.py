@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from qiaocrawl.analyse import AnalysisSetup, analyse_page, body_digest, prepare
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.extract.base import extractor_options
 from qiaocrawl.items import FetchedPage, Outcome
+from qiaocrawl.options import Options
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
 
 PACK = TopicPack(
@@ -70,3 +74,14 @@ def test_wrong_names_stop_before_the_first_page() -> None:
         prepare(AnalysisSetup("x", 5, (), "vsm"))
     with pytest.raises(ConfigError, match="unknown page scorer 'x'"):
         prepare(AnalysisSetup("density", 5, (), "x"))
+
+
+def test_options_reach_the_extractor(tmp_path: Path) -> None:
+    file = tmp_path / "t.toml"
+    file.write_text('[[template]]\nhosts = "qiao.test"\nbody = "#none"\n', encoding="utf-8")
+    options = extractor_options(Options({"QIAO_TEMPLATES": str(file)}))
+    setup = AnalysisSetup("template", 50, (), "vsm", extractor_options=options)
+    assert pickle.loads(pickle.dumps(setup)) == setup
+    prepare(setup)
+    with pytest.raises(ConfigError, match=r"gone\.toml"):
+        prepare(replace(setup, extractor_options=(("QIAO_TEMPLATES", "gone.toml"),)))

@@ -8,8 +8,9 @@ import typer
 from rich.console import Console
 
 from qiaocrawl import __version__
-from qiaocrawl.cli import db, demo, topic
+from qiaocrawl.cli import db, demo, extractors, topic
 from qiaocrawl.cli import export as export_command
+from qiaocrawl.cli import extract as extract_command
 from qiaocrawl.cli import reprocess as reprocess_command
 from qiaocrawl.errors import QiaoError, TopicError
 
@@ -23,7 +24,9 @@ app = typer.Typer(
 app.add_typer(topic.app, name="topic")
 app.add_typer(db.app, name="db")
 app.add_typer(demo.app, name="demo")
+app.add_typer(extractors.app, name="extractors")
 app.command("export")(export_command.export)
+app.command("extract")(extract_command.extract)
 app.command("reprocess")(reprocess_command.reprocess)
 
 

@@ -24,6 +24,7 @@ _ANSWERS = {
 
 _OUTCOMES = {
     Outcome.ARTICLE: "文章 articles",
+    Outcome.PART: "文章续页 later parts of articles",
     Outcome.LIST: "列表页 list pages",
     Outcome.REDIRECT: "跳转 redirects",
     Outcome.DEAD: "死链 dead",

@@ -1,17 +1,27 @@
-"""What a rendered page may load: its own markup, scripts and data; no media, no inside."""
+"""What a rendered page may load: its own markup, scripts and data; no media, no inside.
+
+And what is done with it before its source is taken: its layout is written into it.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from qiaocrawl.guard import Allowance, is_public_address, looks_like_address
+from qiaocrawl.page.layout import LAYOUT_SCRIPT
 
 if TYPE_CHECKING:
-    from playwright.async_api import Request
+    from playwright.async_api import Page, Request
+    from scrapy_playwright.page import PageMethod
 
 _MEDIA = frozenset({"image", "media", "font"})
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+_LAYOUT_SECONDS = 5.0
+
+logger = logging.getLogger(__name__)
 
 
 class BrowserGuard:
@@ -40,3 +50,25 @@ class BrowserGuard:
             return True
         literal = looks_like_address(host) and not is_public_address(host)
         return not literal and host != "localhost" and not self._allowance.names(host)
+
+
+def record_layout() -> PageMethod:
+    """What scrapy-playwright is to do with a page so that its source carries its layout."""
+    # Imported only when asked for: it brings the browser's driver with it.
+    from scrapy_playwright.page import PageMethod
+
+    return PageMethod(stamp_layout)
+
+
+async def stamp_layout(page: Page) -> None:
+    """Write the layout of an open page into it; a page that hinders this is kept without.
+
+    The script runs in the page's own world, where the page's scripts may have replaced what
+    it calls. That can spoil the layout, so it is read like anything else a page says.
+    """
+    from playwright.async_api import Error
+
+    try:
+        await asyncio.wait_for(page.evaluate(LAYOUT_SCRIPT), _LAYOUT_SECONDS)
+    except (Error, TimeoutError) as error:
+        logger.warning("no layout of %s: %s", page.url, str(error).split("\n")[0] or "timed out")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from qiaocrawl.errors import StorageError
+from qiaocrawl.errors import OutdatedError, StorageError
 from qiaocrawl.items import Candidate, Lease, Outcome
 from qiaocrawl.runtime import CrawlScope, Runtime
 from qiaocrawl.storage import frontier
@@ -185,14 +185,24 @@ class FrontierWorker:
         http_status: int | None = None,
         redirect_key: bytes | None = None,
         also: Callable[[Connection], None] | None = None,
+        only_if: Callable[[Connection], bool] | None = None,
     ) -> bool:
         """Close *lease* and store what came of it, in one transaction.
 
+        Args:
+            also: writes more.
+            only_if: asked first, within the transaction.
+
         Returns:
             False when the lease was lost to another worker; nothing is written then.
+
+        Raises:
+            OutdatedError: *only_if* said no; nothing is written, and the lease is held on.
         """
 
-        def operation(c: Connection) -> bool:
+        def operation(c: Connection) -> bool | None:
+            if only_if is not None and not only_if(c):
+                return None
             mine = frontier.complete(
                 c, lease, outcome=outcome, reason=reason, http_status=http_status,
                 redirect_key=redirect_key, now=time.time(),
@@ -201,19 +211,22 @@ class FrontierWorker:
                 also(c)
             return mine
 
-        return await self._settle(lease, operation)
+        mine = await self._runtime.write(operation)
+        if mine is None:
+            raise OutdatedError(f"{lease.url}: what was to be stored is out of date")
+        return self._settled(lease, mine)
 
     async def retry(self, lease: Lease, *, reason: str, pause_seconds: float) -> bool:
         """Give *lease* another try after a pause, or give it up after too many."""
         most: int = self._runtime.options["QIAO_FRONTIER_MAX_FAILURES"]
         not_before = time.time() + pause_seconds
-        return await self._settle(
-            lease,
+        mine = await self._runtime.write(
             lambda c: frontier.retry(
                 c, lease, reason=reason, not_before=not_before, max_failures=most,
                 now=time.time(),
-            ),
+            )
         )
+        return self._settled(lease, mine)
 
     def give_back(self, lease: Lease) -> None:
         """*lease* was not used: its row waits again, and no failure is counted."""
@@ -229,8 +242,7 @@ class FrontierWorker:
         """Whether *lease* was handed out and has no outcome yet."""
         return self._outstanding.get(lease.url_id) is lease
 
-    async def _settle(self, lease: Lease, operation: Callable[[Connection], bool]) -> bool:
-        mine = await self._runtime.write(operation)
+    def _settled(self, lease: Lease, mine: bool) -> bool:
         self._outstanding.pop(lease.url_id, None)
         self._event.set()
         return mine

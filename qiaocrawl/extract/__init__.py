@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from qiaocrawl.extract.api import extract_article
 from qiaocrawl.extract.base import Body, Extractor, extractors
+from qiaocrawl.extract.extraction import Extraction, Field, PageKind
 from qiaocrawl.extract.reading import read_page
 
-__all__ = ["Body", "Extractor", "extractors", "read_page"]
+__all__ = [
+    "Body",
+    "Extraction",
+    "Extractor",
+    "Field",
+    "PageKind",
+    "extract_article",
+    "extractors",
+    "read_page",
+]

@@ -1,10 +1,14 @@
-"""The contract of a body extractor, and the registry of all of them."""
+"""The contracts of body extractors, the registry of all of them, and how they get options."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from datetime import datetime
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from qiaocrawl.extract.extraction import Field
+from qiaocrawl.items import Link
 from qiaocrawl.page import Page
 from qiaocrawl.registry import Registry
 
@@ -38,5 +42,57 @@ class Extractor(Protocol):
         ...
 
 
+@runtime_checkable
+class Configurable(Protocol):
+    """An extractor that takes options; as registered it works with the defaults."""
+
+    option_names: ClassVar[tuple[str, ...]]
+    """The ``QIAO_*`` options it reads."""
+
+    def configured(self, options: Mapping[str, Any]) -> Extractor:
+        """The same method with the checked values of *options*.
+
+        Raises:
+            ConfigError: a file that an option names cannot be used.
+        """
+        ...
+
+
+@runtime_checkable
+class SiteReader(Protocol):
+    """An extractor that knows of some sites where their fields and main links stand."""
+
+    def fields(self, page: Page, now: datetime | None = None) -> dict[str, Field]:
+        """The fields it knows the place of, by name; they go before those found otherwise."""
+        ...
+
+    def links(self, page: Page, links: Sequence[Link]) -> tuple[Link, ...]:
+        """Those of *links* (all of *page*) that stand in the site's regions of links."""
+        ...
+
+
 extractors: Registry[Extractor] = Registry("extractor", "qiaocrawl.extract")
 """Body extractors by name; each module of this package may register one object."""
+
+
+def extractor_for(name: str, options: Mapping[str, Any]) -> Extractor:
+    """The extractor called *name*, with *options* if it takes any.
+
+    Args:
+        options: checked values by name; may hold others than the extractor's own. Empty: the
+            extractor as it is registered.
+
+    Raises:
+        ConfigError: no such extractor, or a file that an option names cannot be used.
+    """
+    extractor = extractors.get(name)
+    if options and isinstance(extractor, Configurable):
+        return extractor.configured(options)
+    return extractor
+
+
+def extractor_options(options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """What of *options* some extractor reads, as (name, value): for another process."""
+    found = [extractors.get(name) for name in extractors.names()]
+    names = {name for one in found if isinstance(one, Configurable) for name in one.option_names}
+    return tuple((name, options[name]) for name in sorted(names))

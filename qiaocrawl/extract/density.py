@@ -6,11 +6,16 @@ d_i >= 0.5 **(ours)**. Low-density tolerance: after content begins, low lines ar
 over while no more than 20 stand in a row; past that the article has ended. Minimum bytes:
 while less than 200 bytes of text have been collected, the article does not end. Pages on
 one source line have block elements as line ends **(ours)**, see :attr:`Page.lines`.
+
+Each improvement is an option and 0 turns it off; with both off the base algorithm is left:
+every unbroken run of dense lines is an article of its own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from qiaocrawl.extract.base import Body, extractors
 from qiaocrawl.page import Page, SourceLines
@@ -31,10 +36,18 @@ class DensityExtractor:
         first_run: stop where the first article ends.
     """
 
+    option_names: ClassVar[tuple[str, ...]] = (
+        "QIAO_DENSITY_THRESHOLD", "QIAO_DENSITY_TOLERANCE_LINES", "QIAO_DENSITY_MINIMUM_BYTES",
+    )  # fmt: skip
+
     threshold: float = 0.5
     low_density_tolerance_lines: int = 20
     minimum_bytes: int = 200
     first_run: bool = False
+
+    def configured(self, options: Mapping[str, Any]) -> DensityExtractor:
+        """The method with the threshold and the two improvements as the operator wants them."""
+        return DensityExtractor(*(options[name] for name in self.option_names))
 
     def body(self, page: Page) -> Body:
         """The text of the chosen run of dense lines."""

@@ -1,66 +1,121 @@
-"""What a page is, when it is no article, and why: in doubt it is left out (E7)."""
+"""What a page is, and why: one judgement, from which kind and outcome both follow (E7).
+
+First come pages that show something else than was asked for (gone, login, made by scripts),
+then listings, then forum threads. The rest is an article when a body, sentences and a title
+are there. Whether a page lists or tells is decided by points for either side: no single sign
+can be trusted, since articles stand amid long lists and some lists carry whole texts. All
+points and thresholds are **(ours)**, set on hand-checked pages.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from urllib.parse import urlsplit
+from typing import NamedTuple
+from urllib.parse import SplitResult, urlsplit
 
 from qiaocrawl.extract.base import Body
+from qiaocrawl.extract.extraction import PageKind
+from qiaocrawl.extract.kind_signs import SENTENCE_END, Signs, prose_bytes, signs_of, tight
+from qiaocrawl.extract.thread import thread_of
 from qiaocrawl.items import Link, Outcome
 from qiaocrawl.page import Page
 
-MIN_BODY_CHARS = 60
-"""Shorter bodies are captions and messages; the shortest real news of the open data has 62."""
 _LITTLE_TEXT = 400
 _ALMOST_NO_TEXT = 150
-_LIST_LINE_SHARE = 0.5
-_LIST_LINKS = 12
+MIN_TOLD_BYTES = 120
+"""Forty Han letters in sentences: less is a story only with headline and date."""
+_SHORTEST_BYTES = 36
+_MUCH_BYTES = 1200
+_HEADLINE_BYTES = 24
+_AT_ONCE = 12
+"""Blocks between a headline and its first sentence: date, source, tools, a photo."""
+_LIST_ITEMS = 8
+_FEW_ITEMS = 4
 
-_GONE = re.compile(
-    r"不存在|已(?:被|经)?删除|已刪除|找不到|无法找到|未找到|没有找到|已下线|已失效|页面(?:丢失|错误)|"
-    r"無法找到|並不存在|(?<!\d)404(?!\d)|page not found|not found|出错了",
-    re.IGNORECASE,
+_GONE_WORDS = (
+    r"不存在|已(?:被|经)?(?:删除|屏蔽|关闭)|已刪除|找不到|无法找到|未找到|没有找到|已下线|已失效|"
+    r"页面(?:丢失|错误)|無法找到|(?<!\d)404(?!\d)|not found|出错了|no longer (?:available|exists)"
 )
+_GONE = re.compile(_GONE_WORDS, re.IGNORECASE)
 # A message to the visitor, where no heading says it: the thing asked for, and that it is gone.
 _GONE_MESSAGE = re.compile(
-    r"(?:页面|网页|文章|内容|信息|帖子|主题|链接|頁面|網頁|內容|連結)[^。！!]{0,12}"
-    r"(?:不存在|不見|已下线|已下線|删除|刪除|失效|过期|過期|找不到)"
-)
-_MESSAGE_CHARS = 80
-_MOUNTS = "#app,#root,#__next,#__nuxt,#main-app"
-_MOUNT_TEXT = 60
-_NO_LETTER = re.compile(r"[\W\d_]+")
-_PROSE_MARK = re.compile(r"[。！？；：”!?]|[.;](?:\s|$)")
-# Lines every page of a site carries below or beside its text.
-_BOILERPLATE = re.compile(
-    r"版权所有|版權所有|copyright|备案|備案|ICP|许可证|許可證|举报|舉報|免责声明|免責聲明|"
-    r"不代表本网|不代表本網|关于我们|關於我們|联系我们|技术支持|访问统计|all rights reserved",
+    r"(?:页面|网页|文章|内容|信息|帖子|主题|链接|頁面|網頁|內容|連結|新闻)[^。！!，,]{0,12}"
+    r"(?:不存在|不見|已下线|已下線|已?(?:经|被)(?:管理员|作者)?(?:删除|刪除|屏蔽)|已刪除|已删除|失效|"
+    r"过期|過期|找不到)|(?:page|article|story)[^.!,]{0,30}(?:not found|no longer|been removed|"
+    r"does(?: not|n['’]t) exist|can(?:not|['’]t) be found)",
     re.IGNORECASE,
 )
-# A longer line holds the story too: whole pages stand on one line.
-_BOILERPLATE_LINE = 250
-MIN_PROSE_CHARS = 40
-"""Less text in sentences than this, boilerplate apart, is no story."""
-_SHORT_TITLE = 6
-_CHANNEL_LINKS = 6
+# What every message has; one set of first letters, so that the search is fast.
+_GONE_HINT = re.compile(
+    "不存|删除|刪除|屏蔽|关闭|找不|找到|下线|下線|失效|错误|出错|不見|过期|過期|404|"
+    "ound|longer|removed|exist"
+)
+_MESSAGE_CHARS = 80
+_HEAD_CHARS = 24
+_MOUNTS = "#app,#root,#__next,#__nuxt,#main-app"
+_MOUNT_TEXT = 60
 _NEEDS_SCRIPT = re.compile(
     r"(?:enable|requires?|启用|开启|打开|支持|需要)\s*(?:您的浏览器的?)?\s*JavaScript|"
     r"JavaScript[^<]{0,40}(?:enable|启用|开启|禁用|disabled)",
     re.IGNORECASE,
 )
+
 # Only what is a listing on nearly every site: /archives/123/ and /a/index.html are articles
 # on many.
 _LISTING_PATH = re.compile(
-    r"^/(?:(?:index|default)\.\w+)?$|/page/\d+/?$|/(?:tags?|categor(?:y|ies))/[^/]+/?$|"
+    r"/page/\d+/?(?:index\.html)?$|/(?:tags?|categor(?:y|ies)|topics?)/[^/]+/?$|"
     r"/(?:tags?|categories|archives?|search|list)/?$|/archives?/(?:19|20)\d\d(?:/\d\d?)?/?$|"
-    r"/(?:list|index)[-_]\d+\.\w+$",
+    r"/(?:list|index)[-_]\d+\.\w+$|/(?:list|search|tag)\.(?:php|aspx?|jsp|html?)$",
     re.IGNORECASE,
 )
-_LINE_DATE = re.compile(
-    r"[\[(（【]?(?:\d{4}[-/.年])?\d{1,2}[-/.月]\d{1,2}日?[\])）】]?(?:\s+[\d:]+)?"
+_HOME_PATH = re.compile(r"^/(?:(?:index|default|home)\.\w+)?$", re.IGNORECASE)
+_SEARCH_PATH = re.compile(r"/(?:search|tags?|so|sousuo)(?:[/.]|$)", re.IGNORECASE)
+_SEARCH_QUERY = re.compile(r"(?:^|&)(?:q|wd|kw|keywords?|query|word|searchword)=", re.IGNORECASE)
+_SEARCH_TITLE = re.compile(
+    r"搜索|检索结果|搜尋|^标签\s*[:：]|^標籤\s*[:：]|^tags?\s*[:：]|search results|results for",
+    re.IGNORECASE,
 )
-_TRIM = " \t·•-—|>»[]()（）【】\u3000"
+_LIST_TITLE = re.compile(
+    r"第\s*\d+\s*页|归档|歸檔|^(?:标签|標籤|分类|分類|专题|栏目)\s*[:：]?|文章列表|频道$|頻道$|首页|首頁|"
+    r"\barchives?\b|^categor(?:y|ies)\b|^tags?\b|page \d+ of \d+",
+    re.IGNORECASE,
+)
+_ARTICLE_URL = re.compile(
+    r"/\d{4,}[^/]*\.\w{3,5}$|[-_/]\d{5,}/?$|/(?:19|20)\d\d[-/_]?[01]\d(?:[-/_]?[0-3]\d)?/[^/]+|"
+    r"/t?(?:19|20)\d{6}_\d+|(?:^|[?&])(?:id|aid|tid|newsid|articleid|news_id|p)=\d+",
+    re.IGNORECASE,
+)
+_ARTICLE_TYPES = ("newsarticle", "article", "blogposting", "reportagenewsarticle")
+_ARTICLE_META = ("article:published_time", "og:published_time", "pubdate", "publishdate")
+_SHORT_TITLE = 6
+
+
+class Judgement(NamedTuple):
+    """What a page is, how its row is closed, and why in words ("" for an article)."""
+
+    kind: PageKind
+    outcome: Outcome
+    reason: str
+
+
+def judge(page: Page, body: Body, title: str) -> Judgement:
+    """Kind and outcome of *page*, with *body* as its extractor found it. Never raises."""
+    signs = signs_of(page, title)
+    # Text that is not on the page was found in a script: nothing is missing then.
+    if len(body.text) <= signs.shown:
+        for check in (_gone, _login, _script_made):
+            found = check(page, signs)
+            if found is not None:
+                return found
+    listing = _listing(page, signs, title)
+    if listing is not None:
+        return listing
+    lacking = _lacking(body, signs, title)
+    if lacking:
+        return Judgement(PageKind.OTHER, Outcome.NOT_ARTICLE, lacking)
+    if thread_of(page) is not None:
+        return Judgement(PageKind.FORUM, Outcome.ARTICLE, "")
+    return Judgement(PageKind.ARTICLE, Outcome.ARTICLE, "")
 
 
 def kind_of(page: Page, body: Body, links: tuple[Link, ...], title: str) -> tuple[Outcome, str]:
@@ -68,65 +123,77 @@ def kind_of(page: Page, body: Body, links: tuple[Link, ...], title: str) -> tupl
 
     Args:
         body: what the extractor found.
-        links: the page's links, for the share of link text.
+        links: not needed any more; the blocks know what is linked.
         title: the article's title as found.
     """
-    shown = sum(map(len, page.texts))
-    for outcome, reason in (
-        _gone(page, shown),
-        _login(page, body, shown),
-        _script_made(page, shown),
-        _listing(page, body, links),
-        _channel(page, links, title),
-    ):
-        if reason:
-            return outcome, reason
-    if len(body.text) < MIN_BODY_CHARS:
-        found = body.reason if not body.text else f"body has {len(body.text)} characters"
-        return Outcome.NOT_ARTICLE, f"no body: {found}"
-    told = prose_chars(body.text.split("\n"))
-    if told < MIN_PROSE_CHARS:
-        return Outcome.NOT_ARTICLE, f"{told} characters in sentences, boilerplate apart"
-    if not title:
-        return Outcome.NOT_ARTICLE, "no title"
-    return Outcome.ARTICLE, ""
+    found = judge(page, body, title)
+    return found.outcome, found.reason
 
 
-def _gone(page: Page, shown: int) -> tuple[Outcome, str]:
+def page_kind_of(
+    page: Page, body: Body, links: tuple[Link, ...], title: str
+) -> tuple[PageKind, str]:
+    """The kind of *page*, and the reason in words ("" for an article or a thread).
+
+    The arguments are those of :func:`kind_of`; both follow from :func:`judge`.
+    """
+    found = judge(page, body, title)
+    return found.kind, found.reason
+
+
+def _gone(page: Page, signs: Signs) -> Judgement | None:
+    if signs.own > _MUCH_BYTES or (signs.dated and signs.own > _LITTLE_TEXT):
+        return None
+    message = _gone_message(page, signs)
+    if not message:
+        return None
+    reason = f"says {message!r} and shows only {signs.shown} characters"
+    return Judgement(PageKind.ERROR, Outcome.SOFT_404, reason)
+
+
+def _gone_message(page: Page, signs: Signs) -> str:
     heads = [page.title, *(node.text()[:200] for node in page.nodes("h1")[:2])]
-    message = next((m for head in heads if (m := _GONE.search(head))), None)
-    if message is None and shown < _ALMOST_NO_TEXT:
-        message = _GONE.search(" ".join(page.texts))
-    if message is None:
-        short = (text for text in page.texts if len(text) <= _MESSAGE_CHARS)
-        message = next((m for text in short if (m := _GONE_MESSAGE.search(text))), None)
-    if message is None or shown > 2 * _LITTLE_TEXT:
-        return Outcome.SOFT_404, ""
-    return Outcome.SOFT_404, f"says {message[0]!r} and shows only {shown} characters"
+    for head in heads:
+        match = _GONE.search(head)
+        if match and (len(head.strip()) <= _HEAD_CHARS or signs.own <= _LITTLE_TEXT):
+            return match[0]
+    if signs.own > _LITTLE_TEXT:
+        return ""
+    texts = [b.text for b in page.blocks.blocks if 2 * b.linked <= len(b.text) <= _MESSAGE_CHARS]
+    texts = [text for text in texts if _GONE_HINT.search(text)]
+    if signs.shown < _ALMOST_NO_TEXT:
+        match = _GONE.search(" ".join(texts))
+        if match:
+            return match[0]
+    return next((match[0] for text in texts if (match := _GONE_MESSAGE.search(text))), "")
 
 
-def _login(page: Page, body: Body, shown: int) -> tuple[Outcome, str]:
-    asks = any((n.attributes.get("type") or "").lower() == "password" for n in page.nodes("input"))
-    little = len(body.text) < MIN_BODY_CHARS or shown < _LITTLE_TEXT
-    if asks and little:
-        return Outcome.LOGIN, f"asks for a password and shows only {shown} characters"
-    return Outcome.LOGIN, ""
+def _login(page: Page, signs: Signs) -> Judgement | None:
+    if signs.own >= _LITTLE_TEXT and signs.shown >= _LITTLE_TEXT:
+        return None
+    if not any((n.attributes.get("type") or "").lower() == "password" for n in page.nodes("input")):
+        return None
+    if signs.headline >= 0 and signs.dated and _prose_after(signs):
+        return None  # a short story on a site with a login box
+    reason = f"asks for a password and shows only {signs.shown} characters"
+    return Judgement(PageKind.LOGIN, Outcome.LOGIN, reason)
 
 
-def _script_made(page: Page, shown: int) -> tuple[Outcome, str]:
+def _script_made(page: Page, signs: Signs) -> Judgement | None:
     scripts = page.nodes("script")
-    if not scripts:
-        return Outcome.NEEDS_RENDERING, ""
-    if _has_empty_mount(page) and prose_chars(page.texts) < _LITTLE_TEXT:
-        return Outcome.NEEDS_RENDERING, f"an empty mount point for scripts, {shown} characters"
-    if shown >= _ALMOST_NO_TEXT:
-        return Outcome.NEEDS_RENDERING, ""
-    if _NEEDS_SCRIPT.search(page.source):
-        return Outcome.NEEDS_RENDERING, f"asks for JavaScript, {shown} characters"
-    script_chars = sum(len(script.text()) for script in scripts)
-    if script_chars > 10 * shown and script_chars > len(page.source) // 3:
-        return Outcome.NEEDS_RENDERING, f"{script_chars} characters of script, {shown} of text"
-    return Outcome.NEEDS_RENDERING, ""
+    if not scripts or signs.told >= 3 * _LITTLE_TEXT:
+        return None
+    reason = ""
+    if _has_empty_mount(page):
+        reason = f"an empty mount point for scripts, {signs.shown} characters"
+    elif signs.shown < _ALMOST_NO_TEXT:
+        if _NEEDS_SCRIPT.search(page.source):
+            reason = f"asks for JavaScript, {signs.shown} characters"
+        else:
+            size = sum(len(script.text()) for script in scripts)
+            if size > 10 * signs.shown and size > len(page.source) // 3:
+                reason = f"{size} characters of script, {signs.shown} of text"
+    return Judgement(PageKind.OTHER, Outcome.NEEDS_RENDERING, reason) if reason else None
 
 
 def _has_empty_mount(page: Page) -> bool:
@@ -137,46 +204,111 @@ def _has_empty_mount(page: Page) -> bool:
     return len(mount.text(strip=True)) - unseen < _MOUNT_TEXT
 
 
-def prose_chars(lines: Sequence[str]) -> int:
-    """Letters in *lines* that hold sentences and are no boilerplate."""
-    return sum(
-        len(_NO_LETTER.sub("", line))
-        for line in lines
-        if _PROSE_MARK.search(line)
-        and (len(line) > _BOILERPLATE_LINE or not _BOILERPLATE.search(line))
-    )
+def _listing(page: Page, signs: Signs, title: str) -> Judgement | None:
+    """The judgement that *page* is a list, a home or a search page, or None."""
+    url = urlsplit(page.url)
+    tells = _points_of_article(page, signs, url, title)
+    lists, why = _points_of_list(signs, url, title)
+    if lists < 2 or lists < tells:
+        return None
+    if lists == tells and signs.own >= _MUCH_BYTES and not _is_plain_home(page, signs, url):
+        return None
+    few = signs.items < _FEW_ITEMS and 4 * signs.linked <= signs.shown
+    if few and not (why and signs.told):
+        return None
+    kind = _kind_of_list(url, page.title, title)
+    reason = "; ".join(why) or f"{signs.linked} of {signs.shown} characters are link text"
+    return Judgement(kind, Outcome.LIST, reason)
 
 
-def _channel(page: Page, links: tuple[Link, ...], title: str) -> tuple[Outcome, str]:
-    """A channel's page has a channel's name for a title, and more titles than prose."""
-    anchors = {link.anchor for link in links if len(link.anchor) > _SHORT_TITLE}
-    if len(anchors) < _CHANNEL_LINKS or not 0 < len(title) <= _SHORT_TITLE:
-        return Outcome.LIST, ""
-    linked = sum(map(len, anchors))
-    told = prose_chars([text for text in page.texts if text not in anchors])
-    if told < linked:
-        return Outcome.LIST, f"called {title!r}; {linked} characters of titles, {told} of prose"
-    return Outcome.LIST, ""
+def _is_plain_home(page: Page, signs: Signs, url: SplitResult) -> bool:
+    """Whether this is the first page of its site and nothing on it claims otherwise."""
+    is_first = bool(url.netloc) and not url.query and _HOME_PATH.search(url.path or "/") is not None
+    return is_first and signs.headline < 0 and not _is_declared_article(page)
 
 
-def _listing(page: Page, body: Body, links: tuple[Link, ...]) -> tuple[Outcome, str]:
-    if len(links) < _LIST_LINKS:
-        return Outcome.LIST, ""
-    if _LISTING_PATH.search(urlsplit(page.url).path or "/"):
-        return Outcome.LIST, f"the URL is a listing's, {len(links)} links"
-    anchors = {link.anchor for link in links if link.anchor}
+def _kind_of_list(url: SplitResult, page_title: str, title: str) -> PageKind:
+    if url.netloc and _HOME_PATH.search(url.path or "/") and not url.query:
+        return PageKind.HOME
+    asked = _SEARCH_PATH.search(url.path) or _SEARCH_QUERY.search(url.query)
+    if asked or _SEARCH_TITLE.search(title) or _SEARCH_TITLE.search(page_title):
+        return PageKind.SEARCH
+    return PageKind.LIST
+
+
+def _points_of_article(page: Page, signs: Signs, url: SplitResult, title: str) -> int:
+    """How much speaks for a page that tells one story, 0 to 9."""
+    points = 0
+    if signs.headline >= 0 and len(title) > _SHORT_TITLE:
+        points += 2 + (_prose_after(signs) > 0)
+        if signs.dated and len(title.encode()) >= _HEADLINE_BYTES and _told_at_once(signs):
+            points += 2
+    points += signs.dated and signs.own > 0
+    points += sum(signs.own >= size for size in (300, _MUCH_BYTES, 3000))
+    points += _ARTICLE_URL.search(url.path + ("?" + url.query if url.query else "")) is not None
+    points += 2 * _is_declared_article(page)
+    return points
+
+
+def _told_at_once(signs: Signs) -> bool:
+    """Whether a sentence follows soon upon the headline."""
+    return any(0 < index - signs.headline <= _AT_ONCE for index in signs.prose)
+
+
+def _is_declared_article(page: Page) -> bool:
+    meta = page.meta
+    if meta.get("og:type", "").lower().endswith("article") or any(k in meta for k in _ARTICLE_META):
+        return True
+    return any(str(item.get("@type", "")).lower() in _ARTICLE_TYPES for item in page.json_ld)
+
+
+def _prose_after(signs: Signs) -> int:
+    return sum(index > signs.headline for index in signs.prose)
+
+
+def _points_of_list(signs: Signs, url: SplitResult, title: str) -> tuple[int, list[str]]:
+    """How much speaks for a page that leads to others, and the strongest signs in words."""
+    points = 0
+    why = []
+    if _LISTING_PATH.search(url.path) or _SEARCH_QUERY.search(url.query):
+        points += 4
+        why.append("the URL is a listing's")
+    elif url.netloc and _HOME_PATH.search(url.path or "/") and not url.query:
+        # Some know only the site of a page: with a dated headline it is no first page.
+        points += 1 if signs.headline >= 0 and signs.dated and len(title) > _SHORT_TITLE else 2
+        why.append("the URL is a site's first page")
+    if signs.items >= _FEW_ITEMS and signs.item_bytes > signs.own:
+        points += signs.headline < 0
+    if signs.items >= _LIST_ITEMS:
+        points += sum(signs.item_bytes > times * signs.own for times in (1, 3, 9))
+        if 2 * signs.linked >= signs.shown:
+            points += 1
+            why.append(f"{signs.linked} of {signs.shown} characters are link text")
+    if signs.led_blocks >= 3 and signs.led >= 0.6 * signs.told:
+        points += 3
+        why.append(f"{signs.led_blocks} summaries below titles that are links")
+    if title and len(tight(title)) <= _SHORT_TITLE:
+        points += 1
+    if _LIST_TITLE.search(title):
+        points += 2
+        why.append(f"called {title!r}")
+    return points, why
+
+
+def _lacking(body: Body, signs: Signs, title: str) -> str:
+    """What an article has and this page lacks, in words; "" when nothing is lacking."""
     if not body.text:
-        shown = sum(map(len, page.texts))
-        linked = sum(map(len, anchors))
-        if linked >= _LIST_LINE_SHARE * shown:
-            return Outcome.LIST, f"{linked} of {shown} characters are link text"
-        return Outcome.LIST, ""
-    lines = body.text.split("\n")
-    linked = sum(len(line) for line in lines if _is_linked(line, anchors))
-    if linked >= _LIST_LINE_SHARE * len(body.text):
-        return Outcome.LIST, f"{linked} of {len(body.text)} characters of the body are link text"
-    return Outcome.LIST, ""
-
-
-def _is_linked(line: str, anchors: set[str]) -> bool:
-    return line in anchors or _LINE_DATE.sub("", line).strip(_TRIM) in anchors
+        return f"no body: {body.reason}"
+    if not title:
+        return "no title"
+    told = prose_bytes(body.text.split("\n"))
+    if told >= MIN_TOLD_BYTES:
+        return ""
+    size = len(body.text.encode())
+    headed = signs.headline >= 0 or len(title) > _SHORT_TITLE
+    sentence = told >= _SHORTEST_BYTES and SENTENCE_END.search(body.text) is not None
+    if headed and signs.dated and (sentence or size >= 3 * MIN_TOLD_BYTES):
+        return ""
+    if size < MIN_TOLD_BYTES:
+        return f"no body: body has {len(body.text)} characters"
+    return f"{told // 3} characters in sentences, boilerplate apart"

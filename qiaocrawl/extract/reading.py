@@ -1,35 +1,92 @@
-"""From a fetched page to its analysis, in one parse."""
+"""From a page to all that is read from it, in one parse: for the crawl and for everyone else."""
 
 from __future__ import annotations
 
-import re
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from types import MappingProxyType
 
-from qiaocrawl.extract.base import extractors
-from qiaocrawl.extract.kind import kind_of
-from qiaocrawl.extract.metadata import metadata_of
+from qiaocrawl.extract.base import Body, Extractor, SiteReader, extractors
+from qiaocrawl.extract.extraction import PageKind
+from qiaocrawl.extract.kind import Judgement, judge
+from qiaocrawl.extract.metadata import Metadata, metadata_of
+from qiaocrawl.extract.paging import parts_of
 from qiaocrawl.extract.sniff import why_not_html
-from qiaocrawl.items import Article, FetchedPage, Outcome, PageAnalysis
+from qiaocrawl.items import Article, ArticlePart, FetchedPage, Outcome, PageAnalysis
 from qiaocrawl.page import Page, parse_page
-from qiaocrawl.text import clean_text, to_simplified
+from qiaocrawl.page.blocks import MAX_BLOCKS
+from qiaocrawl.text import clean_text
 from qiaocrawl.urls import canonical_url
 
 _MAX_REPLACED_SHARE = 0.005
-_LANGUAGE_SAMPLE_CHARS = 500
-_HAN = re.compile("[\u4e00-\u9fff]")
-_LATIN = re.compile("[A-Za-z]")
 
 
-def read_page(fetched: FetchedPage, method: str, max_links: int) -> PageAnalysis:
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one parse of a page gave.
+
+    Attributes:
+        page: the parsed page.
+        body: what the method found, as it gave it.
+        text: the body cleaned, without the title line; "" when the page has none.
+        metadata: title, date and the other fields.
+        judgement: what the page is, how the crawl closes it, and why.
+        doubts: what may have cost text, in words; empty for nearly every page.
+    """
+
+    page: Page
+    body: Body
+    text: str
+    metadata: Metadata
+    judgement: Judgement
+    doubts: tuple[str, ...]
+
+
+def read(
+    page: Page, method: str, now: datetime | None = None, extractor: Extractor | None = None
+) -> Reading:
+    """Body, fields and kind of *page*.
+
+    Args:
+        page: parsed; its blocks and lines are made when something asks for them.
+        method: name of a body extractor.
+        now: when the page was fetched, aware; bounds plausible dates and gives relative ones
+            their meaning.
+        extractor: the one called *method* with its options; None for its defaults.
+
+    Raises:
+        ConfigError: no extractor is called *method*.
+    """
+    extractor = extractor or extractors.get(method)
+    body = extractor.body(page)
+    metadata = metadata_of(page, body, now)
+    if isinstance(extractor, SiteReader):
+        known = extractor.fields(page, now)
+        metadata = replace(metadata, fields=MappingProxyType({**metadata.fields, **known}))
+    return Reading(
+        page=page,
+        body=body,
+        text=without_title_line(clean_text(body.text), metadata.title),
+        metadata=metadata,
+        judgement=judge(page, body, metadata.title),
+        doubts=tuple(_doubts(page, body)),
+    )
+
+
+def read_page(
+    fetched: FetchedPage, method: str, max_links: int, extractor: Extractor | None = None
+) -> PageAnalysis:
     """All that one parse of *fetched* gives; relevance and title tokens stay empty.
 
     Args:
         method: name of a body extractor.
         max_links: links kept, in document order.
+        extractor: the one called *method* with its options; None for its defaults.
 
     Raises:
         ConfigError: no extractor is called *method*.
     """
-    extractor = extractors.get(method)
+    extractor = extractor or extractors.get(method)
     content_type = fetched.header("content-type")
     not_html = why_not_html(fetched.body, content_type)
     if not_html:
@@ -37,65 +94,83 @@ def read_page(fetched: FetchedPage, method: str, max_links: int) -> PageAnalysis
     page = parse_page(fetched.body, content_type, fetched.final_url or fetched.url)
     harvest = page.harvest(max_links)
     links = harvest.links
-    body = extractor.body(page)
-    metadata = metadata_of(page, fetched.fetched_at)
-    outcome, reason = kind_of(page, body, links, metadata.title)
-    article = None
-    if outcome is Outcome.ARTICLE:
-        text = without_title_line(clean_text(body.text), metadata.title)
-        article = Article(
-            url=canonical_url(page.url) or page.url,
-            title=metadata.title,
-            text=text,
-            published_at=metadata.published_at,
-            author=metadata.author,
-            source=metadata.source,
-            channel=metadata.channel,
-            keywords=metadata.keywords,
-            description=metadata.description,
-            language=language_of(text),
-            method=method,
-        )
+    if isinstance(extractor, SiteReader):
+        links = extractor.links(page, links)
+    reading = read(page, method, fetched.fetched_at, extractor)
+    outcome, reason, doubts = reading.judgement.outcome, reading.judgement.reason, reading.doubts
+    if fetched.truncated:
+        doubts = (*doubts, "the body was cut off at the size limit")
+    part = _part(reading)
+    if part is not None and part.number > 1:
+        outcome = Outcome.PART
+    is_told = outcome in (Outcome.ARTICLE, Outcome.PART)
     return PageAnalysis(
         outcome=outcome,
-        article=article,
+        article=_article(reading, method) if is_told else None,
         links=links,
         charset=page.charset,
         charset_source=page.charset_source,
-        reason="; ".join(filter(None, (reason, *_doubts(page, fetched)))),
+        reason="; ".join(filter(None, (reason, *doubts))),
         page_title=page.title,
         nofollow=page.nofollow or _header_forbids_following(fetched),
         refresh_url=page.refresh_url,
         links_left=harvest.over_limit,
         canonical_url=page.canonical_link,
+        part=part,
+    )
+
+
+def _part(reading: Reading) -> ArticlePart | None:
+    """Where the page stands in a paged article; None for what is no part of one.
+
+    A later part may be too short for an article of its own; a list or a thread has pages, but
+    no parts that make one text. **(ours)**
+    """
+    kind, outcome, _ = reading.judgement
+    reads_alone = outcome is Outcome.ARTICLE and kind is not PageKind.FORUM
+    if not reading.text or not (reads_alone or outcome is Outcome.NOT_ARTICLE):
+        return None
+    parts = parts_of(reading.page)
+    if parts is None or (parts.number == 1 and not reads_alone):
+        return None
+    return ArticlePart(parts.number, parts.urls, reads_alone)
+
+
+def _article(reading: Reading, method: str) -> Article:
+    metadata = reading.metadata
+    published_at = metadata.published_at
+    language = metadata.fields.get("language")
+    return Article(
+        url=canonical_url(reading.page.url) or reading.page.url,
+        title=metadata.title,
+        text=reading.text,
+        published_at=None if published_at is None else published_at.astimezone(UTC),
+        author=metadata.author,
+        source=metadata.source,
+        channel=metadata.channel,
+        keywords=metadata.keywords,
+        description=metadata.description,
+        language=str(language.value) if language is not None else "",
+        method=method,
     )
 
 
 def without_title_line(text: str, title: str) -> str:
     """*text* without leading lines that only repeat the title."""
-    lines = text.split("\n")
     wanted = "".join(title.split())
-    while len(lines) > 1 and wanted and "".join(lines[0].split()) == wanted:
-        del lines[0]
-    return "\n".join(lines)
+    lines = text.split("\n") if wanted else []
+    first = 0
+    while first < len(lines) - 1 and "".join(lines[first].split()) == wanted:
+        first += 1
+    return "\n".join(lines[first:]) if first else text
 
 
-def language_of(text: str) -> str:
-    """``zh-Hans``, ``zh-Hant``, ``en`` or "" by the letters of the first 500 characters."""
-    sample = text[:_LANGUAGE_SAMPLE_CHARS]
-    han, latin = len(_HAN.findall(sample)), len(_LATIN.findall(sample))
-    if han * 4 >= latin and han:
-        simplified = to_simplified(sample)
-        changed = sum(a != b for a, b in zip(sample, simplified, strict=False))
-        return "zh-Hant" if changed * 20 > han else "zh-Hans"
-    return "en" if latin > 20 else ""
-
-
-def _doubts(page: Page, fetched: FetchedPage) -> list[str]:
+def _doubts(page: Page, body: Body) -> list[str]:
     """What may have cost text, in words."""
     doubts = list(page.notes)
-    if fetched.truncated:
-        doubts.append("the body was cut off at the size limit")
+    # Only a method that works on blocks can have lost text with them.
+    if (body.blocks or body.judged) and page.blocks.left_out:
+        doubts.append(f"blocks past the first {MAX_BLOCKS} were not looked at")
     if page.replaced > _MAX_REPLACED_SHARE * len(page.source):
         doubts.append(f"{page.replaced} characters could not be decoded as {page.charset}")
     return doubts

@@ -12,15 +12,19 @@ _HIDDEN = frozenset(
     ("script", "style", "noscript", "template", "textarea", "select", "svg", "iframe", "object",
      "head", "button", "datalist", "map", "canvas", "audio", "video", "-comment", "math")
 )  # fmt: skip
-_INLINE = frozenset(
-    ("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
+_RUNNING = frozenset(
+    ("abbr", "acronym", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
      "font", "i", "ins", "kbd", "label", "mark", "nobr", "q", "rp", "rt", "ruby", "s", "samp",
-     "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr")
+     "small", "span", "strike", "sub", "sup", "time", "tt", "u", "var", "wbr")
 )  # fmt: skip
-_BOLD = frozenset(("b", "strong"))
+_SKIP, _TEXT, _BREAK, _IMAGE, _BLOCK, _INLINE, _LINK, _STRONG = range(8)
+_KINDS = {
+    **dict.fromkeys(_HIDDEN, _SKIP), "-text": _TEXT, "br": _BREAK, "img": _IMAGE,
+    **dict.fromkeys(_RUNNING, _INLINE), "a": _LINK, "b": _STRONG, "strong": _STRONG,
+}  # fmt: skip
+"""What a node is to the walk; everything else begins a block."""
 MAX_BLOCKS = 20_000
 """Blocks past this are not made; :attr:`PageBlocks.left_out` says so."""
-_TEXT = "-text"
 
 
 @dataclass(slots=True)
@@ -86,144 +90,129 @@ class PageBlocks:
 
 
 class _Collector:
-    """Cuts a subtree into blocks; one object per page."""
+    """Cuts a subtree into blocks; one object per page.
+
+    The walk touches every node of a page, so it keeps what it needs in local names and calls
+    a method only where a block begins or ends.
+    """
 
     def __init__(self) -> None:
         self.found = PageBlocks([], [])
+        # What the current block holds: all text, the text inside links, inside <b>.
         self._parts: list[str] = []
-        self._linked = self._bold = self._links = 0
-        self._in_link = self._in_bold = 0
+        self._linked: list[str] = []
+        self._bold: list[str] = []
+        self._links = self._links_before = 0
         self._open = -1
         self._after_break = False
 
-    def text(self, text: str) -> None:
-        self._parts.append(text)
-        if self._in_link or self._in_bold:
-            size = len("".join(text.split()))
-            if self._in_link:
-                self._linked += size
-            if self._in_bold:
-                self._bold += size
+    def walk(self, root: LexborNode) -> None:
+        parts, linked, bold = self._parts, self._linked, self._bold
+        in_link = in_bold = 0
+        path: list[tuple[LexborNode, int]] = []
+        node: LexborNode | None = root
+        while node is not None:
+            kind = _KINDS.get(node.tag or "", _BLOCK)
+            inner = None
+            if kind == _TEXT:
+                text = node.text_content or ""
+                parts.append(text)
+                if in_link:
+                    linked.append(text)
+                if in_bold:
+                    bold.append(text)
+            elif kind == _BLOCK:
+                inner = self._enter(node)
+            elif kind >= _INLINE:
+                inner = node.first_child
+                if kind == _LINK and "href" not in node.attributes:
+                    kind = _INLINE  # an anchor; left open, it would make the rest a link
+                if inner is not None and kind == _LINK:
+                    in_link += 1
+                    self._links += 1
+                elif inner is not None and kind == _STRONG:
+                    in_bold += 1
+            elif kind == _BREAK:
+                self._flush()
+                self._after_break = True
+            elif kind == _IMAGE and self._open >= 0:
+                self.found.elements[self._open].images += 1
+            if inner is not None:
+                path.append((node, kind))
+                node = inner
+                continue
+            after = node.next if path else None
+            while after is None and path:
+                node, kind = path.pop()
+                if kind == _BLOCK:
+                    self._leave()
+                elif kind == _LINK:
+                    in_link -= 1
+                elif kind == _STRONG:
+                    in_bold -= 1
+                after = node.next if path else None
+            node = after
 
-    def flush(self) -> None:
+    def _flush(self) -> None:
         """End the current block; white space alone makes none."""
-        if not self._parts:
+        parts = self._parts
+        if not parts:
             return
-        text = " ".join("".join(self._parts).split())
+        text = " ".join("".join(parts).split())
         if text:
             if len(self.found.blocks) < MAX_BLOCKS:
-                self.found.blocks.append(
-                    Block(text, self._open, self._linked, self._bold, self._links,
-                          self._after_break)
-                )
+                self.found.blocks.append(Block(
+                    text, self._open, _size(self._linked), _size(self._bold),
+                    self._links - self._links_before, self._after_break,
+                ))  # fmt: skip
             else:
                 self.found.left_out = True
             self._after_break = False
-        self._parts = []
-        self._linked = self._bold = self._links = 0
+        parts.clear()
+        self._linked.clear()
+        self._bold.clear()
+        self._links_before = self._links
 
-    def line_break(self) -> None:
-        self.flush()
-        self._after_break = True
-
-    def enter(self, node: LexborNode, tag: str, attributes: dict[str, str | None]) -> None:
-        self.flush()
+    def _enter(self, node: LexborNode) -> LexborNode | None:
+        """Begin a block-level element; its first child, or None when nothing shows in it."""
+        self._flush()
         self._after_break = False
+        inner = node.first_child
+        if inner is None:
+            return None
+        attributes = node.attributes
+        names = ""
+        if attributes:
+            if _is_hidden(attributes):
+                return None
+            names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".strip().lower()
         elements = self.found.elements
         depth = elements[self._open].depth + 1 if self._open >= 0 else 0
-        names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".strip().lower()
         elements.append(
-            Element(node, tag, self._open, depth, names, first=len(self.found.blocks))
+            Element(node, node.tag or "", self._open, depth, names, len(self.found.blocks))
         )
         self._open = len(elements) - 1
+        return inner
 
-    def leave(self) -> None:
-        self.flush()
+    def _leave(self) -> None:
+        self._flush()
         self._after_break = False
         element = self.found.elements[self._open]
         element.end = len(self.found.blocks)
         self._open = element.parent
 
-    def enter_inline(self, tag: str) -> None:
-        if tag == "a":
-            self._in_link += 1
-            self._links += 1
-        elif tag in _BOLD:
-            self._in_bold += 1
-
-    def leave_inline(self, tag: str) -> None:
-        if tag == "a":
-            self._in_link -= 1
-        elif tag in _BOLD:
-            self._in_bold -= 1
-
-    def image(self) -> None:
-        if self._open >= 0:
-            self.found.elements[self._open].images += 1
-
 
 def blocks_of(root: LexborNode | None) -> PageBlocks:
     """The blocks under *root* (a body, as a rule); hidden elements and scripts hold none."""
     collector = _Collector()
-    if root is None:
-        return collector.found
-    path: list[tuple[LexborNode, str]] = []
-    node: LexborNode | None = root
-    while node is not None:
-        inner = _visit(node, collector)
-        if inner is not None:
-            path.append((node, node.tag or ""))
-            node = inner
-            continue
-        node = _next(node, path, collector)
+    if root is not None:
+        collector.walk(root)
     return collector.found
 
 
-def _visit(node: LexborNode, collector: _Collector) -> LexborNode | None:
-    """Take in *node*; its first child when the walk goes down, with *node* entered."""
-    tag = node.tag or ""
-    if tag == _TEXT:
-        text = node.text_content
-        if text:
-            collector.text(text)
-        return None
-    if tag == "br":
-        collector.line_break()
-        return None
-    if tag == "img":
-        collector.image()
-        return None
-    if tag in _HIDDEN:
-        return None
-    inner = node.first_child
-    if tag in _INLINE:
-        if inner is not None:
-            collector.enter_inline(tag)
-        return inner
-    if inner is None:
-        collector.flush()
-        return None
-    attributes = node.attributes
-    if _is_hidden(attributes):
-        collector.flush()
-        return None
-    collector.enter(node, tag, attributes)
-    return inner
-
-
-def _next(
-    node: LexborNode, path: list[tuple[LexborNode, str]], collector: _Collector
-) -> LexborNode | None:
-    """The node after *node* in document order, leaving what ends on the way."""
-    after = node.next
-    while after is None and path:
-        node, tag = path.pop()
-        if tag in _INLINE:
-            collector.leave_inline(tag)
-        else:
-            collector.leave()
-        after = node.next if path else None
-    return after
+def _size(parts: list[str]) -> int:
+    """Characters in *parts*, white space apart."""
+    return len("".join("".join(parts).split())) if parts else 0
 
 
 def _is_hidden(attributes: dict[str, str | None]) -> bool:

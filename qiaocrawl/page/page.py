@@ -9,6 +9,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from qiaocrawl.items import Link
 from qiaocrawl.page.blocks import PageBlocks, blocks_of
+from qiaocrawl.page.digests import block_digests
 from qiaocrawl.page.guard import defuse
 from qiaocrawl.page.lines import SourceLines, is_single_line, source_lines, with_block_lines
 from qiaocrawl.page.links import LINK_SELECTOR, LINK_TAGS, LinkHarvest, harvest_links
@@ -18,6 +19,9 @@ from qiaocrawl.urls import canonical_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
 _SELECTOR = f"{LINK_SELECTOR},meta,link[rel],base[href],title,h1,h2,time,script,input[type]"
 MAX_TITLE_CHARS = 500
@@ -78,6 +82,11 @@ class Page:
     def blocks(self) -> PageBlocks:
         """The blocks of the body in document order, and the elements that hold them."""
         return blocks_of(self.tree.body)
+
+    @cached_property
+    def block_digests(self) -> NDArray[np.uint64]:
+        """One digest a block, alike for the same text in the same kind of place."""
+        return block_digests(self.blocks)
 
     @cached_property
     def base_url(self) -> str:

@@ -84,7 +84,8 @@ _ADD_TERM = Statement(
 _TITLES = Statement(
     "SELECT a.id, u.`key`, a.title, a.site, a.published_at, a.source, a.title_tokens,"
     " a.body_digest FROM article a JOIN url u ON u.id = a.url_id"
-    " WHERE a.id > :after ORDER BY a.id LIMIT :count"
+    " WHERE a.id > :after AND (:parts = 1 OR u.outcome IS NULL OR u.outcome <> 'part')"
+    " ORDER BY a.id LIMIT :count"
 )
 
 
@@ -180,10 +181,16 @@ def save_title_terms(c: Connection, article_id: int, tokens: Sequence[str]) -> N
 
 
 def iter_titles(
-    c: Connection, after_article_id: int, limit: int
+    c: Connection, after_article_id: int, limit: int, *, with_parts: bool = True
 ) -> list[tuple[int, TitleRecord]]:
-    """The next *limit* titles after article *after_article_id*, by id; [] at the end."""
-    rows = _TITLES.run(c, {"after": after_article_id, "count": limit}).fetchall()
+    """The next *limit* titles after article *after_article_id*, by id; [] at the end.
+
+    Args:
+        with_parts: also articles that stand at a later part until their first page comes.
+    """
+    rows = _TITLES.run(c, {
+        "after": after_article_id, "count": limit, "parts": int(with_parts),
+    }).fetchall()  # fmt: skip
     return [(row[0], _title(row)) for row in rows]
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from alembic import op
-from sqlalchemy import Index, MetaData, Table, inspect
+from sqlalchemy import Column, Index, MetaData, Table, inspect
 
+from qiaocrawl.storage.columns import id_type
 from qiaocrawl.storage.schema import KEYED_TABLE_OPTIONS, TABLE_OPTIONS, metadata
 
 
@@ -28,6 +29,10 @@ class TableBuilder:
         table.create(bind, checkfirst=True)
         self._create_missing_indexes(table)
         return table
+
+    def refer(self, name: str) -> None:
+        """Let foreign keys refer to the row ids of table *name* of an earlier migration."""
+        Table(name, self._metadata, Column("id", id_type(), primary_key=True))
 
     def add_index(self, index: Index) -> None:
         """Create *index* (of a table made here) unless it is there already."""

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, select
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, or_, select
 
 from qiaocrawl.storage.database import Database
-from qiaocrawl.storage.schema import State, article, metadata, page_source, url
+from qiaocrawl.storage.schema import State, article, article_part, metadata, page_source, url
 from qiaocrawl.storage.values import to_stored_time
 
 # Rows deleted in one transaction: a crawl that runs meanwhile waits no longer than for these.
@@ -40,8 +40,8 @@ def prune(
 ) -> Pruned:
     """Delete raw pages last seen before *older_than* that nobody needs.
 
-    Kept as evidence whatever their age: pages an article was made of. Kept for the crawl: pages
-    that wait for analysis. URLs, articles and verdicts are never deleted.
+    Kept as evidence whatever their age: pages an article or a part of one was made of.
+    Kept for the crawl: pages that wait for analysis. URLs, articles and verdicts are never deleted.
 
     Args:
         dry_run: only count.
@@ -102,7 +102,10 @@ def stats(c: Connection) -> Stats:
 
 
 def _disposable(older_than: datetime) -> ColumnElement[bool]:
-    is_evidence = exists().where(article.c.page_source_id == page_source.c.id)
+    is_evidence = or_(
+        exists().where(article.c.page_source_id == page_source.c.id),
+        exists().where(article_part.c.page_source_id == page_source.c.id),
+    )
     is_awaited = exists().where(
         and_(url.c.id == page_source.c.url_id, url.c.state == State.FETCHED)
     )

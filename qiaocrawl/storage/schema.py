@@ -5,9 +5,12 @@
     topic ─┬─ term, site, sample            the topic pack
            ├─ query                         the coverage ledger: keyword x site x engine x page
            ├─ url ─┬─ page_source           raw bytes, one row a version of the body
+           │  │    ├─ article_part          one page of a paged article, by itself
            │  │    └─ article ─┬─ relevance (per topic)
            │  └─ host          ├─ title_term ── term_weight
            └─ run              └─ verdict   (reprint groups)
+
+    site_template                           what each host repeats
 
 Changing a table means a new file in ``migrations/versions/``; a test compares the two.
 """
@@ -273,6 +276,26 @@ article = _table(
     Column("text", long_text_type(), nullable=False),
 )
 
+article_part = _table(
+    "article_part",
+    Column("url_id", ForeignKey("url.id"), primary_key=True),
+    # The key of the URL of part 1, by which the parts of one article find each other; the URL
+    # itself may be unknown here, or off limits.
+    Column("first_key", key_type(), nullable=False),
+    Column("number", SmallInteger, nullable=False),
+    # How many parts its pager names.
+    Column("parts", SmallInteger, nullable=False),
+    Column("reads_alone", Boolean, nullable=False),
+    Column("page_source_id", ForeignKey("page_source.id"), index=True),
+    # Of all that the joined article takes from this row.
+    Column("digest", key_type(), nullable=False),
+    Column("note", name_type(500), nullable=False),
+    # JSON: the fields of an article but URL and text.
+    Column("about", long_text_type(), nullable=False),
+    Column("text", long_text_type(), nullable=False),
+    Index(None, "first_key", "number"),
+)
+
 relevance = _table(
     "relevance",
     Column("article_id", ForeignKey("article.id"), primary_key=True),
@@ -313,4 +336,15 @@ verdict = _table(
     Column("similarity", seconds_type(), nullable=False),
     Column("why", name_type(500), nullable=False),
     Column("method", name_type(64), nullable=False),
+)
+
+site_template = _table(
+    "site_template",
+    # By name, not by row of host: a page may stand on a host that no URL of ours names.
+    Column("host", code_type(MAX_HOST_CHARS), primary_key=True),
+    Column("pages", Integer, nullable=False),
+    Column("redesigns", Integer, nullable=False),
+    Column("updated_at", time_type(), nullable=False),
+    # JSON, at most some 20 KB.
+    Column("template", long_text_type(), nullable=False),
 )

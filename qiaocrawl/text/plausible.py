@@ -6,8 +6,10 @@ right charset shows nearly only those, and a wrong one scatters over rare charac
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
+_ASCII = re.compile("[\\x00-\\x7f]+")
 _WIDE_MARKS = frozenset("　、。·…—～〈〉《》「」『』【】！（），．：；？“”‘’￥・〜－")
 _KANA = frozenset(map(chr, (*range(0x3041, 0x3097), *range(0x30A1, 0x30FD))))
 _LEAST_KANA_SHARE = 0.15
@@ -30,7 +32,7 @@ def plausibility(sample: bytes, charset: str) -> float:
     Undecodable bytes count as rare characters. A charset without a table here gives 1 when
     every byte decodes and falls with the errors. A sample without non-ASCII gives 1.
     """
-    letters = [letter for letter in sample.decode(charset, "replace") if letter > "\x7f"]
+    letters = list(_ASCII.sub("", sample.decode(charset, "replace")))
     if not letters:
         return 1.0
     if len(letters) > 1 and letters[-1] == "\ufffd":

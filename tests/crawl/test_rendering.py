@@ -9,6 +9,11 @@ from pathlib import Path
 import pytest
 
 from crawling import Answer, crawl, import_pack, local_server, pack, rows
+from qiaocrawl.extract import extractors
+from qiaocrawl.page import Page, parse_page
+from qiaocrawl.page.layout import Box, layout_of
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.pages import load_page
 from qiaocrawl.topic.pack import Site
 
 TEXT = "海外侨胞和归侨侨眷在侨乡相聚，共同商议华侨农场的侨务工作和华文教育的未来发展。" * 8
@@ -55,3 +60,63 @@ def test_a_site_marked_for_rendering_is_read_in_chromium(tmp_path: Path) -> None
     (title, body), = rows(url, "SELECT title, text FROM article")
     assert title == "侨乡相聚"
     assert "华侨农场" in str(body)
+
+
+STYLED = (
+    '<html><head><meta charset="utf-8"><title>侨乡相聚</title><style>'
+    ".note {display: none} #app {background: rgb(238, 238, 238)} p {color: #333333}"
+    '</style></head><body data-qiao-box="9 9 9 9">'
+    f'<div id="app" data-qiao-ink="red red"><h1>侨乡相聚</h1><p>{TEXT}</p>'
+    '<p><font color="#ff0000">编者按语</font>：</p><div class="note">请登录</div></div>'
+    '<a href="/spoilt">更多</a></body></html>'
+)
+SPOILT = STYLED.replace("</body>", "<script>Element.prototype.setAttribute = () => {"
+                        "throw Error('no'); };</script></body>")
+
+
+def stored_pages(url: str) -> list[Page]:
+    database = Database.open(url)
+    with database.engine.begin() as connection:
+        stored = [load_page(connection, number) for number in (1, 2)]
+    database.close()
+    return [parse_page(s.body, "text/html; charset=utf-8", s.url) for s in stored if s is not None]
+
+
+@pytest.mark.chromium
+@pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
+def test_a_rendered_page_carries_its_layout(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    pages = {"/": STYLED, "/spoilt": SPOILT}
+    with local_server(
+        lambda _, path: Answer(pages[path].encode()) if path in pages else None
+    ) as server:
+        host = server.origin
+        site = Site(host, "侨乡", "authoritative", 1, "境内", "news",
+                    start_url=f"http://{host}/", render=True)
+        import_pack(url, pack(sites=(site,)))
+        done = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_RENDER="1",
+                     QIAO_RENDER_LAYOUT="1", QIAO_ALLOW_ADDRESSES=host,
+                     QIAO_CHROMIUM=str(shutil.which("chromium")))
+        assert done.returncode == 0, done.log
+    page, spoilt = stored_pages(url)
+    assert TEXT in spoilt.source
+    assert layout_of(spoilt) is None
+    assert f"no layout of {spoilt.url}" in done.log
+    text = extractors.get("visual").body(page).text
+    assert "华侨农场" in text
+    assert "请登录" not in text
+    layout = layout_of(page)
+    assert layout is not None
+    by_tag = {e.tag + e.names: i for i, e in enumerate(page.blocks.elements)}
+    body, app, heading, note = (by_tag[n] for n in ("body", "divapp", "h1", "divnote"))
+    assert layout.boxes[body] != Box(9, 9, 9, 9)
+    outer, inner = layout.boxes[app], layout.boxes[heading]
+    assert outer is not None
+    assert inner is not None
+    assert inner.area < outer.area
+    assert outer.y <= inner.y < outer.y + outer.height
+    assert layout.is_hidden(note)
+    paragraphs = [i for i, e in enumerate(page.blocks.elements) if e.tag == "p"]
+    assert [layout.colours[i] for i in paragraphs] == ["#333333", "#ff0000"]
+    assert {layout.backgrounds[i] for i in (app, heading, *paragraphs)} == {"#eeeeee"}
+    assert layout.backgrounds[body] == "#ffffff"

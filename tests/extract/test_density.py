@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qiaocrawl.extract import extractors
+from qiaocrawl.extract.base import extractor_for
 from qiaocrawl.extract.density import DensityExtractor
+from qiaocrawl.options import Options
 from qiaocrawl.page import parse_page
 
 # 20 characters of three bytes; with <p></p> 60 of 67 bytes are text.
@@ -99,3 +102,30 @@ def test_every_line_of_a_body_stands_in_the_page(lines: list[str]) -> None:
     assert 0.0 <= body.score <= 1.0
     assert bool(body.text) == (body.score > 0)
     assert set(filter(None, body.text.split("\n"))) <= set(page.texts)
+
+
+OPTIONS = {"QIAO_DENSITY_THRESHOLD": 0.5, "QIAO_DENSITY_TOLERANCE_LINES": 20,
+           "QIAO_DENSITY_MINIMUM_BYTES": 200}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "count"),
+    [({}, 12), ({"QIAO_DENSITY_TOLERANCE_LINES": 0}, 9),
+     ({"QIAO_DENSITY_TOLERANCE_LINES": 0, "QIAO_DENSITY_MINIMUM_BYTES": 0}, 9),
+     ({"QIAO_DENSITY_THRESHOLD": 0.99}, 0)],
+)  # fmt: skip
+def test_options_switch_the_improvements(changes: dict[str, float], count: int) -> None:
+    page = parse_page("\n".join([*paragraphs(9), LOW, *paragraphs(2)]).encode(), "text/html")
+    body = extractor_for("density", {**OPTIONS, **changes}).body(page)
+    assert len([line for line in body.text.split("\n") if line]) == count
+
+
+def test_the_base_algorithm_takes_any_length() -> None:
+    page = parse_page(paragraphs(1)[0].encode(), "text/html")
+    assert extractor_for("density", OPTIONS).body(page).text == ""
+    base = {**OPTIONS, "QIAO_DENSITY_TOLERANCE_LINES": 0, "QIAO_DENSITY_MINIMUM_BYTES": 0}
+    assert extractor_for("density", base).body(page).text == f"0{SENTENCE}"
+
+
+def test_the_defaults_of_the_options_are_the_registered_method() -> None:
+    assert extractor_for("density", Options({})) == DensityExtractor() == extractors.get("density")

@@ -5,7 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.metadata import Metadata, metadata_of
 from qiaocrawl.page import parse_page
 
@@ -15,7 +18,8 @@ TITLE = "侨乡新春联谊会举行"
 
 def read(html: str, url: str = "https://www.example.com/a.html") -> Metadata:
     head = f"<title>{TITLE}_南桥侨网</title>\n"
-    return metadata_of(parse_page((head + html).encode(), "text/html; charset=utf-8", url), NOW)
+    page = parse_page((head + html).encode(), "text/html; charset=utf-8", url)
+    return metadata_of(page, None, NOW)
 
 
 def article(info: str) -> str:
@@ -117,4 +121,61 @@ def test_declared_fields() -> None:
 
 
 def test_an_empty_page_has_no_fields() -> None:
-    assert metadata_of(parse_page(b""), NOW) == Metadata("", None, "", "", "", "", "")
+    found = metadata_of(parse_page(b""), None, NOW)
+    assert dict(found.fields) == {}
+    assert (found.title, found.published_at, found.authors, found.author) == ("", None, (), "")
+    assert (found.source, found.channel, found.keywords, found.description) == ("", "", "", "")
+
+
+def test_every_field_says_where_it_came_from_and_how_sure_it_is() -> None:
+    found = read(
+        "<meta name=description content=摘要>"
+        + article(
+            "<div>2024-03-05 08:30 来源：<a href=/b>南桥侨报</a> 作者：陈小桥 责任编辑：林木</div>"
+        )
+    )
+    assert set(found.fields) == {
+        "title", "language", "published_at", "authors", "editor", "source", "source_url",
+        "description",
+    }  # fmt: skip
+    for name, field in found.fields.items():
+        assert field.origin, name
+        assert 0.0 < field.confidence <= 1.0, name
+    assert found.fields["source_url"].value == "https://www.example.com/b"
+    assert found.fields["editor"].value == "林木"
+    assert found.fields["language"].value == "zh-Hans"
+
+
+def test_the_date_keeps_the_zone_of_the_page() -> None:
+    shown = read(article("<div>2024-03-05 08:30</div>")).published_at
+    assert shown is not None
+    assert shown.isoformat() == "2024-03-05T08:30:00+08:00"
+    english = "<h1>The hall opens</h1><p>The hall of the old street opened to all in the town.</p>"
+    page = parse_page(f"<html lang=en>{english}<p>March 5, 2024 4:48 PM EST</p>".encode())
+    dated = metadata_of(page, None, NOW).published_at
+    assert dated is not None
+    assert dated.isoformat() == "2024-03-05T16:48:00-05:00"
+
+
+def test_fillers_are_no_source() -> None:
+    found = read(f"<h1>{TITLE}</h1>\n<div>来源：本站</div>")
+    assert found.source == ""
+    assert found.fields["source"].confidence < 0.3
+
+
+def test_the_body_tells_where_to_look() -> None:
+    html = (
+        "<h3>推荐</h3><p>作者：别人 2020-01-01</p>" + "<p>导语。</p>" * 80
+        + f"<h1>{TITLE}</h1><p>作者：陈小桥</p><p>{'侨乡的正文。' * 20}</p><p>2021-01-01</p>"
+    )  # fmt: skip
+    page = parse_page(html.encode(), "text/html; charset=utf-8")
+    blocks = page.blocks.blocks
+    at = next(i for i, block in enumerate(blocks) if len(block.text) > 100)
+    found = metadata_of(page, Body(blocks[at].text, 1.0, "", (at,)), NOW)
+    assert found.authors == ("陈小桥",)
+
+
+@given(st.binary(max_size=300))
+@settings(deadline=None, max_examples=50)
+def test_never_raises(body: bytes) -> None:
+    metadata_of(parse_page(body, "", "https://www.example.com/"), None, NOW)

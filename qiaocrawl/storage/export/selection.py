@@ -11,7 +11,14 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or
 
 from qiaocrawl.items import FetchedPage
 from qiaocrawl.storage.compress import decompress
-from qiaocrawl.storage.schema import article, page_source, relevance, url, verdict
+from qiaocrawl.storage.schema import (
+    article,
+    article_part,
+    page_source,
+    relevance,
+    url,
+    verdict,
+)
 from qiaocrawl.storage.topic_ids import topic_id
 from qiaocrawl.storage.values import from_json, from_time, to_stored_time
 
@@ -184,11 +191,23 @@ def _page_conditions(c: Connection, selection: Selection) -> list[ColumnElement[
         conditions.append(page_source.c.last_seen_at >= to_stored_time(selection.since))
     if selection.topic is None and not selection.only_relevant:
         return conditions
-    of_article = exists().where(article.c.url_id == url.c.id, _judged(c, selection))
+    of_article = or_(
+        exists().where(article.c.url_id == url.c.id, _judged(c, selection)),
+        _is_part(_judged(c, selection)),
+    )
     if selection.only_relevant:
         return [*conditions, of_article]
     assert selection.topic is not None
     return [*conditions, or_(url.c.topic_id == topic_id(c, selection.topic), of_article)]
+
+
+def _is_part(judged: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Whether a page is a part of a *judged* article, which stands at another page."""
+    own, head = article_part.alias("own"), article_part.alias("head")
+    return exists().where(
+        own.c.url_id == url.c.id, head.c.first_key == own.c.first_key,
+        article.c.url_id == head.c.url_id, judged,
+    )  # fmt: skip
 
 
 def _judged(c: Connection, selection: Selection) -> ColumnElement[bool]:

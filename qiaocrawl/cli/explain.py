@@ -1,0 +1,244 @@
+"""The page of ``qiaocrawl extract --explain``: what was taken of a page, and why.
+
+One file without scripts, links or anything loaded from elsewhere. All of the explained page
+is shown as text: it may be hostile.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from html import escape
+from typing import Any
+
+from qiaocrawl.extract import Body, Extraction, PageKind, extractors
+from qiaocrawl.extract.api import LIMITS
+from qiaocrawl.extract.density import DensityExtractor
+from qiaocrawl.extract.reading import Reading
+from qiaocrawl.page.blocks import Block, PageBlocks
+
+MARK = "<!-- qiaocrawl extract --explain -->"
+"""Stands in the first line of every such page, so that it is known again."""
+_SHADES = 10
+_PATH_ELEMENTS = 5
+_TEXT_CHARS = 1500
+"""Characters shown of one block or line."""
+_FIELD_CHARS = 600
+_LINES_SHOWN = 20_000
+_SHADE_RULES = "".join(
+    f".j{shade}{{background:hsl(140 60% {99 - 3 * shade}%)}}" for shade in range(_SHADES + 1)
+)
+KIND_LABELS = {
+    PageKind.ARTICLE: "文章",
+    PageKind.LIST: "列表页",
+    PageKind.HOME: "首页",
+    PageKind.SEARCH: "搜索页",
+    PageKind.LOGIN: "登录页",
+    PageKind.ERROR: "错误页",
+    PageKind.FORUM: "论坛帖",
+    PageKind.OTHER: "其他",
+}
+FIELD_LABELS = {
+    "title": "标题",
+    "published_at": "发布时间",
+    "modified_at": "修改时间",
+    "authors": "作者",
+    "source": "来源",
+    "source_url": "来源链接",
+    "editor": "编辑",
+    "channel": "频道",
+    "keywords": "关键词",
+    "description": "摘要",
+    "language": "语言",
+    "images": "图片",
+    "page_kind": "页面类型",
+    LIMITS: "可能缺失",
+}
+"""Names of the fields for people; a field that is not here shows its own."""
+
+_STYLE = f"""
+body{{font:15px/1.6 system-ui,"Noto Sans CJK SC","PingFang SC","Microsoft YaHei",sans-serif;
+max-width:64rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}}
+h1{{font-size:1.4rem}}h2{{font-size:1.1rem;margin-top:2rem}}
+table{{border-collapse:collapse}}
+th,td{{text-align:left;vertical-align:top;padding:.2rem .8rem .2rem 0;
+border-bottom:1px solid #e4e4e4;overflow-wrap:anywhere}}td.n{{white-space:nowrap}}
+.b{{border-left:6px solid #ddd;margin:.25rem 0;padding:.15rem .6rem;overflow-wrap:anywhere}}
+.taken{{border-left-color:#168a3a}}.taken p{{font-weight:600}}
+.b p{{margin:0;unicode-bidi:isolate}}.b small{{color:#666}}
+.key span{{display:inline-block;padding:0 .6rem}}.limits{{color:#a33}}
+{_SHADE_RULES}
+"""
+
+
+def explained(reading: Reading | None, extraction: Extraction, source: str) -> str:
+    """The page as HTML.
+
+    Args:
+        reading: None when the bytes were no HTML; then only the fields are shown.
+        extraction: what was made of it.
+        source: where the page came from, for the heading.
+    """
+    digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    )
+    parts = [
+        f"<!doctype html>{MARK}",
+        '<html lang="zh"><head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        '<meta name="referrer" content="no-referrer">',
+        '<meta name="viewport" content="width=device-width,initial-scale=1">',
+        f"<title>{escape(extraction.title or source)} – 提取说明</title>",
+        f"<style>{_STYLE}</style></head><body>",
+        f"<h1>提取说明 Extraction explained</h1><p>{escape(source)}</p>",
+        *_overview(reading, extraction),
+        *_field_table(extraction),
+        *(_shown(reading, extraction.method) if reading is not None else ()),
+        "</body></html>\n",
+    ]
+    return "\n".join(parts)
+
+
+def field_text(value: Any) -> str:
+    """A field's value on one line, as people write it."""
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ")
+    if isinstance(value, tuple):
+        return "；".join(field_text(part) for part in value)
+    return " ".join(str(value).split())
+
+
+def _overview(reading: Reading | None, extraction: Extraction) -> Iterator[str]:
+    rows = [
+        ("方法 method", extraction.method),
+        ("类型 page kind", f"{KIND_LABELS[extraction.page_kind]} {extraction.page_kind}"),
+        ("把握 confidence", f"{extraction.confidence:.2f}"),
+        ("正文字数 characters of text", str(len(extraction.text))),
+    ]
+    if reading is not None:
+        page = reading.page
+        rows += [
+            ("理由 the method says", reading.body.reason),
+            ("编码 charset", f"{page.charset} ({page.charset_source})"),
+            ("为何是此类型 why this kind", reading.judgement.reason or "–"),
+        ]
+    yield "<table>"
+    for name, value in rows:
+        yield f"<tr><th>{name}</th><td>{escape(value)}</td></tr>"
+    yield "</table>"
+
+
+def _field_table(extraction: Extraction) -> Iterator[str]:
+    yield (
+        "<h2>字段 Fields</h2><table><tr><th>字段 field</th><th>值 value</th>"
+        "<th>来自 origin</th><th>把握 confidence</th></tr>"
+    )
+    for name, (value, origin, confidence) in extraction.fields.items():
+        kind = ' class="limits"' if name == LIMITS else ""
+        label = f"{FIELD_LABELS.get(name, '')} {name}".strip()
+        shown = _cut(field_text(value), _FIELD_CHARS)
+        yield (
+            f"<tr{kind}><td class=n>{escape(label)}</td><td>{escape(shown)}</td>"
+            f"<td>{escape(_cut(field_text(origin), _FIELD_CHARS))}</td>"
+            f"<td>{confidence:.2f}</td></tr>"
+        )
+    yield "</table>"
+
+
+def _shown(reading: Reading, method: str) -> Iterator[str]:
+    """The blocks for a method that chose or judged blocks, else the source lines."""
+    extractor = extractors.get(method)
+    if isinstance(extractor, DensityExtractor):
+        yield from _lines(reading, extractor)
+    else:
+        yield from _blocks(reading.page.blocks, reading.body)
+
+
+def _blocks(found: PageBlocks, body: Body) -> Iterator[str]:
+    yield "<h2>文字块 Blocks, in document order</h2>"
+    yield _key("每块得分 score of each block", judged=bool(body.judged))
+    if not body.blocks:
+        yield "<p>此方法没有选中文字块。 The method chose no blocks.</p>"
+    taken = set(body.blocks)
+    paths = _paths(found)
+    for index, block in enumerate(found.blocks):
+        judged = body.judged[index] if index < len(body.judged) else None
+        facts = [paths[block.element] if block.element >= 0 else "", f"{len(block.text)} 字",
+                 f"链接 links {_link_share(block):.0%}"]  # fmt: skip
+        if judged is not None:
+            facts.append(f"得分 score {judged:.2f}")
+        yield _box(index, block.text, facts, judged, taken=index in taken)
+    if found.left_out:
+        yield '<p class="limits">其后的块没有读。 Blocks after these were not read.</p>'
+
+
+def _paths(found: PageBlocks) -> list[str]:
+    """For every element its innermost ancestors and itself: ``… > div.main > p``."""
+    labels = [
+        ".".join((element.tag, *element.names.split()))[:80] for element in found.elements
+    ]
+    paths = []
+    for index in range(len(labels)):
+        names: list[str] = []
+        while index >= 0 and len(names) < _PATH_ELEMENTS:
+            names.append(labels[index])
+            index = found.elements[index].parent
+        paths.append(" > ".join([*(["…"] if index >= 0 else []), *reversed(names)]))
+    return paths
+
+
+def _link_share(block: Block) -> float:
+    return block.linked / max(1, len("".join(block.text.split())))
+
+
+def _lines(reading: Reading, extractor: DensityExtractor) -> Iterator[str]:
+    """Lines with their density d = t / h; see :mod:`qiaocrawl.extract.density`."""
+    lines = reading.page.lines
+    yield "<h2>源码行 Source lines</h2>"
+    yield _key("每行文字密度 text density of each line", judged=True)
+    # Several runs are found; the one that was taken is the one whose text this is.
+    runs = extractor.runs(lines)
+    taken = next(
+        (set(run) for run in runs
+         if "\n".join(lines.texts[i] for i in run if lines.texts[i]) == reading.body.text),
+        set(),
+    )  # fmt: skip
+    shown = [index for index, text in enumerate(lines.texts) if text]
+    for index in shown[:_LINES_SHOWN]:
+        size, whole = lines.text_bytes[index], lines.all_bytes[index]
+        density = size / whole if whole else 0.0
+        facts = [f"文字 text {size} B", f"整行 line {whole} B", f"密度 density {density:.2f}"]
+        yield _box(index + 1, lines.texts[index], facts, density, taken=index in taken)
+    if len(shown) > _LINES_SHOWN:
+        yield f'<p class="limits">另有 {len(shown) - _LINES_SHOWN} 行。 more lines.</p>'
+
+
+def _key(what: str, *, judged: bool) -> str:
+    shades = "".join(
+        f'<span class="j{shade}">{shade / _SHADES:.1f}</span>' for shade in range(_SHADES + 1)
+    )
+    colours = f"{what}: {shades}；" if judged else ""
+    return f'<p class="key">{colours}粗体、左边深绿 = 取为正文 bold, dark green bar = taken</p>'
+
+
+def _box(
+    number: int, text: str, facts: Iterable[str], judged: float | None, *, taken: bool
+) -> str:
+    names = ["b"]
+    if judged is not None:
+        names.append(f"j{round(min(max(judged, 0.0), 1.0) * _SHADES)}")
+    if taken:
+        names.append("taken")
+    mark = "取 taken · " if taken else ""
+    told = " · ".join(filter(None, facts))
+    return (
+        f'<div class="{" ".join(names)}"><small>{number} · {mark}{escape(told)}</small>'
+        f'<p dir="auto">{escape(_cut(text, _TEXT_CHARS))}</p></div>'
+    )
+
+
+def _cut(text: str, chars: int) -> str:
+    return text if len(text) <= chars else f"{text[:chars]}…（共 {len(text)} 字 characters）"

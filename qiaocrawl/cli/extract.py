@@ -1,0 +1,126 @@
+"""``qiaocrawl extract``: the article of one page, for people or as JSON, and why it is that."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from qiaocrawl.cli.explain import FIELD_LABELS, KIND_LABELS, MARK, explained, field_text
+from qiaocrawl.cli.page_source import STANDARD_INPUT, PageSourceError, page_from
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.extract import Extraction
+from qiaocrawl.extract.api import LIMITS, examine
+from qiaocrawl.extract.base import extractor_for
+from qiaocrawl.options import Options
+from qiaocrawl.text import clean_text
+
+_VALUE_CHARS = 400
+_ENDING = ".explained.html"
+_NOT_IN_NAMES = re.compile(r"[^\w.-]+")
+
+
+def extract(
+    source: Annotated[str, typer.Argument(
+        help="A file, an http(s) URL, or - for standard input.", metavar="FILE-or-URL")],
+    explain_file: Annotated[Path | None, typer.Argument(
+        help="With --explain: the file to write; made up when not given.",
+        metavar="[FILE.html]", show_default=False)] = None,
+    method: Annotated[str, typer.Option(help="Name of the body extractor.")] = "blend",
+    explain: Annotated[bool, typer.Option(
+        "--explain", help="Write a page that shows which blocks were taken, and why.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    url: Annotated[str, typer.Option(
+        help="Where a FILE was fetched; a witness of its date.")] = "",
+    allow: Annotated[str, typer.Option(
+        help="host or address[:port], comma separated: private origins that may be fetched, "
+             "beside QIAO_ALLOW_ADDRESSES.")] = "",
+) -> None:
+    """Print title, date, author, source and text of a page. 提取
+
+    A URL is fetched as a crawl does it: robots.txt is obeyed, private addresses are refused.
+    """  # fmt: skip
+    extractor = extractor_for(method, Options.from_environment())
+    if explain_file is not None and not explain:
+        raise ConfigError(f"{str(explain_file)!r}: a second file is for --explain")
+    target = (explain_file or _made_up(source)) if explain else None
+    if target is not None:
+        _check_target(target)
+    page = page_from(source, allow)
+    reading, extraction = examine(
+        page.body, page.url or url, page.content_type, method, extractor
+    )
+    if as_json:
+        typer.echo(as_json_text(extraction))
+    else:
+        _print(extraction, Console(highlight=False))
+    if target is not None:
+        shown = clean_text(page.url or source)
+        try:
+            target.write_text(explained(reading, extraction, shown), encoding="utf-8")
+        except OSError as error:
+            raise PageSourceError(f"{str(target)!r}: {error.strerror or error}") from None
+        typer.echo(f"好 {target}", err=True)
+
+
+def as_json_text(extraction: Extraction) -> str:
+    """*extraction* as one JSON object; times in ISO 8601, fields as value, origin, confidence."""
+    record = {
+        name: getattr(extraction, name)
+        for name in ("title", "text", "published_at", "authors", "source", "page_kind",
+                     "confidence", "method")
+    }  # fmt: skip
+    record["fields"] = {name: one._asdict() for name, one in extraction.fields.items()}
+    return json.dumps(record, ensure_ascii=False, indent=2, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def _print(extraction: Extraction, console: Console) -> None:
+    # Text, not markup: a page may write [red] or worse.
+    console.print(Text(extraction.title or "（无标题 no title）", style="bold"))
+    kind = extraction.page_kind
+    console.print(
+        f"{KIND_LABELS[kind]} {kind} · 方法 method {extraction.method} · "
+        f"把握 confidence {extraction.confidence:.2f} · {len(extraction.text)} 字 characters",
+        style="dim", markup=False,
+    )  # fmt: skip
+    table = Table("字段 field", "值 value", "来自 origin", "把握 confidence")
+    for name, (value, origin, confidence) in extraction.fields.items():
+        label = f"{FIELD_LABELS.get(name, '')} {name}".strip()
+        style = "yellow" if name == LIMITS else ""
+        shown = Text(field_text(value)[:_VALUE_CHARS], style)
+        table.add_row(Text(label), shown, Text(field_text(origin), "dim"), f"{confidence:.2f}")
+    console.print(table)
+    console.print()
+    text = extraction.text or "（没有正文 no text）"
+    console.print(Text(text.replace("\n", "\n\n")), soft_wrap=not console.is_terminal)
+
+
+def _made_up(source: str) -> Path:
+    """A file here, named after the page: ``news.html`` gives ``news.explained.html``."""
+    if source == STANDARD_INPUT:
+        return Path(f"page{_ENDING}")
+    tail = source.rstrip("/").rpartition("/")[2].partition("?")[0]
+    name = _NOT_IN_NAMES.sub("-", tail).strip("-.")[:80]
+    return Path(f"{name.rpartition('.')[0] or name or 'page'}{_ENDING}")
+
+
+def _check_target(target: Path) -> None:
+    """Refuse to write over anything but an earlier page of this kind."""
+    if not target.exists():
+        return
+    if target.is_file():
+        with target.open("rb") as file:
+            if MARK.encode() in file.read(200):
+                return
+    raise PageSourceError(f"{str(target)!r} exists already and is no earlier --explain page")

@@ -1,0 +1,108 @@
+"""Where a page for ``qiaocrawl extract`` comes from: a file, standard input, or the network."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from qiaocrawl.errors import QiaoError
+from qiaocrawl.fetching import judge_fetch
+from qiaocrawl.items import FetchedPage
+from qiaocrawl.options import Options
+from qiaocrawl.storage import Database
+from qiaocrawl.urls import canonical_url
+
+MAX_FILE_BYTES = 10 * 1024 * 1024 + 1
+"""One more than extraction reads, so that it can tell that a file went on."""
+STANDARD_INPUT = "-"
+_FETCH_SECONDS = 120
+"""robots.txt, the page and five redirects, each within the crawl's own time limit, end sooner."""
+
+
+class PageSourceError(QiaoError):
+    """The page asked for cannot be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePage:
+    """A page to extract from, and what is known about it; "" where nothing is."""
+
+    body: bytes
+    url: str = ""
+    content_type: str = ""
+
+
+def page_from(source: str, allow: str = "") -> SourcePage:
+    """The page that *source* names: a URL, a file, or ``-`` for standard input.
+
+    Args:
+        source: ``http://`` and ``https://`` go to the network, as politely as a crawl.
+        allow: origins inside private networks that may be fetched, comma separated.
+
+    Raises:
+        PageSourceError: there is no such file, or the page cannot be fetched.
+        ConfigError: a wrong option.
+    """
+    if source == STANDARD_INPUT:
+        return SourcePage(sys.stdin.buffer.read(MAX_FILE_BYTES))
+    scheme, mark, _ = source.partition("://")
+    if mark and scheme.isalpha():
+        return _fetched(source, allow)
+    path = Path(source)
+    try:
+        with path.open("rb") as file:
+            return SourcePage(file.read(MAX_FILE_BYTES))
+    except FileNotFoundError:
+        raise PageSourceError(
+            f"{source!r}: no such file (a URL begins with http:// or https://)"
+        ) from None
+    except OSError as error:
+        raise PageSourceError(f"{source!r}: {error.strerror or error}") from None
+
+
+def _fetched(url: str, allow: str) -> SourcePage:
+    if urlsplit(url).scheme.lower() not in ("http", "https") or canonical_url(url) is None:
+        raise PageSourceError(f"{url!r} is no http or https URL")
+    named = ",".join(filter(None, (os.environ.get("QIAO_ALLOW_ADDRESSES", ""), allow)))
+    with tempfile.TemporaryDirectory(prefix="qiaocrawl-extract-") as name:
+        folder = Path(name)
+        # The means of a crawl expect a store; nothing is kept in this one.
+        database = f"sqlite:///{folder / 'fetch.db'}"
+        given = {"QIAO_DATABASE_URL": database, "QIAO_ALLOW_ADDRESSES": named}
+        Options.from_environment(given)
+        with Database.open(database) as opened:
+            opened.upgrade()
+        _run_fetch(url, folder, {**os.environ, **given})
+        page = _page_in(folder)
+    decision = judge_fetch(page, longest_park_seconds=0)
+    if decision is not None:
+        raise PageSourceError(f"{page.url}: {decision.reason}")
+    return SourcePage(page.body, page.url, page.header("content-type"))
+
+
+def _run_fetch(url: str, folder: Path, environment: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "qiaocrawl.crawl.single", url, str(folder)]
+    try:
+        done = subprocess.run(
+            command, env=environment, capture_output=True, timeout=_FETCH_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise PageSourceError(f"{url}: no page within {_FETCH_SECONDS} s") from None
+    if (folder / "error").is_file():
+        raise PageSourceError(f"{url}: {(folder / 'error').read_text('utf-8')}")
+    if done.returncode or not (folder / "page.json").is_file():
+        said = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        raise PageSourceError(f"{url}: {said or 'nothing came'}")
+
+
+def _page_in(folder: Path) -> FetchedPage:
+    record = json.loads((folder / "page.json").read_text("utf-8"))
+    record["fetched_at"] = datetime.fromisoformat(record["fetched_at"])
+    return FetchedPage(**{**record, "body": (folder / "body").read_bytes()})

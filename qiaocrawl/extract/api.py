@@ -1,0 +1,107 @@
+"""``extract_article``: an article out of bytes, for everyone who has a page and no crawl."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from qiaocrawl.extract.base import Extractor, extractors
+from qiaocrawl.extract.extraction import Extraction, Field, PageKind
+from qiaocrawl.extract.reading import Reading, read
+from qiaocrawl.extract.sniff import why_not_html
+from qiaocrawl.page import parse_page
+from qiaocrawl.text import clean_text
+from qiaocrawl.urls import canonical_url
+
+MAX_BODY_BYTES = 10 * 1024 * 1024
+"""What the crawl fetches of a page at most; of more, the rest is left unread and that is said."""
+KIND = "page_kind"
+"""The field whose origin says in words why the page is of this kind."""
+_KIND_CONFIDENCE = 0.9
+"""The judgement gives no measure of its own; a constant **(ours)**."""
+LIMITS = "limits"
+"""The field that names, in words, what may have cost text; absent when nothing did."""
+
+
+def extract_article(
+    body: bytes, url: str = "", content_type: str = "", method: str = "blend"
+) -> Extraction:
+    """Text, title, date, authors, source and the other fields of a page.
+
+    No bytes make it raise, and its time and memory are bounded: of a body only the first 10
+    MiB are read, and markup that would cost an HTML5 parser quadratic time is cut down first.
+    What may have cost text (such a limit, blocks left out, characters that could not be
+    decoded) is named in ``fields["limits"]``, a tuple of texts. No text of the result holds
+    NUL, other control characters, lone surrogates or noncharacters.
+
+    Relative times on the page (3小时前) count from now.
+
+    Args:
+        body: the page as it came, after content decoding.
+        url: where it came from; it settles relative links and is a witness of the date. ""
+            or no URL at all will do.
+        content_type: the Content-Type header, or "".
+        method: name of a body extractor; :data:`qiaocrawl.extract.extractors` has the names.
+
+    Raises:
+        ConfigError: no extractor is called *method*.
+    """
+    return examine(body, url, content_type, method)[1]
+
+
+def examine(
+    body: bytes, url: str, content_type: str, method: str, extractor: Extractor | None = None
+) -> tuple[Reading | None, Extraction]:
+    """As :func:`extract_article`, with the reading behind it; None for what is no HTML.
+
+    *extractor* is the one called *method* with options of its own; None for its defaults.
+
+    Raises:
+        ConfigError: no extractor is called *method*.
+    """
+    extractor = extractor or extractors.get(method)
+    not_html = why_not_html(body, content_type)
+    if not_html:
+        fields = {KIND: Field(str(PageKind.OTHER), _clean(f"bytes: {not_html}"), 1.0)}
+        return None, Extraction(method=method, fields=fields)
+    page = parse_page(body[:MAX_BODY_BYTES], content_type, url if canonical_url(url) else "")
+    reading = read(page, method, datetime.now(UTC), extractor)
+    return reading, _extraction(reading, method, cut=len(body) > MAX_BODY_BYTES)
+
+
+def _extraction(reading: Reading, method: str, *, cut: bool) -> Extraction:
+    """*reading* as an :class:`Extraction`; *cut* says that the body went on."""
+    metadata, kind = reading.metadata, reading.judgement.kind
+    limits = reading.doubts
+    if cut:
+        limits = (*limits, f"only the first {MAX_BODY_BYTES} bytes were read")
+    # A plain dict: a result can go from one process to another.
+    fields = {
+        name: Field(_clean(one.value), _clean(one.origin), one.confidence)
+        for name, one in metadata.fields.items()
+    }
+    fields[KIND] = Field(str(kind), _clean(reading.judgement.reason), _KIND_CONFIDENCE)
+    if limits:
+        fields[LIMITS] = Field(_clean(limits), "parser", 1.0)
+    return Extraction(
+        text=reading.text,
+        title=_clean(metadata.title),
+        published_at=metadata.published_at,
+        authors=_clean(metadata.authors),
+        source=_clean(metadata.source),
+        page_kind=kind,
+        confidence=min(max(reading.body.score, 0.0), 1.0) if reading.text else 0.0,
+        method=method,
+        fields=fields,
+    )
+
+
+def _clean(value: Any) -> Any:
+    """*value* with every text in it cleaned; tuples and their parts too."""
+    if isinstance(value, str):
+        return value if value.isprintable() else clean_text(value)
+    if isinstance(value, tuple):
+        parts = [_clean(part) for part in value]
+        # A named tuple takes its parts one by one.
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value

@@ -1,0 +1,86 @@
+"""Comments under an article: which blocks they take, from headings and names of elements.
+
+Nothing before a fair part of the page's sentences is taken for comments, so that neither a
+channel called 评论 nor an article in an element called ``comment`` is lost. **(ours)**
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import accumulate
+
+from qiaocrawl.extract.hints import around, blocks_with
+from qiaocrawl.extract.kind_signs import is_prose
+from qiaocrawl.page import Page
+from qiaocrawl.page.blocks import PageBlocks
+
+_HEADING = re.compile(
+    r"^\W*(?:(?:网友|網友|最新|热门|熱門|全部|精彩|读者|讀者|用户|文章|相关|查看|所有|发表|發表|我要|我来|参与|"
+    r"目前|已有|共有?|共计|\d+)\s*条?\s*){0,3}(?:评论|評論|留言|跟帖|回应|回應|点评|说两句)"
+    r"(?:列表|区|區|板|内容|专区|一览)?\W*(?:[(（\[]?\s*(?:共|已有)?\s*\d*\s*(?:条|則|则|人参与)?[^。]{0,12})?$|"
+    r"^\W*(?:\d+|no|leave an?|post an?|add an?|your|reader|recent|user|all|view)?\s*"
+    r"(?:comments?|responses?|replies|reader reactions)\b[^.]{0,40}$",
+    re.IGNORECASE,
+)
+_HEADING_CHARS = 40
+_HINTS = (
+    "评论", "評論", "留言", "跟帖", "回应", "回應", "点评", "说两句",
+    "omment", "OMMENT", "esponse", "eplies",
+)  # fmt: skip
+_NAMES = re.compile(
+    r"(?:^|[\s_-])(?:comments?|commentlist|comment-?list|commentbox|comment-?area|disqus\w*|pinglun\w*|"
+    r"pl-?list|reply-?list|replies|respond|cmt-?list|comment[_-]?wrap(?:per)?|comment[_-]?section)"
+    r"(?:$|[\s_-])"
+)
+_MIN_PROSE_BEFORE = 30
+_SHARE_BEFORE = 0.25
+_MAX_HEADING_LEVELS = 6
+
+
+def comment_blocks(page: Page) -> frozenset[int]:
+    """Indexes of the blocks that hold comments, their headings and forms; often none."""
+    found = page.blocks
+    candidates = [*_named(found), *_headed(found)]
+    if not candidates:
+        return frozenset()
+    prose = [len(block.text) if is_prose(block) else 0 for block in found.blocks]
+    before = [0, *accumulate(prose)]
+    least = max(_MIN_PROSE_BEFORE, min(300.0, _SHARE_BEFORE * before[-1]))
+    taken: set[int] = set()
+    for span in candidates:
+        if before[span.start] >= least:
+            taken.update(span)
+    return frozenset(taken)
+
+
+def _named(found: PageBlocks) -> Iterator[range]:
+    names = {name for name in {it.names for it in found.elements} if _is_comment_name(name)}
+    if names:
+        for it in found.elements:
+            if it.end > it.first and it.names in names:
+                yield range(it.first, it.end)
+
+
+@lru_cache(maxsize=20_000)
+def _is_comment_name(names: str) -> bool:
+    return _NAMES.search(names) is not None
+
+
+def _headed(found: PageBlocks) -> Iterator[range]:
+    """What follows a line that says "comments", within the element that begins with it."""
+    for index in blocks_with(found, _HINTS):
+        block = found.blocks[index]
+        text = block.text
+        if len(text) > _HEADING_CHARS:
+            continue
+        if 2 * block.linked > len(text) or not _HEADING.search(text):
+            continue
+        end = index + 1
+        for element in around(found, block.element, _MAX_HEADING_LEVELS):
+            it = found.elements[element]
+            if index - it.first > 1:
+                break
+            end = max(end, it.end)
+        yield range(index, end)

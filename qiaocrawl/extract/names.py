@@ -1,0 +1,153 @@
+"""Names of people and media as bylines write them: splitting, tidying, telling them apart."""
+
+from __future__ import annotations
+
+import re
+
+# The commonest surnames: about nine in ten Chinese names begin with one of them. Both scripts.
+_SURNAMES = frozenset(
+    "王李张張刘劉陈陳杨楊黄黃赵趙吴吳周徐孙孫马馬朱胡郭何林高罗羅郑鄭梁谢謝宋唐许許韩韓邓鄧"
+    "冯馮曹彭曾肖蕭田董潘袁蔡蒋蔣余于杜叶葉程魏苏蘇吕呂丁任卢盧姚沈钟鍾姜崔谭譚陆陸范範汪"
+    "廖石金韦韋贾賈夏付傅方邹鄒熊白孟秦邱侯江尹薛闫閻段雷龙龍黎史陶贺賀毛郝顾顧龚龔邵万萬"
+    "覃武钱錢戴严嚴莫孔向常汤湯康易乔喬赖賴文庞龐樊兰蘭殷施洪翟安颜顏倪牛温溫芦章鲁魯葛伍"
+    "申尤毕畢聂聶柴焦俞辛詹关關岳齐齊柯梅庄莊解管祝左涂凌霍阮包裴柳欧歐阎宁寧卓华華饶饒蓝"
+    "藍骆駱曲苗戚单單童娄婁应應冉舒游费費桂穆卜屈冀项項甘符路宫宮盛占靳宗晏牟党滕古景房占"
+    "柏曲格仝佘幸郎郦符竺闵宦麻强牧隗山储储晁冉宿艾宁蔚尉郁滑贡劳逄姬申扶冷訾辜阙东欧鄢国盖公万俟司马上官令狐皇甫尉迟东方赫连欧阳诸葛桓揭缪干鹿蒲解应訾"
+    "甄褚沙薄费池司上官诸諸令东東尚巩鞏仇邢原利谷麦麥查瞿米敖祁丛叢连連鲍鮑时時车車佟楚隋"
+    "桑来糜边邊戈商刁权權窦竇厉厲宓简簡耿花匡"
+)
+_LATIN_NAME = re.compile(
+    r"(?:[A-ZÀ-ÞŁŚŽČ][\w'’.\-]*|de|del|della|di|da|dos|du|la|le|van|der|den|von|bin|binti|al|el|ul|ibn|y|ter|O'[A-Z]\w+)"
+    r"(?:\s(?:[A-ZÀ-ÞŁŚŽČ0-9][\w'’.\-]*|de|del|della|di|da|dos|du|la|le|van|der|den|von|bin|binti|al|el|ul|ibn|y|ter))"
+    r"{1,5}"
+)
+_HAN = re.compile("[\u3400-\u9fff]")
+_HAN_NAME = re.compile(
+    r"[\u3400-\u9fff]{2,4}|[\u3400-\u9fff]{1,8}[·•．.][\u3400-\u9fff·•．.]{1,12}"
+)
+_FOREIGN_HAN = re.compile(r"[·•．]")
+_SPLIT = re.compile(
+    r"\s*(?:[,，、;；|/／+\n\t]|(?<=\s)[&＆](?=\s)|(?<=[A-Za-z])&(?=[A-Z])|"
+    r"(?<![A-Za-z])(?:and|with)(?![A-Za-z])|\sy\s)\s*",
+    re.IGNORECASE,
+)
+_GLUED = re.compile(
+    r"(?<=[a-zà-ÿ])(?<!\bMc)(?<!\bMac)(?<!\bDe)(?<!\bLa)(?<!\bLe)(?<!\bDu)(?<!\bVan)[A-Z].*$"
+)
+"""What follows a name without a space: markup put it beside, not the writer."""
+_LABEL = re.compile(
+    r"^(?:(?:(?:written|posted|published|words|story|reported|text|review(?:ed)?)\s)?by\b|authors?\b|"
+    r"作\s*者|撰稿人?|撰文|本[报報网網刊台社][讯訊]?|记者|記者|通讯员|通訊員|文|特约|实习|见习|"
+    r"原创|楼主|编辑|編輯|责任编辑|責任編輯|责编)\s*[：:/]?\s*",
+    re.IGNORECASE,
+)
+# What ends a name in a line that goes on.
+_CUT = re.compile(
+    r"(?:作者|编辑|編輯|责编|責編|记者|記者|通讯员|责任|責任|发布|發布|发表|時間|时间|点击|點擊|"
+    r"浏览|瀏覽|阅读|閱讀|字号|字體|打印|分享|来源|來源|稿源|日期|评论|評論|我要|摄影|攝影|校对|校對|"
+    r"出处|出處|审核|审校|人气|关注|收藏|回复|发表于|于\s?\d|更新|文章|查看|收听|"
+    r"\s(?:on|at|in|for|from|published|updated|posted|is|has|was|who|reports?|follow|email|contact|last)\s|"
+    r"\s[-–—|•·]\s|[（(](?![A-Z][\w .]{2,30}[）)]\s*$)|[\[【\]】>《》「|｜丨•]|"
+    r"\d{1,4}[-/.年月:]|\d{4}|https?:|www\.|@|。|\.\s[A-Z][a-z]+\s[a-z]).*",
+    re.IGNORECASE | re.DOTALL,
+)
+_NO_NAME = re.compile(
+    r"^(?:admin\w*|root|editors?|staff|unknown|author|none|null|user|guest|anonymous|by|and|"
+    r"佚名|未知|不详|不詳|网络|網絡|匿名|管理员|管理員|小编|本站|本网|本報|本报|原创|转载|轉載|"
+    r"网友|網友|编辑|編輯|综合|互联网|无|暂无|系统管理员|webmaster|system|view|all posts|follow|"
+    r"share|subscribe|theme|wordpress|wp|more|read more|about|comments?|advertisement|see more|"
+    r"bio|profile)$|"
+    r"^[\W\d_]*$|[{}=<>]|\((?-i:[a-z])|\.(?:com|cn|net|org)\b|\S@\S",
+    re.IGNORECASE,
+)
+_ROLE = re.compile(
+    r"^(?:(?:senior|staff|chief|political|health|science|deputy|associate|assistant|managing|special|"
+    r"news|online|digital|foreign|national|local|contributing|royal|crime|sports?|business|web|us|uk|"
+    r"education|environment|technology|city|world|audience|features?|investigative|consumer|"
+    r"breaking|live|multimedia|content|social|media|freelance|medical|executive|guest)[\s-]+)*"
+    r"(?:editors?|reporters?|writers?|correspondents?|journalists?|columnists?|contributors?|"
+    r"staff|producers?|director|photographer|chief|m\.?d\.?|ph\.?d\.?|rd|cnn|bbc|jr\.?|"
+    r"(?-i:M\.?S|M\.?A|RDN|RN|MPH|BSc|MSc|MBA|CPA|J\.?D|Esq|DDS|LCSW|CFP)$|"
+    r"associate professor|professor|analyst|author|blogger|fellow|"
+    r"partner|critic|team)\b.*$",
+    re.IGNORECASE,
+)
+_NO_LATIN_NAME = re.compile(
+    r"\b(?:Correspondent|Reporter|Date|Updated|Published|Staff|Desk|News|Posted|Comments?|Share|"
+    r"Read|View|Editorial|Team|Press|Agency|Today|January|February|March|April|June|July|August|"
+    r"September|October|November|December|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|"
+    r"Sunday|Getty|Images|Photo)\b"
+)
+_ORGANISATION = re.compile(
+    r"[\u4e00-\u9fff]{2}(?:网|網|报|報|社|台|臺|站|公司|中心|局|办|部|委|会|会议|频道|编辑部|杂志|周刊|"
+    r"日报|晚报|政府|学院|大学|医院|协会|客户端|平台|在线|论坛|工作室)$"
+)
+_MAX_NAME_CHARS = 40
+_MAX_WORDS = 5
+
+
+def split_names(written: str, is_labelled: bool = False) -> list[str]:
+    """The names in *written*, tidied, in order; without roles, labels and fillers.
+
+    Args:
+        is_labelled: a label stands before *written*, and other words of the line may follow;
+            the first name that is none ends the list.
+    """
+    if is_labelled:
+        written = _LABEL.sub("", written.strip())
+        written = _CUT.sub("", written)
+    names: list[str] = []
+    for part in _SPLIT.split(" ".join(written.split())):
+        if not part or _ROLE.match(part):
+            continue
+        pieces = part.split() if _is_han_list(part) else [part]
+        for piece in pieces:
+            name = tidy_name(piece)
+            if name:
+                names.append(name)
+            elif is_labelled and names:
+                return names
+    return names
+
+
+def _is_han_list(part: str) -> bool:
+    """Whether *part* is several Chinese names with spaces between (and no name in two parts)."""
+    pieces = part.split()
+    return len(pieces) > 1 and all(_HAN_NAME.fullmatch(piece) for piece in pieces)
+
+
+def tidy_name(written: str) -> str:
+    """*written* without labels, brackets and what follows a name; "" if it is no name."""
+    if "@" in written.strip()[1:]:
+        return ""  # an address
+    name = _LABEL.sub("", written.strip())
+    if _HAN.search(name):
+        name = _LABEL.sub("", name)
+        name = re.sub(
+            r"(?:记者|記者|编辑|編輯|摄影|攝影|摄|攝|撰|报道|報導|報道|整理|编制)$",
+            "",
+            name.strip(),
+        )
+    name = _CUT.sub("", name)
+    name = name.strip(" \t-—_·.、:：\"'“”‘’*]】[【�")
+    if name.endswith(("）", ")")) and "(" not in name and "（" not in name:
+        name = name[:-1].rstrip()
+    elif not name.isascii() or " " in name:
+        name = _GLUED.sub("", name)
+    if not name or len(name) > _MAX_NAME_CHARS or len(name.split()) > _MAX_WORDS:
+        return ""
+    return "" if _NO_NAME.search(name) or len(name) < 2 else name
+
+
+def is_person(name: str) -> bool:
+    """Whether *name* looks like a person's: a Chinese surname first, or capitalised words."""
+    if _HAN.search(name):
+        if _FOREIGN_HAN.search(name):
+            return _HAN_NAME.fullmatch(name) is not None
+        return 2 <= len(name) <= 4 and name[0] in _SURNAMES
+    return _LATIN_NAME.fullmatch(name) is not None and not _NO_LATIN_NAME.search(name)
+
+
+def is_organisation(name: str) -> bool:
+    """Whether *name* is a medium's or an office's by its last characters."""
+    return _ORGANISATION.search(name) is not None

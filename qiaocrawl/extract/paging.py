@@ -1,0 +1,238 @@
+"""The parts of an article that is spread over several pages, and how they are joined.
+
+A pager is a short row of links with numbers for text, whose URLs differ from each other only
+in a number. Pagers of lists look the same, so URLs of lists are refused; a link to the
+previous or next *article* has a title or another id and fits no row. **(ours)**
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from qiaocrawl.extract.hints import around, blocks_with
+from qiaocrawl.page import Page
+from qiaocrawl.urls import UrlJoiner, canonical_url
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+MAX_PARTS = 100
+_HINTS = (
+    "下一页", "下一頁", "下页", "下頁", "后一页", "尾页", "末页", "余下全文", "共",
+    "1 2", "[2]", "【2】", "(2)", "Next", "next", "Page ",
+)  # fmt: skip
+_HINT = re.compile(
+    r"下一?[页頁]|后一页|尾页|末页|余下全文|共\s*\d+\s*[页頁]|[Nn]ext\b|\bPage \d+ of \d+|"
+    r"^\D{0,30}1\W{1,6}2\b"
+)
+_HINT_CHARS = 300
+_MAX_HINTED = 200
+_MAX_LEVELS = 4
+_MAX_PAGER_BLOCKS = 60
+_MAX_PAGER_LINKS = 60
+_NUMBER = re.compile(r"^[\[(（【第]?\s*(\d{1,3})\s*[\])）】页頁]?$")
+_NEXT = re.compile(r"^\W*(?:下一页|下一頁|下页|下頁|后一页|后页|余下全文|next(?: page)?)\W*$", re.I)
+_LAST = re.compile(r"^\W*(?:尾页|末页|最后一页|最末页|last(?: page)?)\W*$", re.IGNORECASE)
+_OF = re.compile(r"共\s*(\d{1,3})\s*[页頁]|[Pp]age \d+ of (\d{1,3})")
+# The number of a part: a query of its own, behind "_" or "-", or a last step of the path.
+_PART_NUMBER = re.compile(
+    r"[?&](?:page|p|pn|pageno|page_no|currentpage|pageindex|part)=(\d{1,3})(?=&|$)|"
+    r"[_-](?:p|page|part)?(\d{1,3})(?=(?:\.\w{2,6})?$)|/(?:page/)?(\d{1,3})(?=(?:\.\w{2,6})?/?$)|"
+    r"(?<=\d\.)(\d{1,2})(?=\.\w{3,5}$)",
+    re.IGNORECASE,
+)
+_LISTING = re.compile(
+    r"(?<!\d{4})/(?:index|list|default|home|channel|category|node)?(?:\.\w+)?/?$|"
+    r"/(?:tags?|categor(?:y|ies)|archives?|search|topics?|list|channel)/|"
+    r"[?&](?:q|wd|keywords?|query|cat|catid|typeid|cid|fid)=",
+    re.IGNORECASE,
+)
+_OWN_FOLDER = re.compile(r"\d{4}|/[^/]*-[^/]*-[^/]*/?$|/[^/]{16,}/?$")
+_HOLE = "\0"
+_JOINT_LINES = 4
+"""Lines at a joint that parts may repeat: title, lead, date line; editor line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Where one page stands among the parts of its article.
+
+    Attributes:
+        number: of this part, from 1.
+        urls: canonical URLs of all parts in order, ``urls[number - 1]`` this one's.
+    """
+
+    number: int
+    urls: tuple[str, ...]
+
+    @property
+    def first(self) -> str:
+        """The URL the whole article goes by."""
+        return self.urls[0]
+
+
+def parts_of(page: Page) -> Parts | None:
+    """The parts *page* is one of; None when it is no part of several, or its URL is unknown.
+
+    When the pager leaves numbers out (1 2 3 … 9), the URLs between are made by its rule.
+    """
+    own = canonical_url(page.url) if page.url else None
+    if not own:
+        return None
+    for index in blocks_with(page.blocks, _HINTS)[:_MAX_HINTED]:
+        block = page.blocks.blocks[index]
+        if len(block.text) > _HINT_CHARS or not _HINT.search(block.text):
+            continue
+        for element in around(page.blocks, block.element, _MAX_LEVELS):
+            it = page.blocks.elements[element]
+            if it.end - it.first > _MAX_PAGER_BLOCKS:
+                break
+            links = it.node.css("a[href]")
+            if len(links) > _MAX_PAGER_LINKS:
+                break
+            found = _parts(links, own, page.base_url, block.text)
+            if found is not None:
+                return found
+    return None
+
+
+def _parts(links: Sequence[LexborNode], own: str, base: str, said: str) -> Parts | None:
+    join = UrlJoiner(base).canonical
+    numbered: dict[int, str] = {}
+    beyond: list[str] = []
+    for link in links:
+        text = link.text(strip=True)[:20]
+        number = _NUMBER.match(text)
+        if number is None and not _NEXT.match(text) and not _LAST.match(text):
+            continue
+        href = (link.attributes.get("href") or "").strip()
+        url = join(href) if href and not href.startswith("#") else None
+        if url is None:
+            continue
+        if number is not None:
+            numbered.setdefault(int(number[1]), url)
+        else:
+            beyond.append(url)
+    return _by_rule(numbered, beyond, own, said) if numbered or beyond else None
+
+
+def _by_rule(numbered: dict[int, str], beyond: Sequence[str], own: str, said: str) -> Parts | None:
+    """The parts by the rule that numbers and URLs of the pager follow."""
+    later_urls = [url for number, url in numbered.items() if number > 1]
+    # On the last of two only the first is linked: then the page's own URL shows the rule.
+    rules = [_rule(url) for url in (*later_urls, *beyond)] or [_rule(own)]
+    known = [(stem, value) for stem, value in rules if value is not None]
+    if not known:
+        return None
+    stems = [stem for stem, _ in known]
+    stem = max(stems, key=stems.count)
+    first = numbered.get(1) or (own if _is_first(own, stem) else _first_by(stem))
+    if _is_listing(stem) or not _same_site(own, stem):
+        return None
+    if not numbered and own != first and _is_bare(stem):
+        return None  # /a/12.html and /a/13.html are neighbours
+    # 1.html may be followed by 1_1.html: the number a URL holds and the part's differ then.
+    shifts = {value - n for n, u in numbered.items() if n > 1 for s, value in [_rule(u)]
+              if s == stem and value is not None}  # fmt: skip
+    shift = shifts.pop() if len(shifts) == 1 else 0
+    number = _own_number(own, first, stem, shift)
+    stated = _OF.search(said)
+    last = max(
+        [number, *numbered, *(v - shift for s, v in known if s == stem)]
+        + [int(stated[1] or stated[2]) if stated else 1]
+    )
+    if not 2 <= last <= MAX_PARTS or not 1 <= number <= last:
+        return None
+    later = range(2, last + 1)
+    urls = [first, *(numbered.get(n) or stem.replace(_HOLE, str(n + shift)) for n in later)]
+    if any(_rule(url)[0] != stem for url in urls[1:]):
+        return None
+    urls[number - 1] = own
+    return Parts(number, tuple(urls))
+
+
+def _is_bare(stem: str) -> bool:
+    """Whether the number is a whole step of the path: ``/a/2.html``, ``/a/2/``."""
+    return f"/{_HOLE}" in stem
+
+
+def _is_listing(stem: str) -> bool:
+    path = _path_and_query(_first_by(stem))
+    if not _is_bare(stem):
+        return _LISTING.search(path) is not None
+    # Lists say /page/2/; an article in a folder of its own has a date, an id or a long name.
+    return f"/page/{_HOLE}" in stem or _OWN_FOLDER.search(path) is None
+
+
+def _rule(url: str) -> tuple[str, int | None]:
+    """*url* with a hole where a part's number stands, and that number."""
+    matches = list(_PART_NUMBER.finditer(url, url.find("/", 8)))
+    if not matches:
+        return url, None
+    match = matches[-1]
+    group = next(i for i in range(1, 5) if match[i] is not None)
+    return url[: match.start(group)] + _HOLE + url[match.end(group) :], int(match[group])
+
+
+def _first_by(stem: str) -> str:
+    """The URL of part 1 that *stem* suggests: without number and what leads to it."""
+    return re.sub(rf"(?:[?&]\w+=|[_-](?:p|page|part)?|/page/|/|\.){_HOLE}", "", stem, count=1)
+
+
+def _is_first(own: str, stem: str) -> bool:
+    return own.rstrip("/") == _first_by(stem).rstrip("/")
+
+
+def _own_number(own: str, first: str, stem: str, shift: int) -> int:
+    if own == first or _is_first(own, stem):
+        return 1
+    own_stem, value = _rule(own)
+    return value - shift if own_stem == stem and value is not None else 0
+
+
+def _path_and_query(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.path}?{parts.query}" if parts.query else parts.path
+
+
+def _same_site(own: str, stem: str) -> bool:
+    return urlsplit(own).netloc == urlsplit(stem.replace(_HOLE, "1")).netloc
+
+
+def joined(texts: Sequence[str]) -> str:
+    """The texts of the parts in order as one, without what every part repeats.
+
+    Lines at the start of a later part that stand among the first lines of the part before
+    (title, lead), and lines at the end of a part that the next one ends with too (signatures,
+    editor lines), are kept once.
+    """
+    parts = [[line for line in text.split("\n") if line.strip()] for text in texts]
+    parts = [lines for lines in parts if lines]
+    whole: list[str] = []
+    heads = {_tight(line) for lines in parts[:1] for line in lines[:_JOINT_LINES]}
+    for position, lines in enumerate(parts):
+        start, end = 0, len(lines)
+        if position:
+            while start < min(_JOINT_LINES, end) and _tight(lines[start]) in heads:
+                start += 1
+        if position + 1 < len(parts):
+            end -= _same_tail(lines, parts[position + 1])
+        whole += lines[start:end]
+    return "\n".join(whole)
+
+
+def _same_tail(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many last lines both have, at most as many as a joint may repeat."""
+    same = 0
+    most = min(_JOINT_LINES, len(one) - 1, len(other) - 1)
+    while same < most and _tight(one[-1 - same]) == _tight(other[-1 - same]):
+        same += 1
+    return same
+
+
+def _tight(line: str) -> str:
+    return "".join(line.split())

@@ -1,0 +1,290 @@
+"""Forum threads: the first post and the replies apart, from what repeats on the page.
+
+A thread is a row of sibling elements of one look, each with a date and a text of its own, and
+no other text before them that is larger: under a news item the article comes first, so its
+comments make no thread. No site's name is known here. All rules are **(ours)**.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from itertools import accumulate
+
+from qiaocrawl.extract.hints import around
+from qiaocrawl.extract.kind_signs import is_prose
+from qiaocrawl.page import Page
+from qiaocrawl.page.blocks import Block, PageBlocks
+from qiaocrawl.text import find_date
+
+MAX_POSTS = 500
+_MAX_LEVELS = 12
+"""Elements around a date that are tried as a post."""
+_MAX_CHAIN = 40
+_GAP_SHARE = 0.4
+"""Least text between the dated elements of a row when they are only the heads of posts."""
+_MIN_POST_CHARS = 4
+_TITLE_BYTES = 24
+"""A link of this size names a page, not a member."""
+_MARKS = (
+    "楼主", "樓主", "发表于", "發表於", "回复", "回覆", "回帖", "跟帖", "帖子", "主题", "沙发",
+    "板凳", "积分", "積分", "版主", "只看该", "引用", "发帖",
+    "Joined:", "Posts:", "Posted", "Reply", "Quote", "wrote:", "Re: ",
+)  # fmt: skip
+_STRONG_MARKS = frozenset(
+    ("楼主", "樓主", "发表于", "發表於", "跟帖", "回帖", "只看该", "Joined:", "Posts:", "Posted",
+     "Re: ", "回复", "回覆")
+)  # fmt: skip
+_MIN_MARKS = 2
+_WHEN = re.compile(
+    r"(?:19|20)\d\d\s*[-/.年]\s*\d{1,2}\s*[-/.月]\s*\d{1,2}|\d{1,2}[-/]\d{1,2}\s+\d{1,2}:\d\d|"
+    r"\d+\s*(?:秒|分钟|分鐘|小时|小時|天)前|(?:昨天|前天|今天)\s*\d{1,2}:\d\d|"
+    r"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d{1,2},? (?:19|20)\d\d"
+)
+_WHEN_CHARS = 120
+_DIGIT = re.compile("[0-9]")
+# Words of class and id that differ between posts of one look.
+_VARYING = re.compile(r"\S*\d\S*|\b(?:odd|even|alt|first|last|bright|row|bg|lz|louzhu)\b")
+_SIGNATURE = re.compile(r"\bsign|signature")
+_AUTHOR_LABEL = re.compile(
+    r"(?:作者|发帖人|發帖人|楼主|网友|Posted by|by)\s*[:：]?\s*([^\s:：|,，]{2,20})"
+)
+_BEFORE_DATE = re.compile(r"^([^\s:：|]{2,20})\s*(?:于|於|发表于|發表於|回复于|posted)")
+_PROFILE = re.compile(
+    r"^(?:积分|積分|帖子|主题|精华|威望|金钱|注册|来自|等级|性别|Posts|Joined|Location|Rank)\W*[\d:：]"
+)
+_NO_AUTHOR = re.compile(
+    r"楼|樓|发表|發表|只看|回复|回覆|引用|举报|编辑|消息|好友|收藏|查看|^\W*\d+\W*$|^#|reply|quote|report|"
+    r"会员|新手|主题|帖子|积分|等级|^re:",
+    re.IGNORECASE,
+)
+_AUTHOR_CHARS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """One post.
+
+    Attributes:
+        author: "" where it is not plain.
+        published_at: aware, or None.
+        text: a paragraph a line.
+        blocks: indexes of the blocks of *text*.
+        span: ``range`` of all blocks of the post: author, tools and signature too.
+    """
+
+    author: str
+    published_at: datetime | None
+    text: str
+    blocks: tuple[int, ...]
+    span: range
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A thread of one page; the first post of a later page is a reply itself."""
+
+    posts: tuple[Post, ...]
+
+    @property
+    def first(self) -> Post:
+        """The post everything answers to."""
+        return self.posts[0]
+
+    @property
+    def replies(self) -> tuple[Post, ...]:
+        """What answers it, in the order of the page."""
+        return self.posts[1:]
+
+    @property
+    def reply_blocks(self) -> frozenset[int]:
+        """Indexes of all blocks of all replies: what is no part of an article's body."""
+        return frozenset(index for post in self.replies for index in post.span)
+
+    def text(self) -> str:
+        """All posts, with an empty line between."""
+        return "\n\n".join(post.text for post in self.posts if post.text)
+
+
+def thread_of(page: Page, now: datetime | None = None) -> Thread | None:
+    """The thread on *page*, or None when it shows none; ordinary pages cost a search for words.
+
+    Args:
+        now: what relative dates are counted from; None leaves them out.
+    """
+    found = page.blocks
+    if not _speaks_of_posts(found.blocks):
+        return None
+    spans = _post_spans(found)
+    if len(spans) < 2 or not _is_main_text(found.blocks, spans):
+        return None
+    parts = _text_blocks(found, spans)
+    posts = tuple(
+        _post(found, span, chosen, now) for span, chosen in zip(spans, parts, strict=True)
+    )
+    signed = sum(bool(post.author) for post in posts)
+    return Thread(posts) if posts[0].text and 2 * signed >= len(posts) else None
+
+
+def _speaks_of_posts(blocks: Sequence[Block]) -> bool:
+    text = "\n".join(block.text for block in blocks if len(block.text) <= _WHEN_CHARS)
+    marks = [mark for mark in _MARKS if mark in text]
+    return len(marks) >= _MIN_MARKS and not _STRONG_MARKS.isdisjoint(marks)
+
+
+@lru_cache(maxsize=10_000)
+def _look(names: str) -> str:
+    """Class and id without what differs between posts of one look."""
+    return " ".join(sorted(set(_VARYING.sub(" ", names).split())))
+
+
+def _post_spans(found: PageBlocks) -> list[range]:
+    """The blocks of each post, in order; empty without posts."""
+    told = [0, *accumulate(len(block.text) - block.linked for block in found.blocks)]
+    best: list[range] = []
+    most = 0
+    for members in _dated_siblings(found):
+        spans = _spans(found, members, told)
+        size = sum(told[span.stop] - told[span.start] for span in spans)
+        if size > most and _tell(found.blocks, spans):
+            best, most = spans, size
+    return best
+
+
+def _dated_siblings(found: PageBlocks) -> list[list[int]]:
+    """Rows of sibling elements of one look that hold a date each."""
+    elements = found.elements
+    groups: dict[tuple[int, str, str], list[int]] = {}
+    for block in found.blocks:
+        text = block.text
+        if len(text) > _WHEN_CHARS or not _DIGIT.search(text) or not _WHEN.search(text):
+            continue
+        for element in around(found, block.element, _MAX_LEVELS):
+            it = elements[element]
+            members = groups.setdefault((it.parent, it.tag, _look(it.names)), [])
+            if not members or members[-1] != element:
+                members.append(element)
+    return [members for members in groups.values() if 2 <= len(members) <= MAX_POSTS]
+
+
+def _spans(found: PageBlocks, members: Sequence[int], told: Sequence[int]) -> list[range]:
+    """From each member to the next when most text stands between them, else the members."""
+    elements = found.elements
+    inside = [range(elements[m].first, elements[m].end) for m in members]
+    starts = [span.start for span in inside]
+    row = elements[members[0]].parent
+    longest = max(after - at for at, after in zip(starts, starts[1:], strict=False))
+    # The last one may be as long as any other, within the element around them all.
+    end = min(elements[row].end if row >= 0 else 0, starts[-1] + longest)
+    starts.append(max(end, inside[-1].stop))
+    between = [range(at, after) for at, after in zip(starts, starts[1:], strict=False)]
+    held = sum(told[span.stop] - told[span.start] for span in inside)
+    gaps = told[inside[-1].stop] - told[starts[0]] - held
+    return between if gaps > _GAP_SHARE * held else inside
+
+
+def _unlinked(blocks: Sequence[Block], span: range) -> int:
+    return sum(len(blocks[i].text) - blocks[i].linked for i in span)
+
+
+def _tell(blocks: Sequence[Block], spans: Sequence[range]) -> bool:
+    """Whether the spans are posts: most hold text beside a date, few a title that is a link."""
+    texts = titled = 0
+    for span in spans:
+        own = [i for i in span if 2 * blocks[i].linked <= len(blocks[i].text)]
+        size = sum(len(blocks[i].text) for i in own if not _WHEN.search(blocks[i].text[:80]))
+        texts += size >= _MIN_POST_CHARS
+        titled += any(
+            blocks[i].linked >= 0.8 * len(blocks[i].text)
+            and len(blocks[i].text.encode()) >= _TITLE_BYTES
+            and not _NO_AUTHOR.search(blocks[i].text)
+            for i in span
+        )  # fmt: skip
+    return texts >= 0.7 * len(spans) and titled < 0.6 * len(spans)
+
+
+def _is_main_text(blocks: Sequence[Block], spans: Sequence[range]) -> bool:
+    """Whether no larger text than the first post stands before it."""
+    before = sum(len(b.text) - b.linked for b in blocks[: spans[0].start] if is_prose(b))
+    return before <= 80 + _unlinked(blocks, spans[0])
+
+
+def _text_blocks(found: PageBlocks, spans: Sequence[range]) -> list[list[int]]:
+    """The blocks of each post's own text: those below the element that holds most of it.
+
+    What stands in several posts word for word (ranks, buttons, signatures) is no text.
+    """
+    blocks = found.blocks
+    seen = Counter(text for span in spans for text in {blocks[i].text for i in span})
+    sizes: Counter[tuple[str, ...]] = Counter()
+    chains: dict[int, list[tuple[str, ...]]] = {}
+    for span in spans:
+        for index in span:
+            block = blocks[index]
+            if seen[block.text] > 1 and len(spans) > 2:
+                continue
+            chain = _chain(found, index, span)
+            if chain is None or 2 * block.linked > len(block.text) or _is_label(block.text):
+                continue
+            chains[index] = [chain[:end] for end in range(1, len(chain) + 1)]
+            for prefix in chains[index]:
+                sizes[prefix] += len(block.text)
+    if not sizes:
+        return [[] for _ in spans]
+    most = max(sizes.values())
+    home = max((p for p, size in sizes.items() if size >= 0.75 * most), key=len)
+    return [[i for i in span if home in chains.get(i, ())] for span in spans]
+
+
+def _is_label(text: str) -> bool:
+    """Whether *text* is a line about the member or the post, not of it."""
+    if len(text) > _WHEN_CHARS:
+        return False
+    return _PROFILE.search(text) is not None or (len(text) <= 60 and _WHEN.search(text) is not None)
+
+
+def _chain(found: PageBlocks, index: int, span: range) -> tuple[str, ...] | None:
+    """The looks of the elements around block *index* within *span*, outermost first."""
+    looks = []
+    for element in around(found, found.blocks[index].element, _MAX_CHAIN):
+        it = found.elements[element]
+        if it.first < span.start or it.end > span.stop:
+            break
+        if _SIGNATURE.search(it.names):
+            return None
+        looks.append(f"{it.tag} {_look(it.names)}")
+    return ("", *reversed(looks))
+
+
+def _post(found: PageBlocks, span: range, chosen: list[int], now: datetime | None) -> Post:
+    blocks = found.blocks
+    own = set(chosen)
+    rest = [blocks[i] for i in span if i not in own][:40]
+    dated = [b.text for b in rest if len(b.text) <= _WHEN_CHARS and _WHEN.search(b.text)]
+    dated = dated or [
+        blocks[i].text for i in chosen
+        if len(blocks[i].text) <= _WHEN_CHARS and _WHEN.search(blocks[i].text)
+    ]  # fmt: skip
+    date = next((d for text in dated if (d := find_date(text, now)) is not None), None)
+    kept = tuple(i for i in chosen if blocks[i].text not in dated)
+    text = "\n".join(blocks[i].text for i in kept)
+    return Post(_author(rest, dated), date, text, kept, span)
+
+
+def _author(rest: Sequence[Block], dated: Sequence[str]) -> str:
+    for text in (*(block.text for block in rest), *dated):
+        match = _AUTHOR_LABEL.search(text) if len(text) <= _WHEN_CHARS else None
+        if match and not _NO_AUTHOR.search(match[1]):
+            return match[1]
+    for block in rest:
+        text = block.text
+        if not 1 < len(text) <= _AUTHOR_CHARS or _WHEN.search(text) or _NO_AUTHOR.search(text):
+            continue
+        if block.linked or block.bold:
+            return text
+    match = next((m for text in dated if (m := _BEFORE_DATE.match(text))), None)
+    return match[1] if match else ""

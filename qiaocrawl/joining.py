@@ -1,0 +1,121 @@
+"""Paged articles in a crawl: whatever part comes, the article is made again of all that are here.
+
+Three steps: the part is stored by itself; what is stored of its article is joined and judged
+in a worker process; the part's row is closed and the whole article written in one transaction,
+provided that no other part came meanwhile, else the second step is done again. A kill in
+between leaves the row open, and its stored page goes through the same steps once more.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+
+from sqlalchemy import Connection
+
+from qiaocrawl.analyse import JoinedText, body_digest
+from qiaocrawl.errors import ExtractionError
+from qiaocrawl.items import Lease, PageAnalysis, Verdict, VerdictKind
+from qiaocrawl.runtime import Runtime
+from qiaocrawl.storage import frontier
+from qiaocrawl.storage.parts import (
+    Group,
+    load_group,
+    place_article,
+    save_part,
+    tell_reasons,
+)
+from qiaocrawl.urls import url_key
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What the parts in *group* make: the analysis of the whole article, None for no article."""
+
+    group: Group
+    analysis: PageAnalysis | None
+
+
+def enter_part(c: Connection, lease: Lease, analysis: PageAnalysis) -> Group | None:
+    """Store a leased page as a part; returns all stored parts of its article.
+
+    Returns:
+        None when the lease was lost; nothing is written then.
+    """
+    if not frontier.is_mine(c, lease):
+        return None
+    save_part(c, lease.url_id, analysis)
+    assert analysis.part is not None
+    return load_group(c, url_key(analysis.part.urls[0]))
+
+
+async def join_parts(runtime: Runtime, group: Group, own: PageAnalysis) -> Whole:
+    """The whole article of *group*, which the page of *own* belongs to.
+
+    Texts that cannot be joined in the time a page has leave the article with its first part's.
+
+    Raises:
+        CancelledError: the crawl is stopping.
+    """
+    if not group.is_article:
+        return Whole(group, None)
+    if len(group.parts) == 1:
+        return _alone(group, own)
+    try:
+        return whole_of(group, await runtime.join(_title(group), group.texts))
+    except ExtractionError as error:
+        logger.warning("the parts of %s stay apart: %s", group.head.first_url, error)
+        return _alone(group, None)
+
+
+def _alone(group: Group, own: PageAnalysis | None) -> Whole:
+    """The head of *group* by itself; *own* if that is its analysis."""
+    analysis = group.head.analysis
+    assert analysis.article is not None
+    return Whole(group, replace(
+        analysis,
+        body_digest=own.body_digest if own else body_digest(analysis.article.text),
+        relevance=own.relevance if own else (),
+    ))  # fmt: skip
+
+
+def whole_of(group: Group, joined: JoinedText) -> Whole:
+    """The article of *group* with the *joined* text: all else is said by its head."""
+    analysis = group.head.analysis
+    assert analysis.article is not None
+    return Whole(group, replace(
+        analysis,
+        article=replace(analysis.article, text=joined.text),
+        body_digest=joined.body_digest,
+        relevance=joined.relevance,
+    ))  # fmt: skip
+
+
+def save_whole(
+    c: Connection, runtime: Runtime, whole: Whole, *, own_url_id: int | None = None,
+    verdict: Verdict | None = None,
+) -> None:
+    """Write the article where it belongs, and what there is to say of its parts.
+
+    Args:
+        own_url_id: of the part whose row is closed in this transaction.
+        verdict: on the title, if that part is the first.
+    """
+    group = whole.group
+    place_article(c, group)
+    tell_reasons(c, group, own_url_id)
+    if whole.analysis is None:
+        return
+    head = group.head
+    article_id = runtime.save_article(c, head.url_id, whole.analysis, anchor=head.anchor)
+    if verdict is None and head.number > 1:
+        verdict = Verdict(VerdictKind.DISTINCT, why="its first page did not come")
+    if verdict is not None:
+        runtime.save_verdict(c, article_id, verdict)
+
+
+def _title(group: Group) -> str:
+    article = group.head.analysis.article
+    return article.title if article is not None else ""

@@ -1,0 +1,209 @@
+"""What a page is: article, thread, list, home, search, login, error or other."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hostile_pages import HOSTILE
+from qiaocrawl.demo.model import Kind
+from qiaocrawl.demo.web import build_web
+from qiaocrawl.extract.base import Body
+from qiaocrawl.extract.extraction import PageKind
+from qiaocrawl.extract.kind import judge, kind_of, page_kind_of
+from qiaocrawl.extract.kind_signs import is_prose, signs_of
+from qiaocrawl.extract.sniff import why_not_html
+from qiaocrawl.items import Outcome
+from qiaocrawl.page import Page, parse_page
+
+HOST = "https://www.example.com"
+PARAGRAPHS = "".join(
+    f"<p>第{i}段：侨联的同志介绍，今年的服务比往年更细，乡亲们可以在家门口办成手续。</p>"
+    for i in range(6)
+)
+ENTRIES = "".join(
+    f'<li><a href="/n/{i}.html">第{i}条新闻的题目比较长，说侨务有了进展</a> '
+    f"<i>03-{i + 1:02}</i></li>"
+    for i in range(25)
+)
+SUMMARIES = "".join(
+    f'<div class=item><h2><a href="/n/{i}.html">第{i}届侨乡文化节在镇里开幕</a></h2>'
+    f"<i>2024-03-{i + 1:02}</i>"
+    f"<p>本报讯 第{i}届侨乡文化节昨日开幕，来自二十个国家的乡亲回到镇里，活动将持续三天。</p></div>"
+    for i in range(8)
+)
+SHORT = "<p>今天上午，南桥镇侨联换届，陈女士当选主席。</p>"
+HEAD = "<h1>南桥镇侨联完成换届选举</h1><div>2024-03-05 09:12 来源：南桥侨报</div>"
+
+
+def page_of(body: str, title: str, path: str = "/n/20240305/1234.html") -> Page:
+    html = f"<html><head><title>{title}</title></head><body>{body}</body></html>"
+    return parse_page(html.encode(), "text/html; charset=utf-8", HOST + path if path else "")
+
+
+def heading_of(page: Page) -> str:
+    """The title without the site's name."""
+    return re.split(r"[_|]| - ", page.title)[0].strip()
+
+
+def body_of(page: Page) -> Body:
+    """What an extractor that takes all sentences would find."""
+    text = "\n".join(block.text for block in page.blocks.blocks if is_prose(block))
+    return Body(text, 0.5 if text else 0.0, "no sentences")
+
+
+def kind(body: str, title: str, path: str = "/n/20240305/1234.html") -> PageKind:
+    page = page_of(body, title, path)
+    return page_kind_of(page, body_of(page), (), heading_of(page))[0]
+
+
+ARTICLES = {
+    "news": (
+        f"<ul>{ENTRIES}</ul>{HEAD}{PARAGRAPHS}<ul>{ENTRIES}</ul>", "南桥镇侨联完成换届选举_侨网"),
+    "very short news among lists": (
+        f"<ul>{ENTRIES}</ul>{HEAD}{SHORT}<ul>{ENTRIES}</ul>", "南桥镇侨联完成换届选举_南桥侨网"),
+    "photos with captions": (
+        f"{HEAD}<img src=1.jpg><p>3月5日，乡亲们在南桥镇侨联门前合影。</p><img src=2.jpg>",
+        "南桥镇侨联完成换届选举"),
+    "text without dates": (f"<h1>侨乡的老屋与新居</h1>{PARAGRAPHS * 2}", "侨乡的老屋与新居"),
+    "about missing pages": (
+        f"<h1>为何显示404：一位站长的说明</h1>{PARAGRAPHS * 3}", "为何显示404：一位站长的说明"),
+    "beside a login box": (
+        f"<form><input type=password></form>{HEAD}{SHORT}{PARAGRAPHS}", "南桥镇侨联完成换届选举"),
+    "in a link that is never closed": (
+        f'{HEAD}<a href="#top">{PARAGRAPHS}', "南桥镇侨联完成换届选举"),
+    "with a headline that is a link": (
+        f'<h1><a href="/n/1.html">南桥镇侨联完成换届选举</a></h1><i>2024-03-05</i>{SHORT}'
+        f"<ul>{ENTRIES}</ul>", "南桥镇侨联完成换届选举 - 南桥侨网"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ARTICLES)
+@pytest.mark.parametrize("path", ["/n/20240305/1234.html", "/", ""])
+def test_articles(name: str, path: str) -> None:
+    # The first page of a site with text and no date may be either.
+    unsure = path == "/" and name in ("text without dates", "about missing pages")
+    allowed = {PageKind.ARTICLE, PageKind.HOME} if unsure else {PageKind.ARTICLE}
+    assert kind(*ARTICLES[name], path) in allowed
+
+
+LOGIN = "<form>用户名<input name=u> 密码<input type=PassWord><input type=submit></form>"
+POSTS = "".join(
+    f'<div class="post" id="p{i}"><b>乡亲{i}号</b><span>发表于 2024-03-05 1{i}:00</span>'
+    f"<div class=text>{text}</div><a href=#>回复</a></div>"
+    for i, text in enumerate(
+        ("镇里的老码头要修了，谁有从前的照片？想办个展览给孩子们看看。", "我家有两张，楼主联系我。")
+    )
+)  # fmt: skip
+OTHERS = {
+    "titles": (f"<h1>侨务新闻</h1><ul>{ENTRIES}</ul>", "侨务新闻", "/qiaowu/", PageKind.LIST),
+    "summaries": (f"<h1>侨务新闻</h1>{SUMMARIES}", "侨务新闻_侨网", "/qiaowu/", PageKind.LIST),
+    "archive": (f"<h1>归档</h1><ul>{ENTRIES}</ul>", "归档|侨网", "/archives/2024/", PageKind.LIST),
+    "next page": (SUMMARIES, "第 2 页 | 侨网", "/page/2/", PageKind.LIST),
+    "home": (f"<h2>要闻</h2><ul>{ENTRIES}</ul>{SUMMARIES}", "南桥侨网", "/", PageKind.HOME),
+    "home by name": (f"<ul>{ENTRIES}</ul>", "南桥侨网_首页", "/index.html", PageKind.HOME),
+    "tag": (f"<h1>标签：侨联</h1>{SUMMARIES}", "标签：侨联", "/tag/qiaolian/", PageKind.SEARCH),
+    "results": (f"<ul>{ENTRIES}</ul>", "侨联_搜索结果", "/so.php?q=%E4%BE%A8", PageKind.SEARCH),
+    "login": (LOGIN, "会员登录", "/login", PageKind.LOGIN),
+    "gone": ("<h1>404</h1><p>您访问的页面找不到。</p>", "页面不存在", "/n/1.html", PageKind.ERROR),
+    "removed": (f"<p>该文章已被删除。</p><ul>{ENTRIES}</ul>", "提示", "/n/1.html", PageKind.ERROR),
+    "gone in English": ("<p>Sorry, this page could not be found: it is no longer available.</p>",
+                        "Oops", "/n/1.html", PageKind.ERROR),
+    "thread": (f"<h1>老码头要修了，求老照片</h1>{POSTS}<p>发帖 版主</p>", "老码头要修了，求老照片",
+               "/t/12345.html", PageKind.FORUM),
+    "script": ('<div id="app"></div><script src="/a.js"></script>', "侨网", "/n/1", PageKind.OTHER),
+    "gallery": ("<h1>老照片</h1>" + "<img src=1.jpg>" * 20, "老照片", "/g/1.html", PageKind.OTHER),
+    "empty": ("", "", "/", PageKind.OTHER),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_is_no_article(name: str) -> None:
+    body, title, path, expected = OTHERS[name]
+    assert kind(body, title, path) is expected
+
+
+@pytest.mark.parametrize("name", [*ARTICLES, *OTHERS])
+def test_kind_and_outcome_come_from_one_judgement(name: str) -> None:
+    body, title = (ARTICLES | OTHERS)[name][:2]
+    page = page_of(body, title)
+    found, heading = body_of(page), heading_of(page)
+    whole = judge(page, found, heading)
+    assert kind_of(page, found, (), heading) == (whole.outcome, whole.reason)
+    assert page_kind_of(page, found, (), heading) == (whole.kind, whole.reason)
+    told = whole.kind in (PageKind.ARTICLE, PageKind.FORUM)
+    assert (whole.outcome is Outcome.ARTICLE) == told == (not whole.reason)
+
+
+def test_a_body_from_a_script_needs_no_rendering() -> None:
+    page = page_of('<div id="app"></div><script>s={}</script>', "南桥镇侨联完成换届选举")
+    told = "今天上午，南桥镇侨联换届，陈女士当选主席，来自十二个社区的代表参加了会议。" * 3
+    assert judge(page, Body(told, 0.9, "script"), "南桥镇侨联完成换届选举").kind is PageKind.ARTICLE
+    assert judge(page, Body("", 0.0, ""), "").outcome is Outcome.NEEDS_RENDERING
+
+
+def test_a_page_without_title_or_sentences_says_so() -> None:
+    page = page_of(PARAGRAPHS, "")
+    assert judge(page, body_of(page), "") == (PageKind.OTHER, Outcome.NOT_ARTICLE, "no title")
+    page = page_of("<h1>活动日历</h1><p>本月暂无</p>", "活动日历")
+    reason = judge(page, Body("本月暂无", 0.1, "x"), "活动日历").reason
+    assert reason == "no body: body has 4 characters"
+
+
+def test_signs() -> None:
+    page = page_of(f"{HEAD}{SHORT}{SUMMARIES}", "南桥镇侨联完成换届选举_南桥侨网")
+    signs = signs_of(page, "南桥镇侨联完成换届选举")
+    assert (signs.headline, signs.dated, signs.items, signs.led_blocks) == (0, True, 8, 8)
+    assert signs.own == len("今天上午，南桥镇侨联换届，陈女士当选主席。".encode())
+    assert signs_of(page, "南桥侨网").headline == -1  # only the site's name
+
+
+# What every kind of page of the demo web is; the others are no pages of text.
+WANTED = {
+    **dict.fromkeys((Kind.ARTICLE, Kind.BRIEF, Kind.PHOTO, Kind.BLOG, Kind.PRINT, Kind.PART),
+                    {PageKind.ARTICLE}),
+    Kind.FORUM: {PageKind.FORUM},
+    Kind.HOME: {PageKind.HOME},
+    Kind.LOGIN: {PageKind.LOGIN},
+    Kind.SOFT_404: {PageKind.ERROR},
+    Kind.SHELL: {PageKind.OTHER},
+    Kind.CALENDAR: {PageKind.OTHER},
+}  # fmt: skip
+LIST_SHARE = 0.7
+"""Least share of lists known as lists: short ones say little beside their footers."""
+
+
+def test_the_demo_web() -> None:
+    confused: Counter[tuple[str, str]] = Counter()
+    for page in build_web(scale=0.5).pages.values():
+        content_type = dict(page.headers).get("Content-Type", "")
+        if page.gold is None or page.status != 200 or why_not_html(page.body, content_type):
+            continue
+        parsed = parse_page(page.body, content_type, page.gold.url)
+        found, _ = page_kind_of(parsed, body_of(parsed), (), page.gold.title or parsed.title)
+        confused[page.gold.kind, found] += 1
+    wrong = {
+        (gold, found): count
+        for (gold, found), count in confused.items()
+        if found not in WANTED.get(Kind(gold), set(PageKind))
+    }
+    assert wrong == {}
+    lists = sum(count for (gold, _), count in confused.items() if gold == Kind.LIST)
+    assert confused[Kind.LIST, PageKind.LIST] >= LIST_SHARE * lists
+
+
+@given(st.text(alphabet="<>/ahlipdv1 =侨。，\n", max_size=300), st.sampled_from(["", "/", "/n/1"]))
+@settings(deadline=None, max_examples=80)
+def test_any_markup_is_judged(markup: str, path: str) -> None:
+    page = page_of(markup, "题目题目", path)
+    judge(page, body_of(page), heading_of(page))
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_pages_are_judged(name: str) -> None:
+    page = page_of(f"{HOSTILE[name]}{PARAGRAPHS}", "题目题目")
+    judge(page, body_of(page), "题目题目")
