@@ -65,38 +65,53 @@ class StorePipeline:
             ),
         )
         self._count(f"outcome/{analysis.outcome}" if mine else "lease_lost")
+        if mine:
+            self._learn(analysis)
+
+    def _learn(self, analysis: PageAnalysis) -> None:
+        """Let the memory of sites have what the stored page tells about its site."""
+        learning = self._runtime.learning
+        if learning is None:
+            return
+        learning.observe(analysis)
+        operation = learning.due()
+        if operation is not None:
+            self._spider.worker.post(operation)
 
     async def _store_part(self, item: CrawledPage, analysis: PageAnalysis) -> None:
         """Store one page of a paged article, and the article anew with it."""
-        mine = None
-        while mine is None:
+        while True:
             group = await self._runtime.write(lambda c: enter_part(c, item.lease, analysis))
             if group is None:
                 self._spider.worker.forget(item.lease)
-                mine = False
-                break
+                self._count("lease_lost")
+                return
             try:
                 whole = await join_parts(self._runtime, group, analysis)
+                await self._close_part(item, analysis, whole)
+                return
             except (CancelledError, asyncio.CancelledError):
                 raise AnalysisStopped(item.page.url) from None
-            try:
-                mine = await self._close_part(item, analysis, whole)
             except OutdatedError:
                 # Another part came meanwhile. Each time it is one more, so this ends.
                 self._count("parts/joined_again")
-        self._count(f"outcome/{analysis.outcome}" if mine else "lease_lost")
 
-    async def _close_part(self, item: CrawledPage, analysis: PageAnalysis, whole: Whole) -> bool:
+    async def _close_part(self, item: CrawledPage, analysis: PageAnalysis, whole: Whole) -> None:
         def also(c: Connection) -> None:
             own = item.lease.url_id
             save_whole(c, self._runtime, whole, own_url_id=own, verdict=item.verdict)
             if item.candidates:
                 self._runtime.offer(c, item.candidates)
 
-        return await self._spider.worker.complete(
-            item.lease, analysis.outcome, reason=analysis.reason, http_status=item.page.status,
+        assert analysis.part is not None
+        outcome = whole.group.outcome(analysis.part.number)
+        mine = await self._spider.worker.complete(
+            item.lease, outcome, reason=analysis.reason, http_status=item.page.status,
             also=also, only_if=lambda c: is_current(c, whole.group),
         )
+        self._count(f"outcome/{outcome}" if mine else "lease_lost")
+        if mine:
+            self._learn(analysis)
 
     async def _store_answer(self, item: SearchedPage) -> None:
         query, answer = item.query, item.answer

@@ -11,6 +11,7 @@ from typing import Any
 from qiaocrawl.extract import read_page
 from qiaocrawl.extract.base import extractor_for
 from qiaocrawl.extract.paging import joined
+from qiaocrawl.extract.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis, Relevance
 from qiaocrawl.relevance import PageScorer, page_scorers
 from qiaocrawl.text import Segmenter, fold
@@ -28,6 +29,7 @@ class AnalysisSetup:
         relevance_method: name of the page scorer.
         threshold: relevance from which an article is on topic; 0 = each pack's own.
         extractor_options: checked options of body extractors, (name, value); () = defaults.
+        learn_sites: say of every article what it tells about its site.
     """
 
     method: str
@@ -36,6 +38,7 @@ class AnalysisSetup:
     relevance_method: str
     threshold: float = 0.0
     extractor_options: tuple[tuple[str, Any], ...] = ()
+    learn_sites: bool = False
 
 
 class _Tools:
@@ -75,14 +78,21 @@ def prepare(setup: AnalysisSetup) -> None:
     gc.freeze()
 
 
-def analyse_page(page: FetchedPage, setup: AnalysisSetup) -> PageAnalysis:
+def analyse_page(
+    page: FetchedPage, setup: AnalysisSetup, template: SiteTemplate | None = None
+) -> PageAnalysis:
     """Everything one parse of *page* gives, for all topics of *setup*.
+
+    Args:
+        template: what is known of the site of *page*.
 
     Raises:
         ConfigError: no such extractor or page scorer.
     """
     tools = _tools(setup)
-    analysis = read_page(page, setup.method, setup.max_links, tools.extractor)
+    analysis = read_page(
+        page, setup.method, setup.max_links, tools.extractor, template, learn=setup.learn_sites
+    )
     article = analysis.article
     if article is None:
         return analysis

@@ -265,6 +265,8 @@ class PageAnalysis:
     """Links beyond the limit a page may have; they are counted, not kept."""
     canonical_url: str = ""
     part: ArticlePart | None = None
+    observation: SiteObservation | None = None
+    """What an article tells about its site; None where nothing is to be learnt."""
 
 
 # --- deduplication -----------------------------------------------------------

@@ -23,7 +23,7 @@ from qiaocrawl.storage.parts import (
     load_group,
     place_article,
     save_part,
-    tell_reasons,
+    tell_urls,
 )
 from qiaocrawl.urls import url_key
 
@@ -62,16 +62,20 @@ async def join_parts(runtime: Runtime, group: Group, own: PageAnalysis) -> Whole
     if not group.is_article:
         return Whole(group, None)
     if len(group.parts) == 1:
-        return _alone(group, own)
+        return head_alone(group, own)
     try:
-        return whole_of(group, await runtime.join(_title(group), group.texts))
+        return whole_of(group, await runtime.join(group.title, group.texts))
     except ExtractionError as error:
         logger.warning("the parts of %s stay apart: %s", group.head.first_url, error)
-        return _alone(group, None)
+        return head_alone(group, None)
 
 
-def _alone(group: Group, own: PageAnalysis | None) -> Whole:
-    """The head of *group* by itself; *own* if that is its analysis."""
+def head_alone(group: Group, own: PageAnalysis | None) -> Whole:
+    """The head of *group* without the texts of the others.
+
+    Args:
+        own: its analysis; None leaves the article's relevance as it is.
+    """
     analysis = group.head.analysis
     assert analysis.article is not None
     return Whole(group, replace(
@@ -105,7 +109,7 @@ def save_whole(
     """
     group = whole.group
     place_article(c, group)
-    tell_reasons(c, group, own_url_id)
+    tell_urls(c, group, own_url_id)
     if whole.analysis is None:
         return
     head = group.head
@@ -114,8 +118,3 @@ def save_whole(
         verdict = Verdict(VerdictKind.DISTINCT, why="its first page did not come")
     if verdict is not None:
         runtime.save_verdict(c, article_id, verdict)
-
-
-def _title(group: Group) -> str:
-    article = group.head.analysis.article
-    return article.title if article is not None else ""

@@ -177,6 +177,9 @@ OPTIONS: tuple[Option, ...] = (
            "that comes with the program.", _text),
     Option("QIAO_TEMPLATES", "", "folder or TOML file",
            "Method template: where the regions of sites stand.", _text),
+    Option("QIAO_SITE_LEARNING", True, "on/off",
+           "Learn what the pages of a site repeat and where its articles stand, and use it on "
+           "later pages.", _flag),
     Option("QIAO_EXTRACT_WORKERS", 1, "processes",
            "Worker processes that analyse pages.", _count(1, 64)),
     Option("QIAO_EXTRACT_SECONDS", 5.0, "s",

@@ -29,6 +29,7 @@ from qiaocrawl.analyse import (
     prepare,
 )
 from qiaocrawl.errors import ExtractionError, PoisonPageError
+from qiaocrawl.extract.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis, Relevance
 
 logger = logging.getLogger(__name__)
@@ -61,9 +62,9 @@ def _warm() -> None:
     """Nothing to do: starting the worker has prepared it."""
 
 
-def _analyse(page: FetchedPage) -> PageAnalysis:
+def _analyse(page: FetchedPage, template: SiteTemplate | None) -> PageAnalysis:
     assert _setup is not None, "the worker was started without a setup"
-    analysis: PageAnalysis = analyse_page(page, _setup)
+    analysis: PageAnalysis = analyse_page(page, _setup, template)
     return analysis
 
 
@@ -94,9 +95,14 @@ class AnalysisPool:
         self._running: set[Future[Any]] = set()
         self._pool = self._started()
 
-    def submit(self, page: FetchedPage) -> Future[PageAnalysis]:
-        """Queue one page. The future raises what :func:`page_error` translates."""
-        return self._submit(_analyse, page)
+    def submit(
+        self, page: FetchedPage, template: SiteTemplate | None = None
+    ) -> Future[PageAnalysis]:
+        """Queue one page, with what is known of its site.
+
+        The future raises what :func:`page_error` translates.
+        """
+        return self._submit(_analyse, page, template)
 
     def submit_parts(self, title: str, texts: Sequence[str]) -> Future[JoinedText]:
         """Queue the texts of an article's parts, to be joined and judged."""

@@ -1,129 +1,267 @@
-"""Running a stage again over stored pages: the same functions as in a crawl.
+"""Running a stage again over stored pages: the same functions as in a crawl, on all workers.
 
-Each stage reports what changed, and may be stopped and started again at any time.
+Each stage reports what changed. Asked to stop, it does so between two transactions and leaves
+everything as it is between two pages of a crawl; it may be started again at any time.
 """
 
 from __future__ import annotations
 
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from functools import partial
 
 from sqlalchemy import Connection
 
+from qiaocrawl.analyse import JoinedText, judge_texts
 from qiaocrawl.dedup import dedupers
 from qiaocrawl.errors import ExtractionError
 from qiaocrawl.items import Outcome, PageAnalysis, Queue, Relevance
+from qiaocrawl.joining import Whole, head_alone, save_whole, whole_of
 from qiaocrawl.pool import page_error
-from qiaocrawl.relevance import PageScorer, page_scorers
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.storage import articles, reprocessing
+from qiaocrawl.storage import articles, parts, reprocessing
 from qiaocrawl.storage.pages import StoredPage, iter_pages
+from qiaocrawl.storage.reprocessing import StoredText
 from qiaocrawl.storage.verdicts import save_verdict
 from qiaocrawl.storage.weights import rebuild_term_weights
+from qiaocrawl.urls import url_key
 
-Advance = Callable[[int], None]
-"""Called with the number of pages or articles just done."""
+Advance = Callable[[int], bool]
+"""Called with the number of pages or articles just done; False asks the stage to stop."""
 
+# One transaction each: a commit costs about as much as two pages' statements.
 _PAGES_AT_A_TIME = 64
+_BATCHES_AHEAD = 2
+_GROUPS_AT_A_TIME = 64
 _ARTICLES_AT_A_TIME = 500
+# Texts of one task: the way to a worker and back costs less than judging one of them.
+_TEXTS_A_TASK = 20
+
+_Judged = list[tuple[Relevance, ...]]
+
+
+@dataclass
+class _Restated:
+    """What one batch changed; ``groups`` are the paged articles whose parts it rewrote."""
+
+    changes: Counter[str] = field(default_factory=Counter)
+    groups: set[bytes] = field(default_factory=set)
 
 
 def again_extract(runtime: Runtime, advance: Advance) -> Counter[str]:
     """Analyse every stored page anew, on all workers.
 
     Returns:
-        Pages by what happened: ``unchanged``, ``article -> list`` and the like.
+        Pages by what happened: ``article, read again``, ``article -> list`` and the like.
     """
     changes: Counter[str] = Counter()
-    for stored, future in _in_flight(runtime):
-        analysis = _result(runtime, future)
-        restate = partial(_restate, runtime=runtime, stored=stored, analysis=analysis)
-        change = runtime.write_now(restate)
-        changes[change] += 1
-        advance(1)
+    groups: set[bytes] = set()
+    try:
+        for batch in _analysed(runtime):
+            restated = runtime.write_now(partial(_restate_all, runtime=runtime, batch=batch))
+            _learn(runtime, batch)
+            changes += restated.changes
+            groups |= restated.groups
+            if len(groups) >= _GROUPS_AT_A_TIME:
+                _join_again(runtime, groups)
+            if not advance(len(batch)):
+                break
+    finally:
+        _join_again(runtime, groups)
+        if runtime.learning is not None:
+            runtime.write_now(runtime.learning.saving())
     return changes
 
 
-def _in_flight(runtime: Runtime) -> Iterator[tuple[StoredPage, Future[PageAnalysis]]]:
-    """Stored pages with their analyses, one batch ahead of what is being written."""
-    waiting: list[tuple[StoredPage, Future[PageAnalysis]]] = []
+def _learn(runtime: Runtime, batch: Sequence[tuple[StoredPage, PageAnalysis]]) -> None:
+    """Let the memory of sites have what the pages tell; they are in the order of fetching."""
+    learning = runtime.learning
+    if learning is not None:
+        for _, analysis in batch:
+            learning.observe(analysis)
+        operation = learning.due()
+        if operation is not None:
+            runtime.write_now(operation)
+
+
+def _analysed(runtime: Runtime) -> Iterator[list[tuple[StoredPage, PageAnalysis]]]:
+    """Stored pages with their analyses, some batches ahead of what is being written."""
+    waiting: deque[list[tuple[StoredPage, Future[PageAnalysis]]]] = deque()
+    for batch in _stored_pages(runtime):
+        waiting.append([(stored, _submitted(runtime, stored)) for stored in batch])
+        if len(waiting) > _BATCHES_AHEAD:
+            yield _results(runtime, waiting.popleft())
+    while waiting:
+        yield _results(runtime, waiting.popleft())
+
+
+def _submitted(runtime: Runtime, stored: StoredPage) -> Future[PageAnalysis]:
+    learning = runtime.learning
+    template = learning.template_now(stored.page) if learning is not None else None
+    return runtime.pool.submit(stored.page, template)
+
+
+def _stored_pages(runtime: Runtime) -> Iterator[list[StoredPage]]:
     after = 0
     while batch := runtime.reader.run(
         partial(iter_pages, topic=None, after_id=after, limit=_PAGES_AT_A_TIME)
     ):
         after = batch[-1].id
-        coming = [
-            (stored, runtime.pool.submit(stored.page)) for stored in batch
-            if stored.queue != Queue.SEARCH
-        ]
-        yield from waiting
-        waiting = coming
-    yield from waiting
+        yield [stored for stored in batch if stored.queue != Queue.SEARCH]
+
+
+def _results(
+    runtime: Runtime, batch: Sequence[tuple[StoredPage, Future[PageAnalysis]]]
+) -> list[tuple[StoredPage, PageAnalysis]]:
+    return [(stored, _result(runtime, future)) for stored, future in batch]
 
 
 def _result(runtime: Runtime, future: Future[PageAnalysis]) -> PageAnalysis:
     try:
         return future.result()
     except Exception as error:
-        shown = page_error(error, runtime.options["QIAO_EXTRACT_SECONDS"])
-        if not isinstance(shown, ExtractionError):
-            raise
-        return PageAnalysis(Outcome.POISON, None, (), charset="", reason=str(shown))
+        reason = str(_of_the_page(runtime, error))
+        return PageAnalysis(Outcome.POISON, None, (), charset="", reason=reason)
 
 
-def _restate(c: Connection, runtime: Runtime, stored: StoredPage, analysis: PageAnalysis) -> str:
-    before = reprocessing.outcome_of(c, stored.url_id)
-    if before is None:
-        return "still open"
-    reprocessing.set_outcome(c, stored.url_id, analysis.outcome, analysis.reason)
+def _of_the_page(runtime: Runtime, error: Exception) -> ExtractionError:
+    """*error* of a worker as the page's own; anything else is raised."""
+    shown = page_error(error, runtime.options["QIAO_EXTRACT_SECONDS"])
+    if not isinstance(shown, ExtractionError):
+        raise error
+    return shown
+
+
+def _restate_all(
+    c: Connection, runtime: Runtime, batch: Sequence[tuple[StoredPage, PageAnalysis]]
+) -> _Restated:
+    restated = _Restated()
+    for stored, analysis in batch:
+        before = reprocessing.outcome_of(c, stored.url_id)
+        if before is None:
+            restated.changes["still open"] += 1
+            continue
+        outcome = analysis.outcome
+        if analysis.part is None:
+            _restate_page(c, runtime, stored, analysis, restated.groups)
+        else:
+            if outcome is Outcome.PART and before == Outcome.NOT_ARTICLE:
+                # Which of both it is follows from the other parts.
+                outcome = Outcome.NOT_ARTICLE
+            _restate_part(c, stored, analysis, restated.groups)
+        reprocessing.set_outcome(c, stored.url_id, outcome, analysis.reason)
+        same = before == outcome.value
+        restated.changes[f"{before}, read again" if same else f"{before} -> {outcome}"] += 1
+    return restated
+
+
+def _restate_page(
+    c: Connection, runtime: Runtime, stored: StoredPage, analysis: PageAnalysis,
+    groups: set[bytes],
+) -> None:
+    left = parts.drop_part(c, stored.url_id)
+    if left is not None:
+        groups.add(left)
     if analysis.article is None:
         reprocessing.drop_article(c, stored.url_id)
     else:
-        article_id = articles.save_article(
-            c, stored.url_id, analysis.article, analysis, anchor=stored.anchor, now=time.time()
-        )
-        articles.save_relevance(c, article_id, runtime.catalogue.topic_ids, analysis.relevance)
-        articles.save_title_terms(c, article_id, analysis.title_tokens)
-    same = before == analysis.outcome.value
-    return f"{before}, read again" if same else f"{before} -> {analysis.outcome}"
+        runtime.save_article(c, stored.url_id, analysis, anchor=stored.anchor)
+
+
+def _restate_part(
+    c: Connection, stored: StoredPage, analysis: PageAnalysis, groups: set[bytes]
+) -> None:
+    assert analysis.part is not None
+    left = parts.save_part(c, stored.url_id, analysis)
+    groups.add(url_key(analysis.part.urls[0]))
+    if left is not None:
+        groups.add(left)
+
+
+def _join_again(runtime: Runtime, groups: set[bytes]) -> None:
+    """Make the articles of *groups* anew, and take them off the set."""
+    while groups:
+        keys = sorted(groups)[:_GROUPS_AT_A_TIME]
+        found = [runtime.reader.run(partial(parts.load_group, first_key=key)) for key in keys]
+        here = [group for group in found if group is not None]
+        futures = [runtime.pool.submit_parts(group.title, group.texts) for group in here]
+        wholes = [
+            _whole(runtime, group, future) for group, future in zip(here, futures, strict=True)
+        ]
+        runtime.write_now(partial(_save_wholes, runtime=runtime, wholes=wholes))
+        groups.difference_update(keys)
+
+
+def _whole(runtime: Runtime, group: parts.Group, future: Future[JoinedText]) -> Whole:
+    try:
+        joined = future.result()
+    except Exception as error:
+        _of_the_page(runtime, error)
+        return head_alone(group, None)
+    return whole_of(group, joined) if group.is_article else Whole(group, None)
+
+
+def _save_wholes(c: Connection, runtime: Runtime, wholes: Sequence[Whole]) -> None:
+    for whole in wholes:
+        save_whole(c, runtime, whole)
 
 
 def again_relevance(runtime: Runtime, advance: Advance) -> Counter[str]:
-    """Judge every stored article anew for every imported topic.
+    """Judge every stored article anew for every imported topic, on all workers.
 
     Returns:
         Judgements by topic and result.
     """
-    options = runtime.options
-    scorer = page_scorers.get(options["QIAO_RELEVANCE_METHOD"])
-    scorers = [
-        scorer(pack, options["QIAO_RELEVANCE_THRESHOLD"])
-        for pack in runtime.catalogue.packs.values()
-    ]
     changes: Counter[str] = Counter()
+    for batch in _judged(runtime):
+        runtime.write_now(partial(_save_judgements, runtime=runtime, judged=batch))
+        for _, judgements in batch:
+            for one in judgements:
+                changes[f"{one.topic}: {'on topic' if one.relevant else 'off topic'}"] += 1
+        if not advance(len(batch)):
+            break
+    return changes
+
+
+def _judged(runtime: Runtime) -> Iterator[list[tuple[int, tuple[Relevance, ...]]]]:
+    """Stored articles' row ids with their judgements, a batch ahead of what is being written."""
+    waiting: deque[list[tuple[list[StoredText], Future[_Judged]]]] = deque()
     after = 0
     while batch := runtime.reader.run(
         partial(reprocessing.next_texts, after_id=after, limit=_ARTICLES_AT_A_TIME)
     ):
         after = batch[-1].article_id
-        judged = [(text.article_id, _judge(scorers, text.title, text.text)) for text in batch]
-        runtime.write_now(partial(_save_judgements, runtime=runtime, judged=judged))
-        for _, judgements in judged:
-            for one in judgements:
-                changes[f"{one.topic}: {'on topic' if one.relevant else 'off topic'}"] += 1
-        advance(len(batch))
-    return changes
+        tasks = [batch[at : at + _TEXTS_A_TASK] for at in range(0, len(batch), _TEXTS_A_TASK)]
+        waiting.append([(texts, runtime.pool.submit_articles(_pairs(texts))) for texts in tasks])
+        if len(waiting) > 1:
+            yield _judgements(runtime, waiting.popleft())
+    while waiting:
+        yield _judgements(runtime, waiting.popleft())
 
 
-def _judge(scorers: list[PageScorer], title: str, text: str) -> list[Relevance]:
-    return [scorer.judge(title, text) for scorer in scorers]
+def _pairs(texts: Sequence[StoredText]) -> list[tuple[str, str]]:
+    return [(text.title, text.text) for text in texts]
+
+
+def _judgements(
+    runtime: Runtime, tasks: Sequence[tuple[list[StoredText], Future[_Judged]]]
+) -> list[tuple[int, tuple[Relevance, ...]]]:
+    found: list[tuple[int, tuple[Relevance, ...]]] = []
+    for texts, future in tasks:
+        try:
+            judged = future.result()
+        except Exception as error:
+            # Together they took longer than one page may; here they have all the time.
+            _of_the_page(runtime, error)
+            judged = judge_texts(_pairs(texts), runtime.setup)
+        found += zip((text.article_id for text in texts), judged, strict=True)
+    return found
 
 
 def _save_judgements(
-    c: Connection, runtime: Runtime, judged: list[tuple[int, list[Relevance]]]
+    c: Connection, runtime: Runtime, judged: Sequence[tuple[int, tuple[Relevance, ...]]]
 ) -> None:
     for article_id, judgements in judged:
         articles.save_relevance(c, article_id, runtime.catalogue.topic_ids, judgements)
@@ -132,16 +270,22 @@ def _save_judgements(
 def again_dedup(runtime: Runtime, advance: Advance) -> Counter[str]:
     """Rebuild all reprint groups in one pass, and the title weights (Q6).
 
-    The result does not depend on the order in which the articles were found.
+    The result does not depend on the order in which the articles were found. Each title is
+    held against those before it, so this is work for one process. Asked to stop, it changes
+    nothing.
 
     Returns:
-        Articles by verdict, and under ``changed`` how many have another one than before.
+        Articles by verdict, and under ``changed`` how many have another one than before;
+        nothing if it was stopped.
     """
     options = runtime.options
     method: str = options["QIAO_DEDUP_METHOD"]
     titles = list(runtime.stored_titles())
     deduper = dedupers.get(method)(threshold=options["QIAO_DEDUP_THRESHOLD"])
-    verdicts = deduper.regroup(titles)
+    try:
+        verdicts = deduper.regroup(titles, partial(_advance_or_stop, advance))
+    except _Stopped:
+        return Counter()
     before = runtime.reader.run(reprocessing.verdicts_by_key)
     article_ids = runtime.reader.run(reprocessing.ids_by_key)
 
@@ -153,8 +297,16 @@ def again_dedup(runtime: Runtime, advance: Advance) -> Counter[str]:
         rebuild_term_weights(c)
 
     runtime.write_now(operation)
-    advance(len(titles))
     changes = Counter(str(verdict.kind) for verdict in verdicts.values())
     after = runtime.reader.run(reprocessing.verdicts_by_key)
     changes["changed"] = sum(before.get(key) != verdict for key, verdict in after.items())
     return changes
+
+
+class _Stopped(Exception):
+    """The pass was asked to stop."""
+
+
+def _advance_or_stop(advance: Advance, done: int) -> None:
+    if not advance(done):
+        raise _Stopped

@@ -36,6 +36,7 @@ from qiaocrawl.items import (
     TitleRecord,
     Verdict,
 )
+from qiaocrawl.learning import SiteLearning
 from qiaocrawl.options import Options
 from qiaocrawl.pool import AnalysisPool, is_pool_error, page_error
 from qiaocrawl.relevance import page_scorers
@@ -253,7 +254,13 @@ class Runtime:
             relevance_method=self.options["QIAO_RELEVANCE_METHOD"],
             threshold=self.options["QIAO_RELEVANCE_THRESHOLD"],
             extractor_options=extractor_options(self.options),
+            learn_sites=self.options["QIAO_SITE_LEARNING"],
         )
+
+    @cached_property
+    def learning(self) -> SiteLearning | None:
+        """What this run learns of sites; None when it is to learn nothing."""
+        return SiteLearning(self.reader) if self.options["QIAO_SITE_LEARNING"] else None
 
     @cached_property
     def pool(self) -> AnalysisPool:
@@ -272,7 +279,8 @@ class Runtime:
             ExtractionError: the analysis failed in another way.
             CancelledError: the crawl is stopping.
         """
-        return await self._in_pool(lambda pool: pool.submit(page))
+        template = await self.learning.template(page) if self.learning else None
+        return await self._in_pool(lambda pool: pool.submit(page, template))
 
     async def join(self, title: str, texts: Sequence[str]) -> JoinedText:
         """Join the texts of an article's parts, and judge the whole, in a worker process.
@@ -357,6 +365,9 @@ class Runtime:
             # Linear in all titles, so not for a run that must stop within seconds.
             self.write_now(rebuild_term_weights)
         numbers = {k: v for k, v in stats.items() if isinstance(v, int | float | str)}
+        if self.learning is not None:
+            self.write_now(self.learning.saving())
+            numbers |= self.learning.numbers()
         self.write_now(
             lambda c: runs.finish_run(c, run_id, reason, numbers, remaining, now=time.time())
         )

@@ -32,7 +32,7 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("crawl",),),
     # Put things together.
     (("__main__", "cli", "demo", "runtime", "catalogue", "analyse", "pool", "follow", "fetching",
-      "joining", "searching", "reprocess"),),
+      "joining", "searching", "reprocess", "learning"),),
     (("storage",), ("search",), ("archive",)),
     (("dedup",), ("relevance",), ("frontier",)),
     (("extract",), ("topic",), ("vsm",)),

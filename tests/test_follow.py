@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from qiaocrawl.follow import (
     Followed,
@@ -13,7 +14,7 @@ from qiaocrawl.follow import (
     seed_candidate,
 )
 from qiaocrawl.frontier import strategies
-from qiaocrawl.items import Lease, Link, Outcome, PageAnalysis, Queue
+from qiaocrawl.items import ArticlePart, Lease, Link, Outcome, PageAnalysis, Queue
 
 
 def lease(queue: Queue = Queue.SITE) -> Lease:
@@ -93,3 +94,48 @@ def test_seeds_are_at_the_top() -> None:
     seed = seed_candidate("http://www.a.test/", Queue.SITE, "t", bfs, rearm=True)
     assert (seed.depth, seed.score, seed.rearm) == (0, 0.0, True)
     assert isinstance(link_to(seed.url), Link)
+
+
+PARTS = ("http://www.a.test/n.html", "http://www.a.test/page", "http://www.a.test/n_3.html")
+
+
+def part_of(*urls: str, number: int = 2) -> ArticlePart:
+    return ArticlePart(number, urls or PARTS)
+
+
+def test_other_parts_of_an_article_have_its_depth_rank_and_queue() -> None:
+    found = analysis(PARTS[2], "http://www.a.test/other", part=part_of())
+    followed = follow(found, SITES)
+    first, third, other = followed.candidates
+    assert [first.url, third.url] == [PARTS[0], PARTS[2]], "also one the page does not link"
+    for one in (first, third):
+        assert (one.depth, one.score, one.anchor, one.queue) == (2, 5.0, "here", Queue.SITE)
+        assert one.payload == {"part_of": link_to(PARTS[0]).key.hex()}
+    assert (other.depth, other.payload) == (3, {})
+
+
+def test_parts_are_followed_where_links_are_not() -> None:
+    found = analysis("http://www.a.test/other", part=part_of())
+    deep = follow(found, FollowPolicy(SITES.sites, max_depth=2))
+    assert [one.url for one in deep.candidates] == [PARTS[0], PARTS[2]]
+    assert not follow(replace(found, nofollow=True), SITES).candidates
+    known = {link_to(url).key for url in PARTS}
+    assert follow(found, SITES, known=known).left["known"] == 2
+    single = follow_links(
+        lease(Queue.PAGES), found, FollowPolicy(frozenset()), strategies.get("bfs")(),
+        fresh=lambda key, score: True, now=1_800_000_000.0,
+    )  # fmt: skip
+    assert [one.queue for one in single.candidates] == [Queue.PAGES] * 2
+
+
+def test_a_chain_of_parts_of_parts_gets_deeper() -> None:
+    found = analysis(PARTS[0], part=part_of())
+    payload = {"part_of": link_to("http://www.a.test/elsewhere").key.hex()}
+    followed = follow_links(
+        replace(lease(), payload=payload), found, SITES, strategies.get("bfs")(),
+        fresh=lambda key, score: True, now=1_800_000_000.0,
+    )  # fmt: skip
+    assert [(one.url, one.depth) for one in followed.candidates] == [(PARTS[0], 3)]
+    moved = follow_redirect(replace(lease(), payload=payload), "http://www.a.test/new", SITES)
+    assert moved is not None
+    assert moved.payload == {**payload, "hops": 1}

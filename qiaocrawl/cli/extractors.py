@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.sites import sites
 from qiaocrawl.cli.train_blend import blend
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.errors import ConfigError, StorageError
@@ -33,9 +34,12 @@ from qiaocrawl.storage.outfile import growing_file
 from qiaocrawl.storage.pages import iter_pages
 from qiaocrawl.storage.reprocessing import count_pages
 
-app = typer.Typer(help="Extraction methods: list, train. 抽取方法", no_args_is_help=True)
+app = typer.Typer(
+    help="Extraction methods: list, train, what sites taught. 抽取方法", no_args_is_help=True
+)
 train = typer.Typer(help="Train a method that learns from pages.", no_args_is_help=True)
 app.add_typer(train, name="train")
+app.command()(sites)
 train.command()(blend)
 
 MAX_PAGE_BYTES = 10 * 1024 * 1024

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from qiaocrawl.items import TitleRecord, Verdict
 from qiaocrawl.registry import Registry
+
+Placed = Callable[[int], object]
+"""Called with the number of titles just grouped."""
 
 
 class TitleDeduper(Protocol):
@@ -27,13 +30,16 @@ class TitleDeduper(Protocol):
         """How many titles are remembered."""
         ...
 
-    def regroup(self, records: Iterable[TitleRecord]) -> dict[bytes, Verdict]:
+    def regroup(
+        self, records: Iterable[TitleRecord], placed: Placed | None = None
+    ) -> dict[bytes, Verdict]:
         """Verdicts for a whole collection, the same for any order of *records*.
 
         Neither reads nor changes what :meth:`judge` remembers. The representative of a
         group (earliest publish date, undated last, then smallest key) is DISTINCT of None,
         every other member points ``of`` its representative. Of records with the same key
-        one is taken, by the same rule.
+        one is taken, by the same rule. *placed* is called with the number of titles just
+        grouped; what it raises ends the pass.
         """
         ...
 

@@ -6,10 +6,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from qiaocrawl.dedup.deduper import Placed
 from qiaocrawl.dedup.index import TitleIndex
 from qiaocrawl.dedup.tokens import TitleTokens
 from qiaocrawl.items import TitleRecord, Verdict, VerdictKind
 from qiaocrawl.vsm import Counts, Vocabulary
+
+_TOLD_EVERY = 100
 
 Rank = tuple[bool, float, bytes]
 
@@ -21,7 +24,8 @@ def rank(record: TitleRecord) -> Rank:
 
 
 def grouped(
-    records: Iterable[TitleRecord], tokens: TitleTokens, threshold: float
+    records: Iterable[TitleRecord], tokens: TitleTokens, threshold: float,
+    placed: Placed | None = None,
 ) -> dict[bytes, Verdict]:
     """A verdict by key for all *records*; see ``TitleDeduper.regroup``."""
     vocabulary = Vocabulary()
@@ -31,7 +35,12 @@ def grouped(
         vocabulary.add(title)
         titles.append((record, title))
     groups = _Groups(TitleIndex(vocabulary, threshold))
-    return {record.key: groups.place(record, title) for record, title in titles}
+    verdicts = {}
+    for position, (record, title) in enumerate(titles, start=1):
+        verdicts[record.key] = groups.place(record, title)
+        if placed is not None and (position % _TOLD_EVERY == 0 or position == len(titles)):
+            placed((position - 1) % _TOLD_EVERY + 1)
+    return verdicts
 
 
 def _in_order(records: Iterable[TitleRecord]) -> list[TitleRecord]:

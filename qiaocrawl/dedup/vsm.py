@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qiaocrawl.dedup.deduper import dedupers
+from qiaocrawl.dedup.deduper import Placed, dedupers
 from qiaocrawl.dedup.grouping import Rank, grouped, rank
 from qiaocrawl.dedup.index import TitleIndex
 from qiaocrawl.dedup.tokens import TitleTokens
@@ -95,14 +95,16 @@ class VsmDeduper:
         if self._forgotten > max(_MIN_FORGOTTEN, len(self._known)):
             self._rebuild()
 
-    def regroup(self, records: Iterable[TitleRecord]) -> dict[bytes, Verdict]:
+    def regroup(
+        self, records: Iterable[TitleRecord], placed: Placed | None = None
+    ) -> dict[bytes, Verdict]:
         """Verdicts for a whole collection, the same for any order of *records*.
 
         N and df are those of the whole collection. Titles are taken in the order of the
         rule; one joins the most similar representative that reaches the threshold, or
         becomes a representative. What :meth:`judge` remembers is neither read nor changed.
         """
-        return grouped(records, self._tokens, self._threshold)
+        return grouped(records, self._tokens, self._threshold, placed)
 
     def _verdict(self, title: Counts, digest: bytes) -> Verdict:
         own = self._index.row(title)

@@ -51,6 +51,7 @@ class Score:
     Attributes:
         articles: gold articles that were found, print versions among them.
         body_f1: mean over them, see the module.
+        paged_f1: mean over those that have several pages, whose gold is the whole text.
         title_exact, date_exact, author_exact, source_exact: shares of them; spaces and forms
             of width do not count, a date is right by its day in China, and author and source
             are asked of pages that show one.
@@ -59,12 +60,13 @@ class Score:
         coverage: share of all articles a crawler may read that was found; also of those on
             authoritative sites and of those on topic.
         false_articles: stored pages that are no article (lists, forms, "not found" ...).
-        parts: stored second and later pages of paged articles.
+        parts: second and later pages of paged articles that were stored as articles.
         repeated: articles stored again under another address.
     """
 
     articles: int
     body_f1: float
+    paged_f1: float
     title_exact: float
     date_exact: float
     author_exact: float
@@ -110,9 +112,11 @@ def score(web: DemoWeb, articles: Iterable[ScoredArticle]) -> Score:
             matched[gold.url] = (gold, article)
     pairs = list(matched.values())
     everything, authoritative, on_topic = _coverage(web, pairs)
+    paged = {gold.target_url for gold in web.gold() if gold.kind is Kind.PART}
     return Score(
         articles=len(pairs),
         body_f1=_mean([body_f1(gold.body, article.text) for gold, article in pairs]),
+        paged_f1=_mean([body_f1(g.body, a.text) for g, a in pairs if g.url in paged]),
         title_exact=_mean([_same(gold.title, article.title) for gold, article in pairs]),
         date_exact=_mean([_same_day(gold, article) for gold, article in pairs]),
         author_exact=_mean([_same(g.author, a.author) for g, a in pairs if g.author]),

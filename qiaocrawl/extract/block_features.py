@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import chain
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,7 @@ from qiaocrawl.extract.block_signs import (
     LETTER,
     OTHER,
     QUOTE,
+    SPACE,
     STOP,
     TAGS,
     WORD_NAMES,
@@ -31,7 +34,7 @@ from qiaocrawl.extract.block_signs import (
     tag_number,
     title_words,
 )
-from qiaocrawl.extract.block_sums import Floats, Ints, best_run, counted, shifted, window
+from qiaocrawl.extract.block_sums import Floats, Ints, best_run, counted
 from qiaocrawl.page.blocks import PageBlocks
 
 _HEAD_CHARS = 150
@@ -40,6 +43,9 @@ _TAIL_CHARS = 100
 _NOTICE_CHARS = 400
 _IMPRINT_CHARS = 150
 """Longer blocks tell more than a notice or an imprint does."""
+_PLACE = attrgetter("first", "end", "parent", "depth", "images")
+_TAG_FLAGS = np.eye(len(TAGS) + 1, dtype=np.float32)[:, :-1]
+_LAST_KINDS = np.array([[STOP], [DOT], [COMMA], [QUOTE], [BULLET]])
 _LEVELS = 4
 """Elements around a block that are looked at."""
 
@@ -51,7 +57,7 @@ class BlockFeatures:
     Attributes:
         values: (n, f) features.
         chars: (n,) characters without white space.
-        holders: (n, 4) indexes of the elements around each block, innermost first; the
+        holders: (4, n) indexes of the elements around each block, innermost first; the
             outermost is repeated where there are fewer.
         first, end: (elements,) range of blocks of each element.
         notices: (n,) whether a block is a legal notice or an imprint by its words.
@@ -79,14 +85,18 @@ def features_of(found: PageBlocks, title: str) -> BlockFeatures | None:
 
 
 class _Builder:
-    """Works out the features of one page, a group of columns after the other."""
+    """Works out the features of one page, a group of rows after the other.
+
+    A page has about two hundred blocks, so that the number of numpy calls counts, not their
+    size: related rows are worked out together, as (rows, n).
+    """
 
     def __init__(self, found: PageBlocks, title: str) -> None:
         self.blocks = found.blocks
         self.elements = found.elements
         self.title = title
         self.n = len(found.blocks)
-        self.columns: list[NDArray[np.generic]] = []
+        self.rows: list[NDArray[np.generic]] = []
 
     def build(self) -> BlockFeatures:
         self._count_characters()
@@ -99,99 +109,91 @@ class _Builder:
         self._main_container()
         self._repetition()
         self._page()
-        values = np.empty((len(self.columns), self.n), dtype=np.float32)
-        for row, column in enumerate(self.columns):
-            values[row] = column
+        values = np.empty((sum(map(len, self.rows)), self.n), dtype=np.float32)
+        at = 0
+        for rows in self.rows:
+            values[at : at + len(rows)] = rows
+            at += len(rows)
         return BlockFeatures(
             values.T, self.chars, self.holders, self.first, self.end, self.notices, self.alike
         )
 
-    def _add(self, *columns: NDArray[np.generic]) -> None:
-        self.columns.extend(columns)
+    def _add(self, rows: NDArray[np.generic]) -> None:
+        """Add features as (rows, n), or as (rows, 1) where they are the same for all blocks."""
+        self.rows.append(rows)
 
     # --- counting -------------------------------------------------------------------------
 
     def _count_characters(self) -> None:
-        self.texts = texts = [block.text for block in self.blocks]
-        joined = "\n".join(texts)
-        lengths = np.fromiter(map(len, texts), dtype=np.int64, count=self.n)
-        self.starts = np.concatenate(([0], np.cumsum(lengths + 1)[:-1]))
-        codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-        kinds = np.where(
-            codes < 0x10000, class_table()[np.minimum(codes, 0xFFFF)], np.uint8(OTHER)
-        )
-        self.last_kind = kinds[self.starts + lengths - 1]
-        self.first_kind = kinds[self.starts]
-        space = (codes == 32) | (codes == 10)
-        self.counts = np.stack(
-            [np.add.reduceat(kinds == kind, self.starts) for kind in range(len(CLASSES))]
-        ).astype(np.float32)
-        spaces = np.add.reduceat(space, self.starts).astype(np.float32)
-        spaces[:-1] -= 1  # the line end after each block but the last
-        self.counts[OTHER] -= np.add.reduceat(space, self.starts)
-        self.spaces = spaces
-        self.chars = np.maximum(self.counts.sum(axis=0), 1).astype(np.float32)
-        self.linked = np.fromiter((b.linked for b in self.blocks), np.float32, self.n)
-        self.linked = np.minimum(self.linked, self.chars)
+        blocks, n = self.blocks, self.n
+        self.texts = texts = [block.text for block in blocks]
+        lengths = np.fromiter(map(len, texts), dtype=np.int64, count=n)
+        ends = np.cumsum(lengths)
+        starts = ends - lengths
+        codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
+        kinds = class_table()[np.minimum(codes, 0xFFFF)]
+        self.first_kind, self.last_kind = kinds[starts], kinds[ends - 1]
+        cells = np.repeat(np.arange(n) * len(CLASSES), lengths) + kinds
+        counts = np.bincount(cells, minlength=n * len(CLASSES)).reshape(n, len(CLASSES))
+        self.counts = np.ascontiguousarray(counts.T, dtype=np.float32)
+        self.spaces = self.counts[SPACE]
+        self.chars = np.maximum(lengths - self.spaces, 1).astype(np.float32)
+        marks = np.array([(b.linked, b.bold, b.links, b.after_break, b.element) for b in blocks])
+        self.marks = marks.T
+        self.linked = np.minimum(self.marks[0].astype(np.float32), self.chars)
         self.free = self.chars - self.linked
         # An English sentence ends with a dot before a space; abbreviations are few.
         self.stops = self.counts[STOP] + np.minimum(self.counts[DOT], self.spaces / 4 + 1)
+        self.told = np.where(self.stops > 0, self.free, np.float32(0))
+        self.all_chars = max(float(self.chars.sum()), 1.0)
+        self.all_told = max(float(self.told.sum()), 1.0)
 
     def _look_at_elements(self) -> None:
         elements = self.elements
         m = len(elements)
         numbers: dict[str, int] = {}
-        rows = [
-            (e.first, e.end, e.parent, e.depth, e.images,
-             numbers.setdefault(e.names, len(numbers)),
-             tag_number(e.tag))
-            for e in elements
-        ]  # fmt: skip
-        columns = np.array(rows, dtype=np.int64).T
-        self.first, self.end, parent, self.depth, self.images, self.names, self.tags = columns
+        self.names = np.array([numbers.setdefault(e.names, len(numbers)) for e in elements])
+        self.tags = np.array([tag_number(e.tag) for e in elements])
+        places = chain.from_iterable(map(_PLACE, elements))
+        columns = np.fromiter(places, np.int64, 5 * m).reshape(m, 5).T
+        self.first, self.end, parent, self.depth, self.images = columns
         self.parent = np.where(parent < 0, np.arange(m), parent)
         named = np.array([name_flags(names) for names in numbers], dtype=np.float32)
-        self.flags = named[self.names]
-        self.tag_flags = np.eye(len(TAGS) + 1, dtype=np.float32)[self.tags, :-1]
-        own = np.fromiter((b.element for b in self.blocks), np.int64, self.n)
-        levels = [own]
+        self.flags = np.hstack((_TAG_FLAGS[self.tags], named[self.names])).T
+        levels = [self.marks[4]]
         for _ in range(_LEVELS - 1):
             levels.append(self.parent[levels[-1]])
-        self.holders = np.stack(levels, axis=1)
+        self.holders = np.stack(levels)
 
-    def _above(self, flags: Floats) -> Floats:
-        """For every block whether an element around it has each of *flags*."""
-        steps = np.zeros((self.n + 1, flags.shape[1]), dtype=np.float32)
-        marked = flags.any(axis=1)
-        np.add.at(steps, self.first[marked], flags[marked])
-        np.subtract.at(steps, self.end[marked], flags[marked])
-        above: Floats = (np.cumsum(steps[:-1], axis=0) > 0.5).astype(np.float32)
-        return above
+    def _inside(self, per_block: NDArray[np.generic]) -> NDArray[np.float64]:
+        """Sums of (rows, n) over the blocks of every element, as (rows, elements)."""
+        running = _running(per_block)
+        return running[:, self.end] - running[:, self.first]
 
-    def _inside(self, per_block: NDArray[np.generic]) -> Floats:
-        """Sums of *per_block* over the blocks of every element."""
-        running = np.concatenate(([0.0], np.cumsum(per_block, dtype=np.float64)))
-        sums: Floats = (running[self.end] - running[self.first]).astype(np.float32)
-        return sums
+    def _above(self) -> NDArray[np.bool_]:
+        """For every flag and block whether an element around the block has the flag."""
+        flag, element = np.nonzero(self.flags)
+        width = self.n + 1
+        size = len(self.flags) * width
+        steps = np.bincount(flag * width + self.first[element], minlength=size)
+        steps -= np.bincount(flag * width + self.end[element], minlength=size)
+        return np.asarray(np.cumsum(steps.reshape(-1, width)[:, :-1], axis=1) > 0)
 
-    # --- columns ----------------------------------------------------------------------------
+    # --- rows -------------------------------------------------------------------------------
 
     def _own(self) -> None:
-        chars, blocks = self.chars, self.blocks
+        chars, marks, counts = self.chars, self.marks, self.counts
         self.size = np.log1p(chars)
         self.link_share = self.linked / chars
-        bold = np.fromiter((b.bold for b in blocks), np.float32, self.n)
-        links = np.fromiter((b.links for b in blocks), np.float32, self.n)
-        breaks = np.fromiter((b.after_break for b in blocks), np.float32, self.n)
-        self._add(self.size, self.link_share, np.minimum(bold / chars, 1), np.log1p(links), breaks)
-        for kind in (LETTER, HAN, DIGIT, OTHER, BULLET):
-            self._add(self.counts[kind] / chars)
-        self._add(
-            np.log1p(self.stops), np.log1p(self.counts[COMMA]), np.log1p(self.counts[QUOTE]),
-            np.minimum(self.stops / chars * 20, 3), np.log1p(self.spaces),
-        )  # fmt: skip
-        self._add(self.last_kind == STOP, self.last_kind == DOT, self.last_kind == COMMA,
-                  self.last_kind == QUOTE, self.first_kind == BULLET, self.last_kind == BULLET)
+        self.log_stops = np.log1p(self.stops)
+        self._add(np.stack((
+            self.size, self.link_share, np.minimum(marks[1] / chars, 1), np.log1p(marks[2]),
+            marks[3], self.log_stops, np.minimum(self.stops / chars * 20, 3),
+        )))  # fmt: skip
+        self._add(counts[[LETTER, HAN, DIGIT, OTHER, BULLET]] / chars)
+        self._add(np.log1p(counts[[COMMA, QUOTE, SPACE]]))
+        self._add(self.last_kind == _LAST_KINDS)
+        self._add((self.first_kind == BULLET)[None])
 
     def _words(self) -> None:
         text, starts = self._heads()
@@ -199,8 +201,10 @@ class _Builder:
         self.notices = self._notices(flags)
         weight = flags.sum(axis=0)
         self.wordy = np.log1p(weight)
-        self._add(*np.log1p(flags), np.minimum(8 * weight / self.chars, 3))
-        self._add(np.log1p(self._title_words(text, starts)))
+        self._add(np.log1p(flags))
+        self._add(np.stack((
+            np.minimum(8 * weight / self.chars, 3), np.log1p(self._title_words(text, starts)),
+        )))  # fmt: skip
 
     def _notices(self, flags: Floats) -> NDArray[np.bool_]:
         """Legal notices and imprints: too few of them in any collection to be learnt."""
@@ -235,137 +239,133 @@ class _Builder:
         return np.asarray((counts > 0).sum(axis=0), dtype=np.float32)
 
     def _around(self) -> None:
-        chars_in = self._inside(self.chars)
-        links_in = self._inside(self.linked) / np.maximum(chars_in, 1)
-        blocks_in = (self.end - self.first).astype(np.float32)
-        stops_in = self._inside(self.stops)
-        told_in = self._inside(np.where(self.stops > 0, self.free, 0))
-        words_in = self._inside(self.wordy)
-        self.told_in = told_in
-        total = max(float(self.chars.sum()), 1.0)
-        told = max(float(np.where(self.stops > 0, self.free, 0).sum()), 1.0)
-        for level in range(_LEVELS):
-            at = self.holders[:, level]
-            self._add(
-                np.log1p(chars_in)[at], links_in[at], np.log1p(blocks_in)[at],
-                np.log1p(stops_in / np.maximum(blocks_in, 1))[at], (chars_in / total)[at],
-                (told_in / told)[at], (words_in / np.maximum(blocks_in, 1))[at],
-            )  # fmt: skip
-        own, above = self.holders[:, 0], self.holders[:, 1]
-        self._add(*self.tag_flags[own].T, *self._above(self.tag_flags).T)
-        self._add(*self.flags[own].T, *self.flags[above].T, *self._above(self.flags).T)
-        self._add(self.depth[own] / 10)
+        sums = self._inside(
+            np.stack((self.chars, self.linked, self.stops, self.told, self.wordy))
+        )
+        self.chars_in, linked_in, stops_in, self.told_in, words_in = sums
+        count = self.end - self.first
+        blocks_in = np.maximum(count, 1)
+        self.links_in = linked_in / np.maximum(self.chars_in, 1)
+        around = np.stack((
+            np.log1p(self.chars_in), self.links_in, np.log1p(count), np.log1p(stops_in / blocks_in),
+            self.chars_in / self.all_chars, self.told_in / self.all_told, words_in / blocks_in,
+        ))  # fmt: skip
+        self._add(around[:, self.holders].reshape(-1, self.n))
+        own = self.flags[:, self.holders[0]]
+        self._add(own)
+        self._add(self.flags[len(TAGS) :, self.holders[1]])
+        self._add(self._above())
+        self._add(self.depth[self.holders[0]][None] / 10)
 
     def _neighbours(self) -> None:
-        signals = (self.size, self.link_share, np.log1p(self.stops), self.wordy)
-        own = self.holders[:, 0]
+        n, far = self.n, 3
+        signals = np.stack((self.size, self.link_share, self.log_stops, self.wordy,
+                            self.holders[0]))  # fmt: skip
+        padded = np.full((len(signals), n + 2 * far), -1.0, dtype=np.float32)
+        padded[:, far : far + n] = signals
         for step in (-3, -2, -1, 1, 2, 3):
-            for signal in signals:
-                self._add(shifted(signal, step))
-        for step in (-2, -1, 1, 2):
-            self._add(shifted(own.astype(np.float32), step) == own)
+            beside = padded[:, far + step : far + step + n]
+            self._add(beside[:4])
+            if abs(step) < far:
+                self._add(beside[4:] == signals[4])
+        running = _running(np.stack((self.chars, self.free, self.linked, self.stops)))
+        order = np.arange(n)
         for half in (3, 8, 20):
-            chars = window(self.chars, half)
-            self._add(
-                np.log1p(window(self.free, half)), window(self.linked, half) / chars,
-                np.log1p(window(self.stops, half)),
-            )  # fmt: skip
+            lower, upper = np.maximum(order - half, 0), np.minimum(order + half + 1, n)
+            chars, free, linked, stops = running[:, upper] - running[:, lower]
+            self._add(np.stack((np.log1p(free), linked / np.maximum(chars, 1), np.log1p(stops))))
 
     def _position(self) -> None:
         n = self.n
-        order = np.arange(n, dtype=np.float32)
-        total = max(float(self.chars.sum()), 1.0)
-        before = (np.cumsum(self.chars) - self.chars) / total
-        told = np.where(self.stops > 0, self.free, 0)
-        told_before = (np.cumsum(told) - told) / max(float(told.sum()), 1.0)
-        self._add(order / n, before, told_before, np.log1p(order), np.log1p(n - order))
+        order = np.arange(n)
+        self.order = order
+        before, told_before = _running(np.stack((self.chars, self.told)))[:, :-1]
+        self._add(np.stack((
+            order / n, before / self.all_chars, told_before / self.all_told, np.log1p(order),
+            np.log1p(n - order),
+        )))  # fmt: skip
         at = self._title_block()
         if at < 0:
-            self._add(*(np.zeros(n) for _ in range(4)))
+            self._add(np.zeros((4, 1)))
             return
         away = order - at
-        past = np.where(away > 0, np.log1p(np.maximum(away, 0)), 0)
-        told_since = np.where(away > 0, np.log1p(np.maximum(np.cumsum(told) - told
-                                                            - np.cumsum(told)[at], 0)), 0)
-        self._add(np.sign(away), past, told_since, np.ones(n))
+        since = np.maximum(told_before - told_before[at] - self.told[at], 0) * (away > 0)
+        self._add(np.stack((
+            np.sign(away), np.log1p(np.maximum(away, 0)), np.log1p(since), np.ones(n),
+        )))  # fmt: skip
 
     def _title_block(self) -> int:
         """The last block that is a beginning or most of ``<title>``; -1 when none is."""
         title = self.title
+        longest = len(title) + 10
         best, best_size = -1, 0
-        for i, block in enumerate(self.blocks):
-            text = block.text
+        for i, text in enumerate(self.texts):
             size = len(text)
-            if 4 <= size <= len(title) + 10 and size >= best_size and text in title:
-                own = self.elements[block.element].tag
-                if 2 * size >= len(title) or title.startswith(text) or own in ("h1", "h2"):
+            if 4 <= size <= longest and size >= best_size and text in title:
+                tag = self.elements[self.blocks[i].element].tag
+                if 2 * size >= len(title) or title.startswith(text) or tag in ("h1", "h2"):
                     best, best_size = i, size
         return best
 
     def _main_container(self) -> None:
-        """Where two plain rules see the body: these are the other extractors' ideas."""
+        """Where three plain rules see the body: these are the other extractors' ideas."""
         # As in Arc90's Readability: text gives points to its element and half to the next.
         points = np.where(
             (self.free >= 20) & (self.link_share < 0.5),
             1 + np.log1p(self.counts[COMMA] + self.stops) * 2 + np.minimum(self.free / 100, 5), 0,
         )  # fmt: skip
         m = len(self.elements)
-        near = np.bincount(self.holders[:, 0], points, m) + np.bincount(
-            self.holders[:, 1], points, m)
-        far = 0.5 * np.bincount(self.holders[:, 2], points, m)
-        chars_in = np.maximum(self._inside(self.chars), 1)
-        score = (near + far) * (1 - self._inside(self.linked) / chars_in)
-        self._range(int(score.argmax()))
-        # The element with most told text when every other character counts against it.
-        told = np.where(self.stops > 0, self.free, 0)
-        gain = self._inside(told) - 2.0 * self._inside(self.chars - told)
-        self._range(int(gain.argmax()))
+        near = np.bincount(self.holders[0], points, m) + np.bincount(self.holders[1], points, m)
+        far = 0.5 * np.bincount(self.holders[2], points, m)
+        by_points = int(((near + far) * (1 - self.links_in)).argmax())
+        # The element with most told text when every other character counts against it twice.
+        by_text = int((3 * self.told_in - 2 * self.chars_in).argmax())
         # The run of blocks with the highest sum, as in maximum subsequence segmentation.
-        value = np.where(self.stops > 0, self.free, 0) - 1.5 * self.linked - 12
-        lo, hi = best_run(value)
-        self._inside_columns(lo, hi)
-
-    def _range(self, element: int) -> None:
-        self._inside_columns(int(self.first[element]), int(self.end[element]))
-
-    def _inside_columns(self, lo: int, hi: int) -> None:
-        order = np.arange(self.n, dtype=np.float32)
-        inside = (order >= lo) & (order < hi)
-        outside = np.maximum(np.maximum(lo - order, order - hi + 1), 0)
-        at = np.clip((order - lo) / max(hi - lo, 1), 0, 1)
-        share = float(self.free[lo:hi].sum()) / max(float(self.free.sum()), 1.0)
-        self._add(inside, np.log1p(outside) * np.where(order < lo, -1, 1), at,
-                  np.full(self.n, share))
+        run = best_run(self.told - 1.5 * self.linked - 12)
+        ranges = [*((int(self.first[e]), int(self.end[e])) for e in (by_points, by_text)), run]
+        lo, hi = np.array(ranges).T[:, :, None]
+        order = self.order
+        shares = [[self.free[a:b].sum() / max(self.free.sum(), 1.0)] for a, b in ranges]
+        self._add((order >= lo) & (order < hi))
+        self._add(np.sign(order - lo + 0.5) * np.log1p(
+            np.maximum(np.maximum(lo - order, order - hi + 1), 0)))
+        self._add(np.clip((order - lo) / np.maximum(hi - lo, 1), 0, 1))
+        self._add(np.array(shares))
 
     def _repetition(self) -> None:
         # Elements are alike when they and what is around them have the same tags and names.
         kind = self.tags * (int(self.names.max()) + 1) + self.names
-        outer = kind[self.parent] * (int(kind.max()) + 1) + kind
-        groups = np.unique(outer, return_inverse=True)[1]
-        self.alike = groups[self.holders[:, 0]]
+        many = int(kind.max()) + 1
+        groups = np.unique(kind[self.parent] * many + kind, return_inverse=True)[1]
+        self.alike = groups[self.holders[0]]
         count = int(self.alike.max()) + 1
-        told = np.where(self.stops > 0, self.free, 0)
-        size = np.bincount(self.alike, minlength=count)
-        told_alike = np.bincount(self.alike, told, count) / max(float(told.sum()), 1.0)
-        chars_alike = np.bincount(self.alike, self.chars, count)
-        links_alike = np.bincount(self.alike, self.linked, count) / np.maximum(chars_alike, 1)
-        mean = np.log1p(chars_alike / np.maximum(size, 1))
-        self._add(*(column[self.alike] for column in
-                    (np.log1p(size), told_alike, links_alike, mean)))
-        siblings = self.parent * (int(kind.max()) + 1) + kind
-        _, which, twins = np.unique(siblings, return_inverse=True, return_counts=True)
-        for level in range(3):
-            self._add(np.log1p(twins)[which[self.holders[:, level]]])
-        seen = Counter(block.text for block in self.blocks)
-        self._add(np.log1p(np.fromiter((seen[b.text] for b in self.blocks), np.float32, self.n)))
-        images = np.log1p(self.images)
-        self._add(images[self.holders[:, 0]], images[self.holders[:, 1]])
+        size, told, chars, linked = (
+            np.bincount(self.alike, weights, count)
+            for weights in (None, self.told, self.chars, self.linked)
+        )
+        mean = np.log1p(chars / np.maximum(size, 1))
+        links = linked / np.maximum(chars, 1)
+        self._add(np.stack((np.log1p(size), told / self.all_told, links, mean))[:, self.alike])
+        _, which, twins = np.unique(self.parent * many + kind, return_inverse=True,
+                                    return_counts=True)  # fmt: skip
+        self._add(np.log1p(twins)[which][self.holders[:3]])
+        seen = Counter(self.texts)
+        self._add(np.log1p(np.array([[seen[text] for text in self.texts]])))
+        self._add(np.log1p(self.images)[self.holders[:2]])
 
     def _page(self) -> None:
-        total = max(float(self.chars.sum()), 1.0)
-        told = float(np.where(self.stops > 0, self.free, 0).sum())
-        longest = float(self.free.max())
-        for value in (np.log1p(total), float(self.linked.sum()) / total, np.log1p(self.n),
-                      float(self.counts[HAN].sum()) / total, np.log1p(told), np.log1p(longest)):
-            self._add(np.full(self.n, value))
-        self._add(self.free / max(longest, 1.0))
+        longest = max(float(self.free.max()), 1.0)
+        told = float(self.told.sum())
+        self._add(np.array([
+            [np.log1p(self.all_chars)], [float(self.linked.sum()) / self.all_chars],
+            [np.log1p(self.n)], [float(self.counts[HAN].sum()) / self.all_chars],
+            [np.log1p(told)], [np.log1p(longest)],
+        ]))  # fmt: skip
+        self._add(self.free[None] / longest)
+
+
+def _running(rows: NDArray[np.generic]) -> NDArray[np.float64]:
+    """Running sums of (rows, n) along the blocks, with a 0 before the first."""
+    running = np.zeros((rows.shape[0], rows.shape[1] + 1))
+    np.cumsum(rows, axis=1, out=running[:, 1:])
+    return running

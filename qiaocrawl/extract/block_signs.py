@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 # --- characters -------------------------------------------------------------------------
 
-CLASSES = ("letter", "han", "digit", "stop", "dot", "comma", "quote", "bullet", "other")
-LETTER, HAN, DIGIT, STOP, DOT, COMMA, QUOTE, BULLET, OTHER = range(len(CLASSES))
+CLASSES = ("letter", "han", "digit", "stop", "dot", "comma", "quote", "bullet", "space", "other")
+LETTER, HAN, DIGIT, STOP, DOT, COMMA, QUOTE, BULLET, SPACE, OTHER = range(len(CLASSES))
 _STOPS = "。！？!?；;…"
 _COMMAS = "，、,：:"
 _QUOTES = "“”‘’「」『』\"'《》"
@@ -38,6 +38,8 @@ def class_table() -> NDArray[np.uint8]:
         (_STOPS, STOP), (".", DOT), (_COMMAS, COMMA), (_QUOTES, QUOTE), (_BULLETS, BULLET),
     ):  # fmt: skip
         table[[ord(c) for c in characters]] = kind
+    table[[0x20, 0xA0, 0x3000]] = SPACE
+    table[0xFFFF] = OTHER  # stands for all beyond the basic plane
     return table
 
 
@@ -47,7 +49,8 @@ def class_table() -> NDArray[np.uint8]:
 # not optional, so that a search leaps from candidate to candidate.
 _WORDS = {
     "legal": (
-        "版权|版權|©|copyright|all rights reserved|icp|备案|備案|许可证|許可證|举报电话|"
+        "版权|版權|©|copyright|all rights reserved|icp备|icp证|公网安备|备案|備案|许可证|"
+        "許可證|举报电话|"
         "举报邮箱|地址:|地址：|电话:|电话：|電話:|電話：|邮编|传真|邮箱|terms of|"
         "privacy policy|关于我们|关于本站|联系我们|關於我們|聯絡我們|联系方式|技术支持|主办|"
         "主管|承办|网站地图|友情链接|友情連結"

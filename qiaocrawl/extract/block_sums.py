@@ -21,25 +21,6 @@ def counted(hits: list[tuple[int, int]], starts: Ints, kinds: int) -> Floats:
     return np.bincount(cells, minlength=kinds * n).reshape(kinds, n).astype(np.float32)
 
 
-def shifted(signal: Floats, step: int) -> Floats:
-    """``signal[i + step]`` at every i; -1 where there is none."""
-    shifted = np.full(len(signal), -1.0, dtype=np.float32)
-    if abs(step) < len(signal):
-        if step > 0:
-            shifted[:-step] = signal[step:]
-        else:
-            shifted[-step:] = signal[:step]
-    return shifted
-
-
-def window(signal: Floats, half: int) -> Floats:
-    """Sums over the blocks from i - half to i + half."""
-    running = np.concatenate(([0.0], np.cumsum(signal, dtype=np.float64)))
-    order = np.arange(len(signal))
-    upper = np.minimum(order + half + 1, len(signal))
-    return (running[upper] - running[np.maximum(order - half, 0)]).astype(np.float32)
-
-
 def best_run(value: Floats) -> tuple[int, int]:
     """The range with the highest sum (Kadane), as [first, end)."""
     running = np.concatenate(([0.0], np.cumsum(value, dtype=np.float64)))

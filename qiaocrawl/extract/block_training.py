@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.extract.block_features import features_of
-from qiaocrawl.extract.block_network import BlockNetwork, Layers
+from qiaocrawl.extract.block_network import LIMIT, BlockNetwork
 from qiaocrawl.extract.block_sums import Floats
 from qiaocrawl.page import Page
 
@@ -159,12 +159,19 @@ def train(
     labels = np.concatenate([page.labels for page in known])
     weights = np.concatenate([page.weights for page in known])
     mean, scale = values.mean(axis=0), values.std(axis=0) + 1e-3
-    scaled = np.clip((values - mean) / scale, -4.0, 4.0).astype(np.float32)
-    voters = tuple(
-        _Trainer(scaled, labels, weights / weights.mean(), recipe, recipe.seed + i).run(advance)
+    scaled = np.clip((values - mean) / scale, -LIMIT, LIMIT).astype(np.float32)
+    voters = [
+        _Trainer(scaled, labels, weights / weights.mean(), recipe, recipe.seed + i)
         for i in range(recipe.voters)
+    ]
+    for voter in voters:
+        voter.run(advance)
+    return BlockNetwork(
+        mean.astype(np.float32),
+        scale.astype(np.float32),
+        tuple(np.stack(same) for same in zip(*(v.layers for v in voters), strict=True)),
+        tuple(np.stack(same)[:, None] for same in zip(*(v.biases for v in voters), strict=True)),
     )
-    return BlockNetwork(mean.astype(np.float32), scale.astype(np.float32), voters)
 
 
 class _Trainer:
@@ -189,7 +196,8 @@ class _Trainer:
         self.second = [np.zeros_like(p) for p in self.parameters]
         self.step = 0
 
-    def run(self, advance: Callable[[], None]) -> Layers:
+    def run(self, advance: Callable[[], None]) -> None:
+        """All epochs; afterwards ``layers`` and ``biases`` are trained."""
         count, size = len(self.values), self.recipe.batch_size
         steps = self.recipe.epochs * -(-count // size)
         for _ in range(self.recipe.epochs):
@@ -197,7 +205,6 @@ class _Trainer:
             for start in range(0, count, size):
                 self._learn(order[start : start + size], self.step / steps)
             advance()
-        return Layers(tuple(self.layers), tuple(self.biases))
 
     def _learn(self, rows: NDArray[np.int64], done: float) -> None:
         """One step of Adam on *rows*; *done* is the share of all steps taken."""

@@ -11,8 +11,17 @@ from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.kind import Judgement, judge
 from qiaocrawl.extract.metadata import Metadata, metadata_of
 from qiaocrawl.extract.paging import parts_of
+from qiaocrawl.extract.site_reading import SiteReading, apply_template, observation_of
+from qiaocrawl.extract.site_template import SiteTemplate
 from qiaocrawl.extract.sniff import why_not_html
-from qiaocrawl.items import Article, ArticlePart, FetchedPage, Outcome, PageAnalysis
+from qiaocrawl.items import (
+    Article,
+    ArticlePart,
+    FetchedPage,
+    Outcome,
+    PageAnalysis,
+    SiteObservation,
+)
 from qiaocrawl.page import Page, parse_page
 from qiaocrawl.page.blocks import MAX_BLOCKS
 from qiaocrawl.text import clean_text
@@ -27,11 +36,12 @@ class Reading:
 
     Attributes:
         page: the parsed page.
-        body: what the method found, as it gave it.
+        body: what the method found, less what the site repeats if a template was given.
         text: the body cleaned, without the title line; "" when the page has none.
         metadata: title, date and the other fields.
         judgement: what the page is, how the crawl closes it, and why.
         doubts: what may have cost text, in words; empty for nearly every page.
+        site: how the body stood to what is known of its site.
     """
 
     page: Page
@@ -40,10 +50,15 @@ class Reading:
     metadata: Metadata
     judgement: Judgement
     doubts: tuple[str, ...]
+    site: SiteReading
 
 
 def read(
-    page: Page, method: str, now: datetime | None = None, extractor: Extractor | None = None
+    page: Page,
+    method: str,
+    now: datetime | None = None,
+    extractor: Extractor | None = None,
+    template: SiteTemplate | None = None,
 ) -> Reading:
     """Body, fields and kind of *page*.
 
@@ -53,13 +68,19 @@ def read(
         now: when the page was fetched, aware; bounds plausible dates and gives relative ones
             their meaning.
         extractor: the one called *method* with its options; None for its defaults.
+        template: what is known of the site of *page*, from a
+            :class:`~qiaocrawl.extract.site_memory.SiteMemory`. It is not used where an
+            operator's own template of the site is.
 
     Raises:
         ConfigError: no extractor is called *method*.
     """
     extractor = extractor or extractors.get(method)
-    body = extractor.body(page)
-    metadata = metadata_of(page, body, now)
+    site = SiteReading(extractor.body(page))
+    if template is not None and not isinstance(extractor, SiteReader):
+        site = apply_template(template, page, site.body)
+    body = site.body
+    metadata = metadata_of(page, body, now, template.site_names if template else frozenset())
     if isinstance(extractor, SiteReader):
         known = extractor.fields(page, now)
         metadata = replace(metadata, fields=MappingProxyType({**metadata.fields, **known}))
@@ -70,11 +91,18 @@ def read(
         metadata=metadata,
         judgement=judge(page, body, metadata.title),
         doubts=tuple(_doubts(page, body)),
+        site=site,
     )
 
 
 def read_page(
-    fetched: FetchedPage, method: str, max_links: int, extractor: Extractor | None = None
+    fetched: FetchedPage,
+    method: str,
+    max_links: int,
+    extractor: Extractor | None = None,
+    template: SiteTemplate | None = None,
+    *,
+    learn: bool = False,
 ) -> PageAnalysis:
     """All that one parse of *fetched* gives; relevance and title tokens stay empty.
 
@@ -82,6 +110,8 @@ def read_page(
         method: name of a body extractor.
         max_links: links kept, in document order.
         extractor: the one called *method* with its options; None for its defaults.
+        template: what is known of the page's site.
+        learn: also say what the page tells about its site.
 
     Raises:
         ConfigError: no extractor is called *method*.
@@ -96,7 +126,7 @@ def read_page(
     links = harvest.links
     if isinstance(extractor, SiteReader):
         links = extractor.links(page, links)
-    reading = read(page, method, fetched.fetched_at, extractor)
+    reading = read(page, method, fetched.fetched_at, extractor, template)
     outcome, reason, doubts = reading.judgement.outcome, reading.judgement.reason, reading.doubts
     if fetched.truncated:
         doubts = (*doubts, "the body was cut off at the size limit")
@@ -117,7 +147,12 @@ def read_page(
         links_left=harvest.over_limit,
         canonical_url=page.canonical_link,
         part=part,
+        observation=_observation(reading) if learn and outcome is Outcome.ARTICLE else None,
     )
+
+
+def _observation(reading: Reading) -> SiteObservation | None:
+    return observation_of(reading.page, reading.metadata.title, reading.site)
 
 
 def _part(reading: Reading) -> ArticlePart | None:

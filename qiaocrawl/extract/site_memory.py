@@ -7,18 +7,22 @@ boilerplate; a URL met again counts no second time, as long as it is among the l
 stopped doing is forgotten.
 
 Memory: at most :data:`MAX_HOSTS` hosts, those used last, of at most :data:`MAX_BLOCKS` digests
-of 14 bytes: 60 KB a host, 30 MB in all.
+of 18 bytes: 80 KB a host, 40 MB in all.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import OrderedDict, deque
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qiaocrawl.extract.site_template import MIN_PAGES, SiteTemplate
 from qiaocrawl.items import SiteObservation
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +37,8 @@ REDESIGN_PAGES = 8
 _WINDOW = 128
 """Articles after which counts are halved."""
 MAX_SEEN = 256
+_OFTEN, _SELDOM = 32, 4
+"""With fewer articles the template is made anew after each, then after every fourth."""
 
 
 class SiteMemory:
@@ -63,7 +69,7 @@ class SiteMemory:
         if not host.learn(observation):
             return
         self.disagreements += observation.disagrees
-        if host.redesigned:
+        if host.is_rebuilt:
             self.redesigns += 1
             logger.info(
                 "%s is built otherwise than before (%d articles in a row): learning it anew",
@@ -116,12 +122,13 @@ class SiteMemory:
                 self._changed.pop(next(iter(self._changed)))
 
 
-class _Host:
-    """The counts of one host.
+_ROW = np.dtype([("digest", "<u8"), ("last", "<u4"), ("title", "<u4"), ("count", "<u2")])
+"""A block: its digest, the number of the last article it stood on, that one's title, and on
+how many articles it stood."""
 
-    Four columns, sorted by digest: the digest, on how many articles, the title of the last of
-    them (a CRC-32), and its number.
-    """
+
+class _Host:
+    """The counts of one host; rows of blocks are sorted by digest."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -129,24 +136,24 @@ class _Host:
         self.disagreements = 0
         self.is_unsaved = False
         self._seen: deque[int] = deque(maxlen=MAX_SEEN)
-        self.start_again(counted=False)
+        self._forget()
 
-    def start_again(self, *, counted: bool = True) -> None:
-        """Forget what the site looked like."""
-        self.redesigns += counted
+    def _forget(self) -> None:
         self.pages = 0
         self._number = 0
-        self._digests = np.empty(0, np.uint64)
-        self._counts = np.empty(0, np.uint16)
-        self._titles = np.empty(0, np.uint32)
-        self._last = np.empty(0, np.uint32)
+        self._rows = np.empty(0, _ROW)
         self._places: dict[str, int] = {}
         self._names: dict[str, tuple[int, int]] = {}
         self._misses: dict[int, str] = {}
         self._template: SiteTemplate | None = None
 
+    def start_again(self) -> None:
+        """Forget what the site looked like before it was rebuilt."""
+        self.redesigns += 1
+        self._forget()
+
     @property
-    def redesigned(self) -> bool:
+    def is_rebuilt(self) -> bool:
         """Whether too many articles in a row stood elsewhere."""
         return len(self._misses) >= REDESIGN_PAGES
 
@@ -163,35 +170,33 @@ class _Host:
         self._count_names(seen)
         if self.pages >= _WINDOW:
             self._fade()
-        self._template = None
+        if self.pages < _OFTEN or self._number % _SELDOM == 0:
+            self._template = None
         self.is_unsaved = self.pages >= MIN_PAGES
         return True
 
-    def _count_blocks(self, digests: np.ndarray, title: int) -> None:
-        at = np.searchsorted(self._digests, digests)
-        known = at < len(self._digests)
-        known[known] = self._digests[at[known]] == digests[known]
+    def _count_blocks(self, digests: NDArray[np.uint64], title: int) -> None:
+        rows = self._rows
+        at = np.searchsorted(rows["digest"], digests)
+        known = at < len(rows)
+        known[known] = rows["digest"][at[known]] == digests[known]
         old = at[known]
-        again = old[self._titles[old] != title]
-        self._counts[again] += 1
-        self._titles[again] = title
-        self._last[old] = self._number
-        new = digests[~known]
-        places = at[~known]
-        self._digests = np.insert(self._digests, places, new)
-        self._counts = np.insert(self._counts, places, 1)
-        self._titles = np.insert(self._titles, places, title)
-        self._last = np.insert(self._last, places, self._number)
-        if len(self._digests) > MAX_BLOCKS:
-            # What came once and long ago goes first.
-            worth = np.minimum(self._counts, 2).astype(np.int64) << 32 | self._last
-            self._keep(np.sort(np.argpartition(-worth, MAX_BLOCKS * 3 // 4)[: MAX_BLOCKS * 3 // 4]))
+        rows["count"][old] += rows["title"][old] != title
+        rows["title"][old] = title
+        rows["last"][old] = self._number
+        new = np.empty(len(digests) - len(old), _ROW)
+        new["digest"] = digests[~known]
+        new["title"], new["last"], new["count"] = title, self._number, 1
+        self._rows = np.insert(rows, at[~known], new)
+        if len(self._rows) > MAX_BLOCKS:
+            self._make_room()
 
-    def _keep(self, rows: np.ndarray) -> None:
-        self._digests = self._digests[rows]
-        self._counts = self._counts[rows]
-        self._titles = self._titles[rows]
-        self._last = self._last[rows]
+    def _make_room(self) -> None:
+        """Let a quarter go: what came once and long ago goes first."""
+        rows = self._rows
+        worth = np.minimum(rows["count"], 2).astype(np.int64) << 32 | rows["last"]
+        kept = MAX_BLOCKS * 3 // 4
+        self._rows = rows[np.sort(np.argpartition(-worth, kept)[:kept])]
 
     def _count_place(self, seen: SiteObservation) -> None:
         """Count where the body stood.
@@ -225,9 +230,10 @@ class _Host:
             self._names = {name: self._names[name] for name in best}
 
     def _fade(self) -> None:
+        """Halve all counts."""
         self.pages //= 2
-        self._counts >>= 1
-        self._keep(np.flatnonzero(self._counts))
+        self._rows["count"] >>= 1
+        self._rows = self._rows[self._rows["count"] > 0]
         self._places = {place: n // 2 for place, n in self._places.items() if n > 1}
         self._names = {name: (n // 2, title) for name, (n, title) in self._names.items() if n > 1}
 
@@ -239,16 +245,16 @@ class _Host:
         if self.pages < MIN_PAGES:
             return None
         if self._template is None:
-            rows = np.flatnonzero(self._counts > 1)
+            rows = self._rows[self._rows["count"] > 1]
             if len(rows) > MAX_KEPT_BLOCKS:
-                best = np.argsort(-self._counts[rows].astype(np.int64), kind="stable")
-                rows = np.sort(rows[best[:MAX_KEPT_BLOCKS]])
+                best = np.argsort(-rows["count"].astype(np.int64), kind="stable")
+                rows = rows[np.sort(best[:MAX_KEPT_BLOCKS])]
             names = sorted(self._names.items(), key=lambda one: (-one[1][0], one[0]))
             self._template = SiteTemplate(
                 host=self.name,
                 pages=self.pages,
-                blocks=self._digests[rows].astype("<u8").tobytes(),
-                counts=self._counts[rows].astype("<u2").tobytes(),
+                blocks=rows["digest"].tobytes(),
+                counts=rows["count"].tobytes(),
                 places=tuple(self._best_places()),
                 names=tuple((n, count) for n, (count, _) in names[:MAX_NAMES] if count > 1),
                 redesigns=self.redesigns,
@@ -262,9 +268,8 @@ class _Host:
         digests, counts = template.known
         self.pages = template.pages
         self.redesigns, self.disagreements = template.redesigns, template.disagreements
-        self._digests, self._counts = digests.astype(np.uint64), counts.astype(np.uint16)
-        self._titles = np.zeros(len(digests), np.uint32)
-        self._last = np.zeros(len(digests), np.uint32)
+        self._rows = np.zeros(len(digests), _ROW)
+        self._rows["digest"], self._rows["count"] = digests, counts
         self._places = dict(template.places)
         self._names = {name: (count, -1) for name, count in template.names}
         self._seen.extend(np.frombuffer(template.seen, "<u4").tolist())

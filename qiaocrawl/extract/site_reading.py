@@ -22,10 +22,10 @@ from qiaocrawl.extract.title import title_pieces
 from qiaocrawl.items import SiteObservation
 from qiaocrawl.page.digests import place_of
 from qiaocrawl.text import fold
-from qiaocrawl.urls import canonical_url
+from qiaocrawl.urls import canonical_host, canonical_url
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from qiaocrawl.page import Page
     from qiaocrawl.page.blocks import Element
@@ -48,6 +48,9 @@ _NO_HOLDER = frozenset(
 """Parts of an article: its holder stands around them."""
 _MAX_AROUND = 12
 """Elements around a body that are compared with the known places."""
+_MAX_SPANS = 8
+_PLACE_SCORE = 0.6
+"""How sure a body is that was taken for its place alone."""
 _MAX_NAMES = 4
 _MAX_NAME_CHARS = 40
 _MAX_PLACE_CHARS = 200
@@ -90,7 +93,9 @@ def apply_template(template: SiteTemplate, page: Page, body: Body) -> SiteReadin
     if after < before and (
         after < _LEAST_LEFT_CHARS or before - after > _MOST_LEFT_OUT * before
     ):
-        return SiteReading(body, place, disagrees=True)
+        return _from_place(template, page, body, repeated) or SiteReading(
+            body, place, disagrees=True
+        )
     if body.judged:
         judged = list(body.judged)
         for index in repeated:
@@ -103,14 +108,46 @@ def apply_template(template: SiteTemplate, page: Page, body: Body) -> SiteReadin
     return SiteReading(left, place, left_out=count)
 
 
-def observation_of(page: Page, host: str, title: str, reading: SiteReading) -> SiteObservation:
-    """What *page*, an article of *host* called *title*, tells about its site."""
+def _from_place(
+    template: SiteTemplate, page: Page, body: Body, repeated: Mapping[int, bool]
+) -> SiteReading | None:
+    """The text where the site's articles stand, for a body that nearly all repeats.
+
+    None when there is no such place, or nothing but links and repetition in it.
+    """
+    blocks, elements = page.blocks.blocks, page.blocks.elements
+    for place in template.holder_places:
+        spans = [
+            (element.first, element.end) for at, element in enumerate(elements)
+            if element.end > element.first and place_of(elements, at)[:_MAX_PLACE_CHARS] == place
+        ]
+        for first, end in spans[:_MAX_SPANS]:
+            taken = tuple(
+                index for index in range(first, end)
+                if index not in repeated and 2 * blocks[index].linked < len(blocks[index].text)
+            )
+            text = "\n".join(blocks[index].text for index in taken)
+            if _size(text) >= _LEAST_LEFT_CHARS:
+                reason = f"{body.reason}; the site repeats it, so what stands in {place} is taken"
+                return SiteReading(
+                    Body(text, _PLACE_SCORE, reason, taken, body.judged), place,
+                    left_out=len(body.blocks) or body.text.count("\n") + 1,
+                )
+    return None
+
+
+def observation_of(page: Page, title: str, reading: SiteReading) -> SiteObservation | None:
+    """What *page*, an article called *title*, tells about its site; None without a URL."""
+    url = canonical_url(page.url)
+    if url is None:
+        return None
     return SiteObservation(
-        host=host,
-        url=_digest(canonical_url(page.url) or page.url),
+        host=canonical_host(url),
+        url=_digest(url),
         title=_digest(fold(title or page.title)),
         blocks=np.unique(page.block_digests).astype("<u8").tobytes(),
-        place=reading.place or _place(page, reading.body),
+        # Where the body is nothing but repetition, it stands in no good place.
+        place="" if reading.disagrees else reading.place or _place(page, reading.body),
         names=_names(page.title),
         agrees=bool(reading.place),
         disagrees=reading.disagrees,
@@ -118,18 +155,21 @@ def observation_of(page: Page, host: str, title: str, reading: SiteReading) -> S
     )
 
 
-def _repeated(template: SiteTemplate, page: Page) -> list[int]:
-    """Indexes of the blocks of *page* that its site repeats, apart from an article's own."""
-    known = template.repeated
+def _repeated(template: SiteTemplate, page: Page) -> dict[int, bool]:
+    """The blocks of *page* that its site repeats, and whether it does on nearly all articles.
+
+    An article's own parts are left out.
+    """
+    known, often = template.repeated
     digests = page.block_digests
     if not len(known) or not len(digests):
-        return []
+        return {}
     at = np.minimum(np.searchsorted(known, digests), len(known) - 1)
     blocks, elements = page.blocks.blocks, page.blocks.elements
-    return [
-        int(index) for index in np.flatnonzero(known[at] == digests)
+    return {
+        int(index): bool(often[at[index]]) for index in np.flatnonzero(known[at] == digests)
         if not _is_content(elements, blocks[index].element)
-    ]
+    }
 
 
 def _is_content(elements: Sequence[Element], at: int) -> bool:
@@ -138,28 +178,34 @@ def _is_content(elements: Sequence[Element], at: int) -> bool:
     return elements[at].tag in _CONTENT or (around >= 0 and elements[around].tag in _CONTENT)
 
 
-def _without(page: Page, body: Body, repeated: Sequence[int]) -> Body:
+def _without(page: Page, body: Body, repeated: Mapping[int, bool]) -> Body:
     blocks = page.blocks.blocks
     if body.blocks:
-        again = set(repeated)
-        kept = _trimmed([index in again for index in body.blocks],
+        kept = _trimmed([repeated.get(index) for index in body.blocks],
                         [blocks[index].text for index in body.blocks])
         taken = tuple(body.blocks[at] for at in kept)
         return replace(body, text="\n".join(blocks[at].text for at in taken), blocks=taken)
-    texts = {blocks[index].text for index in repeated}
+    texts = {blocks[index].text: often for index, often in repeated.items()}
     lines = body.text.split("\n")
-    kept = _trimmed([line in texts for line in lines], lines)
+    kept = _trimmed([texts.get(line) for line in lines], lines)
     return replace(body, text="\n".join(lines[at] for at in kept))
 
 
-def _trimmed(repeats: Sequence[bool], texts: Sequence[str]) -> list[int]:
-    """What is kept: neither repeats at both ends nor, between them, long ones."""
-    unique = [at for at, again in enumerate(repeats) if not again]
+def _trimmed(often: Sequence[bool | None], texts: Sequence[str]) -> list[int]:
+    """What is kept of *texts*.
+
+    What repeats goes at both ends; between them only what is no short line and stands on
+    nearly all articles, since a site's writers repeat themselves too.
+
+    Args:
+        often: of each text: None when it does not repeat, True when nearly everywhere.
+    """
+    unique = [at for at, repeats in enumerate(often) if repeats is None]
     if not unique:
         return []
     return [
         at for at in range(unique[0], unique[-1] + 1)
-        if not repeats[at] or len(texts[at]) < _SHORT_CHARS
+        if not often[at] or len(texts[at]) < _SHORT_CHARS
     ]
 
 

@@ -22,9 +22,12 @@ VERSION = 1
 """Of the digests and of what a template holds; others are not read but learnt anew."""
 MIN_PAGES = 5
 """Articles of a site before anything is believed of it."""
-_LEAST_PAGES = 3
+_LEAST_PAGES = 4
 _LEAST_SHARE = 0.3
 """A block repeats when it stood on so many articles and on such a share of them."""
+_MANY_PAGES = 6
+_MANY_SHARE = 0.6
+"""From so many on it stands on nearly all: a paragraph of its own is none, wherever it is."""
 _LEAST_PLACE_SHARE = 0.1
 """Bodies are expected where they stood on such a share of the articles."""
 _LEAST_NAME_SHARE = 0.05
@@ -66,10 +69,11 @@ class SiteTemplate:
     seen: bytes = b""
 
     @cached_property
-    def repeated(self) -> NDArray[np.uint64]:
-        """Digests of the blocks that repeat, ascending."""
+    def repeated(self) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+        """Digests of the blocks that repeat, ascending, and whether on nearly all articles."""
         digests, counts = self.known
-        return digests[counts >= max(_LEAST_PAGES, _LEAST_SHARE * self.pages)]
+        repeat = counts >= max(_LEAST_PAGES, _LEAST_SHARE * self.pages)
+        return digests[repeat], counts[repeat] >= max(_MANY_PAGES, _MANY_SHARE * self.pages)
 
     @property
     def known(self) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:

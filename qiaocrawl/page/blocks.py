@@ -19,7 +19,7 @@ _RUNNING = frozenset(
 )  # fmt: skip
 _SKIP, _TEXT, _BREAK, _IMAGE, _BLOCK, _INLINE, _LINK, _STRONG = range(8)
 _KINDS = {
-    **dict.fromkeys(_HIDDEN, _SKIP), "-text": _TEXT, "br": _BREAK, "img": _IMAGE,
+    **dict.fromkeys(_HIDDEN, _SKIP), "br": _BREAK, "img": _IMAGE,
     **dict.fromkeys(_RUNNING, _INLINE), "a": _LINK, "b": _STRONG, "strong": _STRONG,
 }  # fmt: skip
 """What a node is to the walk; everything else begins a block."""
@@ -99,7 +99,7 @@ class _Collector:
     def __init__(self) -> None:
         self.found = PageBlocks([], [])
         # What the current block holds: all text, the text inside links, inside <b>.
-        self._parts: list[str] = []
+        self._parts: list[str] = []  # empty, or begins with more than white space
         self._linked: list[str] = []
         self._bold: list[str] = []
         self._links = self._links_before = 0
@@ -112,28 +112,31 @@ class _Collector:
         path: list[tuple[LexborNode, int]] = []
         node: LexborNode | None = root
         while node is not None:
-            kind = _KINDS.get(node.tag or "", _BLOCK)
             inner = None
+            kind = _TEXT if node.is_text_node else _KINDS.get(node.tag or "", _BLOCK)
             if kind == _TEXT:
                 text = node.text_content or ""
-                parts.append(text)
-                if in_link:
-                    linked.append(text)
-                if in_bold:
-                    bold.append(text)
+                if parts or not text.isspace():  # most of all nodes are white space
+                    parts.append(text)
+                    if in_link:
+                        linked.append(text)
+                    if in_bold:
+                        bold.append(text)
             elif kind == _BLOCK:
+                if parts:
+                    self._flush()
                 inner = self._enter(node)
             elif kind >= _INLINE:
                 inner = node.first_child
                 if kind == _LINK and "href" not in node.attributes:
                     kind = _INLINE  # an anchor; left open, it would make the rest a link
-                if inner is not None and kind == _LINK:
-                    in_link += 1
-                    self._links += 1
-                elif inner is not None and kind == _STRONG:
-                    in_bold += 1
+                if inner is not None:
+                    in_link += kind == _LINK
+                    in_bold += kind == _STRONG
+                    self._links += kind == _LINK
             elif kind == _BREAK:
-                self._flush()
+                if parts:
+                    self._flush()
                 self._after_break = True
             elif kind == _IMAGE and self._open >= 0:
                 self.found.elements[self._open].images += 1
@@ -144,20 +147,16 @@ class _Collector:
             after = node.next if path else None
             while after is None and path:
                 node, kind = path.pop()
+                in_link -= kind == _LINK
+                in_bold -= kind == _STRONG
                 if kind == _BLOCK:
                     self._leave()
-                elif kind == _LINK:
-                    in_link -= 1
-                elif kind == _STRONG:
-                    in_bold -= 1
                 after = node.next if path else None
             node = after
 
     def _flush(self) -> None:
         """End the current block; white space alone makes none."""
         parts = self._parts
-        if not parts:
-            return
         text = " ".join("".join(parts).split())
         if text:
             if len(self.found.blocks) < MAX_BLOCKS:
@@ -175,7 +174,6 @@ class _Collector:
 
     def _enter(self, node: LexborNode) -> LexborNode | None:
         """Begin a block-level element; its first child, or None when nothing shows in it."""
-        self._flush()
         self._after_break = False
         inner = node.first_child
         if inner is None:
@@ -195,7 +193,8 @@ class _Collector:
         return inner
 
     def _leave(self) -> None:
-        self._flush()
+        if self._parts:
+            self._flush()
         self._after_break = False
         element = self.found.elements[self._open]
         element.end = len(self.found.blocks)

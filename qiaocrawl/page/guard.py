@@ -17,7 +17,8 @@ MAX_DEPTH = 1500
 _SUSPECT_CHARS = 60_000
 """Smaller pages cannot hold enough markup to hurt: at worst 0.1 s."""
 _SUSPECT_TAGS = 6_000
-_LONG_TAG = re.compile(r"<[a-zA-Z][^<>]{8000,}")
+_LONG_TAG_CHARS = 8000
+_LONG_TAG = re.compile(f"<[a-zA-Z][^<>]{{{_LONG_TAG_CHARS},}}")
 _ATTRIBUTE = re.compile(r"""[^\s"'=<>/]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))?""")
 _ANY_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 # They close by themselves, or never hold anything.
@@ -31,7 +32,7 @@ _SHALLOW = frozenset(_SHALLOW_TAGS.split())
 def defuse(html: str) -> tuple[str, tuple[str, ...]]:
     """*html* safe to parse, and what had to be dropped (nothing for all but hostile pages)."""
     notes: list[str] = []
-    if len(html) > _SUSPECT_CHARS:
+    if len(html) > _SUSPECT_CHARS and _may_hold_long_tag(html):
         shorter = _LONG_TAG.sub(_fewer_attributes, html)
         if len(shorter) != len(html):
             notes.append(f"attributes past the first {MAX_ATTRIBUTES} of a tag dropped")
@@ -41,6 +42,13 @@ def defuse(html: str) -> tuple[str, tuple[str, ...]]:
         if dropped:
             notes.append(f"{dropped} tags nested deeper than {MAX_DEPTH} dropped")
     return html, tuple(notes)
+
+
+def _may_hold_long_tag(html: str) -> bool:
+    pieces = html.split("<")
+    return max(map(len, pieces)) > _LONG_TAG_CHARS and any(
+        len(piece) > _LONG_TAG_CHARS and ">" not in piece[:_LONG_TAG_CHARS] for piece in pieces
+    )
 
 
 def _fewer_attributes(match: re.Match[str]) -> str:

@@ -64,8 +64,8 @@ _READ_STATE = Statement(_STATE)
 # A locking read waits for parts that other workers are writing, and sees them.
 _LOCK_STATE = Statement(_STATE, mysql=_STATE + " FOR UPDATE")
 _GROUP = Statement(
-    "SELECT p.url_id, u.url, u.anchor, u.reason, p.number, p.parts, p.reads_alone, p.note,"
-    " p.about, p.text FROM article_part p JOIN url u ON u.id = p.url_id"
+    "SELECT p.url_id, u.url, u.anchor, u.outcome, u.reason, p.number, p.parts, p.reads_alone,"
+    " p.note, p.about, p.text FROM article_part p JOIN url u ON u.id = p.url_id"
     " WHERE p.first_key = :first_key ORDER BY p.number, u.`key` LIMIT :count"
 )
 
@@ -74,7 +74,10 @@ _ARTICLES = Statement(
     " WHERE p.first_key = :first_key ORDER BY p.number, a.url_id"
 )
 _MOVE = Statement("UPDATE article SET url_id = :url_id WHERE id = :id")
-_TELL = Statement("UPDATE url SET reason = :reason WHERE id = :id AND state = 3")
+_TELL = Statement(
+    "UPDATE url SET reason = :reason, outcome = :outcome WHERE id = :id AND state = 3"
+    " AND outcome IN ('article', 'part', 'not_article')"
+)
 
 State = tuple[tuple[int, bytes], ...]
 """What tells one state of a group from another: row ids of URLs, digests of what they say."""
@@ -84,12 +87,14 @@ State = tuple[tuple[int, bytes], ...]
 class StoredPart:
     """One part as it is stored. ``analysis`` holds what stands on its page alone.
 
-    ``parts`` is how many parts its pager names; ``reason`` what its URL says of it now.
+    ``parts`` is how many parts its pager names; ``outcome`` and ``reason`` are what its URL
+    says of it now.
     """
 
     url_id: int
     url: str
     anchor: str
+    outcome: str
     reason: str
     number: int
     parts: int
@@ -118,9 +123,21 @@ class Group:
         return any(part.reads_alone for part in self.parts)
 
     @property
+    def title(self) -> str:
+        """The head's title."""
+        article = self.head.analysis.article
+        return article.title if article is not None else ""
+
+    @property
     def texts(self) -> tuple[str, ...]:
         """The texts of the parts, in order."""
         return tuple(part.analysis.article.text for part in self.parts if part.analysis.article)
+
+    def outcome(self, number: int) -> Outcome:
+        """How the URL of part *number* ends."""
+        if number == 1:
+            return Outcome.ARTICLE
+        return Outcome.PART if self.is_article else Outcome.NOT_ARTICLE
 
     def reason(self, part: StoredPart) -> str:
         """What there is to say of the URL of *part*; "" for a first part with all others."""
@@ -221,7 +238,7 @@ def _state(statement: Statement, c: Connection, first_key: bytes) -> State:
 
 
 def _stored(row: Any) -> StoredPart:
-    url_id, url, anchor, reason, number, parts, reads_alone, note, about, text = row
+    url_id, url, anchor, outcome, reason, number, parts, reads_alone, note, about, text = row
     known: Mapping[str, Any] = from_json(about)
     article = Article(
         url=url, title=known["title"], text=text, published_at=from_time(known["published_at"]),
@@ -231,7 +248,7 @@ def _stored(row: Any) -> StoredPart:
         Outcome.ARTICLE, article, (), known["charset"], title_tokens=tuple(known["title_tokens"])
     )
     return StoredPart(
-        url_id, url, anchor, reason or "", number, parts, bool(reads_alone), note,
+        url_id, url, anchor, outcome or "", reason or "", number, parts, bool(reads_alone), note,
         known["first_url"], analysis,
     )  # fmt: skip
 
@@ -254,13 +271,15 @@ def place_article(c: Connection, group: Group) -> None:
         drop_article(c, url_id)
 
 
-def tell_reasons(c: Connection, group: Group, own_url_id: int | None = None) -> None:
-    """Write what there is to say of the parts' URLs, as far as it changed.
+def tell_urls(c: Connection, group: Group, own_url_id: int | None = None) -> None:
+    """Write outcomes and reasons of the parts' closed URLs, as far as they changed.
 
     Args:
         own_url_id: of a row that was closed after *group* was read.
     """
     for part in sorted(group.parts, key=lambda part: part.url_id):
         reason = clean_word(group.reason(part), _MAX_REASON_CHARS)
-        if reason != part.reason or part.url_id == own_url_id:
-            _TELL.run(c, {"id": part.url_id, "reason": reason or None})
+        outcome = group.outcome(part.number).value
+        is_told = (part.outcome, part.reason) == (outcome, reason)
+        if not is_told or part.url_id == own_url_id:
+            _TELL.run(c, {"id": part.url_id, "reason": reason or None, "outcome": outcome})

@@ -33,11 +33,21 @@ def test_a_perfect_crawl_scores_one(demo_web: DemoWeb) -> None:
     readable = [gold for gold in articles_of(demo_web) if gold.robots_allowed]
     result = score(demo_web, map(perfect, readable))
     assert result.articles == len(readable)
-    for share in ("body_f1", "title_exact", "date_exact", "author_exact", "source_exact",
-                  "coverage", "coverage_authoritative", "coverage_on_topic"):  # fmt: skip
+    for share in ("body_f1", "paged_f1", "title_exact", "date_exact", "author_exact",
+                  "source_exact", "coverage", "coverage_authoritative",
+                  "coverage_on_topic"):  # fmt: skip
         assert getattr(result, share) == 1.0, share
     assert result.topic == result.reprint == Rates(1.0, 1.0, 1.0)
     assert (result.false_articles, result.parts, result.repeated) == (0, 0, 0)
+
+
+def test_first_pages_alone_lower_the_score_of_paged_articles(demo_web: DemoWeb) -> None:
+    paged = {gold.target_url for gold in demo_web.gold() if gold.kind is Kind.PART}
+    golds = [gold for gold in articles_of(demo_web) if gold.url in paged][:3]
+    assert golds
+    halves = [replace(perfect(gold), text=gold.body[: len(gold.body) // 2]) for gold in golds]
+    assert 0.6 < score(demo_web, halves).paged_f1 < 0.7
+    assert score(demo_web, map(perfect, golds)).paged_f1 == 1.0
 
 
 def test_an_empty_crawl_scores_zero(demo_web: DemoWeb) -> None:

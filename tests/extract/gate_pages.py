@@ -24,13 +24,13 @@ from __future__ import annotations
 import html
 import re
 import tomllib
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from furniture import furnished
-from qiaocrawl.demo.model import CHINA_TIME, Kind
+from qiaocrawl.demo.model import CHINA_TIME, DemoPage, Kind
 from qiaocrawl.demo.web import build_web
 
 FOLDER = Path(__file__).parent / "hard_cases"
@@ -88,8 +88,10 @@ def hard_page(path: Path) -> GatePage:
     markup = markup.replace("⟦", "").replace("⟧", "")
     if one_line:
         markup = "".join(line.strip() for line in markup.splitlines())
+    # What an encoding lacks is written as a reference, as editors of the time did.
+    body = markup.encode(encoding, "xmlcharrefreplace")
     defaults = {"url": f"http://www.example.test/{path.stem}.html", "content_type": "text/html"}
-    return GatePage(name=path.stem, body=markup.encode(encoding), **{**defaults, **gold})
+    return GatePage(name=path.stem, body=body, **{**defaults, **gold})
 
 
 def _text(markup: str) -> str:
@@ -99,26 +101,34 @@ def _text(markup: str) -> str:
 
 
 def demo_pages() -> Iterator[GatePage]:
-    """A sample of the small demo web: a few pages of every kind from every site."""
-    seen: Counter[tuple[str, Kind]] = Counter()
-    for (host, path), page in build_web(scale=0.2).pages.items():
-        gold = page.gold
-        if gold is None or gold.kind not in _DEMO_KINDS:
-            continue
-        seen[host, gold.kind] += 1
-        if seen[host, gold.kind] > _PAGES_A_KIND:
-            continue
-        date = gold.published_at
-        is_story = gold.kind in _STORY_KINDS
-        yield GatePage(
-            name=f"{host}{path}",
-            body=page.body,
-            url=gold.url,
-            content_type=dict(page.headers)["Content-Type"],
-            kind=_DEMO_KINDS[gold.kind],
-            text=gold.body if is_story else None,
-            title=gold.title if is_story else "",
-            date=date.astimezone(CHINA_TIME).strftime("%Y-%m-%d") if date and is_story else "",
-            authors=(gold.author,) if gold.author and is_story else (),
-            source=gold.source if is_story else "",
-        )
+    """A sample of the demo web: a few pages of every kind from every site, spread over it."""
+    found: dict[tuple[str, Kind], list[DemoPage]] = defaultdict(list)
+    for (host, _), page in build_web().pages.items():
+        if page.gold is not None and page.gold.kind in _DEMO_KINDS:
+            found[host, page.gold.kind].append(page)
+    for pages in found.values():
+        step = max(1, len(pages) // _PAGES_A_KIND)
+        yield from map(_demo_page, pages[::step][:_PAGES_A_KIND])
+
+
+def _demo_page(page: DemoPage) -> GatePage:
+    gold = page.gold
+    assert gold is not None
+    asked = GatePage(
+        name=gold.url.partition("://")[2],
+        body=page.body,
+        url=gold.url,
+        content_type=dict(page.headers)["Content-Type"],
+        kind=_DEMO_KINDS[gold.kind],
+    )
+    if gold.kind not in _STORY_KINDS:
+        return asked
+    date = gold.published_at
+    return replace(
+        asked,
+        text=gold.body,
+        title=gold.title,
+        date=date.astimezone(CHINA_TIME).strftime("%Y-%m-%d") if date else "",
+        authors=(gold.author,) if gold.author else (),
+        source=gold.source,
+    )

@@ -1,0 +1,146 @@
+"""Paged articles in a real crawl: whole in whatever order their pages come, after any kill."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from crawling import (
+    PROJECT,
+    Answer,
+    crawl,
+    import_pack,
+    local_server,
+    outcomes,
+    pack,
+    rows,
+    running_spider,
+)
+
+HOST = "www.qiao.test"
+_LINE = (
+    "海外侨胞代表团日前回到侨乡福建参访，与当地归侨侨眷举行座谈，交流华文教育和侨商投资的新情况，"
+    "侨务部门负责人介绍了为侨服务的措施，记下了第{story}批侨胞的第{line}条意见。"
+)
+_STORIES = ("寻根", "办厂", "办学", "返乡", "捐书", "祭祖", "参展", "义诊")
+
+
+def lines(story: int, part: int) -> list[str]:
+    """What part *part* of story *story* tells; the last part is short."""
+    return [_LINE.format(story=story, line=10 * part + n) for n in range(1 if part == 3 else 6)]
+
+
+def path_of(story: int, part: int) -> str:
+    return f"/2026/05/{1000 + story}{'' if part == 1 else f'_{part}'}.html"
+
+
+def page(story: int, part: int) -> bytes:
+    """One page of a story in three parts."""
+    title = f"第{story}批侨胞回到侨乡{_STORIES[story % len(_STORIES)]}"
+    pager = " ".join(
+        f"<b>{n}</b>" if n == part else f'<a href="{path_of(story, n)}">{n}</a>' for n in (1, 2, 3)
+    )
+    told = "\n".join(f"<p>{line}</p>" for line in lines(story, part))
+    return (
+        f'<html><head><meta charset="utf-8"><title>{title}</title></head><body>\n'
+        f"<h1>{title}</h1>\n<p>2026-05-10 10:00 来源：侨网</p>\n{told}\n"
+        f'<div class="pages">第{part}页 共3页 {pager}</div>\n</body></html>'
+    ).encode()
+
+
+class Site:
+    """A first page that links one part of each story; ``entry`` says which."""
+
+    def __init__(self, stories: int, entry: int, dead: frozenset[str] = frozenset()) -> None:
+        self.pages = {
+            path_of(story, part): page(story, part)
+            for story in range(stories) for part in (1, 2, 3)
+        }  # fmt: skip
+        links = "".join(f'<li><a href="{path_of(story, entry)}">侨讯{story}</a></li>'
+                        for story in range(stories))
+        self.pages["/"] = f"<html><title>侨网</title><ul>{links}</ul></html>".encode()
+        self._dead = dead
+
+    def __call__(self, host: str, path: str) -> Answer | None:
+        body = None if path in self._dead else self.pages.get(path)
+        return None if body is None else Answer(body)
+
+
+def whole(story: int) -> str:
+    return "\n".join(line for part in (1, 2, 3) for line in lines(story, part))
+
+
+def stored(url: str) -> dict[str, str]:
+    """Text of every article by path."""
+    found = rows(url, "SELECT u.url, a.text FROM article a JOIN url u ON u.id = a.url_id")
+    return {str(address).removeprefix(f"http://{HOST}"): str(text) for address, text in found}
+
+
+@pytest.mark.parametrize("entry", [1, 2, 3])
+def test_an_article_is_whole_whichever_page_is_found(entry: int, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack(HOST))
+    with local_server(Site(3, entry)) as server:
+        # One step deep: the pages of an article are no step deeper than the article.
+        done = crawl("site", url, "topic=qiaoqing", "-s", "QIAO_MAX_DEPTH=1",
+                     folder=tmp_path, QIAO_DEMO=server.origin)
+    assert "(finished)" in done.log
+    assert stored(url) == {path_of(story, 1): whole(story) for story in range(3)}
+    ended = {path.removeprefix(f"http://{HOST}"): how for path, how in outcomes(url).items()}
+    assert [ended[path_of(0, part)] for part in (1, 2, 3)] == ["article", "part", "part"]
+    assert rows(url, "SELECT COUNT(*), COUNT(DISTINCT v.group_id) FROM article a JOIN verdict v "
+                     "ON v.article_id = a.id JOIN relevance r ON r.article_id = a.id")[0][0] == 3
+
+
+def test_what_came_is_kept_when_the_first_page_is_dead(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack(HOST))
+    with local_server(Site(1, 3, dead=frozenset({path_of(0, 1)}))) as server:
+        crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin)
+    assert stored(url) == {path_of(0, 2): "\n".join(lines(0, 2) + lines(0, 3))}
+    ((reason,),) = rows(url, "SELECT reason FROM url WHERE url LIKE '%1000\\_2.html' ESCAPE '\\'")
+    assert "the article stands here" in str(reason)
+
+
+@pytest.mark.parametrize("point", [
+    "page committed", "in analysis", "outcome written, not committed",
+    "links written, not committed", "outcome committed",
+])
+def test_a_kill_between_two_parts_loses_neither(point: str, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack(HOST))
+    with local_server(Site(2, 3)) as server:
+        environment = {
+            **os.environ, "QIAO_DATABASE_URL": url, "QIAO_DEMO": server.origin,
+            "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "PYTHONPATH": str(PROJECT),
+        }
+        killed = subprocess.run(
+            [sys.executable, str(PROJECT / "benchmarks" / "failpoints.py"), point, "4", "crawl",
+             "site", "-a", "topic=qiaoqing"],
+            env=environment, cwd=tmp_path, capture_output=True, check=False, timeout=120,
+        )
+        assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+        done = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin)
+    assert "(finished)" in done.log
+    assert stored(url) == {path_of(story, 1): whole(story) for story in range(2)}
+
+
+@pytest.mark.mariadb
+def test_several_workers_join_the_same_articles(mariadb_url: str, tmp_path: Path) -> None:
+    import_pack(mariadb_url, pack(HOST))
+    with local_server(Site(12, 2)) as server:
+        started = [
+            running_spider("site", mariadb_url, "topic=qiaoqing", "-s", "QIAO_FRONTIER_BATCH=4",
+                           "-s", "DOWNLOAD_DELAY=0", folder=tmp_path, QIAO_DEMO=server.origin)
+            for _ in range(3)
+        ]  # fmt: skip
+        with started[0] as one, started[1] as two, started[2] as three:
+            said = [spider.communicate(timeout=180)[0] for spider in (one, two, three)]
+    assert all("(finished)" in log for log in said)
+    assert stored(mariadb_url) == {path_of(story, 1): whole(story) for story in range(12)}
+    assert set(outcomes(mariadb_url).values()) == {"article", "part", "list"}
