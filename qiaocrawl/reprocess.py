@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TypeVar
 
 from sqlalchemy import Connection
 
@@ -27,6 +28,8 @@ from qiaocrawl.storage.reprocessing import StoredText
 from qiaocrawl.storage.verdicts import save_verdict
 from qiaocrawl.storage.weights import rebuild_term_weights
 from qiaocrawl.urls import url_key
+
+T = TypeVar("T")
 
 Advance = Callable[[int], bool]
 """Called with the number of pages or articles just done; False asks the stage to stop."""
@@ -115,23 +118,25 @@ def _stored_pages(runtime: Runtime) -> Iterator[list[StoredPage]]:
 def _results(
     runtime: Runtime, batch: Sequence[tuple[StoredPage, Future[PageAnalysis]]]
 ) -> list[tuple[StoredPage, PageAnalysis]]:
-    return [(stored, _result(runtime, future)) for stored, future in batch]
+    return [(stored, _analysis(runtime, future)) for stored, future in batch]
 
 
-def _result(runtime: Runtime, future: Future[PageAnalysis]) -> PageAnalysis:
+def _analysis(runtime: Runtime, future: Future[PageAnalysis]) -> PageAnalysis:
+    found = _result(runtime, future)
+    if isinstance(found, ExtractionError):
+        return PageAnalysis(Outcome.POISON, None, (), charset="", reason=str(found))
+    return found
+
+
+def _result(runtime: Runtime, future: Future[T]) -> T | ExtractionError:
+    """What a worker made of a page, or why that page has none."""
     try:
         return future.result()
     except Exception as error:
-        reason = str(_of_the_page(runtime, error))
-        return PageAnalysis(Outcome.POISON, None, (), charset="", reason=reason)
-
-
-def _of_the_page(runtime: Runtime, error: Exception) -> ExtractionError:
-    """*error* of a worker as the page's own; anything else is raised."""
-    shown = page_error(error, runtime.options["QIAO_EXTRACT_SECONDS"])
-    if not isinstance(shown, ExtractionError):
-        raise error
-    return shown
+        shown = page_error(error, runtime.options["QIAO_EXTRACT_SECONDS"])
+        if not isinstance(shown, ExtractionError):
+            raise
+        return shown
 
 
 def _restate_all(
@@ -195,10 +200,8 @@ def _join_again(runtime: Runtime, groups: set[bytes]) -> None:
 
 
 def _whole(runtime: Runtime, group: parts.Group, future: Future[JoinedText]) -> Whole:
-    try:
-        joined = future.result()
-    except Exception as error:
-        _of_the_page(runtime, error)
+    joined = _result(runtime, future)
+    if isinstance(joined, ExtractionError):
         return head_alone(group, None)
     return whole_of(group, joined) if group.is_article else Whole(group, None)
 
@@ -250,11 +253,9 @@ def _judgements(
 ) -> list[tuple[int, tuple[Relevance, ...]]]:
     found: list[tuple[int, tuple[Relevance, ...]]] = []
     for texts, future in tasks:
-        try:
-            judged = future.result()
-        except Exception as error:
+        judged = _result(runtime, future)
+        if isinstance(judged, ExtractionError):
             # Together they took longer than one page may; here they have all the time.
-            _of_the_page(runtime, error)
             judged = judge_texts(_pairs(texts), runtime.setup)
         found += zip((text.article_id for text in texts), judged, strict=True)
     return found

@@ -18,5 +18,8 @@ HOSTILE = {
     "open quotes": "<a x='" * 100_000 + "'>END",
     "long attribute": '<a title="' + "x" * 5_000_000 + '">END</a>',
     "many paragraphs": "<p>x" * 400_000 + "END",
+    "closings of others": "<div></i>" * 100_000 + "END",
+    "formatting left open": "<font color=red>x</font><b>" * 100_000 + "<p>END",
+    "roots with attributes": "".join(f"<html a{i}=1>" for i in range(50_000)) + "END",
     "nul": "\x00<p>a\x00</p>\x00END",
 }

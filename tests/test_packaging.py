@@ -31,10 +31,20 @@ def _requirements(path: Path) -> dict[str, Requirement]:
     return {canonicalize_name(requirement.name): requirement for requirement in found}
 
 
+def _extra(name: str) -> dict[str, Requirement]:
+    found = map(Requirement, PROJECT["optional-dependencies"][name])
+    return {canonicalize_name(requirement.name): requirement for requirement in found}
+
+
 RUN_TIME = _requirements(ROOT / "requirements.txt")
 PINS = _requirements(ROOT / "constraints.txt")
-TESTS = {canonicalize_name(Requirement(text).name): Requirement(text)
-         for text in PROJECT["optional-dependencies"]["test"]}  # fmt: skip
+TESTS, BENCHMARK = _extra("test"), _extra("benchmark")
+# Below this line of constraints.txt stands what only the benchmark extra brings, which need
+# not be installed here.
+_, _, _tail = (ROOT / "constraints.txt").read_text("utf-8").partition("extra `benchmark`")
+ONLY_BENCHMARK = {
+    canonicalize_name(line.partition("==")[0]) for line in _tail.split("\n")[1:] if line
+}
 
 
 def test_every_requirement_has_a_lower_bound_and_a_reason() -> None:
@@ -50,7 +60,7 @@ def test_every_requirement_has_a_lower_bound_and_a_reason() -> None:
 def test_everything_needed_is_pinned_exactly_and_within_the_bounds() -> None:
     for name, pin in PINS.items():
         assert re.fullmatch(r"==[\w.+!]+", str(pin.specifier)), name
-    for name, requirement in {**RUN_TIME, **TESTS}.items():
+    for name, requirement in {**RUN_TIME, **TESTS, **BENCHMARK}.items():
         assert name in PINS, f"{name} is not pinned in constraints.txt"
         version = str(PINS[name].specifier).removeprefix("==")
         assert requirement.specifier.contains(version), f"{requirement} against {version}"
@@ -75,7 +85,10 @@ def test_whatever_the_dependencies_need_is_pinned_too() -> None:
                 waiting.append(canonicalize_name(need.name))
     assert missing == []
     # pip and setuptools are pinned for the installation itself.
-    assert set(PINS) - seen - {"pip", "setuptools"} == set(), "pinned, but nothing needs them"
+    unneeded = set(PINS) - seen - {"pip", "setuptools"} - ONLY_BENCHMARK
+    assert unneeded == set(), "pinned, but nothing needs them"
+    assert set(BENCHMARK) <= ONLY_BENCHMARK
+    assert not seen & ONLY_BENCHMARK, "needed by more than the benchmarks: move the pin up"
 
 
 def test_every_import_is_a_declared_dependency_and_the_other_way_round() -> None:

@@ -35,6 +35,7 @@ def sites(
 def _list(found: list[StoredTemplate]) -> None:
     table = Table("网站 host", "文章 articles", "重复块 repeated", "正文位置 body in",
                   "改版 redesigns", "更新 updated")  # fmt: skip
+    table.columns[0].no_wrap = True
     for column in (1, 2, 4):
         table.columns[column].justify = "right"
     for one in found:

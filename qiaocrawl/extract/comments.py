@@ -1,7 +1,8 @@
 """Comments under an article: which blocks they take, from headings and names of elements.
 
 Nothing before a fair part of the page's sentences is taken for comments, so that neither a
-channel called 评论 nor an article in an element called ``comment`` is lost. **(ours)**
+channel called 评论 nor an article in an element called ``comment`` is lost. Where many dates
+stand in a row, as remarks have them, their own sentences do not count in that. **(ours)**
 """
 
 from __future__ import annotations
@@ -34,6 +35,12 @@ _NAMES = re.compile(
     r"pl-?list|reply-?list|replies|respond|cmt-?list|comment[_-]?wrap(?:per)?|comment[_-]?section)"
     r"(?:$|[\s_-])"
 )
+_WHEN = re.compile(
+    r"(?:19|20)\d\d\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}|\d{1,2}[-/月]\d{1,2}日?\s+\d{1,2}:\d\d|"
+    r"(?:秒|分钟|分鐘|小时|小時|天)前|\b(?:hours?|days?|minutes?) ago|[A-Z][a-z]{2,8} \d{1,2}, (?:19|20)\d\d"
+)
+_DATED_CHARS = 60
+_LEAST_REMARKS = 3
 _MIN_PROSE_BEFORE = 30
 _SHARE_BEFORE = 0.25
 _MAX_HEADING_LEVELS = 6
@@ -47,12 +54,26 @@ def comment_blocks(page: Page) -> frozenset[int]:
         return frozenset()
     prose = [len(block.text) if is_prose(block) else 0 for block in found.blocks]
     before = [0, *accumulate(prose)]
-    least = max(_MIN_PROSE_BEFORE, min(300.0, _SHARE_BEFORE * before[-1]))
     taken: set[int] = set()
     for span in candidates:
-        if before[span.start] >= least:
+        others = before[-1]
+        if _is_row_of_remarks(found, span):
+            others -= before[span.stop] - before[span.start]
+        if before[span.start] >= max(_MIN_PROSE_BEFORE, min(300.0, _SHARE_BEFORE * others)):
             taken.update(span)
     return frozenset(taken)
+
+
+def _is_row_of_remarks(found: PageBlocks, span: range) -> bool:
+    """Whether short lines with a date stand in *span* again and again."""
+    dated = 0
+    for index in span:
+        text = found.blocks[index].text
+        if len(text) <= _DATED_CHARS and _WHEN.search(text):
+            dated += 1
+            if dated == _LEAST_REMARKS:
+                return True
+    return False
 
 
 def _named(found: PageBlocks) -> Iterator[range]:

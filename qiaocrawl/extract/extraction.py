@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 
@@ -64,4 +63,4 @@ class Extraction:
     page_kind: PageKind = PageKind.OTHER
     confidence: float = 0.0
     method: str = ""
-    fields: Mapping[str, Field] = field(default_factory=lambda: MappingProxyType({}))
+    fields: Mapping[str, Field] = field(default_factory=dict)

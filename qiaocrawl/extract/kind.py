@@ -17,7 +17,7 @@ from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.kind_signs import SENTENCE_END, Signs, prose_bytes, signs_of, tight
 from qiaocrawl.extract.thread import thread_of
-from qiaocrawl.items import Link, Outcome
+from qiaocrawl.items import Outcome
 from qiaocrawl.page import Page
 
 _LITTLE_TEXT = 400
@@ -31,10 +31,12 @@ _AT_ONCE = 12
 """Blocks between a headline and its first sentence: date, source, tools, a photo."""
 _LIST_ITEMS = 8
 _FEW_ITEMS = 4
+_MANY_ITEMS = 25
 
 _GONE_WORDS = (
     r"不存在|已(?:被|经)?(?:删除|屏蔽|关闭)|已刪除|找不到|无法找到|未找到|没有找到|已下线|已失效|"
-    r"页面(?:丢失|错误)|無法找到|(?<!\d)404(?!\d)|not found|出错了|no longer (?:available|exists)"
+    r"页面(?:丢失|错误)|無法找到|(?<!\d)404(?!\d)|not found|出错了|no longer (?:available|exists)|"
+    r"(?<!\d)50[0234] (?:bad gateway|service|gateway|internal)|service (?:temporarily )?unavailable"
 )
 _GONE = re.compile(_GONE_WORDS, re.IGNORECASE)
 # A message to the visitor, where no heading says it: the thing asked for, and that it is gone.
@@ -77,7 +79,7 @@ _SEARCH_TITLE = re.compile(
 )
 _LIST_TITLE = re.compile(
     r"第\s*\d+\s*页|归档|歸檔|^(?:标签|標籤|分类|分類|专题|栏目)\s*[:：]?|文章列表|频道$|頻道$|首页|首頁|"
-    r"\barchives?\b|^categor(?:y|ies)\b|^tags?\b|page \d+ of \d+",
+    r"^archives?\b|\barchives?$|^categor(?:y|ies)\b|^tags?\b|page \d+ of \d+",
     re.IGNORECASE,
 )
 _ARTICLE_URL = re.compile(
@@ -113,32 +115,9 @@ def judge(page: Page, body: Body, title: str) -> Judgement:
     lacking = _lacking(body, signs, title)
     if lacking:
         return Judgement(PageKind.OTHER, Outcome.NOT_ARTICLE, lacking)
-    if thread_of(page) is not None:
+    if page.once(thread_of) is not None:
         return Judgement(PageKind.FORUM, Outcome.ARTICLE, "")
     return Judgement(PageKind.ARTICLE, Outcome.ARTICLE, "")
-
-
-def kind_of(page: Page, body: Body, links: tuple[Link, ...], title: str) -> tuple[Outcome, str]:
-    """The outcome for *page*, and the reason in words ("" for an article).
-
-    Args:
-        body: what the extractor found.
-        links: not needed any more; the blocks know what is linked.
-        title: the article's title as found.
-    """
-    found = judge(page, body, title)
-    return found.outcome, found.reason
-
-
-def page_kind_of(
-    page: Page, body: Body, links: tuple[Link, ...], title: str
-) -> tuple[PageKind, str]:
-    """The kind of *page*, and the reason in words ("" for an article or a thread).
-
-    The arguments are those of :func:`kind_of`; both follow from :func:`judge`.
-    """
-    found = judge(page, body, title)
-    return found.kind, found.reason
 
 
 def _gone(page: Page, signs: Signs) -> Judgement | None:
@@ -173,6 +152,8 @@ def _login(page: Page, signs: Signs) -> Judgement | None:
         return None
     if not any((n.attributes.get("type") or "").lower() == "password" for n in page.nodes("input")):
         return None
+    if signs.items >= _MANY_ITEMS:
+        return None  # a home page or a list with a login box
     if signs.headline >= 0 and signs.dated and _prose_after(signs):
         return None  # a short story on a site with a login box
     reason = f"asks for a password and shows only {signs.shown} characters"

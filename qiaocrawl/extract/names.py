@@ -37,13 +37,13 @@ _GLUED = re.compile(
 """What follows a name without a space: markup put it beside, not the writer."""
 _LABEL = re.compile(
     r"^(?:(?:(?:written|posted|published|words|story|reported|text|review(?:ed)?)\s)?by\b|authors?\b|"
-    r"作\s*者|撰稿人?|撰文|本[报報网網刊台社][讯訊]?|记者|記者|通讯员|通訊員|文|特约|实习|见习|"
+    r"作\s*者|撰稿人?|撰文|本[报報网網刊台社][讯訊]?|记者|記者|通讯员|通訊員|文(?=\s*[：:/])|特约|实习|见习|"
     r"原创|楼主|编辑|編輯|责任编辑|責任編輯|责编)\s*[：:/]?\s*",
     re.IGNORECASE,
 )
 # What ends a name in a line that goes on.
 _CUT = re.compile(
-    r"(?:作者|编辑|編輯|责编|責編|记者|記者|通讯员|责任|責任|发布|發布|发表|時間|时间|点击|點擊|"
+    r"(?:作者|(?:编辑|編輯)(?!部)|责编|責編|记者|記者|通讯员|责任|責任|发布|發布|发表|時間|时间|点击|點擊|"
     r"浏览|瀏覽|阅读|閱讀|字号|字體|打印|分享|来源|來源|稿源|日期|评论|評論|我要|摄影|攝影|校对|校對|"
     r"出处|出處|审核|审校|人气|关注|收藏|回复|发表于|于\s?\d|更新|文章|查看|收听|"
     r"\s(?:on|at|in|for|from|published|updated|posted|is|has|was|who|reports?|follow|email|contact|last)\s|"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from qiaocrawl.extract.dateline import dateline_of
 from qiaocrawl.extract.declared import Declared, first_text, text_declared
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.surroundings import Surroundings
@@ -56,7 +57,12 @@ def source_of(page: Page, around: Surroundings, declared: Declared) -> dict[str,
         if url:
             fields["source_url"] = Field(url, f"link of {origin}", confidence)
         return fields
-    return _declared_source(page, declared)
+    beside = dateline_of(around, declared).source
+    fields = _declared_source(page, declared)
+    if beside and "source" not in fields:
+        confidence = 0.15 if _FILLER.fullmatch(beside) else 0.6
+        fields["source"] = Field(beside, "text beside the date", confidence)
+    return fields
 
 
 def _declared_source(page: Page, declared: Declared) -> dict[str, Field]:

@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from qiaocrawl.extract.dateline import dateline_of
 from qiaocrawl.extract.declared import Declared, people_declared
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.names import is_organisation, is_person, split_names, tidy_name
 from qiaocrawl.extract.surroundings import Surroundings
+from qiaocrawl.extract.thread import thread_of
 from qiaocrawl.page import Page
 from qiaocrawl.text import collapse
 
@@ -41,12 +43,13 @@ _ZH_BY_PLACE = (
 )
 _ZH_PLACES = tuple((sign, re.compile(form, re.MULTILINE)) for sign, form in _ZH_BY_PLACE)
 _NEEDS_PERSON = re.compile("[记記]者|文字|编译")
+_ZH_PHOTOGRAPHER = re.compile(r"(?:摄影|攝影)(?:报道|報導|师)?\s?[：:/／]\s?([\u4e00-\u9fff]{2,4})(?=\s|$)")
 _ZH_SIGNED = re.compile(r"[（(]([\u4e00-\u9fff·]{2,4})[）)]$")
 _ZH_REPORTER = re.compile(
     r"(?P<open>[（(][^（()）\n]{0,14})?(?:记者|記者|实习生|通讯员|通訊員|特派员|撰稿|撰文|评论员)"
     r"[ /：:]{0,2}"
     r"((?:[\u4e00-\u9fff·]{2,4}[ 、/]{1,2}){0,5}[\u4e00-\u9fff·]{2,4})"
-    r"(?=[\s）)/、|】\]摄攝]|$|[一二三四五六七八九十\d]+月|文并|报道|報道|報導)",
+    r"(?=[\s）)/／╱、|】\]摄攝]|$|[一二三四五六七八九十\d]+月|文并|报道|報道|報導)",
     re.MULTILINE,
 )
 _ZH_TEXT_BY = re.compile(
@@ -54,7 +57,8 @@ _ZH_TEXT_BY = re.compile(
 )  # fmt: skip
 _EN_BY = re.compile(
     r"^by(?-i:(?=[A-Z][a-z]))(.{2,160})|(?:^|(?<=[.|:•·–—])\s|\b(?:written|posted|published|words|story|reported|reviewed|text|"
-    r"submitted|report)\s)by:?\s+(.{2,160})",
+    r"submitted|report)\s)by:?\s+(.{2,160})|"
+    r"\b(?:posted|published|written|filed) (?:on|in|at) [^\n]{3,40}?\sby:?\s+(.{2,160})",
     re.IGNORECASE,
 )
 _ZH_BY = re.compile(r"(?:^|\s)[Bb]y[：:\s]\s?([^\s，。；|]{2,16})(?=\s|$)", re.MULTILINE)
@@ -89,6 +93,9 @@ def people_of(
     """
     fields = {}
     claims = _declared(page, declared)
+    thread = page.once(thread_of)
+    if thread is not None and thread.first.author:
+        claims.append(_claim([thread.first.author], 0.94, "first post"))
     head = around.texts(around.head)
     above = around.texts(around.above)
     tail = around.texts(around.tail)
@@ -99,7 +106,7 @@ def people_of(
         claims += _labelled(above[:4], 0.8, "text above the title")
         if max((claim.weight for claim in claims), default=0.0) < 0.85:
             claims += _labelled(tail, 0.72, "text at the end")
-            claims += _unlabelled(around)
+            claims += _unlabelled(around, declared)
     claims += _english(above[::-1] + head)
     if max((claim.weight for claim in claims), default=0.0) < 0.6:
         claims += _marked(page, "\n".join(above + head + tail), declared)
@@ -204,9 +211,16 @@ def _labelled(lines: list[str], weight: float, origin: str) -> list[_Claim]:
     return claims
 
 
-def _unlabelled(around: Surroundings) -> list[_Claim]:
-    """A line between title and body that is one name, or a name in brackets at the end."""
+def _unlabelled(around: Surroundings, declared: Declared) -> list[_Claim]:
+    """A name beside the date, alone in a line above the body, in brackets at the end; last of
+    all the photographer: photo stories name nobody else."""
     claims = []
+    beside = dateline_of(around, declared).author
+    if beside:
+        claims.append(_claim([beside], 0.58, "text beside the date"))
+    photographer = _ZH_PHOTOGRAPHER.search("\n".join(around.texts(around.head)))
+    if photographer is not None and is_person(photographer[1]):
+        claims.append(_claim([photographer[1]], 0.5, "text near the title: 摄影"))
     for at in range(around.title_at + 1, min(around.first, around.title_at + 8)):
         text = around.blocks[at].text
         if len(text) <= 4 and is_person(text) and _ZH_SIGNED.search(f"({text})"):

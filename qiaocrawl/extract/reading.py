@@ -11,7 +11,8 @@ from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.kind import Judgement, judge
 from qiaocrawl.extract.metadata import Metadata, metadata_of
 from qiaocrawl.extract.paging import parts_of
-from qiaocrawl.extract.site_reading import SiteReading, apply_template, observation_of
+from qiaocrawl.extract.site_observing import observation_of
+from qiaocrawl.extract.site_reading import SiteReading, apply_template
 from qiaocrawl.extract.site_template import SiteTemplate
 from qiaocrawl.extract.sniff import why_not_html
 from qiaocrawl.items import (

@@ -1,4 +1,4 @@
-"""Using what is known of a site on one of its pages, and what the page tells of its site.
+"""Using what is known of a site on one of its pages.
 
 Everything here is **ours**. A body loses the blocks that its site repeats; those that stand
 where the site's articles stand become likelier, others less so. The page has the last word:
@@ -7,22 +7,14 @@ when the template would take away most of a body, it is not followed.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import TYPE_CHECKING
-from zlib import crc32
 
 import numpy as np
 
 from qiaocrawl.extract.base import Body
-from qiaocrawl.extract.site_template import START, SiteTemplate
-from qiaocrawl.extract.surroundings import body_span
-from qiaocrawl.extract.title import title_pieces
-from qiaocrawl.items import SiteObservation
-from qiaocrawl.page.digests import place_of
-from qiaocrawl.text import fold
-from qiaocrawl.urls import canonical_host, canonical_url
+from qiaocrawl.extract.site_places import holders_of, place_at
+from qiaocrawl.extract.site_template import SiteTemplate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,25 +27,15 @@ _MOST_LEFT_OUT = 0.5
 """Less text than the one, or a greater share gone than the other: the page disagrees."""
 _SHORT_CHARS = 16
 """A shorter block between two of the body may be a heading (总结) that articles share."""
-_HELD = 0.8
-"""An element that holds such a share of a body's characters is its holder."""
+_SURE = 0.7
+"""A block that is judged higher stays wherever it stands."""
 _SURER = 0.3
 """The part of its doubt that a body loses when it stands where the site's articles stand."""
 _CONTENT = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "pre", "code", "table", "td", "th", "dt"))
 """What recurs in these is an article's own: a heading, a line of code, a cell."""
-_NO_HOLDER = frozenset(
-    ("p", "h1", "h2", "h3", "h4", "h5", "h6", "li", "ul", "ol", "dl", "dt", "dd", "blockquote",
-     "pre", "figure", "figcaption", "table", "tbody", "tr", "address")
-)  # fmt: skip
-"""Parts of an article: its holder stands around them."""
-_MAX_AROUND = 12
-"""Elements around a body that are compared with the known places."""
 _MAX_SPANS = 8
 _PLACE_SCORE = 0.6
 """How sure a body is that was taken for its place alone."""
-_MAX_NAMES = 4
-_MAX_NAME_CHARS = 40
-_MAX_PLACE_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +59,19 @@ class SiteReading:
 def apply_template(template: SiteTemplate, page: Page, body: Body) -> SiteReading:
     """*body* of *page* without what the site repeats.
 
-    The judgement of every block that repeats becomes 0. A block goes when a run of such blocks
-    reaches from it to either end of the body, or when it is no short one.
+    The judgement of every block that repeats becomes 0. A repeated block at either end of the
+    body goes, and between others one that is no short line and stands on nearly all articles.
+    When the body stands where those of the site do, it is surer, and blocks elsewhere whose
+    judgement is moderate go. Adding moderate ones inside that place was tried and cost more
+    than it gave.
     """
     if not body.text:
         return SiteReading(body)
-    place = _expected_place(template, page, body)
+    at = _expected_holder(template, page, body)
+    place = place_at(page, at) if at >= 0 else ""
     if place:
         body = replace(body, score=body.score + _SURER * (1.0 - body.score))
     repeated = _repeated(template, page)
-    if not repeated:
-        return SiteReading(body, place)
     left = _without(page, body, repeated)
     before, after = _size(body.text), _size(left.text)
     if after < before and (
@@ -101,11 +85,31 @@ def apply_template(template: SiteTemplate, page: Page, body: Body) -> SiteReadin
         for index in repeated:
             judged[index] = 0.0
         left = replace(left, judged=tuple(judged))
-    count = body.text.count("\n") - left.text.count("\n")
-    if count:
-        reason = f"{body.reason}; {count} repeated blocks left out by what the site repeats"
-        left = replace(left, reason=reason)
-    return SiteReading(left, place, left_out=count)
+    lines = body.text.count("\n")
+    said = [body.reason]
+    if again := lines - left.text.count("\n"):
+        said.append(f"{again} repeated blocks left out by what the site repeats")
+    if place:
+        left = _inside(page, left, page.blocks.elements[at])
+        if elsewhere := lines - again - left.text.count("\n"):
+            said.append(f"{elsewhere} left out since the site's articles stand in {place}")
+    left = replace(left, reason="; ".join(said))
+    return SiteReading(left, place, left_out=lines - left.text.count("\n"))
+
+
+def _inside(page: Page, body: Body, holder: Element) -> Body:
+    """*body* without its moderately judged blocks outside of *holder*."""
+    if not (body.blocks and body.judged) or (
+        holder.first <= body.blocks[0] <= body.blocks[-1] < holder.end
+    ):
+        return body
+    taken = tuple(
+        index for index in body.blocks
+        if holder.first <= index < holder.end or body.judged[index] >= _SURE
+    )
+    return replace(
+        body, text="\n".join(page.blocks.blocks[index].text for index in taken), blocks=taken
+    )
 
 
 def _from_place(
@@ -119,7 +123,7 @@ def _from_place(
     for place in template.holder_places:
         spans = [
             (element.first, element.end) for at, element in enumerate(elements)
-            if element.end > element.first and place_of(elements, at)[:_MAX_PLACE_CHARS] == place
+            if element.end > element.first and place_at(page, at) == place
         ]
         for first, end in spans[:_MAX_SPANS]:
             taken = tuple(
@@ -134,25 +138,6 @@ def _from_place(
                     left_out=len(body.blocks) or body.text.count("\n") + 1,
                 )
     return None
-
-
-def observation_of(page: Page, title: str, reading: SiteReading) -> SiteObservation | None:
-    """What *page*, an article called *title*, tells about its site; None without a URL."""
-    url = canonical_url(page.url)
-    if url is None:
-        return None
-    return SiteObservation(
-        host=canonical_host(url),
-        url=_digest(url),
-        title=_digest(fold(title or page.title)),
-        blocks=np.unique(page.block_digests).astype("<u8").tobytes(),
-        # Where the body is nothing but repetition, it stands in no good place.
-        place="" if reading.disagrees else reading.place or _place(page, reading.body),
-        names=_names(page.title),
-        agrees=bool(reading.place),
-        disagrees=reading.disagrees,
-        left_out=reading.left_out,
-    )
 
 
 def _repeated(template: SiteTemplate, page: Page) -> dict[int, bool]:
@@ -209,58 +194,14 @@ def _trimmed(often: Sequence[bool | None], texts: Sequence[str]) -> list[int]:
     ]
 
 
-def _expected_place(template: SiteTemplate, page: Page, body: Body) -> str:
-    """The known place around *body*; "" when it stands in none of them."""
+def _expected_holder(template: SiteTemplate, page: Page, body: Body) -> int:
+    """The element of a known place around *body*; -1 when it stands in none of them."""
     known = template.holder_places
     if not known:
-        return ""
-    elements = page.blocks.elements
-    places = (place_of(elements, at)[:_MAX_PLACE_CHARS] for at in _holders(page, body))
-    return next((place for place in places if place in known), "")
-
-
-def _place(page: Page, body: Body) -> str:
-    """Where *body* stands: the innermost element around it that is no part of an article."""
-    elements = page.blocks.elements
-    for at in _holders(page, body):
-        if elements[at].tag not in _NO_HOLDER:
-            return place_of(elements, at)[:_MAX_PLACE_CHARS]
-    return ""
-
-
-def _holders(page: Page, body: Body) -> Sequence[int]:
-    """The elements that hold nearly all of *body*, innermost first, at most some around."""
-    found = page.blocks
-    first, last = body_span(page, body)
-    if first < 0:
-        return ()
-    taken = body.blocks or range(first, last + 1)
-    sums = [0, *accumulate(len(found.blocks[index].text) for index in taken)]
-    longest = max(taken, key=lambda index: len(found.blocks[index].text))
-    holders: list[int] = []
-    for at in found.path(found.blocks[longest].element):
-        element = found.elements[at]
-        inside = sums[bisect_left(taken, element.end)] - sums[bisect_left(taken, element.first)]
-        if inside >= _HELD * sums[-1]:
-            holders.append(at)
-            if len(holders) == _MAX_AROUND:
-                break
-    return holders
-
-
-def _names(title: str) -> tuple[str, ...]:
-    """The pieces of ``<title>`` that may be names: the last ones, and the first one marked."""
-    pieces = [piece.strip().lower() for piece in title_pieces(title)]
-    if len(pieces) < 2:
-        return ()
-    names = [*pieces[1:][-_MAX_NAMES:], START + pieces[0]]
-    return tuple(name for name in dict.fromkeys(names) if 1 < len(name) <= _MAX_NAME_CHARS)
+        return -1
+    return next((at for at in holders_of(page, body) if place_at(page, at) in known), -1)
 
 
 def _size(text: str) -> int:
     """Characters of *text*, white space apart."""
     return len("".join(text.split()))
-
-
-def _digest(text: str) -> int:
-    return crc32(text.encode("utf-8", "replace"))

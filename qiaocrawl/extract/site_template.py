@@ -22,7 +22,7 @@ VERSION = 1
 """Of the digests and of what a template holds; others are not read but learnt anew."""
 MIN_PAGES = 5
 """Articles of a site before anything is believed of it."""
-_LEAST_PAGES = 4
+_LEAST_PAGES = 5
 _LEAST_SHARE = 0.3
 """A block repeats when it stood on so many articles and on such a share of them."""
 _MANY_PAGES = 6
@@ -143,7 +143,7 @@ class SiteTemplate:
             len(self.blocks) % 8 == 0
             and len(self.blocks) == 4 * len(self.counts)
             and len(self.seen) % 4 == 0
-            and bool(np.all(np.diff(self.known[0].astype(np.float64)) >= 0))
+            and bool(np.all(self.known[0][:-1] < self.known[0][1:]))
         )
 
 

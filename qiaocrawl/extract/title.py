@@ -39,6 +39,7 @@ _LARGE = re.compile(
     r"font-size\s*:\s*(?:1[89]|[2-6]\d)(?:\.\d+)?\s*(?:px|pt)|font-size:\s*[2-4]\.?\d*em"
 )
 _HEADING_TAGS = {"h1": 3.0, "h2": 1.5, "h3": 1.0}
+_MARK = re.compile(r"[\[【［][^\]】］]{1,8}[\]】］]\s*")
 _RAGGED_END = re.compile(r"[\s_|｜–—-]+$")
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _SHOWN_BELOW = 30
@@ -99,8 +100,17 @@ def title_of(page: Page, body_first: int = -1, declared: Declared | None = None)
         return None
     score, _, text, origin = max(scored, key=lambda entry: entry[:2])
     confidence = min(0.99, max(0.05, score / _FULL_SCORE))
-    text = _RAGGED_END.sub("", text[:MAX_TITLE_CHARS])
+    text = _without_mark(_RAGGED_END.sub("", text[:MAX_TITLE_CHARS]), page.title)
     return Field(text, origin, round(confidence, 3))
+
+
+def _without_mark(text: str, whole: str) -> str:
+    """*text* less a mark in brackets before it ([原创], a forum's board) that *whole* lacks."""
+    mark = _MARK.match(text)
+    if mark is None:
+        return text
+    rest = text[mark.end() :]
+    return rest if len(rest) >= _LEAST_CHARS and whole.startswith(rest) else text
 
 
 def _witnesses(page: Page, body_first: int, site: Declared) -> _Witnesses:

@@ -24,7 +24,7 @@ _KINDS = {
 }  # fmt: skip
 """What a node is to the walk; everything else begins a block."""
 MAX_BLOCKS = 20_000
-"""Blocks past this are not made; :attr:`PageBlocks.left_out` says so."""
+"""A page is read up to this many blocks; :attr:`PageBlocks.left_out` says that there were more."""
 
 
 @dataclass(slots=True)
@@ -111,7 +111,7 @@ class _Collector:
         in_link = in_bold = 0
         path: list[tuple[LexborNode, int]] = []
         node: LexborNode | None = root
-        while node is not None:
+        while node is not None and not self.found.left_out:
             inner = None
             kind = _TEXT if node.is_text_node else _KINDS.get(node.tag or "", _BLOCK)
             if kind == _TEXT:
@@ -153,6 +153,8 @@ class _Collector:
                     self._leave()
                 after = node.next if path else None
             node = after
+        while self._open >= 0:  # only when the page was cut off
+            self._leave()
 
     def _flush(self) -> None:
         """End the current block; white space alone makes none."""

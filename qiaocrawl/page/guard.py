@@ -1,24 +1,41 @@
 """Markup that would cost an HTML5 parser quadratic time is cut down before parsing.
 
 Measured with lexbor: one tag with 50,000 attributes 4.7 s, with 150,000 a minute; 100,000
-nested ``<div>`` 20 s. Text is never removed here, only surplus attributes and opening tags;
-what was done is told in words, so that nothing is lost silently.
+nested ``<div>`` 20 s; 300,000 unclosed ``<b>``, which every later element opens again, more
+than a minute. Of all but the last text is never removed, only surplus attributes and tags; a
+page of more tags than MAX_TAGS is cut off there. What was done is told in words, so that
+nothing is lost silently.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import islice
 
 MAX_ATTRIBUTES = 500
-MAX_DEPTH = 1500
-"""Real pages stay under 100; the deepest of the real collections tried has 62."""
+MAX_DEPTH = 400
+"""Elements around one another. Real pages stay under 100; the deepest of the real collections
+tried has 62. Every further tag can cost a walk over all of them."""
+MAX_FORMATTING = 100
+"""Formatting elements open at once: each is built again in every block that follows."""
+MAX_TAGS = 600_000
+"""Real pages stay under 20,000. So many cost about three seconds and 300 MB."""
+MAX_ROOTS = 20
+"""``<html>`` and ``<body>`` tags: the attributes of further ones all go to the first."""
+MAX_REBUILT = 3_000_000
+"""Formatting elements that may be built again over the whole page: open ones, summed over tags."""
 
 _SUSPECT_CHARS = 60_000
 """Smaller pages cannot hold enough markup to hurt: at worst 0.1 s."""
 _SUSPECT_TAGS = 6_000
 _LONG_TAG_CHARS = 8000
-_LONG_TAG = re.compile(f"<[a-zA-Z][^<>]{{{_LONG_TAG_CHARS},}}")
+# Scripts are leapt over: what stands in them is no markup.
+_LONG_TAG = re.compile(
+    rf"<script\b[^<>]{{0,{_LONG_TAG_CHARS}}}>(?:[^<]|<(?!/script))*+|"
+    rf"<[a-z][^<>]{{{_LONG_TAG_CHARS},}}",
+    re.IGNORECASE,
+)
 _ATTRIBUTE = re.compile(r"""[^\s"'=<>/]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))?""")
 _ANY_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 # They close by themselves, or never hold anything.
@@ -27,6 +44,10 @@ _SHALLOW_TAGS = (
     "area base br col embed hr img input link meta param source track wbr"
 )
 _SHALLOW = frozenset(_SHALLOW_TAGS.split())
+_ROOTS = frozenset(("html", "body"))
+_FORMATTING = frozenset(
+    ("b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u")
+)
 
 
 def defuse(html: str) -> tuple[str, tuple[str, ...]]:
@@ -38,10 +59,82 @@ def defuse(html: str) -> tuple[str, tuple[str, ...]]:
             notes.append(f"attributes past the first {MAX_ATTRIBUTES} of a tag dropped")
             html = shorter
     if html.count("<") > _SUSPECT_TAGS:
-        html, dropped = _flatten(html)
-        if dropped:
-            notes.append(f"{dropped} tags nested deeper than {MAX_DEPTH} dropped")
+        html, more = _Flattener(html).flat()
+        notes += more
     return html, tuple(notes)
+
+
+def _fewer_attributes(match: re.Match[str]) -> str:
+    """The start of a tag with its name and at most MAX_ATTRIBUTES attributes."""
+    tag = match[0]
+    if tag[:7].lower() == "<script" and ">" in tag:
+        return tag  # a whole script; ``a<b`` in a program is no tag
+    surplus = next(islice(_ATTRIBUTE.finditer(tag, 1), MAX_ATTRIBUTES + 1, None), None)
+    return tag if surplus is None else tag[: surplus.start()]
+
+
+class _Flattener:
+    """Drops the tags of one page that would nest too deep; one object per page.
+
+    A closing tag ends an element only where one of its name is open: else pairs such as
+    ``<b></i>`` would nest without end. The closing tag of a dropped one is dropped too.
+    """
+
+    def __init__(self, html: str) -> None:
+        self._html = html
+        self._open: Counter[str] = Counter()
+        self._dropped: Counter[str] = Counter()
+        self._depth = self._formatting = self._rebuilt = 0
+
+    def flat(self) -> tuple[str, list[str]]:
+        """The page without the tags dropped, and what was dropped in words."""
+        html, end = self._html, len(self._html)
+        kept: list[str] = []
+        notes: list[str] = []
+        done = dropped = 0
+        for count, match in enumerate(_ANY_TAG.finditer(html)):
+            if count >= MAX_TAGS or self._rebuilt > MAX_REBUILT:
+                end = match.start()
+                notes.append(f"all after the first {count} tags dropped")
+                break
+            if not self._is_surplus(match[2].lower(), closing=bool(match[1])):
+                continue
+            kept.append(html[done : match.start()])
+            close = html.find(">", match.end())
+            done = max(done, close + 1 if close >= 0 else len(html))
+            dropped += not match[1]
+        if dropped:
+            notes.insert(0, f"{dropped} tags nested deeper than {MAX_DEPTH} or repeated dropped")
+        if not kept:
+            return html[:end], notes
+        return "".join((*kept, html[done:end])), notes
+
+    def _is_surplus(self, name: str, *, closing: bool) -> bool:
+        if name in _SHALLOW:
+            self._rebuilt += self._formatting
+            return name in _ROOTS and not closing and self._is_one_more(name)
+        formatting = name in _FORMATTING
+        if closing:
+            if self._dropped[name]:
+                self._dropped[name] -= 1
+                return True
+            if self._open[name]:
+                self._open[name] -= 1
+                self._depth -= 1
+                self._formatting -= formatting
+            return False
+        if self._depth >= MAX_DEPTH or (formatting and self._formatting >= MAX_FORMATTING):
+            self._dropped[name] += 1
+            return True
+        self._open[name] += 1
+        self._depth += 1
+        self._formatting += formatting
+        self._rebuilt += self._formatting
+        return False
+
+    def _is_one_more(self, root: str) -> bool:
+        self._open[root] += 1
+        return self._open[root] > MAX_ROOTS
 
 
 def _may_hold_long_tag(html: str) -> bool:
@@ -49,31 +142,3 @@ def _may_hold_long_tag(html: str) -> bool:
     return max(map(len, pieces)) > _LONG_TAG_CHARS and any(
         len(piece) > _LONG_TAG_CHARS and ">" not in piece[:_LONG_TAG_CHARS] for piece in pieces
     )
-
-
-def _fewer_attributes(match: re.Match[str]) -> str:
-    """The start of a tag with its name and at most MAX_ATTRIBUTES attributes."""
-    tag = match[0]
-    surplus = next(islice(_ATTRIBUTE.finditer(tag, 1), MAX_ATTRIBUTES + 1, None), None)
-    return tag if surplus is None else tag[: surplus.start()]
-
-
-def _flatten(html: str) -> tuple[str, int]:
-    """*html* without the opening tags that would nest deeper than MAX_DEPTH, and their count."""
-    depth = dropped = done = 0
-    kept = []
-    for match in _ANY_TAG.finditer(html):
-        if match[2].lower() in _SHALLOW:
-            continue
-        if match[1]:
-            depth = max(0, depth - 1)
-        elif depth < MAX_DEPTH:
-            depth += 1
-        else:
-            end = html.find(">", match.end())
-            kept.append(html[done : match.start()])
-            done = max(done, end + 1 if end >= 0 else len(html))
-            dropped += 1
-    if not dropped:
-        return html, 0
-    return "".join((*kept, html[done:])), dropped

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -18,13 +18,14 @@ from qiaocrawl.text import Decoded, collapse, decode_page
 from qiaocrawl.urls import canonical_url
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
 _SELECTOR = f"{LINK_SELECTOR},meta,link[rel],base[href],title,h1,h2,time,script,input[type]"
 MAX_TITLE_CHARS = 500
+T = TypeVar("T")
 
 
 class Page:
@@ -45,6 +46,14 @@ class Page:
         self.replaced = decoded.replaced
         self.source, self.notes = defuse(decoded.text)
         self.tree = LexborHTMLParser(self.source)
+        self._results: dict[Any, Any] = {}
+
+    def once(self, work: Callable[[Page], T]) -> T:
+        """``work(self)``, worked out at the first call; for views made in other packages."""
+        if work not in self._results:
+            self._results[work] = work(self)
+        found: T = self._results[work]
+        return found
 
     @cached_property
     def _nodes(self) -> tuple[dict[str, list[LexborNode]], list[tuple[str, LexborNode]]]:

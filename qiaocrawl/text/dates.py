@@ -65,6 +65,11 @@ _YEAR_LAST = _compiled(rf"(?<!\d)(?P<one>\d\d?)(?P<mark>[-/.])(?P<two>\d\d?)(?P=
 _NAME_FIRST = _compiled(
     rf"(?<![a-z]){_NAME}\s?(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?(?!\d),?\s?{_YEAR}"
 )
+# As C's asctime writes: Mon Feb 25 22:14:07 2002.
+_YEAR_AFTER_CLOCK = re.compile(
+    rf"(?<![a-z]){_NAME}\s{{1,2}}(?P<day>[12]\d|3[01]|0?[1-9])\s{_TIME}\s{{1,2}}{_YEAR}",
+    re.IGNORECASE,
+)
 _NAME_SECOND = _compiled(rf"{_NAMED_DAY}[\s-]?(?:of\s)?{_NAME},?[\s-]?{_YEAR}")
 # Without a year, or with one that needs company to be believed.
 _REPUBLIC = _compiled(
@@ -161,7 +166,7 @@ class DateReader:
         if "19" in text or "20" in text:
             patterns = [_YEAR_FIRST, _YEAR_LAST]
             if _ANY_MONTH.search(text):
-                patterns += [_NAME_FIRST, _NAME_SECOND]
+                patterns += [_NAME_FIRST, _NAME_SECOND, _YEAR_AFTER_CLOCK]
             for pattern in patterns:
                 self._collect(pattern, text, found, self._year_written)
         if "民" in text:

@@ -17,6 +17,8 @@ from qiaocrawl.demo.web import build_web
 from qiaocrawl.extract import extractors
 from qiaocrawl.extract.cluster_model import load_model
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.site_templates import save_site_templates
+from site_pages import HOST, taught
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -95,6 +97,27 @@ def test_the_shipped_model_is_what_the_demo_web_gives(run: Run, tmp_path: Path) 
         # Processors differ in the last digits of a logarithm.
         numbers = np.array(shipped[name])
         assert np.array(made[name]) == pytest.approx(numbers, rel=1e-3), f"{name}: run `{again}`"
+
+
+def test_what_sites_taught_is_shown(run: Run, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    template = taught(20).template(HOST)
+    assert template is not None
+    with Database.open(url) as database:
+        database.upgrade()
+        with database.engine.begin() as c:
+            save_site_templates(c, [template], now=1_790_000_000.0)
+    code, out, _ = run("sites", "--database", url)
+    assert code == 0
+    assert HOST in out
+    code, out, _ = run("sites", HOST, "--database", url)
+    assert code == 0
+    assert f"{HOST}: 20 articles, 3 blocks repeat, 0 redesigns, 0 pages disagreed" in out
+    for shown in ("div.article.c-0", "江北晚报", "社会"):
+        assert shown in out
+    code, _, err = run("sites", "other.test", "--database", url)
+    assert code == 1
+    assert "nothing is known of 'other.test'" in err
 
 
 def test_without_pages_there_is_no_model(run: Run, tmp_path: Path) -> None:

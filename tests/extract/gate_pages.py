@@ -30,6 +30,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from furniture import furnished
+
 from qiaocrawl.demo.model import CHINA_TIME, DemoPage, Kind
 from qiaocrawl.demo.web import build_web
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gate_pages import GatePage
+
 from qiaocrawl.demo.model import CHINA_TIME
 from qiaocrawl.demo.score import body_f1
 from qiaocrawl.extract import Extraction, extract_article

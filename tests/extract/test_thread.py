@@ -61,7 +61,8 @@ def divisions() -> str:
 def floors() -> str:
     """Floors of a bar, author on the left, time at the foot."""
     posts = "".join(
-        f'<div class="l_post {"first" if not i else ""}"><div class=name><a>{USERS[i]}</a></div>'
+        f'<div class="l_post {"first" if not i else ""}">'
+        f'<div class=name><a href="/u/{i}">{USERS[i]}</a></div>'
         f'<div class="d_content"><cc><div class="p_body">{TEXTS[i]}</div></cc>'
         f"<div class=tail><span>{i + 1}楼</span> <span>{TIMES[i]}</span> <a>回复</a></div></div>"
         "</div>"
