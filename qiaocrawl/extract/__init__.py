@@ -6,6 +6,7 @@ from qiaocrawl.extract.api import extract_article
 from qiaocrawl.extract.base import Body, Extractor, extractors
 from qiaocrawl.extract.extraction import Extraction, Field, PageKind
 from qiaocrawl.extract.reading import read_page
+from qiaocrawl.extract.site_memory import SiteMemory
 
 __all__ = [
     "Body",
@@ -13,6 +14,7 @@ __all__ = [
     "Extractor",
     "Field",
     "PageKind",
+    "SiteMemory",
     "extract_article",
     "extractors",
     "read_page",

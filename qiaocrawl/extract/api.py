@@ -7,6 +7,7 @@ from typing import Any
 
 from qiaocrawl.extract.base import Extractor, extractors
 from qiaocrawl.extract.extraction import Extraction, Field, PageKind
+from qiaocrawl.extract.main_links import main_links_of
 from qiaocrawl.extract.reading import Reading, read
 from qiaocrawl.extract.sniff import why_not_html
 from qiaocrawl.page import parse_page
@@ -80,6 +81,9 @@ def _extraction(reading: Reading, method: str, *, cut: bool) -> Extraction:
         name: Field(_clean(one.value), _clean(one.origin), one.confidence)
         for name, one in metadata.fields.items()
     }
+    links = main_links_of(reading.page, reading.body)
+    if links:
+        fields["main_links"] = Field(_clean(links), "links in the body", 0.9)
     fields[KIND] = Field(str(kind), _clean(reading.judgement.reason), _KIND_CONFIDENCE)
     if limits:
         fields[LIMITS] = Field(_clean(limits), "parser", 1.0)

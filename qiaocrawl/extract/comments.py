@@ -37,7 +37,8 @@ _NAMES = re.compile(
 )
 _WHEN = re.compile(
     r"(?:19|20)\d\d\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}|\d{1,2}[-/月]\d{1,2}日?\s+\d{1,2}:\d\d|"
-    r"(?:秒|分钟|分鐘|小时|小時|天)前|\b(?:hours?|days?|minutes?) ago|[A-Z][a-z]{2,8} \d{1,2}, (?:19|20)\d\d"
+    r"(?:秒|分钟|分鐘|小时|小時|天)前|\b(?:hours?|days?|minutes?) ago|"
+    r"[A-Z][a-z]{2,8} \d{1,2}, (?:19|20)\d\d"
 )
 _DATED_CHARS = 60
 _LEAST_REMARKS = 3

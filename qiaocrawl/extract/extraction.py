@@ -52,7 +52,8 @@ class Extraction:
         method: name of the body extractor.
         fields: every field found, by name: ``title``, ``published_at``, ``authors``,
             ``source``, ``source_url``, ``editor``, ``channel``, ``keywords``,
-            ``description``, ``language``, ``images`` and others; absent when not found.
+            ``description``, ``language``, ``images``, ``main_links`` and others; absent when
+            not found.
     """
 
     text: str = ""

@@ -15,7 +15,7 @@ _MAX_ANCHOR_CHARS = 200
 def main_links_of(page: Page, body: Body | None) -> tuple[tuple[str, str], ...]:
     """(URL, anchor) of the links inside the blocks of *body*, each URL once, in order.
 
-    Not among the fields of every page: resolving the links costs more than all of those.
+    Not asked for in a crawl, which reads all links of a page anyway.
     """
     first, last = body_span(page, body)
     if first < 0:

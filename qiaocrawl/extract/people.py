@@ -43,7 +43,9 @@ _ZH_BY_PLACE = (
 )
 _ZH_PLACES = tuple((sign, re.compile(form, re.MULTILINE)) for sign, form in _ZH_BY_PLACE)
 _NEEDS_PERSON = re.compile("[记記]者|文字|编译")
-_ZH_PHOTOGRAPHER = re.compile(r"(?:摄影|攝影)(?:报道|報導|师)?\s?[：:/／]\s?([\u4e00-\u9fff]{2,4})(?=\s|$)")
+_ZH_PHOTOGRAPHER = re.compile(
+    r"(?:摄影|攝影)(?:报道|報導|师)?\s?[：:/／]\s?([\u4e00-\u9fff]{2,4})(?=\s|$)"
+)
 _ZH_SIGNED = re.compile(r"[（(]([\u4e00-\u9fff·]{2,4})[）)]$")
 _ZH_REPORTER = re.compile(
     r"(?P<open>[（(][^（()）\n]{0,14})?(?:记者|記者|实习生|通讯员|通訊員|特派员|撰稿|撰文|评论员)"

@@ -2,9 +2,19 @@
 
 Only articles teach. A block counts once for each of them that has another title than the
 article it was last seen on, so that a reprint of a story on its own site does not make it
-boilerplate; a URL met again counts no second time, as long as it is among the last
-:data:`~qiaocrawl.extract.site_counts.MAX_SEEN` of its host. Counts are halved every so many articles, so that what a site
-stopped doing is forgotten.
+boilerplate. A URL met again counts no second time, as long as it is among the last
+:data:`~qiaocrawl.extract.site_counts.MAX_SEEN` of its host. Counts are halved every so many
+articles, so that what a site stopped doing is forgotten.
+
+A program of one's own learns and uses it so::
+
+    memory = SiteMemory()
+    for page in pages:
+        reading = read(page, "blend", template=memory.template(host_of(page.url)))
+        if reading.judgement.outcome is Outcome.ARTICLE:
+            seen = observation_of(page, reading.metadata.title, reading.site)
+            if seen is not None:
+                memory.observe(seen)
 
 Memory: at most :data:`MAX_HOSTS` hosts, those used last; each at most
 :data:`~qiaocrawl.extract.site_counts.MAX_BLOCKS` digests of 18 bytes and some texts: 60 KB a

@@ -14,7 +14,7 @@ from qiaocrawl.demo.model import Kind
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.extraction import PageKind
-from qiaocrawl.extract.kind import judge, kind_of, page_kind_of
+from qiaocrawl.extract.kind import judge
 from qiaocrawl.extract.kind_signs import is_prose, signs_of
 from qiaocrawl.extract.sniff import why_not_html
 from qiaocrawl.items import Outcome
@@ -58,7 +58,7 @@ def body_of(page: Page) -> Body:
 
 def kind(body: str, title: str, path: str = "/n/20240305/1234.html") -> PageKind:
     page = page_of(body, title, path)
-    return page_kind_of(page, body_of(page), (), heading_of(page))[0]
+    return judge(page, body_of(page), heading_of(page)).kind
 
 
 ARTICLES = {
@@ -127,14 +127,26 @@ def test_what_is_no_article(name: str) -> None:
     assert kind(body, title, path) is expected
 
 
+def test_a_home_page_with_a_login_box_is_no_login_page() -> None:
+    titles = "".join(
+        f"<li><a href=/n/{i}.html>第{i}条新闻的题目写在这里，说侨务有了进展</a></li>"
+        for i in range(40)
+    )
+    box = "<form><input name=u><input type=password name=p></form>"
+    assert kind(f"{box}<ul>{titles}</ul>", "某某侨网_网上家园", "/") is PageKind.HOME
+    assert kind(box, "某某侨网_网上家园", "/login") is PageKind.LOGIN
+
+
+def test_a_server_that_fails_with_status_200() -> None:
+    body = "<h1>502 Bad Gateway</h1><hr>nginx"
+    assert kind(body, "502 Bad Gateway") is PageKind.ERROR
+
+
 @pytest.mark.parametrize("name", [*ARTICLES, *OTHERS])
 def test_kind_and_outcome_come_from_one_judgement(name: str) -> None:
     body, title = (ARTICLES | OTHERS)[name][:2]
     page = page_of(body, title)
-    found, heading = body_of(page), heading_of(page)
-    whole = judge(page, found, heading)
-    assert kind_of(page, found, (), heading) == (whole.outcome, whole.reason)
-    assert page_kind_of(page, found, (), heading) == (whole.kind, whole.reason)
+    whole = judge(page, body_of(page), heading_of(page))
     told = whole.kind in (PageKind.ARTICLE, PageKind.FORUM)
     assert (whole.outcome is Outcome.ARTICLE) == told == (not whole.reason)
 
@@ -184,8 +196,8 @@ def test_the_demo_web() -> None:
         if page.gold is None or page.status != 200 or why_not_html(page.body, content_type):
             continue
         parsed = parse_page(page.body, content_type, page.gold.url)
-        found, _ = page_kind_of(parsed, body_of(parsed), (), page.gold.title or parsed.title)
-        confused[page.gold.kind, found] += 1
+        found = judge(parsed, body_of(parsed), page.gold.title or parsed.title)
+        confused[page.gold.kind, found.kind] += 1
     wrong = {
         (gold, found): count
         for (gold, found), count in confused.items()

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from qiaocrawl.extract import extract_article
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.metadata import metadata_of
 from qiaocrawl.extract.names import is_organisation, is_person, split_names, tidy_name
@@ -140,3 +141,46 @@ def test_telling_people_from_media() -> None:
     assert is_organisation("南桥日报")
     assert not is_organisation("陈小桥")
     assert tidy_name("记者 陈小桥 摄影") == "陈小桥"
+
+
+@pytest.mark.parametrize(
+    ("written", "names"),
+    [
+        ("文梓晴", ["文梓晴"]),  # a surname, no label
+        ("文/林泽民", ["林泽民"]),
+        ("侨味编辑部", ["侨味编辑部"]),
+        ("陈晓 编辑：王", ["陈晓"]),
+    ],
+)
+def test_labels_inside_names_are_no_labels(written: str, names: list[str]) -> None:
+    assert split_names(written) == names
+
+
+@pytest.mark.parametrize(
+    ("line", "authors"),
+    [
+        ("2008-12-20 ╱ 記者張雅惠╱左營報導", ("張雅惠",)),
+        ("Posted on August 9, 2018 by Mei Tan", ("Mei Tan",)),
+        ("2020-08-16 18:40　摄影：郑一鸣", ("郑一鸣",)),
+    ],
+)
+def test_bylines_of_one_line(line: str, authors: tuple[str, ...]) -> None:
+    text = "left the city. " * 30 if line.isascii() else "他们离开了这座城市，后来又回来了。" * 20
+    markup = f"<title>A long way home</title><h1>A long way home</h1><p>{line}</p><p>{text}</p>"
+    assert extract_article(f"<meta charset=utf-8>{markup}".encode()).authors == authors
+
+
+def test_the_author_of_a_thread_is_that_of_its_first_post() -> None:
+    posts = "".join(
+        f"<div class=post><a href=/u/{i}>{user}</a><p>金牌会员</p><p>发表于 2014-07-2{i} 21:33 "
+        f"只看该作者</p><div class=text>{text}</div><a href=#>回复</a></div>"
+        for i, (user, text) in enumerate([
+            ("埔仔番薯", "今年暑假想带爸爸去走一趟，请教大家那条街还在吗？" * 3),
+            ("千岛过客", "街名早就改了，我去年去过，老店铺还有不少。" * 2),
+            ("阿榄", "祝顺利，找到了记得回来告诉我们。"),
+        ])
+    )  # fmt: skip
+    markup = f"<title>想去泗水寻根</title><h1>想去泗水寻根</h1><div>{posts}</div>"
+    found = extract_article(f"<meta charset=utf-8>{markup}".encode())
+    assert found.authors == ("埔仔番薯",)
+    assert found.fields["authors"].origin == "first post"

@@ -111,3 +111,14 @@ def test_parts_are_cut_only_where_they_are_names() -> None:
 
 def test_very_long_titles_are_cut() -> None:
     assert len(title_in(f"<title>{'侨' * 1_000_000}</title>")) == 300
+
+
+def test_a_mark_before_a_heading_that_the_title_element_lacks_goes() -> None:
+    markup = (
+        "<html><head><title>仰光商铺连遭劫掠 侨团与警方联防 - 互助 - 唐人街论坛</title></head>"
+        "<body>"
+        "<h1>[互助] 仰光商铺连遭劫掠 侨团与警方联防</h1></body></html>"
+    )
+    found = title_of(parse_page(markup.encode(), "text/html; charset=utf-8"))
+    assert found is not None
+    assert found.value == "仰光商铺连遭劫掠 侨团与警方联防"

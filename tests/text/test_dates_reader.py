@@ -123,3 +123,8 @@ def test_cst_is_chinas_on_chinese_pages() -> None:
 def test_never_raises(text: str) -> None:
     for date in READER.sure(text) + READER.unsure(text):
         assert date.moment.tzinfo is not None
+
+
+def test_the_form_of_asctime() -> None:
+    found = READER.sure("发信站: 某某 BBS (Mon Feb 25 22:14:07 2002), 站内信件")
+    assert [date.moment.isoformat() for date in found] == ["2002-02-25T22:14:07+08:00"]

@@ -1,0 +1,39 @@
+"""Comments under an article are told apart, the article in an oddly named element is not lost."""
+
+from __future__ import annotations
+
+from qiaocrawl.extract.comments import comment_blocks
+from qiaocrawl.page import Page, parse_page
+
+STORY = "<p>因片区改造，开了三十七年的鱼丸店将于本月底搬离。消息传开后，店门口排起了长队。</p>"
+REMARKS = "".join(
+    f"<li><b>网友{i}</b> <span>2023-05-1{i} 08:0{i}</span><p>第{i}条：小时候天天来吃，"
+    "搬走了真舍不得，希望新店还是老味道，价钱也别涨得太多，老人家吃不起。</p></li>"
+    for i in range(9)
+)
+
+
+def page_of(body: str) -> Page:
+    return parse_page(f"<html><body>{body}</body></html>".encode(), "text/html; charset=utf-8")
+
+
+def left(page: Page) -> str:
+    out = comment_blocks(page)
+    return "".join(b.text for i, b in enumerate(page.blocks.blocks) if i not in out)
+
+
+def test_comments_much_longer_than_the_article_go() -> None:
+    page = page_of(f"<h1>鱼丸店</h1>{STORY}<div class=comment-box><ul>{REMARKS}</ul></div>")
+    assert "三十七年" in left(page)
+    assert "老味道" not in left(page)
+
+
+def test_an_article_inside_an_element_called_comment_stays() -> None:
+    page = page_of(f"<h1>时评</h1><div class=comment>{STORY * 4}</div>")
+    assert left(page).count("三十七年") == 4
+    undated = page_of(f"<p>导读：短。</p><div class=comment>{STORY * 9}</div>")
+    assert "三十七年" in left(undated)
+
+
+def test_no_comments() -> None:
+    assert comment_blocks(page_of(STORY)) == frozenset()
