@@ -172,6 +172,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_DENSITY_MINIMUM_BYTES", 200, "bytes",
            "Method density: an article with less text does not end and is none; 0 = off.",
            _count(0, 10**9)),
+    Option("QIAO_BLEND_NETWORK", "", "file",
+           "Method blend: network trained by `qiaocrawl extractors train blend`; empty = shipped.",
+           _text),
     Option("QIAO_CLUSTER_MODEL", "", "file",
            "Method cluster: a model of `qiaocrawl extractors train cluster`; empty = the one "
            "that comes with the program.", _text),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -88,7 +89,7 @@ def _slots(frame: SiteFrame, path: str, position: int, lines: Sequence[str]) -> 
         "print": f'<a href="{print_path}">打印</a>' if print_path else "",
         "prev": escape(neighbours[0].path),
         "next": escape(neighbours[1].path),
-        "json": _state(frame, posting),
+        "packed": _state(frame, posting),
     }
 
 
@@ -147,7 +148,7 @@ def _state(frame: SiteFrame, posting: Posting) -> str:
     """The article as the script of an app shell reads it."""
     content = [frame.text(line) for line in posting.lines]
     state = {"title": frame.text(posting.title), "content": content}
-    return json.dumps(state, ensure_ascii=False).replace("</", "<\\/")
+    return base64.b64encode(json.dumps(state, ensure_ascii=False).encode()).decode()
 
 
 def _linked_data(frame: SiteFrame, posting: Posting) -> str:

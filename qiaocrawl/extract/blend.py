@@ -1,4 +1,4 @@
-"""``blend``, the default: every block is judged in its surroundings, the likely ones are taken.
+"""``blend``: the default; each block is judged in its surroundings, the likely ones are taken.
 
 Nothing of it is published **(ours)**. A page is cut into blocks; each is described by numbers
 (its text, its links, the elements and names around it, its neighbours, its place, where plain
@@ -10,8 +10,10 @@ none of it, the script's text is taken.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -42,9 +44,20 @@ class BlendExtractor:
         network: the trained network; None is the one that is shipped.
     """
 
+    option_names: ClassVar[tuple[str, ...]] = ("QIAO_BLEND_NETWORK",)
+
     threshold: float = 0.5
     low_threshold: float = 0.2
     network: BlockNetwork | None = None
+
+    def configured(self, options: Mapping[str, Any]) -> BlendExtractor:
+        """The same with the network of QIAO_BLEND_NETWORK, "" for the one that is shipped.
+
+        Raises:
+            ConfigError: the file is no such network.
+        """
+        file = options["QIAO_BLEND_NETWORK"]
+        return replace(self, network=load_network(Path(file)) if file else None)
 
     def body(self, page: Page) -> Body:
         """The likely blocks of *page* in order.
@@ -78,7 +91,7 @@ class BlendExtractor:
 def _without_others(page: Page, judged: Floats) -> list[str]:
     """Set the judgement of replies and comments to 0; returns what was left out, in words."""
     reasons = []
-    thread = thread_of(page)
+    thread = page.once(thread_of)
     replies: Iterable[int] = thread.reply_blocks if thread is not None else ()
     for name, blocks in (("replies", replies), ("comments", comment_blocks(page))):
         others = list(blocks)

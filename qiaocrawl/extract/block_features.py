@@ -40,6 +40,11 @@ from qiaocrawl.page.blocks import PageBlocks
 _HEAD_CHARS = 150
 _TAIL_CHARS = 100
 """Of long blocks only the beginning and the end are searched for words."""
+_PAID = tuple(
+    f"{left}{word}{right}"
+    for word in ("推广", "推廣", "广告", "廣告", "赞助", "贊助")
+    for left, right in (("【", "】"), ("[", "]"), ("（", "）"), ("(", ")"), ("", "："), ("", ":"))
+)
 _NOTICE_CHARS = 400
 _IMPRINT_CHARS = 150
 """Longer blocks tell more than a notice or an imprint does."""
@@ -60,7 +65,7 @@ class BlockFeatures:
         holders: (4, n) indexes of the elements around each block, innermost first; the
             outermost is repeated where there are fewer.
         first, end: (elements,) range of blocks of each element.
-        notices: (n,) whether a block is a legal notice or an imprint by its words.
+        notices: (n,) whether a block is a legal notice, an imprint or paid for by its words.
         alike: (n,) number of the group of blocks whose two innermost elements have the same
             tags and names.
     """
@@ -207,10 +212,12 @@ class _Builder:
         )))  # fmt: skip
 
     def _notices(self, flags: Floats) -> NDArray[np.bool_]:
-        """Legal notices and imprints: too few of them in any collection to be learnt."""
+        """Legal notices, imprints, paid text: too few in any collection to be learnt."""
         legal, notice = flags[WORD_NAMES.index("legal")], flags[WORD_NAMES.index("notice")]
         told = (notice >= 2) & (self.chars <= _NOTICE_CHARS)
-        return np.asarray(told | (legal >= 2) & (self.chars <= _IMPRINT_CHARS), dtype=np.bool_)
+        told |= (legal >= 2) & (self.chars <= _IMPRINT_CHARS)
+        paid = np.fromiter((text.startswith(_PAID) for text in self.texts), np.bool_, self.n)
+        return np.asarray(told | paid)
 
     def _heads(self) -> tuple[str, Ints]:
         """The blocks in lower case, long ones without their middle; and where each begins."""

@@ -192,7 +192,18 @@ class _Collector:
             Element(node, node.tag or "", self._open, depth, names, len(self.found.blocks))
         )
         self._open = len(elements) - 1
+        if node.tag == "pre":
+            self._lines_of(node)
+            self._leave()
+            return None
         return inner
+
+    def _lines_of(self, node: LexborNode) -> None:
+        """Preformatted text: every line is a block; links in it are not told apart."""
+        for line in node.text().split("\n"):
+            if not line.isspace() and line:
+                self._parts.append(line)
+                self._flush()
 
     def _leave(self) -> None:
         if self._parts:
@@ -222,5 +233,6 @@ def _is_hidden(attributes: dict[str, str | None]) -> bool:
     style = attributes.get("style")
     if not style:
         return False
+    # "visibility: hidden" hides until a script has run: bodies of real articles have it.
     tight = style.replace(" ", "").lower()
-    return "display:none" in tight or "visibility:hidden" in tight
+    return "display:none" in tight

@@ -11,7 +11,9 @@ from qiaocrawl.extract.base import Body
 from qiaocrawl.page import parse_page
 
 NAVIGATION = "".join(f"<li><a href=/c{i}.html>频道{i}新闻</a></li>" for i in range(30))
-RANKING = "".join(f"<li><a href=/n{i}.html>热点：第{i}条消息的标题写在这里</a></li>" for i in range(10))
+RANKING = "".join(
+    f"<li><a href=/n{i}.html>热点：第{i}条消息的标题写在这里</a></li>" for i in range(10)
+)
 FOOTER = "<div class=footer>版权所有 某某网 京ICP备00000000号 地址：某某路1号 电话：000-0000</div>"
 NOTICE = (
     "<p>凡注明来源为其他媒体的作品，均为转载自其他媒体，转载并不代表本网赞同其观点，也不代表本网对其"

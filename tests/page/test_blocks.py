@@ -38,6 +38,14 @@ def test_hidden_text_is_left_out() -> None:
     assert texts(html) == ["看得见"]
 
 
+def test_lines_of_preformatted_text_are_blocks() -> None:
+    assert texts("<pre>一行\n  二<b>行</b>\n\n三行</pre>后") == ["一行", "二行", "三行", "后"]
+
+
+def test_text_hidden_until_a_script_has_run_is_text() -> None:
+    assert texts("<div style='visibility: hidden'>正文</div>") == ["正文"]
+
+
 def test_links_and_bold_text_are_counted() -> None:
     block = cut("<p>共<a href=/1>四个 字啊</a><b>粗体</b>，<a href=/2>二字</a></p>").blocks[0]
     assert block.text == "共四个 字啊粗体，二字"
