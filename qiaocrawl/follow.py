@@ -108,13 +108,14 @@ def _other_parts(lease: Lease, analysis: PageAnalysis) -> dict[bytes, Candidate]
     if lease.payload.get(_PART_OF, first) != first:
         return {}
     links = (link_to(url) for n, url in enumerate(part.urls, start=1) if n != part.number)
+    own_host = link_to(part.urls[part.number - 1]).host
     return {
         link.key: Candidate(
             url=link.url, key=link.key, host=link.host, queue=lease.queue, topic=lease.topic,
             score=lease.score, depth=lease.depth, parent=lease.key, anchor=lease.anchor,
             payload={_PART_OF: first},
         )
-        for link in links if link.key != lease.key
+        for link in links if link.key != lease.key and link.host == own_host
     }  # fmt: skip
 
 

@@ -142,6 +142,28 @@ def test_a_stage_that_was_stopped_starts_anew(
     assert rows(database_url, "SELECT COUNT(*) FROM article") == [(201,)]
 
 
+@pytest.mark.parametrize(
+    ("stage", "name", "value"),
+    [("extract", "QIAO_EXTRACT_METHOD", "nope"), ("extract", "QIAO_BLEND_NETWORK", "/nope.npz"),
+     ("extract", "QIAO_CLUSTER_MODEL", "/nope"), ("relevance", "QIAO_EXTRACT_METHOD", "nope")],
+)  # fmt: skip
+def test_a_wrong_option_ends_the_command_at_once(
+    tmp_path: Path, stage: str, name: str, value: str
+) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    store(url, numbered(2))
+    method = {"QIAO_EXTRACT_METHOD": "cluster"} if name == "QIAO_CLUSTER_MODEL" else {}
+    done = subprocess.run(
+        [sys.executable, "-m", "qiaocrawl", "reprocess", "--stage", stage, "--database", url],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(PROJECT), **method, name: value},
+        text=True, capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("qiaocrawl: ")
+    assert done.stderr.count("\n") == 1
+    assert value in done.stderr
+
+
 def test_ctrl_c_ends_the_command_between_two_batches(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     store(url, numbered(1500))

@@ -111,12 +111,19 @@ def run_demo(folder: Path, console: Console) -> None:
     database.close()
     shown = os.path.relpath(database_file)
     console.print(f"\nDatabase 数据库: {shown}    logs 日志: {folder}/*.log")
-    command = os.path.relpath(sys.argv[0]) if os.sep in sys.argv[0] else "qiaocrawl"
     console.print(
         "Next 下一步:  "
-        f"{command} export --database sqlite:///{shown} --topic {pack.name} "
+        f"{own_command(sys.argv[0])} export --database sqlite:///{shown} --topic {pack.name} "
         "--only-relevant --out data/articles.xlsx"
     )
+
+
+def own_command(called: str) -> str:
+    """How to call the command again that was called as *called*, the first of ``sys.argv``."""
+    # `python -m qiaocrawl` puts a file there that cannot be called.
+    if os.sep not in called or Path(called).name == "__main__.py":
+        return "qiaocrawl"
+    return os.path.relpath(called)
 
 
 def _demo_database(url: str) -> Database:

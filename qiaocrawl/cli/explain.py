@@ -15,9 +15,11 @@ from typing import Any
 
 from qiaocrawl.extract import Body, Extraction, PageKind, extractors
 from qiaocrawl.extract.api import LIMITS
+from qiaocrawl.extract.base import Extractor
+from qiaocrawl.extract.blend import BlendExtractor
 from qiaocrawl.extract.density import DensityExtractor
 from qiaocrawl.extract.reading import Reading
-from qiaocrawl.page.blocks import Block, PageBlocks
+from qiaocrawl.page.blocks import Block, Element, PageBlocks
 
 MARK = "<!-- qiaocrawl extract --explain -->"
 """Stands in the first line of every such page, so that it is known again."""
@@ -27,6 +29,8 @@ _TEXT_CHARS = 1500
 """Characters shown of one block or line."""
 _FIELD_CHARS = 600
 _LINES_SHOWN = 20_000
+_NEAR = 0.02
+"""Scores this near to the threshold show a third digit: 0.50 may be below 0.5."""
 _SHADE_RULES = "".join(
     f".j{shade}{{background:hsl(140 60% {99 - 3 * shade}%)}}" for shade in range(_SHADES + 1)
 )
@@ -91,9 +95,9 @@ def explained(reading: Reading | None, extraction: Extraction, source: str) -> s
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         '<meta name="referrer" content="no-referrer">',
         '<meta name="viewport" content="width=device-width,initial-scale=1">',
-        f"<title>{escape(extraction.title or source)} – 提取说明</title>",
+        f"<title>{escape(extraction.title or source)} – 抽取说明</title>",
         f"<style>{_STYLE}</style></head><body>",
-        f"<h1>提取说明 Extraction explained</h1><p>{escape(source)}</p>",
+        f"<h1>抽取说明 Extraction explained</h1><p>{escape(source)}</p>",
         *_overview(reading, extraction),
         *_field_table(extraction),
         *(_shown(reading, extraction.method) if reading is not None else ()),
@@ -115,7 +119,7 @@ def _overview(reading: Reading | None, extraction: Extraction) -> Iterator[str]:
     rows = [
         ("方法 method", extraction.method),
         ("类型 page kind", f"{KIND_LABELS[extraction.page_kind]} {extraction.page_kind}"),
-        ("把握 confidence", f"{extraction.confidence:.2f}"),
+        ("置信度 confidence", f"{extraction.confidence:.2f}"),
         ("正文字数 characters of text", str(len(extraction.text))),
     ]
     if reading is not None:
@@ -123,18 +127,28 @@ def _overview(reading: Reading | None, extraction: Extraction) -> Iterator[str]:
         rows += [
             ("理由 the method says", reading.body.reason),
             ("编码 charset", f"{page.charset} ({page.charset_source})"),
-            ("为何是此类型 why this kind", reading.judgement.reason or "–"),
         ]
+        why = reading.judgement.reason or _why_article(extraction)
+        rows += [("为何是此类型 why this kind", why)] if why else []
     yield "<table>"
     for name, value in rows:
         yield f"<tr><th>{name}</th><td>{escape(value)}</td></tr>"
     yield "</table>"
 
 
+def _why_article(extraction: Extraction) -> str:
+    """What speaks for an article, the kind that is judged without a reason; "" for others."""
+    if extraction.page_kind is not PageKind.ARTICLE:
+        return ""
+    if extraction.published_at is None:
+        return "标题与正文齐备 title and sentences"
+    return "标题、日期与正文齐备 title, date and sentences"
+
+
 def _field_table(extraction: Extraction) -> Iterator[str]:
     yield (
         "<h2>字段 Fields</h2><table><tr><th>字段 field</th><th>值 value</th>"
-        "<th>来自 origin</th><th>把握 confidence</th></tr>"
+        "<th>来自 origin</th><th>置信度 confidence</th></tr>"
     )
     for name, (value, origin, confidence) in extraction.fields.items():
         kind = ' class="limits"' if name == LIMITS else ""
@@ -154,12 +168,21 @@ def _shown(reading: Reading, method: str) -> Iterator[str]:
     if isinstance(extractor, DensityExtractor):
         yield from _lines(reading, extractor)
     else:
-        yield from _blocks(reading.page.blocks, reading.body)
+        least = _threshold(extractor, reading.body)
+        yield from _blocks(reading.page.blocks, reading.body, least)
 
 
-def _blocks(found: PageBlocks, body: Body) -> Iterator[str]:
+def _threshold(extractor: Extractor, body: Body) -> float | None:
+    """The least score of a block that *extractor* took here; None when it has no such limit."""
+    if not isinstance(extractor, BlendExtractor) or not body.judged:
+        return None
+    reached = max(body.judged) >= extractor.threshold
+    return extractor.threshold if reached else extractor.low_threshold
+
+
+def _blocks(found: PageBlocks, body: Body, threshold: float | None) -> Iterator[str]:
     yield "<h2>文字块 Blocks, in document order</h2>"
-    yield _key("每块得分 score of each block", judged=bool(body.judged))
+    yield _key("每块得分 score of each block", judged=bool(body.judged), threshold=threshold)
     if not body.blocks:
         yield "<p>此方法没有选中文字块。 The method chose no blocks.</p>"
     taken = set(body.blocks)
@@ -169,7 +192,8 @@ def _blocks(found: PageBlocks, body: Body) -> Iterator[str]:
         facts = [paths[block.element] if block.element >= 0 else "", f"{len(block.text)} 字",
                  f"链接 links {_link_share(block):.0%}"]  # fmt: skip
         if judged is not None:
-            facts.append(f"得分 score {judged:.2f}")
+            near = threshold is not None and abs(judged - threshold) < _NEAR
+            facts.append(f"得分 score {judged:.{3 if near else 2}f}")
         yield _box(index, block.text, facts, judged, taken=index in taken)
     if found.left_out:
         yield '<p class="limits">其后的块没有读。 Blocks after these were not read.</p>'
@@ -177,9 +201,7 @@ def _blocks(found: PageBlocks, body: Body) -> Iterator[str]:
 
 def _paths(found: PageBlocks) -> list[str]:
     """For every element its innermost ancestors and itself: ``… > div.main > p``."""
-    labels = [
-        ".".join((element.tag, *element.names.split()))[:80] for element in found.elements
-    ]
+    labels = [_label(element) for element in found.elements]
     paths = []
     for index in range(len(labels)):
         names: list[str] = []
@@ -188,6 +210,14 @@ def _paths(found: PageBlocks) -> list[str]:
             index = found.elements[index].parent
         paths.append(" > ".join([*(["…"] if index >= 0 else []), *reversed(names)]))
     return paths
+
+
+def _label(element: Element) -> str:
+    """*element* as a selector writes it: ``div#zoom.main``."""
+    attributes = element.node.attributes
+    classes = (attributes.get("class") or "").split()
+    own = "".join((attributes.get("id") or "").split())
+    return ".".join((f"{element.tag}#{own}" if own else element.tag, *classes))[:80]
 
 
 def _link_share(block: Block) -> float:
@@ -216,11 +246,13 @@ def _lines(reading: Reading, extractor: DensityExtractor) -> Iterator[str]:
         yield f'<p class="limits">另有 {len(shown) - _LINES_SHOWN} 行。 more lines.</p>'
 
 
-def _key(what: str, *, judged: bool) -> str:
+def _key(what: str, *, judged: bool, threshold: float | None = None) -> str:
     shades = "".join(
         f'<span class="j{shade}">{shade / _SHADES:.1f}</span>' for shade in range(_SHADES + 1)
     )
     colours = f"{what}: {shades}；" if judged else ""
+    if threshold is not None:
+        colours += f"阈值 threshold {threshold:g}；"
     return f'<p class="key">{colours}粗体、左边深绿 = 取为正文 bold, dark green bar = taken</p>'
 
 

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from qiaocrawl.cli.explain import FIELD_LABELS, KIND_LABELS, MARK, explained, field_text
+from qiaocrawl.cli.output import check_output, folding_table, say_written, table_console
 from qiaocrawl.cli.page_source import STANDARD_INPUT, PageSourceError, page_from
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract import Extraction
@@ -33,7 +33,9 @@ def extract(
     explain_file: Annotated[Path | None, typer.Argument(
         help="With --explain: the file to write; made up when not given.",
         metavar="[FILE.html]", show_default=False)] = None,
-    method: Annotated[str, typer.Option(help="Name of the body extractor.")] = "blend",
+    method: Annotated[str, typer.Option(
+        help="Name of the body extractor; QIAO_EXTRACT_METHOD when not given.",
+        show_default=False)] = "",
     explain: Annotated[bool, typer.Option(
         "--explain", help="Write a page that shows which blocks were taken, and why.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -43,11 +45,13 @@ def extract(
         help="host or address[:port], comma separated: private origins that may be fetched, "
              "beside QIAO_ALLOW_ADDRESSES.")] = "",
 ) -> None:
-    """Print title, date, author, source and text of a page. 提取
+    """Print title, date, author, source and text of a page. 抽取
 
     A URL is fetched as a crawl does it: robots.txt is obeyed, private addresses are refused.
     """  # fmt: skip
-    extractor = extractor_for(method, Options.from_environment())
+    options = Options.from_environment()
+    method = method or options["QIAO_EXTRACT_METHOD"]
+    extractor = extractor_for(method, options)
     if explain_file is not None and not explain:
         raise ConfigError(f"{str(explain_file)!r}: a second file is for --explain")
     target = (explain_file or _made_up(source)) if explain else None
@@ -57,17 +61,18 @@ def extract(
     reading, extraction = examine(
         page.body, page.url or url, page.content_type, method, extractor
     )
-    if as_json:
-        typer.echo(as_json_text(extraction))
-    else:
-        _print(extraction, Console(highlight=False))
+    # Before anything is printed: `| head` ends the command in the midst of that.
     if target is not None:
         shown = clean_text(page.url or source)
         try:
             target.write_text(explained(reading, extraction, shown), encoding="utf-8")
         except OSError as error:
             raise PageSourceError(f"{str(target)!r}: {error.strerror or error}") from None
-        typer.echo(f"好 {target}", err=True)
+        say_written(target, err=True)
+    if as_json:
+        typer.echo(as_json_text(extraction))
+    else:
+        _print(extraction, table_console())
 
 
 def as_json_text(extraction: Extraction) -> str:
@@ -91,10 +96,10 @@ def _print(extraction: Extraction, console: Console) -> None:
     kind = extraction.page_kind
     console.print(
         f"{KIND_LABELS[kind]} {kind} · 方法 method {extraction.method} · "
-        f"把握 confidence {extraction.confidence:.2f} · {len(extraction.text)} 字 characters",
+        f"置信度 confidence {extraction.confidence:.2f} · {len(extraction.text)} 字 characters",
         style="dim", markup=False,
     )  # fmt: skip
-    table = Table("字段 field", "值 value", "来自 origin", "把握 confidence")
+    table = folding_table("字段 field", "值 value", "来自 origin", "置信度 confidence")
     for name, (value, origin, confidence) in extraction.fields.items():
         label = f"{FIELD_LABELS.get(name, '')} {name}".strip()
         style = "yellow" if name == LIMITS else ""
@@ -116,7 +121,13 @@ def _made_up(source: str) -> Path:
 
 
 def _check_target(target: Path) -> None:
-    """Refuse to write over anything but an earlier page of this kind."""
+    """Refuse what cannot be written, and to write over anything but an earlier page.
+
+    Raises:
+        ConfigError: its folder does not exist, or it is a folder.
+        PageSourceError: it is another file.
+    """
+    check_output(target, "--explain")
     if not target.exists():
         return
     if target.is_file():

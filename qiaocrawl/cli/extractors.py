@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import sys
 import zlib
 from collections.abc import Iterator
@@ -14,9 +15,9 @@ from typing import Annotated, NamedTuple
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.output import check_output, folding_table, say_written, table_console
 from qiaocrawl.cli.sites import sites
 from qiaocrawl.cli.train_blend import blend
 from qiaocrawl.demo.web import build_web
@@ -46,6 +47,8 @@ MAX_PAGE_BYTES = 10 * 1024 * 1024
 """As a crawl: longer files are read up to here."""
 _ENDINGS = (".html", ".htm", ".shtml", ".html.gz", ".htm.gz")
 _PAGES_AT_A_TIME = 64
+_CODE = re.compile(r"\s*\([A-Z]+\d+\)")
+"""The code of a source in a docstring; it says nothing to who reads the list."""
 
 
 class _Source(NamedTuple):
@@ -59,6 +62,7 @@ class _Source(NamedTuple):
 def list_() -> None:
     """Print the registered methods, a line each; * marks the one a crawl would use."""
     chosen = Options.from_environment()["QIAO_EXTRACT_METHOD"]
+    extractors.get(chosen)  # a name that is none is said, not left without a mark
     names = extractors.names()
     width = max(map(len, names))
     for name in names:
@@ -70,13 +74,19 @@ def list_() -> None:
 
 
 def described(extractor: object, name: str) -> str:
-    """One line about *extractor*: the first of its module's docstring, or of its own class."""
+    """One line about *extractor*: its own summary, or the first of a docstring.
+
+    That of its module when it is about *name*, else that of its class.
+    """
     kind = type(extractor)
+    summary: str = getattr(extractor, "summary", "")
+    if summary:
+        return summary
     module = sys.modules[kind.__module__].__doc__ or ""
     own, _, line = module.partition("\n")[0].partition("``: ")
     if own != f"``{name}":
         line = (kind.__doc__ or "").partition("\n")[0]
-    return line.rstrip(".")
+    return _CODE.sub("", line).rstrip(".")
 
 
 @train.command()
@@ -96,6 +106,7 @@ def cluster(
     """Train the method `cluster` from stored pages; use the file with QIAO_CLUSTER_MODEL."""
     if demo + (pages is not None) + bool(database) > 1:
         raise ConfigError("give one of --database, --pages and --demo")
+    check_output(output, "--output")
     training = Training(least_k=least_k, most_k=most_k)
     if pages is not None:
         model = _trained(_saved_pages(pages), limit, training)
@@ -174,13 +185,12 @@ def _shuffled(name: str) -> tuple[int, str]:
 
 
 def _tell(model: ClusterModel, output: Path) -> None:
-    console = Console()
-    table = Table("字 text", "段 paragraph", "链接 link", "图 images", "句号 stops", "r",
-                  "节点 nodes", "正文 body")  # fmt: skip
+    table = folding_table("字 text", "段 paragraph", "链接 link", "图 images", "句号 stops", "r",
+                          "节点 nodes", "正文 body")  # fmt: skip
     rows = zip(model.typical(), model.radii, model.counts, strict=True)
     for index, (centre, radius, count) in enumerate(rows):
         shown = [f"{value:.1f}" for value in centre]
         table.add_row(*shown, f"{radius:.2f}", str(count), "✓" if index in model.body else "")
-    console.print(table)
+    table_console().print(table)
     made = f"{len(model.counts)} clusters of {model.samples} nodes in {model.pages} pages"
-    console.print(f"好 {output}: {made}", markup=False, highlight=False, soft_wrap=True)
+    say_written(output, made)

@@ -77,6 +77,9 @@ def reprocess(
     console = Console()
     try:
         with _stopping() as stopped:
+            if stage is not Stage.DEDUP:  # it needs neither methods of extraction nor workers
+                # A worker that cannot start would be started again for ever.
+                runtime.check_choices()
             changes, done, total = _run(stage, runtime, console, stopped)
     finally:
         runtime.close()

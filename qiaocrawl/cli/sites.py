@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.output import folding_table, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.site_template import START
 from qiaocrawl.storage.site_templates import StoredTemplate, stored_templates
@@ -33,9 +32,8 @@ def sites(
 
 
 def _list(found: list[StoredTemplate]) -> None:
-    table = Table("网站 host", "文章 articles", "重复块 repeated", "正文位置 body in",
-                  "改版 redesigns", "更新 updated")  # fmt: skip
-    table.columns[0].no_wrap = True
+    table = folding_table("网站 host", "文章 articles", "重复块 repeated", "正文位置 body in",
+                          "改版 redesigns", "更新 updated")  # fmt: skip
     for column in (1, 2, 4):
         table.columns[column].justify = "right"
     for one in found:
@@ -44,13 +42,13 @@ def _list(found: list[StoredTemplate]) -> None:
             template.host, str(template.pages), str(len(template.repeated[0])),
             escape(next(iter(template.holder_places), "?")), str(template.redesigns), _day(one),
         )
-    Console().print(table)
+    table_console().print(table)
 
 
 def _show(one: StoredTemplate) -> None:
     template = one.template
     names = {text for text, _ in template.names if text.removeprefix(START) in template.site_names}
-    table = Table("是什么 what", "何处 where", "文章 articles")
+    table = folding_table("是什么 what", "何处 where", "文章 articles")
     table.columns[2].justify = "right"
     for place, count in template.places:
         known = "正文 body" if place in template.holder_places else "偶有 at times"
@@ -59,7 +57,7 @@ def _show(one: StoredTemplate) -> None:
         where = "标题前 before titles" if text.startswith(START) else "标题后 after titles"
         shown = escape(text.removeprefix(START))
         table.add_row(where if text in names else f"({where})", shown, str(count))
-    console = Console()
+    console = table_console()
     console.print(
         f"{template.host}: {template.pages} articles, {len(template.repeated[0])} blocks repeat, "
         f"{template.redesigns} redesigns, {template.disagreements} pages disagreed, {_day(one)}",

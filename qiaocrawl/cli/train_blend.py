@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from qiaocrawl.cli.output import check_output, say_written
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.block_training import LabelledPage, Recipe, labelled, train
 from qiaocrawl.extract.gold import gold_bodies
@@ -24,8 +25,7 @@ def blend(
     voters: Annotated[int, typer.Option(min=1, max=20)] = Recipe().voters,
 ) -> None:
     """Train blend on pages whose body is known; takes a few minutes for 800 pages."""
-    if not output.parent.is_dir():
-        raise ConfigError(f"--output: the folder {output.parent} does not exist")
+    check_output(output, "--output")
     recipe = Recipe(epochs=epochs, voters=voters)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
                TimeElapsedColumn())  # fmt: skip
@@ -43,4 +43,4 @@ def blend(
         network = train(pages, recipe, lambda: progress.advance(steps))
     network.save(output)
     blocks = sum(len(page.labels) for page in pages)
-    typer.echo(f"{output}: trained on {len(pages)} pages, {blocks} blocks")
+    say_written(output, f"trained on {len(pages)} pages, {blocks} blocks")

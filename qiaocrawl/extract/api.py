@@ -46,6 +46,7 @@ def extract_article(
 
     Raises:
         ConfigError: no extractor is called *method*.
+        TypeError: *body* is no bytes, such as a text that was decoded already.
     """
     return examine(body, url, content_type, method)[1]
 
@@ -59,7 +60,11 @@ def examine(
 
     Raises:
         ConfigError: no extractor is called *method*.
+        TypeError: *body* is no bytes.
     """
+    given: object = body
+    if not isinstance(given, bytes):
+        raise TypeError(f"body must be bytes, got {type(given).__name__}")
     extractor = extractor or extractors.get(method)
     not_html = why_not_html(body, content_type)
     if not_html:

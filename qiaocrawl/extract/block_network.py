@@ -6,8 +6,10 @@ Reading it needs numpy only. How it is trained: :mod:`qiaocrawl.extract.block_tr
 from __future__ import annotations
 
 import zipfile
+import zlib
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +22,8 @@ FORMAT = 2
 LIMIT = 4.0
 """A feature further from its mean than this many standard deviations counts as this far."""
 SHIPPED = Path(__file__).with_name("data") / "blend.npz"
+_MAX_BYTES = 64 * 1024 * 1024
+"""The shipped network has 0.1 MB."""
 _MULTIPLICATIONS = 250_000
 """In one product at most: OpenBLAS starts threads for more, which cost several times what they
 bring for one page, and would take the other workers' cores."""
@@ -88,36 +92,62 @@ def load_network(path: Path = SHIPPED) -> BlockNetwork:
     """The network stored in *path*.
 
     Raises:
-        ConfigError: the file cannot be read or is not such a network.
+        ConfigError: there is no such file, or it is no such network.
     """
+    if not path.is_file():
+        raise ConfigError(f"network of the blend extractor: no such file: '{path}'")
     try:
+        with zipfile.ZipFile(path) as packed:
+            size = sum(part.file_size for part in packed.infolist())
+        if size > _MAX_BYTES:
+            raise ConfigError(f"{_wanted(path)}; it unpacks to {size} bytes")
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise ConfigError(f"{path}: not a network of the blend extractor: {error}") from error
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise ConfigError(_wanted(path)) from error
     return _checked(arrays, path)
 
 
+def _wanted(path: Path) -> str:
+    return f"'{path}' is no network file (.npz) of `qiaocrawl extractors train blend`"
+
+
 def _checked(arrays: dict[str, np.ndarray], path: Path) -> BlockNetwork:
-    found = arrays.get("format")
-    if found is None or found.shape or int(found) != FORMAT:
-        raise ConfigError(f"{path}: format is {found}, {FORMAT} is allowed")
-    layers = [name for name in arrays if name.startswith("weight_")]
-    try:
-        mean, scale = arrays["mean"].astype(np.float32), arrays["scale"].astype(np.float32)
-        weights = [arrays[f"weight_{n}"].astype(np.float32) for n in range(len(layers))]
-        biases = [arrays[f"bias_{n}"].astype(np.float32) for n in range(len(layers))]
-    except KeyError as error:
-        raise ConfigError(f"{path}: array {error} is missing") from error
-    voters = len(weights[0]) if weights else 0
-    sizes = [len(mean), *(bias.shape[-1] for bias in biases)]
-    wanted = [(voters, a, b) for a, b in zip(sizes, sizes[1:], strict=False)]
-    fits = [weight.shape for weight in weights] == wanted and [b.shape for b in biases] == [
-        (voters, 1, size) for size in sizes[1:]
-    ]
-    if not voters or not fits or sizes[-1] != 1:
+    kinds = {array.dtype.kind for array in arrays.values()}
+    if not kinds <= set("fiu") or "format" not in arrays or arrays["format"].size != 1:
+        raise ConfigError(_wanted(path))
+    if int(arrays["format"].item()) != FORMAT:
+        raise ConfigError(f"'{path}': format is {arrays['format'].item()}, {FORMAT} is allowed")
+    layers = range(sum(name.startswith("weight_") for name in arrays))
+    names = ["mean", "scale", *(f"{kind}_{n}" for n in layers for kind in ("weight", "bias"))]
+    missing = [name for name in names if name not in arrays]
+    if missing or not layers:
+        raise ConfigError(f"'{path}': array {(missing or ['weight_0'])[0]!r} is missing")
+    numbers = {name: arrays[name].astype(np.float32) for name in names}
+    if not all(np.isfinite(array).all() for array in numbers.values()):
+        raise ConfigError(f"'{path}': holds numbers that are not finite")
+    network = BlockNetwork(
+        numbers["mean"],
+        numbers["scale"],
+        tuple(numbers[f"weight_{n}"] for n in layers),
+        tuple(numbers[f"bias_{n}"] for n in layers),
+    )
+    _check_shapes(network, path)
+    return network
+
+
+def _check_shapes(network: BlockNetwork, path: Path) -> None:
+    mean, scale, weights, biases = (
+        network.mean, network.scale, network.weights, network.biases,
+    )  # fmt: skip
+    voters = weights[0].shape[0] if weights[0].ndim else 0
+    sizes = [mean.size, *(bias.shape[-1] if bias.ndim else 0 for bias in biases)]
+    wanted = [(voters, a, b) for a, b in pairwise(sizes)]
+    fits = [w.shape for w in weights] == wanted and all(
+        bias.shape == (voters, 1, size) for bias, size in zip(biases, sizes[1:], strict=True)
+    )
+    if not voters or not fits or sizes[-1] != 1 or mean.ndim != 1:
         shapes = [weight.shape for weight in weights]
-        raise ConfigError(f"{path}: layers of shapes {shapes} do not fit {len(mean)} features")
+        raise ConfigError(f"'{path}': layers of shapes {shapes} do not fit {mean.size} features")
     if mean.shape != scale.shape or not np.all(scale > 0):
-        raise ConfigError(f"{path}: scale must be {len(mean)} positive numbers")
-    return BlockNetwork(mean, scale, tuple(weights), tuple(biases))
+        raise ConfigError(f"'{path}': scale must be {mean.size} positive numbers")

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import accumulate
 
-from qiaocrawl.extract.hints import around, blocks_with
-from qiaocrawl.extract.kind_signs import is_prose
+from qiaocrawl.extract.block_texts import BlockTexts, around
+from qiaocrawl.extract.kind_signs import block_marks
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import PageBlocks
 
@@ -26,10 +26,12 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 _HEADING_CHARS = 40
+# What every heading has, and every name below.
 _HINTS = (
     "评论", "評論", "留言", "跟帖", "回应", "回應", "点评", "说两句",
     "omment", "OMMENT", "esponse", "eplies",
 )  # fmt: skip
+_NAME_HINTS = ("comment", "disqus", "pinglun", "repl", "respond", "cmt", "pl-list", "pllist")
 _NAMES = re.compile(
     r"(?:^|[\s_-])(?:comments?|commentlist|comment-?list|commentbox|comment-?area|disqus\w*|pinglun\w*|"
     r"pl-?list|reply-?list|replies|respond|cmt-?list|comment[_-]?wrap(?:per)?|comment[_-]?section)"
@@ -49,20 +51,34 @@ _MAX_HEADING_LEVELS = 6
 
 def comment_blocks(page: Page) -> frozenset[int]:
     """Indexes of the blocks that hold comments, their headings and forms; often none."""
-    found = page.blocks
-    candidates = [*_named(found), *_headed(found)]
+    found, texts = page.blocks, page.once(BlockTexts)
+    candidates = [*_named(found, texts), *_headed(found, texts)]
     if not candidates:
         return frozenset()
-    prose = [len(block.text) if is_prose(block) else 0 for block in found.blocks]
-    before = [0, *accumulate(prose)]
+    prose = [0] * (len(texts.texts) + 1)
+    for index in page.once(block_marks).prose:
+        prose[index + 1] = len(texts.texts[index])
+    before = list(accumulate(prose))
     taken: set[int] = set()
     for span in candidates:
-        others = before[-1]
-        if _is_row_of_remarks(found, span):
-            others -= before[span.stop] - before[span.start]
-        if before[span.start] >= max(_MIN_PROSE_BEFORE, min(300.0, _SHARE_BEFORE * others)):
+        so_far, others = before[span.start], before[-1]
+        if _MIN_PROSE_BEFORE <= so_far < _least_before(others) and _is_row_of_remarks(found, span):
+            others -= before[span.stop] - so_far
+        if so_far >= _least_before(others):
             taken.update(span)
     return frozenset(taken)
+
+
+def _least_before(others: int) -> float:
+    """Characters in sentences that stand before comments, of *others* on the page."""
+    return max(_MIN_PROSE_BEFORE, min(300.0, _SHARE_BEFORE * others))
+
+
+def _named(found: PageBlocks, texts: BlockTexts) -> Iterator[range]:
+    for index in texts.elements_named(*_NAME_HINTS):
+        it = found.elements[index]
+        if it.end > it.first and _is_comment_name(it.names):
+            yield range(it.first, it.end)
 
 
 def _is_row_of_remarks(found: PageBlocks, span: range) -> bool:
@@ -77,22 +93,14 @@ def _is_row_of_remarks(found: PageBlocks, span: range) -> bool:
     return False
 
 
-def _named(found: PageBlocks) -> Iterator[range]:
-    names = {name for name in {it.names for it in found.elements} if _is_comment_name(name)}
-    if names:
-        for it in found.elements:
-            if it.end > it.first and it.names in names:
-                yield range(it.first, it.end)
-
-
 @lru_cache(maxsize=20_000)
 def _is_comment_name(names: str) -> bool:
     return _NAMES.search(names) is not None
 
 
-def _headed(found: PageBlocks) -> Iterator[range]:
+def _headed(found: PageBlocks, texts: BlockTexts) -> Iterator[range]:
     """What follows a line that says "comments", within the element that begins with it."""
-    for index in blocks_with(found, _HINTS):
+    for index in texts.short_with(_HINTS):
         block = found.blocks[index]
         text = block.text
         if len(text) > _HEADING_CHARS:

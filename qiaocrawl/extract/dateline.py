@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from qiaocrawl.extract.block_texts import lines_with
 from qiaocrawl.extract.declared import Declared
 from qiaocrawl.extract.names import is_person
 from qiaocrawl.extract.surroundings import Surroundings
@@ -43,8 +44,9 @@ class DateLine(NamedTuple):
 
 def dateline_of(around: Surroundings, declared: Declared) -> DateLine:
     """The medium and the person in the first short line with a date near the title."""
-    for at in around.head:
-        text = around.blocks[at].text
+    head = around.head
+    for line in lines_with(head.whole, ("19", "20")):
+        text = head.texts[line]
         if len(text) > _LINE_CHARS:
             continue
         date = _DATE.search(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -36,18 +37,22 @@ class Declared:
 
     articles: list[dict[str, Any]]
     names: frozenset[str]
-    labels: tuple[str, ...]
+    labels: frozenset[str]
 
     def is_site(self, text: str) -> bool:
         """Whether *text* is a name of the site, or its host's word, or that with ``the``."""
         lower = text.lower().strip()
+        if lower in self.names:
+            return True
+        # The words of a host are of ASCII, but for hosts written in other letters.
         tight = _NO_LETTER.sub("", lower)
-        return lower in self.names or any(tight in (w, "the" + w) for w in self.labels)
+        return tight in self.labels or (tight[:3] == "the" and tight[3:] in self.labels)
 
 
 def declared_by(page: Page, known_names: frozenset[str] = frozenset()) -> Declared:
     """What *page* declares; *known_names* are further names of its site, lower case."""
-    return Declared(articles_declared(page), site_names(page) | known_names, site_labels(page.url))
+    names = site_names(page) | known_names
+    return Declared(articles_declared(page), names, site_labels(page.once(host_written)))
 
 
 def articles_declared(page: Page) -> list[dict[str, Any]]:
@@ -125,14 +130,20 @@ def site_names(page: Page) -> frozenset[str]:
     return frozenset(collapse(name).lower().lstrip("@") for name in names if name)
 
 
-def site_labels(url: str) -> tuple[str, ...]:
-    """The words of the host of *url* that may be a site's name, lower case, longest first."""
+def host_written(page: Page) -> str:
+    """The host of the page's URL, lower case; "" if it has none. For ``page.once``."""
     try:
-        host = urlsplit(url).hostname or ""
+        return urlsplit(page.url).hostname or ""
     except ValueError:
-        return ()
+        return ""
+
+
+# The pages of a site come together.
+@lru_cache(maxsize=1024)
+def site_labels(host: str) -> frozenset[str]:
+    """The words of *host* that may be a site's name, lower case."""
     labels = {label for part in host.split(".") for label in (part, part.replace("-", ""))}
-    return tuple(sorted((label for label in labels if len(label) > 3), key=len, reverse=True))
+    return frozenset([label for label in labels if len(label) > 3])
 
 
 def _same_object(item: dict[str, Any], identity: Any) -> bool:

@@ -194,7 +194,8 @@ def _of_dict(item: dict[str, Any]) -> Iterator[_Candidate]:
     for name, value in beside.items():
         if isinstance(value, list) and len(value) > 1 and not _NO_BODY.search(name):
             value = _joined(value)
-            if name not in _BODY_NAMES and len(value.encode()) < _MIN_UNNAMED_BYTES:
+            size = len(value.encode("utf-8", "replace"))
+            if name not in _BODY_NAMES and size < _MIN_UNNAMED_BYTES:
                 continue
             yield _Candidate(value, name, beside, "script")
             continue
@@ -277,7 +278,7 @@ def _first(beside: dict[str, Any], names: tuple[str, ...]) -> str:
             value = value[0]
         if isinstance(value, dict):
             value = value.get("name")
-        if isinstance(value, int | float) and not isinstance(value, bool) and value > 1e8:
+        if isinstance(value, int | float) and not isinstance(value, bool) and 1e8 < value < 1e18:
             return str(int(value))
         if isinstance(value, str) and 0 < len(value) <= 2000:
             text = collapse(html.unescape(re.sub("<[^>]*>", "", value)))

@@ -161,8 +161,10 @@ def _login(page: Page, signs: Signs) -> Judgement | None:
 
 
 def _script_made(page: Page, signs: Signs) -> Judgement | None:
+    if signs.told >= 3 * _LITTLE_TEXT:
+        return None
     scripts = page.nodes("script")
-    if not scripts or signs.told >= 3 * _LITTLE_TEXT:
+    if not scripts:
         return None
     reason = ""
     if _has_empty_mount(page):
@@ -190,8 +192,8 @@ def _listing(page: Page, signs: Signs, title: str) -> Judgement | None:
     url = urlsplit(page.url)
     tells = _points_of_article(page, signs, url, title)
     lists, why = _points_of_list(signs, url, title)
-    if lists < 2 or lists < tells:
-        return None
+    if lists < 2 or lists < tells or not signs.linked:
+        return None  # a page without a link leads nowhere
     if lists == tells and signs.own >= _MUCH_BYTES and not _is_plain_home(page, signs, url):
         return None
     few = signs.items < _FEW_ITEMS and 4 * signs.linked <= signs.shown
@@ -282,7 +284,7 @@ def _lacking(body: Body, signs: Signs, title: str) -> str:
         return f"no body: {body.reason}"
     if not title:
         return "no title"
-    told = prose_bytes(body.text.split("\n"))
+    told = prose_bytes(body.text.split("\n"), MIN_TOLD_BYTES)
     if told >= MIN_TOLD_BYTES:
         return ""
     size = len(body.text.encode())

@@ -9,12 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Block
 
 MIN_PROSE_BYTES = 36
 """A shorter block with a full stop is a label or a button: 12 Han letters, 36 Latin ones."""
+_MIN_PROSE_CHARS = MIN_PROSE_BYTES // 3
+_MAX_CHAR_BYTES = 4
+_LEAST_CHARS = MIN_PROSE_BYTES // _MAX_CHAR_BYTES
 MIN_ITEM_BYTES = 18
 """Shorter links are names of channels; the titles of a list have 6 Han letters and more."""
 _MIN_LEADER_BYTES = 24
@@ -91,28 +96,23 @@ class Signs:
 
 
 def signs_of(page: Page, title: str) -> Signs:
-    """The signs on *page*, whose title is *title*; one pass over its blocks."""
-    blocks = page.blocks.blocks
-    headline = -1 if _is_site_name(title, page.title) else _headline(blocks, title)
-    shown = linked = told = led = led_blocks = items = item_bytes = 0
+    """The signs on *page*, whose title is *title*."""
+    texts, marks = page.once(BlockTexts).texts, page.once(block_marks)
+    headline = -1 if _is_site_name(title, page.title) else _headline(page, title)
+    told = led = led_blocks = items = item_bytes = 0
     prose: list[int] = []
     leader, leaders = -_LED_WITHIN - 1, 0  # the last title that is a link, and how many in a row
-    for index, block in enumerate(blocks):
-        text = block.text
-        chars = len(text)
-        shown += chars
-        in_link = block.linked if block.links or chars < _WRAPPED_CHARS else 0
-        linked += in_link
-        if in_link >= _LINKED_SHARE * chars or _is_dated_link(block, in_link):
-            size = len(text.encode())
-            if size >= MIN_ITEM_BYTES * block.links:
-                items += block.links
+    for index in marks.telling:
+        size = len(texts[index].encode())
+        if index in marks.titles:
+            links = marks.titles[index]
+            if size >= MIN_ITEM_BYTES * links:
+                items += links
                 item_bytes += size
                 if size >= _MIN_LEADER_BYTES:
                     leader = index
                     leaders += 1
-        elif chars >= MIN_PROSE_BYTES // 3 and is_prose(block):
-            size = len(text.encode())
+        else:
             told += size
             first = headline >= 0 and (not prose or prose[-1] < headline) and index > headline
             prose.append(index)
@@ -121,38 +121,99 @@ def signs_of(page: Page, title: str) -> Signs:
                 led_blocks += 1
             leaders = 0
             leader = -_LED_WITHIN - 1
-    dated = _dated(blocks, headline, prose)
     return Signs(
-        shown, linked, tuple(prose), told, led, led_blocks, items, item_bytes, headline, dated
+        shown=sum(map(len, texts)),
+        linked=marks.linked,
+        prose=tuple(prose),
+        told=told,
+        led=led,
+        led_blocks=led_blocks,
+        items=items,
+        item_bytes=item_bytes,
+        headline=headline,
+        dated=_dated(texts, headline, prose),
     )
 
 
-def _is_dated_link(block: Block, in_link: int) -> bool:
+class BlockMarks(NamedTuple):
+    """Which blocks of a page hold sentences and which are titles that are links.
+
+    Attributes:
+        prose: indexes of the blocks that hold a sentence, are no boilerplate and not mostly
+            links, in order.
+        titles: index of each block that is a link or little more, and its links.
+        telling: the indexes of both, in order; of the titles only those that may be an entry
+            of a list by their length.
+        linked: characters in links on the whole page.
+    """
+
+    prose: list[int]
+    titles: dict[int, int]
+    telling: list[int]
+    linked: int
+
+
+def block_marks(page: Page) -> BlockMarks:
+    """The marks of the blocks of *page*; to be asked for as ``page.once(block_marks)``."""
+    prose: list[int] = []
+    telling: list[int] = []
+    titles: dict[int, int] = {}
+    all_linked = 0
+    for index, block in enumerate(page.blocks.blocks):
+        text, in_link = block.text, block.linked
+        chars = len(text)
+        if in_link and (block.links or chars < _WRAPPED_CHARS):
+            all_linked += in_link
+            if in_link >= _LINKED_SHARE * chars or _is_dated_link(block, chars):
+                links = titles[index] = block.links
+                if _MAX_CHAR_BYTES * chars >= MIN_ITEM_BYTES * links:
+                    telling.append(index)
+            if 2 * in_link > chars:
+                continue
+        if chars >= _LEAST_CHARS and _is_prose(text, chars):
+            prose.append(index)
+            if chars >= _MIN_PROSE_CHARS and index not in titles:
+                telling.append(index)
+    return BlockMarks(prose, titles, telling, all_linked)
+
+
+def _is_dated_link(block: Block, chars: int) -> bool:
     """Whether *block* is one link with no more than a date or a channel beside it."""
-    rest = len(block.text) - in_link
-    return block.links == 1 and in_link >= 6 and 2 * in_link >= rest and rest <= _BESIDE_CHARS
-
-
-def is_prose(block: Block) -> bool:
-    """Whether *block* holds a sentence, is no boilerplate, and is not mostly links."""
-    text = block.text
-    if 2 * block.linked > len(text) and (block.links or len(text) < _WRAPPED_CHARS):
-        return False
-    if len(text.encode()) < MIN_PROSE_BYTES:
-        return False
-    if _PROSE_MARK.search(text) is None:
-        return False
-    return len(text) > _BOILERPLATE_CHARS or _BOILERPLATE.search(text.lower()) is None
-
-
-def prose_bytes(lines: Sequence[str]) -> int:
-    """Bytes of the *lines* that hold sentences and are no boilerplate."""
-    return sum(
-        len(line.encode())
-        for line in lines
-        if _PROSE_MARK.search(line)
-        and (len(line) > _BOILERPLATE_CHARS or not _BOILERPLATE.search(line.lower()))
+    rest = chars - block.linked
+    return (
+        block.links == 1
+        and block.linked >= 6
+        and 2 * block.linked >= rest
+        and rest <= _BESIDE_CHARS
     )
+
+
+def _is_prose(text: str, chars: int) -> bool:
+    """Whether *text*, in *chars* characters, holds a sentence and is no boilerplate."""
+    return (
+        (chars >= MIN_PROSE_BYTES or len(text.encode()) >= MIN_PROSE_BYTES)
+        and _PROSE_MARK.search(text) is not None
+        and not _is_boilerplate(text)
+    )
+
+
+def _is_boilerplate(text: str) -> bool:
+    return len(text) <= _BOILERPLATE_CHARS and _BOILERPLATE.search(text.lower()) is not None
+
+
+def prose_bytes(lines: Sequence[str], enough: int | None = None) -> int:
+    """Bytes of the *lines* that hold sentences and are no boilerplate.
+
+    Args:
+        enough: lines are passed over once so many bytes are counted; None counts all.
+    """
+    told = 0
+    for line in lines:
+        if _PROSE_MARK.search(line) and not _is_boilerplate(line):
+            told += len(line.encode())
+            if enough is not None and told >= enough:
+                break
+    return told
 
 
 def _is_site_name(title: str, page_title: str) -> bool:
@@ -161,21 +222,22 @@ def _is_site_name(title: str, page_title: str) -> bool:
     return is_last and _SITE_NAME.search(title) is not None
 
 
-def _headline(blocks: Sequence[Block], title: str) -> int:
+def _headline(page: Page, title: str) -> int:
     wanted = tight(title)
     if len(wanted.encode()) < 9:
         return -1
-    longest = 2 * len(title) + 10
-    shortest, first = len(wanted), wanted[0]
+    blocks = page.blocks.blocks
+    shortest, longest = len(wanted) // 2, 2 * len(title) + 10
+    first = wanted[0]
     as_link = -1
-    for index, block in enumerate(blocks):
-        if not shortest // 2 <= len(block.text) <= longest:
+    for index, text in enumerate(page.once(BlockTexts).texts):
+        if not shortest <= len(text) <= longest:
             continue
-        text = block.text.lower()
+        text = text.lower()
         if first not in text:
             continue
         shown = tight(text)
-        if 2 * block.linked > len(text):
+        if 2 * blocks[index].linked > len(text):
             # A headline may lead to its own page; a list does not show its <title> as an entry.
             if as_link < 0 and shown == wanted and len(wanted.encode()) >= _MIN_LEADER_BYTES:
                 as_link = index
@@ -186,18 +248,18 @@ def _headline(blocks: Sequence[Block], title: str) -> int:
     return as_link
 
 
-def _dated(blocks: Sequence[Block], headline: int, prose: Sequence[int]) -> bool:
+def _dated(texts: Sequence[str], headline: int, prose: Sequence[int]) -> bool:
     """Whether a date stands in a short line near the headline or around the first sentences."""
     centres = [headline] if headline >= 0 else []
     centres += prose[:1]
     centres += prose[-1:]
     seen: set[int] = set()
     for centre in centres:
-        near = range(max(0, centre - _DATE_WITHIN), min(len(blocks), centre + _DATE_WITHIN))
+        near = range(max(0, centre - _DATE_WITHIN), min(len(texts), centre + _DATE_WITHIN))
         for index in near:
             if index not in seen:
                 seen.add(index)
-                text = blocks[index].text
+                text = texts[index]
                 if len(text) <= _SHORT_CHARS and _DIGIT.search(text) and _DATE.search(text):
                     return True
     return False

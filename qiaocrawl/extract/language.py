@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.page import Page
 from qiaocrawl.text import to_simplified
 
 _SAMPLE_CHARS = 500
-_HAN = re.compile("[\u4e00-\u9fff]")
-_LATIN = re.compile("[A-Za-z]")
-_KANA = re.compile("[\u3040-\u30ff]")
-_HANGUL = re.compile("[\uac00-\ud7af]")
+_HAN = re.compile("[\u4e00-\u9fff]+")
+_LATIN = re.compile("[A-Za-z]+")
+_KANA_OR_HANGUL = re.compile("[\u3040-\u30ff\uac00-\ud7af]")
+_HANGUL_BEGIN = "\uac00"
 _ENGLISH = frozenset(
     ("the", "of", "and", "to", "a", "in", "is", "that", "for", "it", "on", "with", "as", "was",
      "at", "by", "be", "are")
@@ -29,18 +30,33 @@ def language_of(text: str) -> str:
     """
     sample = text[:_SAMPLE_CHARS]
     if sample.isascii():
-        return "en" if len(_LATIN.findall(sample)) > 20 and _may_be_english(sample) else ""
-    han, latin = len(_HAN.findall(sample)), len(_LATIN.findall(sample))
-    kana, hangul = len(_KANA.findall(sample)), len(_HANGUL.findall(sample))
+        return "en" if _count(_LATIN, sample) > 20 and _may_be_english(sample) else ""
+    han, latin = _count(_HAN, sample), _count(_LATIN, sample)
+    others = _KANA_OR_HANGUL.findall(sample)
+    hangul = sum([letter >= _HANGUL_BEGIN for letter in others])
+    kana = len(others) - hangul
     if kana * 5 > han + kana:
         return "ja"
     if hangul * 2 > han + latin + hangul:
         return "ko"
     if han * 4 >= latin and han:
-        simplified = to_simplified(sample)
-        changed = sum(a != b for a, b in zip(sample, simplified, strict=False))
-        return "zh-Hant" if changed * 20 > han else "zh-Hans"
+        traditional = len(_traditional().findall(sample))
+        return "zh-Hant" if traditional * 20 > han else "zh-Hans"
     return "en" if latin > 20 and _may_be_english(sample) else ""
+
+
+def _count(runs: re.Pattern[str], sample: str) -> int:
+    """Characters in *runs* of *sample*."""
+    return len("".join(runs.findall(sample)))
+
+
+@cache
+def _traditional() -> re.Pattern[str]:
+    """The characters that have a simplified form of their own (OpenCC's ``t2s``)."""
+    letters = [chr(code) for code in range(0x4E00, 0xA000)]
+    simplified = to_simplified("\n".join(letters)).split("\n")
+    changed = [one for one, other in zip(letters, simplified, strict=True) if one != other]
+    return re.compile(f"[{''.join(changed)}]")
 
 
 def _may_be_english(sample: str) -> bool:

@@ -6,7 +6,6 @@ from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.surroundings import body_span
 from qiaocrawl.page import Page
 from qiaocrawl.text import collapse
-from qiaocrawl.urls import canonical_url
 
 MAX_MAIN_LINKS = 200
 _MAX_ANCHOR_CHARS = 200
@@ -28,7 +27,7 @@ def main_links_of(page: Page, body: Body | None) -> tuple[tuple[str, str], ...]:
         if element.first < first or element.end > last + 1:
             continue  # it holds more than the article
         for node in element.node.css("a[href]")[:MAX_MAIN_LINKS]:
-            url = canonical_url(node.attributes.get("href") or "", page.base_url)
+            url = page.joiner.canonical(node.attributes.get("href") or "")
             if url and len(found) < MAX_MAIN_LINKS:
                 found.setdefault(url, collapse(node.text()[:_MAX_ANCHOR_CHARS]))
     return tuple(found.items())

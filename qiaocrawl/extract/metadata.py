@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timezone
 from types import MappingProxyType
-from urllib.parse import urlsplit
 
 from qiaocrawl.extract.base import Body
-from qiaocrawl.extract.declared import declared_by
+from qiaocrawl.extract.declared import declared_by, host_written
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.language import language_field
 from qiaocrawl.extract.origin import channel_of, source_of
@@ -110,18 +109,19 @@ def metadata_of(
     fields: dict[str, Field] = {}
     span = body_span(page, body)
     declared = declared_by(page, site_names)
-    title = title_of(page, span[0], declared)
-    if title is not None:
-        fields["title"] = title
-    around = surroundings_of(page, span, title.value if title is not None else "")
-    language = language_field(page, _sample(around, title.value if title is not None else ""))
+    heading = title_of(page, span[0], declared)
+    if heading is not None:
+        fields["title"] = heading
+    title = heading.value if heading is not None else ""
+    around = surroundings_of(page, span, title)
+    language = language_field(page, _sample(around, title))
     if language is not None:
         fields["language"] = language
     written = language.value if language is not None else ""
     fields.update(dates_of(page, around, declared, _reader(page, written, now)))
     fields.update(people_of(page, around, declared, written.startswith("zh")))
     fields.update(source_of(page, around, declared))
-    channel = channel_of(page, around, declared, title.value if title is not None else "")
+    channel = channel_of(page, around, declared, title)
     if channel is not None:
         fields["channel"] = channel
     images = images_of(page, around)
@@ -151,10 +151,7 @@ def _sample(around: Surroundings, title: str) -> str:
 
 
 def _reader(page: Page, language: str, now: datetime | None) -> DateReader:
-    try:
-        country = (urlsplit(page.url).hostname or "").rpartition(".")[2]
-    except ValueError:
-        country = ""
+    country = page.once(host_written).rpartition(".")[2]
     zone: timezone = SHANGHAI if language.startswith("zh") else UTC
     return DateReader(
         latest=latest_plausible(now),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 # The commonest surnames: about nine in ten Chinese names begin with one of them. Both scripts.
 _SURNAMES = frozenset(
@@ -84,6 +85,7 @@ _ORGANISATION = re.compile(
 )
 _MAX_NAME_CHARS = 40
 _MAX_WORDS = 5
+_MAX_REMEMBERED_CHARS = 200
 
 
 def split_names(written: str, is_labelled: bool = False) -> list[str]:
@@ -93,6 +95,18 @@ def split_names(written: str, is_labelled: bool = False) -> list[str]:
         is_labelled: a label stands before *written*, and other words of the line may follow;
             the first name that is none ends the list.
     """
+    if len(written) > _MAX_REMEMBERED_CHARS:
+        return _split(written, is_labelled)
+    return list(_remembered(written, is_labelled))
+
+
+# A page names its author several times, and a site's pages have the same authors.
+@lru_cache(maxsize=4096)
+def _remembered(written: str, is_labelled: bool) -> tuple[str, ...]:
+    return tuple(_split(written, is_labelled))
+
+
+def _split(written: str, is_labelled: bool) -> list[str]:
     if is_labelled:
         written = _LABEL.sub("", written.strip())
         written = _CUT.sub("", written)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.extract.dateline import dateline_of
 from qiaocrawl.extract.declared import Declared, first_text, text_declared
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.surroundings import Surroundings
 from qiaocrawl.page import Page
 from qiaocrawl.text import collapse
-from qiaocrawl.urls import canonical_url
 
 _NAME = r"[^\s|｜,，。；;:：()（）\[\]【】<>《》/]{2,24}(?:(?<=[a-z]) [A-Za-z][\w.]{0,20}){0,3}"
 # Each pattern begins with letters that are rare, so that a search leaps to them.
@@ -28,7 +29,9 @@ _LABEL_WORD = re.compile(
     r"(?:作者|编辑|編輯|记者|責任|责任|发布|發布|时间|時間|点击|點擊|浏览|瀏覽|阅读|字号|字體|"
     r"打印|分享|来源|來源|日期|评论|我要|字号|关注|查看|收藏|\d{4}[-年/]).*"
 )
-_BREADCRUMB = re.compile(r"(?:位置(?:是)?|首[页頁]|Home)\s*[：:>＞»›→/｜]", re.IGNORECASE)
+_BREADCRUMB = re.compile(
+    r"[位首Hh](?:(?<=位)置是?|(?<=首)[页頁]|(?<=[Hh])[Oo][Mm][Ee])\s*[：:>＞»›→/｜]"
+)
 _CRUMB_END = re.compile(r"[>＞»›→｜\\\\]+|\s/\s|&gt;")
 _NO_CHANNEL = frozenset(
     ("正文", "首页", "首頁", "主页", "详情", "详细", "详细内容", "文章详情", "内容", "查看内容",
@@ -40,12 +43,12 @@ _MAX_LINKS = 30
 
 def source_of(page: Page, around: Surroundings, declared: Declared) -> dict[str, Field]:
     """``source`` and ``source_url``; a filler (本站, 网络) has a confidence below 0.3."""
-    for indexes, confidence, origin in (
+    for lines, confidence, origin in (
         (around.head, 0.9, "text 来源"),
         (around.above, 0.8, "text 来源 above the title"),
         (around.tail, 0.7, "text 来源 at the end"),
     ):
-        text = "\n".join(around.texts(indexes))
+        text = lines.whole
         match = _SOURCE.search(text) if _MAY_NAME_SOURCE.search(text) else None
         name = _trimmed(match[1]) if match is not None else ""
         if not name:
@@ -53,7 +56,7 @@ def source_of(page: Page, around: Surroundings, declared: Declared) -> dict[str,
         if _FILLER.fullmatch(name):
             return {"source": Field(name, origin, 0.15)}
         fields = {"source": Field(name, origin, confidence)}
-        url = _link_called(page, around, indexes, name)
+        url = _link_called(page, around, lines.at, name)
         if url:
             fields["source_url"] = Field(url, f"link of {origin}", confidence)
         return fields
@@ -81,7 +84,7 @@ def _trimmed(name: str) -> str:
     return collapse(_LABEL_WORD.sub("", name)).strip("-—_·.、\"'“”")
 
 
-def _link_called(page: Page, around: Surroundings, indexes: list[int], name: str) -> str:
+def _link_called(page: Page, around: Surroundings, indexes: Sequence[int], name: str) -> str:
     """The address behind *name* in the line that names the source, "" if it is no link."""
     elements = page.blocks.elements
     for at in indexes:
@@ -90,7 +93,7 @@ def _link_called(page: Page, around: Surroundings, indexes: list[int], name: str
             continue
         for node in elements[block.element].node.css("a[href]")[:_MAX_LINKS]:
             if name in node.text():
-                return canonical_url(node.attributes.get("href") or "", page.base_url) or ""
+                return page.joiner.canonical(node.attributes.get("href") or "") or ""
     return ""
 
 
@@ -102,7 +105,7 @@ def channel_of(page: Page, around: Surroundings, declared: Declared, title: str)
     section = text_declared(declared.articles, "articleSection")
     if section:
         return Field(collapse(section)[:60], "json-ld articleSection", 0.9)
-    name = _last_crumb("\n".join(around.texts(around.crumbs)), title)
+    name = _last_crumb(around.crumbs.whole, title)
     if name:
         return Field(name, "text breadcrumb", 0.8)
     name = _crumb_element(page, around, title)
@@ -113,11 +116,12 @@ def channel_of(page: Page, around: Surroundings, declared: Declared, title: str)
 
 
 def _crumb_element(page: Page, around: Surroundings, title: str) -> str:
-    end = around.crumbs[-1] if around.crumbs else -1
-    for element in page.blocks.elements:
+    end = max(around.crumbs.at, default=-1)
+    for index in page.once(BlockTexts).elements_named("crumb"):
+        element = page.blocks.elements[index]
         if element.first > end:
             break
-        if "crumb" in element.names and 0 < element.end - element.first <= 10:
+        if 0 < element.end - element.first <= 10:
             text = " > ".join(b.text for b in around.blocks[element.first : element.end])
             name = _last_crumb(text, title)
             if name:

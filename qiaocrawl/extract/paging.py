@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from qiaocrawl.extract.hints import around, blocks_with
+from qiaocrawl.extract.block_texts import around, lines_with
 from qiaocrawl.page import Page
 from qiaocrawl.urls import UrlJoiner, canonical_url
 
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
 MAX_PARTS = 100
-_HINTS = (
-    "下一页", "下一頁", "下页", "下頁", "后一页", "尾页", "末页", "余下全文", "共",
-    "1 2", "[2]", "【2】", "(2)", "Next", "next", "Page ",
-)  # fmt: skip
+# What every text of a pager has; _HINT looks closer.
+_HINTS = ("页", "頁", "余下全文", "1 2", "[2]", "【2】", "(2)", "Next", "next", "Page ")
 _HINT = re.compile(
     r"下一?[页頁]|后一页|尾页|末页|余下全文|共\s*\d+\s*[页頁]|[Nn]ext\b|\bPage \d+ of \d+|"
     r"^\D{0,30}1\W{1,6}2\b"
@@ -83,9 +81,11 @@ def parts_of(page: Page) -> Parts | None:
     own = canonical_url(page.url) if page.url else None
     if not own:
         return None
-    for index in blocks_with(page.blocks, _HINTS)[:_MAX_HINTED]:
-        block = page.blocks.blocks[index]
-        if len(block.text) > _HINT_CHARS or not _HINT.search(block.text):
+    blocks = [block for block in page.blocks.blocks if len(block.text) <= _HINT_CHARS]
+    hinted = lines_with("\n".join([block.text for block in blocks]), _HINTS)
+    for index in hinted[:_MAX_HINTED]:
+        block = blocks[index]
+        if not _HINT.search(block.text):
             continue
         for element in around(page.blocks, block.element, _MAX_LEVELS):
             it = page.blocks.elements[element]
@@ -131,7 +131,7 @@ def _by_rule(numbered: dict[int, str], beyond: Sequence[str], own: str, said: st
     stems = [stem for stem, _ in known]
     stem = max(stems, key=stems.count)
     first = numbered.get(1) or (own if _is_first(own, stem) else _first_by(stem))
-    if _is_listing(stem) or not _same_site(own, stem):
+    if _is_listing(stem) or not _same_site(own, stem) or not _belongs(first, stem):
         return None
     if not numbered and own != first and _is_bare(stem):
         return None  # /a/12.html and /a/13.html are neighbours
@@ -185,6 +185,11 @@ def _first_by(stem: str) -> str:
 
 def _is_first(own: str, stem: str) -> bool:
     return own.rstrip("/") == _first_by(stem).rstrip("/")
+
+
+def _belongs(first: str, stem: str) -> bool:
+    """Whether *first* is of the same article by its URL: no page may join another's."""
+    return _is_first(first, stem) or _rule(first)[0] == stem
 
 
 def _own_number(own: str, first: str, stem: str, shift: int) -> int:

@@ -8,6 +8,8 @@ the system's user.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from operator import methodcaller
 from typing import NamedTuple
 
 from qiaocrawl.extract.dateline import dateline_of
@@ -22,26 +24,31 @@ from qiaocrawl.text import collapse
 _META_AUTHOR = re.compile(
     r"(?:^|(?<!smartbanner)[.:_-])(?:authors?|creator|byl|byline|author[_.-]?names?|writer)$|^article:author"
 )
+# Here and below each branch begins with a letter, so that a search leaps to the few places
+# where one may begin.
 _ZH_LABEL = re.compile(
     r"(?:作\s{0,2}者|撰稿人?|撰文|供稿|执笔|執筆|原作|楼主|樓主|发帖人|博主|記者|记者|"
     r"发布者|發佈者|发布人|发表人|投稿人|发贴人|发信人|主笔|编译|文字)"
-    r"\s{0,2}[：:】\]][：: ]{0,3}|(?:^|\n)作者 (?=[\u4e00-\u9fff]{2,4}(?:\s|$))"
+    r"\s{0,2}[：:】\]][：: ]{0,3}"
 )
+_ZH_LABEL_ONLY = re.compile(r"作者 (?<=^作者 )(?=[\u4e00-\u9fff]{2,4}(?:\s|$))", re.MULTILINE)
 _HAN_NAMES = r"([\u4e00-\u9fff·]{2,4}(?:[ 、][\u4e00-\u9fff·]{2,4}){0,4})"
 # A name without a label, by its place: (what the text must hold, form with the name as its first
 # group), such as 陈小桥/文, 陈小桥 著, ■本报记者 陈小桥, posted on … 陈小桥 阅读.
 _ZH_BY_PLACE = (
-    ("文", rf"(?:^|[\s（(]){_HAN_NAMES} ?[/／] ?[图]?文(?=[\s）)]|$)"),
+    ("[/／] ?图?文", rf"(?:^|[\s（(]){_HAN_NAMES} ?[/／] ?[图]?文(?=[\s）)]|$)"),
     ("著", r"^([\u4e00-\u9fff·]{2,8}) ?著$"),
     ("记者", rf"^[□■◎●○◆▲] ?(?:[\u4e00-\u9fff]{{2,6}}记者 ?)?{_HAN_NAMES}$"),
     (
         "osted",
         r"[Pp]osted (?:on|@) [\d :：/.年月日-]{8,24}(?:[AP]M )?(\S{2,16}) (?:阅读|閱讀|评论)",
     ),
-    ("于", r"(?:^|[\s:：])([^\s:：]{2,16}) ?(?:发表于|发布于) ?\d{4}"),
-    ("於", r"(?:^|[\s:：])([^\s:：]{2,16}) ?(?:發表於|發佈於) ?\d{4}"),
+    ("发[表布]于", r"(?:^|[\s:：])([^\s:：]{2,16}) ?(?:发表于|发布于) ?\d{4}"),
+    ("發[表佈]於", r"(?:^|[\s:：])([^\s:：]{2,16}) ?(?:發表於|發佈於) ?\d{4}"),
 )
-_ZH_PLACES = tuple((sign, re.compile(form, re.MULTILINE)) for sign, form in _ZH_BY_PLACE)
+_ZH_PLACES = tuple(
+    (re.compile(sign), re.compile(form, re.MULTILINE)) for sign, form in _ZH_BY_PLACE
+)
 _NEEDS_PERSON = re.compile("[记記]者|文字|编译")
 _ZH_PHOTOGRAPHER = re.compile(
     r"(?:摄影|攝影)(?:报道|報導|师)?\s?[：:/／]\s?([\u4e00-\u9fff]{2,4})(?=\s|$)"
@@ -54,9 +61,13 @@ _ZH_REPORTER = re.compile(
     r"(?=[\s）)/／╱、|】\]摄攝]|$|[一二三四五六七八九十\d]+月|文并|报道|報道|報導)",
     re.MULTILINE,
 )
+_ZH_REPORTER_SIGN = re.compile("记者|記者|实习生|通讯员|通訊員|特派员|撰稿|撰文|评论员")
 _ZH_TEXT_BY = re.compile(
-    r"(?:^|[\s（(【\[])(?:图?文|图/文)\s?[：:/／|｜丨]\s?([^\n，。；|（(]{2,30})", re.MULTILINE
-)  # fmt: skip
+    r"[图文](?:(?<=[\s（(【\[].)|(?<=^.))(?:(?<=图)/?文|(?<=文))"
+    r"\s?[：:/／|｜丨]\s?([^\n，。；|（(]{2,30})",
+    re.MULTILINE,
+)
+_EN_SIGN = re.compile(r"[BbAaWw](?:[Yy](?![a-z])|[Uu][Tt][Hh][Oo][Rr]|[Rr][Ii][Tt][Ee][Rr])")
 _EN_BY = re.compile(
     r"^by(?-i:(?=[A-Z][a-z]))(.{2,160})|(?:^|(?<=[.|:•·–—])\s|\b(?:written|posted|published|words|story|reported|reviewed|text|"
     r"submitted|report)\s)by:?\s+(.{2,160})|"
@@ -75,6 +86,7 @@ _BYLINE = '[rel~="author"],[itemprop~="author"],[class*="byline" i],[class*="aut
 _MAX_BYLINES = 16
 _MAX_BYLINE_CHARS = 120
 _MAX_AUTHORS = 12
+_START = methodcaller("start")
 
 
 class _Claim(NamedTuple):
@@ -98,24 +110,24 @@ def people_of(
     thread = page.once(thread_of)
     if thread is not None and thread.first.author:
         claims.append(_claim([thread.first.author], 0.94, "first post"))
-    head = around.texts(around.head)
-    above = around.texts(around.above)
-    tail = around.texts(around.tail)
+    head, above = around.head, around.above
+    tail = around.tail.whole
     if around.last >= 0:
-        tail.append(around.blocks[around.last].text[-_LABEL_VALUE_CHARS:])
+        tail = f"{tail}\n{around.blocks[around.last].text[-_LABEL_VALUE_CHARS:]}"
     if is_chinese:
-        claims += _labelled(head, 0.92, "text near the title")
-        claims += _labelled(above[:4], 0.8, "text above the title")
+        claims += _labelled(head.whole, 0.92, "text near the title")
+        claims += _labelled("\n".join(above.texts[:4]), 0.8, "text above the title")
         if max((claim.weight for claim in claims), default=0.0) < 0.85:
             claims += _labelled(tail, 0.72, "text at the end")
             claims += _unlabelled(around, declared)
-    claims += _english(above[::-1] + head)
+    if _EN_SIGN.search(above.whole) or _EN_SIGN.search(head.whole):
+        claims += _english(above.texts[::-1] + head.texts)
     if max((claim.weight for claim in claims), default=0.0) < 0.6:
-        claims += _marked(page, "\n".join(above + head + tail), declared)
+        claims += _marked(page, "\n".join((above.whole, head.whole, tail)), declared)
     best = _best(claims)
     if best is not None:
         fields["authors"] = Field(best.names, best.origin, round(best.weight, 3))
-    editor = _editor(page, declared, tail[::-1] + head)
+    editor = _editor(page, declared, tail, head.whole)
     if editor is not None:
         fields["editor"] = editor
     return fields
@@ -157,7 +169,7 @@ def _declared(page: Page, site: Declared) -> list[_Claim]:
         elif others:
             claims.append(_claim(others, 0.55, "json-ld author"))
     for key, value in page.meta.items():
-        if _META_AUTHOR.search(key) and not value.startswith(("http", "/", "@")):
+        if _names_author(key) and not value.startswith(("http", "/", "@")):
             names = split_names(value[:200])
             own = [n for n in names if not site.is_site(n) and not is_organisation(n)]
             if own:
@@ -168,15 +180,21 @@ def _declared(page: Page, site: Declared) -> list[_Claim]:
     return claims
 
 
+# Most pages name their meta tags alike; bounded, so that a hostile one cannot fill the memory.
+@lru_cache(maxsize=2048)
+def _names_author(key: str) -> bool:
+    return _META_AUTHOR.search(key) is not None
+
+
 def _claim(names: list[str], weight: float, origin: str) -> _Claim:
     return _Claim(tuple(dict.fromkeys(names))[:_MAX_AUTHORS], weight, origin)
 
 
-def _labelled(lines: list[str], weight: float, origin: str) -> list[_Claim]:
-    """Claims of Chinese labels: 作者：, 记者, 文/."""
-    text = "\n".join(lines)
+def _labelled(text: str, weight: float, origin: str) -> list[_Claim]:
+    """Claims of Chinese labels in *text*, a line a block: 作者：, 记者, 文/."""
     claims = []
-    for match in _ZH_LABEL.finditer(text):
+    labels = [*_ZH_LABEL.finditer(text), *_ZH_LABEL_ONLY.finditer(text)]
+    for match in sorted(labels, key=_START):
         value = text[match.end() : match.end() + _LABEL_VALUE_CHARS].partition("\n")[0]
         names = split_names(value, is_labelled=True)
         if _NEEDS_PERSON.search(match[0]):
@@ -191,18 +209,18 @@ def _labelled(lines: list[str], weight: float, origin: str) -> list[_Claim]:
             claims.append(_claim(names, weight - 0.04, f"{origin}: 文"))
             break
     for sign, pattern in _ZH_PLACES:
-        placed = pattern.search(text) if sign in text else None
+        placed = pattern.search(text) if sign.search(text) else None
         names = split_names(placed[1]) if placed is not None else []
         if names and not all(map(is_organisation, names)):
             known = all(map(is_person, names))
             claims.append(_claim(names, weight - (0.12 if known else 0.3), f"{origin}: by place"))
-    match_by = _ZH_BY.search(text)
-    if match_by is not None and not claims:
+    match_by = None if claims or "y" not in text else _ZH_BY.search(text)
+    if match_by is not None:
         names = split_names(match_by[1])
         if names:
             claims.append(_claim(names, weight - 0.2, f"{origin}: by"))
     reporters: list[str] = []
-    for match in _ZH_REPORTER.finditer(text):
+    for match in _ZH_REPORTER.finditer(text) if _ZH_REPORTER_SIGN.search(text) else ():
         names = split_names(match[2])
         # In brackets, any two to four characters are a name; else a surname must begin one.
         known = any(map(is_person, names)) and "/" not in match[2]
@@ -220,7 +238,7 @@ def _unlabelled(around: Surroundings, declared: Declared) -> list[_Claim]:
     beside = dateline_of(around, declared).author
     if beside:
         claims.append(_claim([beside], 0.58, "text beside the date"))
-    photographer = _ZH_PHOTOGRAPHER.search("\n".join(around.texts(around.head)))
+    photographer = _ZH_PHOTOGRAPHER.search(around.head.whole)
     if photographer is not None and is_person(photographer[1]):
         claims.append(_claim([photographer[1]], 0.5, "text near the title: 摄影"))
     for at in range(around.title_at + 1, min(around.first, around.title_at + 8)):
@@ -235,10 +253,9 @@ def _unlabelled(around: Surroundings, declared: Declared) -> list[_Claim]:
 
 def _english(lines: list[str]) -> list[_Claim]:
     """Claims of lines such as ``By A. Writer and B. Second``."""
-    claims = []
+    claims: list[_Claim] = []
     for at, line in enumerate(lines):
-        lower = line.lower()
-        if "by" not in lower and "author" not in lower and "writer" not in lower:
+        if not _EN_SIGN.search(line):
             continue
         if _EN_LABEL.match(line) and at + 1 < len(lines):
             value = lines[at + 1]
@@ -276,10 +293,10 @@ def _marked(page: Page, near: str, site: Declared) -> list[_Claim]:
     return claims
 
 
-def _editor(page: Page, site: Declared, lines: list[str]) -> Field | None:
-    text = "\n".join(lines)
-    if "编" not in text and "編" not in text and "责" not in text and "ditor" not in text:
-        text = ""
+def _editor(page: Page, site: Declared, tail: str, head: str) -> Field | None:
+    text = ""
+    if _EDITOR.search(tail) or _EDITOR.search(head):
+        text = "\n".join((*tail.split("\n")[::-1], head))  # the last line of all comes first
     for match in _EDITOR.finditer(text):
         names = split_names(match[1], is_labelled=True)
         if names:

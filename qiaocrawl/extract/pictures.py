@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 
+from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.surroundings import Surroundings
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Element
 from qiaocrawl.text import collapse
-from qiaocrawl.urls import canonical_url
 
 _SOURCES = ("data-original", "data-src", "data-lazy-src", "original-src", "src")
 """Attributes with the picture's address; pages that load late keep it beside a placeholder."""
+# In lower case, with a slash before the address; each branch begins with one of four marks.
 _DECORATION = re.compile(
-    r"^data:|/icons?/|(?:^|[/_-])(?:icon|logo|blank|spacer|pixel|loading|avatar|qrcode|erweima|share|btn|"
-    r"button|arrow|emoji|1x1|grey)[\w-]*\.\w+|\.gif\?|\.svg(?:$|\?)",
-    re.IGNORECASE,
+    r"[/_.-](?:(?<=^/)data:|(?<=/)icons?/|(?<=[/_-])(?:icon|logo|blank|spacer|pixel|loading|avatar|"
+    r"qrcode|erweima|share|btn|button|arrow|emoji|1x1|grey)[\w-]*\.\w+|"
+    r"(?<=\.)(?:gif\?|svg(?:$|\?)))"
 )
 _CAPTION_NAMES = re.compile(r"caption|tushuo|imgtxt|pic_?txt|img_?desc|pictext")
 _CAPTION_MARK = re.compile(
@@ -33,16 +34,16 @@ def images_of(page: Page, around: Surroundings) -> Field | None:
     found: dict[str, str] = {}
     elements = page.blocks.elements
     if around.first >= 0:
-        begin = max(around.title_at, around.first - _LEAD_BLOCKS, 0)
-        for element in elements:
-            if element.first > around.last + 1 or len(found) >= _MAX_PICTURES:
-                break
-            if element.images and element.first >= begin:
+        texts = page.once(BlockTexts)
+        begin = texts.elements_until(max(around.title_at, around.first - _LEAD_BLOCKS, 0) - 1)
+        end = texts.elements_until(around.last + 1)
+        for element in elements[begin:end]:
+            if element.images and len(found) < _MAX_PICTURES:
                 _collect(page, around, element, found)
     if found:
         return Field(tuple(found.items()), "img in the body", 0.8)
     written = page.meta.get("og:image", "")
-    declared = canonical_url(written, page.base_url) if written else None
+    declared = page.joiner.canonical(written) if written else None
     return Field(((declared, ""),), "meta og:image", 0.5) if declared else None
 
 
@@ -52,12 +53,13 @@ def _collect(page: Page, around: Surroundings, element: Element, found: dict[str
         if _is_small(attributes):
             continue
         source = next((attributes[name] for name in _SOURCES if attributes.get(name)), "") or ""
-        if not source or _DECORATION.search(source):
+        if not source or _DECORATION.search(f"/{source.lower()}"):
             continue
-        url = canonical_url(source, page.base_url)
+        url = page.joiner.canonical(source)
         if url and url not in found:
-            alt = collapse(attributes.get("alt") or "")[:_MAX_CAPTION_CHARS]
-            found[url] = _caption(page, around, element) or alt
+            found[url] = _caption(page, around, element) or collapse(
+                (attributes.get("alt") or "")[: 2 * _MAX_CAPTION_CHARS]
+            )[:_MAX_CAPTION_CHARS]
 
 
 def _is_small(attributes: dict[str, str | None]) -> bool:

@@ -8,8 +8,8 @@ from zlib import crc32
 import numpy as np
 
 from qiaocrawl.extract.site_places import body_place
+from qiaocrawl.extract.site_suffix import title_pieces
 from qiaocrawl.extract.site_template import START
-from qiaocrawl.extract.title import title_pieces
 from qiaocrawl.items import SiteObservation
 from qiaocrawl.text import fold
 from qiaocrawl.urls import canonical_host, canonical_url

@@ -77,9 +77,9 @@ def apply_template(template: SiteTemplate, page: Page, body: Body) -> SiteReadin
     if after < before and (
         after < _LEAST_LEFT_CHARS or before - after > _MOST_LEFT_OUT * before
     ):
-        return _from_place(template, page, body, repeated) or SiteReading(
-            body, place, disagrees=True
-        )
+        # A body in the known place is the article, however much of it others have copied.
+        other = None if place else _from_place(template, page, body, repeated)
+        return other or SiteReading(body, place, disagrees=True)
     if body.judged:
         judged = list(body.judged)
         for index in repeated:

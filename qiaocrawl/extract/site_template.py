@@ -133,14 +133,17 @@ class SiteTemplate:
                 disagreements=int(values["disagreements"]),
                 seen=b64decode(values["seen"]),
             )
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             return None
         return template if template._is_whole else None
 
     @property
     def _is_whole(self) -> bool:
+        numbers = [self.pages, self.redesigns, self.disagreements]
+        numbers += [count for _, count in (*self.places, *self.names)]
         return (
-            len(self.blocks) % 8 == 0
+            all(0 <= number < 2**31 for number in numbers)
+            and len(self.blocks) % 8 == 0
             and len(self.blocks) == 4 * len(self.counts)
             and len(self.seen) % 4 == 0
             and bool(np.all(self.known[0][:-1] < self.known[0][1:]))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qiaocrawl.extract.base import Body
     from qiaocrawl.page import Page
     from qiaocrawl.page.blocks import Block
@@ -21,6 +23,12 @@ _LEAST_HEAD = 10
 _INTO_BODY = 3
 _TAIL = 12
 _CRUMBS = 60
+_LAST_BLOCKS = 80
+_COPYRIGHT_CHARS = 400
+_COPYRIGHT_YEAR = re.compile(
+    r"(?:©|copyright|版权所有|\(c\)).{0,40}?((?:19|20)\d\d)(?:\s?[-–—~至]\s?((?:19|20)\d\d))?",
+    re.IGNORECASE,
+)
 MAX_LINE_CHARS = 160
 """Of longer blocks, which are paragraphs, only so much of the beginning is looked at."""
 
@@ -54,7 +62,23 @@ def _span_of_lines(lines: list[str], blocks: list[Block]) -> tuple[int, int]:
     return begin, max(begin, end)
 
 
-@dataclass(frozen=True)
+class Lines:
+    """Some blocks of a page, of long ones only the beginning.
+
+    Attributes:
+        at: indexes of the blocks.
+        texts: their beginnings.
+        whole: *texts*, a line each.
+    """
+
+    __slots__ = ("at", "texts", "whole")
+
+    def __init__(self, blocks: list[Block], at: Sequence[int]) -> None:
+        self.at = at
+        self.texts = [blocks[index].text[:MAX_LINE_CHARS] for index in at]
+        self.whole = "\n".join(self.texts)
+
+
 class Surroundings:
     """The lines around an article.
 
@@ -62,48 +86,46 @@ class Surroundings:
         blocks: all blocks of the page.
         title_at: index of the block that shows the title; -1 if none does.
         first, last: of the body; -1 if there is none.
+        head: from the title into the body, where date, source and author stand.
+        above: just above the title, nearest first.
+        tail: the last blocks of the body and those just below it.
     """
 
-    blocks: list[Block]
-    title_at: int
-    first: int
-    last: int
+    def __init__(self, blocks: list[Block], title_at: int, first: int, last: int) -> None:
+        self.blocks = blocks
+        self.title_at, self.first, self.last = title_at, first, last
+        self.head = Lines(blocks, self._head())
+        above = range(title_at, max(-1, title_at - _BEFORE_TITLE), -1) if title_at >= 0 else ()
+        self.above = Lines(blocks, above)
+        begin = max(last - _INTO_BODY, first, 0)
+        end = min(last + _TAIL, len(blocks)) if last >= 0 else 0
+        self.tail = Lines(blocks, range(begin, end))
 
-    @cached_property
-    def head(self) -> list[int]:
-        """Blocks from the title into the body, where date, source and author stand."""
+    def _head(self) -> Sequence[int]:
         start = self.title_at + 1 if self.title_at >= 0 else max(0, self.first - _BEFORE_TITLE)
         end = start + _LEAST_HEAD if self.first >= 0 else start + _AFTER_TITLE
         end = max(self.first + _INTO_BODY, end)
         end = min(end, len(self.blocks))
         if end - start > 2 * _AFTER_TITLE:
             return [*range(start, start + _AFTER_TITLE), *range(end - _AFTER_TITLE, end)]
-        return list(range(start, end))
+        return range(start, end)
 
     @cached_property
-    def above(self) -> list[int]:
-        """Blocks just above the title, nearest first."""
-        if self.title_at < 0:
-            return []
-        return list(range(self.title_at, max(-1, self.title_at - _BEFORE_TITLE), -1))
-
-    @cached_property
-    def tail(self) -> list[int]:
-        """The last blocks of the body and those just below it."""
-        if self.last < 0:
-            return []
-        begin = max(self.last - _INTO_BODY, self.first, 0)
-        return list(range(begin, min(self.last + _TAIL, len(self.blocks))))
-
-    @cached_property
-    def crumbs(self) -> list[int]:
+    def crumbs(self) -> Lines:
         """Blocks above the article, where a breadcrumb stands."""
         end = self.title_at if self.title_at >= 0 else max(0, self.first)
-        return list(range(max(0, end - _CRUMBS), min(end + 8, len(self.blocks))))
+        return Lines(self.blocks, range(max(0, end - _CRUMBS), min(end + 8, len(self.blocks))))
 
-    def texts(self, indexes: list[int]) -> list[str]:
-        """The beginnings of the blocks *indexes*."""
-        return [self.blocks[i].text[:MAX_LINE_CHARS] for i in indexes]
+    @cached_property
+    def copyright_year(self) -> int:
+        """The last year of the page's copyright line, near the fetch; 0 if there is none."""
+        for block in reversed(self.blocks[-_LAST_BLOCKS:]):
+            text = block.text[:_COPYRIGHT_CHARS]
+            if "20" in text or "19" in text:
+                match = _COPYRIGHT_YEAR.search(text)
+                if match is not None:
+                    return int(match[2] or match[1])
+        return 0
 
 
 def surroundings_of(page: Page, span: tuple[int, int], title: str) -> Surroundings:

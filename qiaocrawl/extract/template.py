@@ -25,7 +25,7 @@ from selectolax.lexbor import LexborHTMLParser
 from qiaocrawl.extract.base import Body, Extractor, extractor_for, extractors
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.template_file import Selector, Template, Templates, load_templates
-from qiaocrawl.page.blocks import blocks_of
+from qiaocrawl.page.blocks import MAX_BLOCKS, blocks_of
 from qiaocrawl.page.links import LINK_SELECTOR
 from qiaocrawl.text import collapse
 from qiaocrawl.text.dates import DateReader, latest_plausible
@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from qiaocrawl.items import Link
     from qiaocrawl.page import Page
 
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""Characters that lxml refuses to take back from its own tree."""
+_MAX_EXCLUDED = 2_000
+"""Elements one selector takes out at most: each may copy the text behind it."""
 FALLBACK = "blend"
 """The general method, by its name in the registry."""
 CONFIDENCE = 0.95
@@ -132,7 +136,7 @@ class _Reading:
     @cached_property
     def _document(self) -> Document:
         """The page as XPath sees it."""
-        return Document(text=self._page.source, type="html")
+        return Document(text=_NO_XML.sub("", self._page.source), type="html")
 
     def body(self) -> Body:
         if self._template.body[0].is_xpath:
@@ -225,16 +229,18 @@ class _Reading:
 
     def _xpath_lines(self) -> list[str]:
         # Its own document: what is excluded is taken out of it.
-        document = Document(text=self._page.source, type="html")
+        document = Document(text=_NO_XML.sub("", self._page.source), type="html")
         for selector in self._template.exclude:
-            for one in document.xpath(selector.path):
+            for one in document.xpath(selector.path)[:_MAX_EXCLUDED]:
                 if isinstance(one.root, etree._Element) and one.root.getparent() is not None:
                     one.drop()
         found = [one for path in self._template.body for one in document.xpath(path.path)]
         elements = {one.root for one in found if isinstance(one.root, etree._Element)}
         lines: list[str] = []
         for one in found:
-            if not isinstance(one.root, etree._Element):
+            if len(lines) >= MAX_BLOCKS:
+                break
+            if not isinstance(one.root, etree._Element) or not isinstance(one.root.tag, str):
                 lines.append(collapse(_xpath_text(one)))
             elif not any(around in elements for around in one.root.iterancestors()):
                 region = LexborHTMLParser(one.get())

@@ -123,7 +123,7 @@ def _load_file(file: Path, faults: list[str]) -> list[Template]:
     try:
         # utf-8-sig: editors on Windows put a byte order mark in front.
         content = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         faults.append(f"{file.name}: cannot be read as TOML in UTF-8: {error}")
         return []
     for name in content.keys() - {"template"}:
@@ -212,7 +212,7 @@ def _fault(selector: Selector) -> str:
             Document(text="<html></html>", type="html").xpath(selector.path)
         else:
             LexborHTMLParser("").css(selector.path)
-    except ValueError as error:
+    except (ValueError, re.error) as error:
         return f"must be XPath after 'xpath:' ({error})"
     except SelectolaxError:
         return "must be a CSS selector, or XPath after 'xpath:'"

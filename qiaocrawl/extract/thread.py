@@ -15,8 +15,8 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import accumulate
 
-from qiaocrawl.extract.hints import around
-from qiaocrawl.extract.kind_signs import is_prose
+from qiaocrawl.extract.block_texts import SHORT_CHARS, BlockTexts, around
+from qiaocrawl.extract.kind_signs import block_marks
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Block, PageBlocks
 from qiaocrawl.text import find_date
@@ -35,9 +35,9 @@ _MARKS = (
     "板凳", "积分", "積分", "版主", "只看该", "引用", "发帖",
     "Joined:", "Posts:", "Posted", "Reply", "Quote", "wrote:", "Re: ",
 )  # fmt: skip
-_STRONG_MARKS = frozenset(
-    ("楼主", "樓主", "发表于", "發表於", "跟帖", "回帖", "只看该", "Joined:", "Posts:", "Posted",
-     "Re: ", "回复", "回覆")
+_STRONG_MARKS = (
+    "楼主", "樓主", "发表于", "發表於", "跟帖", "回帖", "只看该", "Joined:", "Posts:", "Posted",
+    "Re: ", "回复", "回覆",
 )  # fmt: skip
 _MIN_MARKS = 2
 _WHEN = re.compile(
@@ -45,7 +45,7 @@ _WHEN = re.compile(
     r"\d+\s*(?:秒|分钟|分鐘|小时|小時|天)前|(?:昨天|前天|今天)\s*\d{1,2}:\d\d|"
     r"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d{1,2},? (?:19|20)\d\d"
 )
-_WHEN_CHARS = 120
+_WHEN_CHARS = SHORT_CHARS
 _DIGIT = re.compile("[0-9]")
 # Words of class and id that differ between posts of one look.
 _VARYING = re.compile(r"\S*\d\S*|\b(?:odd|even|alt|first|last|bright|row|bg|lz|louzhu)\b")
@@ -117,10 +117,10 @@ def thread_of(page: Page, now: datetime | None = None) -> Thread | None:
         now: what relative dates are counted from; None leaves them out.
     """
     found = page.blocks
-    if not _speaks_of_posts(found.blocks):
+    if not _speaks_of_posts(page.once(BlockTexts).short):
         return None
     spans = _post_spans(found)
-    if len(spans) < 2 or not _is_main_text(found.blocks, spans):
+    if len(spans) < 2 or not _is_main_text(page, spans):
         return None
     parts = _text_blocks(found, spans)
     posts = tuple(
@@ -130,10 +130,10 @@ def thread_of(page: Page, now: datetime | None = None) -> Thread | None:
     return Thread(posts) if posts[0].text and 2 * signed >= len(posts) else None
 
 
-def _speaks_of_posts(blocks: Sequence[Block]) -> bool:
-    text = "\n".join(block.text for block in blocks if len(block.text) <= _WHEN_CHARS)
-    marks = [mark for mark in _MARKS if mark in text]
-    return len(marks) >= _MIN_MARKS and not _STRONG_MARKS.isdisjoint(marks)
+def _speaks_of_posts(text: str) -> bool:
+    if not any(map(text.__contains__, _STRONG_MARKS)):
+        return False
+    return sum(map(text.__contains__, _MARKS)) >= _MIN_MARKS
 
 
 @lru_cache(maxsize=10_000)
@@ -187,7 +187,7 @@ def _spans(found: PageBlocks, members: Sequence[int], told: Sequence[int]) -> li
     return between if gaps > _GAP_SHARE * held else inside
 
 
-def _unlinked(blocks: Sequence[Block], span: range) -> int:
+def _unlinked(blocks: Sequence[Block], span: Sequence[int]) -> int:
     return sum(len(blocks[i].text) - blocks[i].linked for i in span)
 
 
@@ -207,9 +207,10 @@ def _tell(blocks: Sequence[Block], spans: Sequence[range]) -> bool:
     return texts >= 0.7 * len(spans) and titled < 0.6 * len(spans)
 
 
-def _is_main_text(blocks: Sequence[Block], spans: Sequence[range]) -> bool:
+def _is_main_text(page: Page, spans: Sequence[range]) -> bool:
     """Whether no larger text than the first post stands before it."""
-    before = sum(len(b.text) - b.linked for b in blocks[: spans[0].start] if is_prose(b))
+    blocks, begin = page.blocks.blocks, spans[0].start
+    before = _unlinked(blocks, [i for i in page.once(block_marks).prose if i < begin])
     return before <= 80 + _unlinked(blocks, spans[0])
 
 

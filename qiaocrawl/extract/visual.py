@@ -159,6 +159,7 @@ class VisualExtractor:
         join_like: like paragraphs of a divided node are one unit **(ours)**: without it an
             article in which one paragraph is coloured, or a list stands, comes apart.
         declared_only: take no notice of a rendered page's layout.
+        summary: one line for people about this variant; "" for the line above in this module.
 
     Raises:
         ValueError: the weights do not sum to 1.
@@ -174,6 +175,7 @@ class VisualExtractor:
     ends_with: bool = False
     join_like: bool = True
     declared_only: bool = False
+    summary: str = ""
 
     def __post_init__(self) -> None:
         total = self.w_a + self.w_p + self.w_ld + self.w_td + self.w_l
@@ -270,4 +272,7 @@ class VisualExtractor:
 
 extractors.register("visual")(VisualExtractor())
 # To the letter, with the threshold that suits it best on the same pages.
-extractors.register("visual_published")(VisualExtractor(a=0.5, beta=0.7, join_like=False))
+extractors.register("visual_published")(VisualExtractor(
+    a=0.5, beta=0.7, join_like=False,
+    summary="visual to the letter: like paragraphs of a divided node are not joined",
+))  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,10 @@ _KINDS = {
     **dict.fromkeys(_RUNNING, _INLINE), "a": _LINK, "b": _STRONG, "strong": _STRONG,
 }  # fmt: skip
 """What a node is to the walk; everything else begins a block."""
+_WIDE = "\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\u2018-\u201d\u2026"
+# Old pages break their source lines within sentences; between wide characters that is no space
+# (segment breaks, CSS Text Module Level 3).
+_LINE_END = re.compile(f"(?<=[{_WIDE}])[ \\t\\r]*\\n[ \\t\\r\\n]*(?=[{_WIDE}])")
 MAX_BLOCKS = 20_000
 """A page is read up to this many blocks; :attr:`PageBlocks.left_out` says that there were more."""
 
@@ -159,7 +164,10 @@ class _Collector:
     def _flush(self) -> None:
         """End the current block; white space alone makes none."""
         parts = self._parts
-        text = " ".join("".join(parts).split())
+        text = "".join(parts)
+        if "\n" in text:
+            text = _LINE_END.sub("", text)
+        text = " ".join(text.split())
         if text:
             if len(self.found.blocks) < MAX_BLOCKS:
                 self.found.blocks.append(Block(

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from qiaocrawl.items import Link
 from qiaocrawl.text import collapse
-from qiaocrawl.urls import UrlJoiner, canonical_host, looks_like_file, url_key
+from qiaocrawl.urls import canonical_host, looks_like_file, url_key
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -66,7 +66,7 @@ def harvest_links(page: Page, max_links: int) -> LinkHarvest:
 
 
 def _entries(page: Page) -> tuple[dict[str, _Entry], int]:
-    join = UrlJoiner(page.base_url).canonical
+    join = page.joiner.canonical
     # Nested anchors (possible through <object>) would have their text copied over and over.
     text_budget = 4 * len(page.source) + 10_000
     entries: dict[str, _Entry] = {}

@@ -18,6 +18,9 @@ MAX_META_CHARS = 2000
 MAX_JSON_LD_BLOCKS = 8
 MAX_JSON_LD_CHARS = 200_000
 _MAX_JSON_LD_OBJECTS = 64
+_META_KINDS = frozenset(("name", "property", "itemprop", "http-equiv"))
+# Not strict: line breaks inside strings are common and harmless.
+_JSON = json.JSONDecoder(strict=False)
 _REFRESH = re.compile(
     r"""(?>[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?)(?:"([^"]*)"?|'([^']*)'?|([^"'\s][^\s]*))""",
     re.IGNORECASE,
@@ -32,10 +35,11 @@ def meta_of(nodes: Iterable[LexborNode]) -> dict[str, str]:
         content = attributes.get("content")
         if not content:
             continue
-        for kind in ("name", "property", "itemprop", "http-equiv"):
-            name = attributes.get(kind)
-            if name:
-                meta.setdefault(name.strip().lower(), collapse(content[:MAX_META_CHARS]))
+        for kind, name in attributes.items():
+            if name and kind in _META_KINDS:
+                name = name.strip().lower()
+                if name not in meta:
+                    meta[name] = collapse(content[:MAX_META_CHARS])
     return meta
 
 
@@ -57,8 +61,7 @@ def _objects(written: str) -> Iterator[dict[str, Any]]:
     if len(written) > MAX_JSON_LD_CHARS:
         return
     try:
-        # strict=False: line breaks inside strings are common and harmless.
-        data = json.loads(written, strict=False)
+        data = _JSON.decode(written)
     except (ValueError, RecursionError):
         return  # not JSON: the page's fault, and the visible text remains
     for item in data if isinstance(data, list) else [data]:

@@ -15,15 +15,19 @@ from qiaocrawl.page.lines import SourceLines, is_single_line, source_lines, with
 from qiaocrawl.page.links import LINK_SELECTOR, LINK_TAGS, LinkHarvest, harvest_links
 from qiaocrawl.page.markup import json_ld_of, meta_of, refresh_target, safe_base
 from qiaocrawl.text import Decoded, collapse, decode_page
-from qiaocrawl.urls import canonical_url
+from qiaocrawl.urls import UrlJoiner, canonical_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
-_SELECTOR = f"{LINK_SELECTOR},meta,link[rel],base[href],title,h1,h2,time,script,input[type]"
+# A pass over the tree takes time, and every node it finds. So what all pages are asked for is
+# found in one pass, and what only a crawl or a page with little text needs in two others.
+_USUAL = 'meta,base[href],title,h1,time,script[type*="ld+json" i]'
+_LINKS = f"{LINK_SELECTOR},link[rel]"
+_SELDOM = "script,input[type]"
 MAX_TITLE_CHARS = 500
 T = TypeVar("T")
 
@@ -56,25 +60,31 @@ class Page:
         return found
 
     @cached_property
-    def _nodes(self) -> tuple[dict[str, list[LexborNode]], list[tuple[str, LexborNode]]]:
-        by_tag: dict[str, list[LexborNode]] = {}
-        links = []
-        for node in self.tree.css(_SELECTOR):
-            tag = node.tag or ""
-            if tag in LINK_TAGS:
-                links.append((tag, node))
-            else:
-                by_tag.setdefault(tag, []).append(node)
-        return by_tag, links
+    def _usual(self) -> dict[str, list[LexborNode]]:
+        return _by_tag(self.tree.css(_USUAL))
+
+    @cached_property
+    def _seldom(self) -> dict[str, list[LexborNode]]:
+        return _by_tag(self.tree.css(_SELDOM))
+
+    @cached_property
+    def _links(self) -> list[tuple[str, LexborNode]]:
+        return [(node.tag or "", node) for node in self.tree.css(_LINKS)]
 
     def nodes(self, tag: str) -> Sequence[LexborNode]:
-        """The meta, link, title, h1, h2, time, script or input nodes, in document order."""
-        return self._nodes[0].get(tag, ())
+        """The meta, base, title, h1, time, script or input nodes, in document order."""
+        found = self._seldom if tag in ("script", "input") else self._usual
+        return found.get(tag, ())
 
-    @property
+    @cached_property
     def link_nodes(self) -> Sequence[tuple[str, LexborNode]]:
         """(tag, node) of every link, in document order."""
-        return self._nodes[1]
+        return [link for link in self._links if link[0] in LINK_TAGS]
+
+    @cached_property
+    def joiner(self) -> UrlJoiner:
+        """Gives the canonical URLs of the page's links and pictures."""
+        return UrlJoiner(self.base_url)
 
     @cached_property
     def lines(self) -> SourceLines:
@@ -112,7 +122,7 @@ class Page:
     @cached_property
     def json_ld(self) -> list[dict[str, Any]]:
         """JSON-LD objects, at most 64."""
-        return json_ld_of(self.nodes("script"))
+        return json_ld_of(self._usual.get("script", ()))
 
     @cached_property
     def title(self) -> str:
@@ -123,8 +133,8 @@ class Page:
     @cached_property
     def canonical_link(self) -> str:
         """The canonical form of ``<link rel=canonical>``, or ""."""
-        for node in self.nodes("link"):
-            attributes = node.attributes
+        for tag, node in self._links:
+            attributes = node.attributes if tag == "link" else {}
             if "canonical" in (attributes.get("rel") or "").lower().split():
                 return canonical_url(attributes.get("href") or "", self.base_url) or ""
         return ""
@@ -163,6 +173,13 @@ def parse_page(body: bytes, content_type: str = "", url: str = "") -> Page:
         url: the page's own URL; "" leaves relative links unresolved.
     """
     return Page(decode_page(body, content_type), url)
+
+
+def _by_tag(nodes: Iterable[LexborNode]) -> dict[str, list[LexborNode]]:
+    found: dict[str, list[LexborNode]] = {}
+    for node in nodes:
+        found.setdefault(node.tag or "", []).append(node)
+    return found
 
 
 def _robots_has(meta: dict[str, str], word: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -59,7 +58,8 @@ def save_site_templates(
 def load_site_template(c: Connection, host: str) -> SiteTemplate | None:
     """What is stored of *host*; None for nothing, or for what this version cannot read."""
     row = _LOAD.run(c, {"host": clean_host(host)}).fetchone()
-    return _read(row[0]) if row is not None else None
+    template = _read(row[0]) if row is not None else None
+    return template if template is not None and template.host == clean_host(host) else None
 
 
 def stored_templates(c: Connection, host: str = "") -> list[StoredTemplate]:
@@ -76,5 +76,5 @@ def stored_templates(c: Connection, host: str = "") -> list[StoredTemplate]:
 def _read(text: str) -> SiteTemplate | None:
     try:
         return SiteTemplate.from_dict(json_mapping(text))
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return None  # cut or edited by hand: learnt again

@@ -19,11 +19,17 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff
 
 def fold(text: str) -> str:
     """*text* for matching only: NFKC, lower case, simplified characters."""
+    text = with_narrow_marks(text)
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
+    return folded if folded.isascii() else to_simplified(folded)
+
+
+def with_narrow_marks(text: str) -> str:
+    """*text* with fullwidth marks as NFKC has them: what is to be normalised afterwards."""
     for mark, plain in _WIDE.items():
         if mark in text:
             text = text.replace(mark, plain)
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
-    return folded if folded.isascii() else to_simplified(folded)
+    return text
 
 
 def to_simplified(text: str) -> str:

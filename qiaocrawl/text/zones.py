@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, timedelta, timezone
+from functools import lru_cache
 
 SHANGHAI = timezone(timedelta(hours=8), "Asia/Shanghai")
 """Assumed where a Chinese page names no zone: UTC+8 without summer time since 1991."""
@@ -37,15 +38,20 @@ def zone_named(written: str, assumed: timezone) -> timezone:
     >>> zone_named("GMT+8", UTC).utcoffset(None)
     datetime.timedelta(seconds=28800)
     """
-    name = written.strip().lower()
+    found = _zone(written.strip().lower(), assumed is SHANGHAI) if written else None
+    return assumed if found is None else found
+
+
+@lru_cache(maxsize=512)
+def _zone(name: str, is_china: bool) -> timezone | None:
     offset = _OFFSET.search(name)
     if offset is not None:
         minutes = int(offset[2]) * 60 + int(offset[3] or 0)
         if minutes >= 15 * 60:
-            return assumed
+            return None
         return timezone(timedelta(minutes=minutes if offset[1] == "+" else -minutes))
-    if name.startswith(_CHINA) or (name == "cst" and assumed is SHANGHAI):
+    if name.startswith(_CHINA) or (name == "cst" and is_china):
         return SHANGHAI
     if name not in _MINUTES:
-        return assumed
+        return None
     return timezone(timedelta(minutes=_MINUTES[name])) if _MINUTES[name] else UTC

@@ -10,7 +10,7 @@ servers may tell them apart.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 
 import ada_url
@@ -70,19 +70,26 @@ class UrlJoiner:
     """
 
     def __init__(self, base: str) -> None:
-        self._base = _parse(base, None) or ""
-        usable = self._base.startswith(_HTTP) and "@" not in self._base
-        self._origin = "/".join(self._base.split("/", 3)[:3]) if usable else ""
-        if self._origin.endswith("."):
-            self._origin = ""
+        self._written = base
+
+    @cached_property
+    def _base(self) -> str:
+        return _parse(self._written, None) or ""
+
+    @cached_property
+    def _origin(self) -> str:
+        base = self._base
+        usable = base.startswith(_HTTP) and "@" not in base
+        origin = "/".join(base.split("/", 3)[:3]) if usable else ""
+        return "" if origin.endswith(".") else origin
 
     def canonical(self, href: str) -> str | None:
         """Like :func:`canonical_url` of *href* against the base."""
         if len(href) <= _MAX_SIMPLE_CHARS:
-            if href[:1] == "/" and self._origin:
-                return _rooted(self._origin, href)
             if href[:4] == "http":
                 return _absolute(href)
+            if href[:1] == "/" and self._origin:
+                return _rooted(self._origin, href)
         return canonical_url(href, self._base or None)
 
 

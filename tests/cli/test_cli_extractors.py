@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -50,6 +51,13 @@ def test_every_method_is_listed_on_a_line_of_its_own(
     assert [line for line in lines if line[0] == "*"][0].startswith("* cluster  ")
     assert all(len(line.split()) > 4 for line in lines)
     assert any("[QIAO_TEMPLATES]" in line for line in lines)
+    assert not re.search(r"\([A-Z]\d+\)|\*\*", out)
+    (published,) = (line for line in lines if "visual_published" in line)
+    assert "visual to the letter" in published
+    monkeypatch.setenv("QIAO_EXTRACT_METHOD", "nope")
+    code, out, err = run("list")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "unknown extractor 'nope'" in err
 
 
 def saved_pages(folder: Path) -> None:
@@ -65,12 +73,13 @@ def saved_pages(folder: Path) -> None:
 
 def test_training_from_saved_pages_gives_a_model_that_works(run: Run, tmp_path: Path) -> None:
     saved_pages(tmp_path)
-    target = tmp_path / "new" / "model.json"
+    target = tmp_path / "model.json"
     code, out, err = run("train", "cluster", "--pages", str(tmp_path), "--output", str(target))
     assert code == 0, err
     model = load_model(str(target))
     assert model.pages == len(list(tmp_path.rglob("*.html*")))
-    assert f"{model.samples} nodes in {model.pages} pages" in out
+    assert f"已写入 written: {target} (" in out
+    assert f"{model.samples} nodes in {model.pages} pages)" in out
     again = tmp_path / "again.json"
     run("train", "cluster", "--pages", str(tmp_path), "--output", str(again))
     assert again.read_text("utf-8") == target.read_text("utf-8")
@@ -99,7 +108,9 @@ def test_the_shipped_model_is_what_the_demo_web_gives(run: Run, tmp_path: Path) 
         assert np.array(made[name]) == pytest.approx(numbers, rel=1e-3), f"{name}: run `{again}`"
 
 
-def test_what_sites_taught_is_shown(run: Run, tmp_path: Path) -> None:
+def test_what_sites_taught_is_shown(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     template = taught(20).template(HOST)
     assert template is not None
@@ -113,6 +124,8 @@ def test_what_sites_taught_is_shown(run: Run, tmp_path: Path) -> None:
     code, out, _ = run("sites", HOST, "--database", url)
     assert code == 0
     assert f"{HOST}: 20 articles, 3 blocks repeat, 0 redesigns, 0 pages disagreed" in out
+    monkeypatch.setenv("COLUMNS", "20")  # of no meaning for a pipe: nothing is cut or folded
+    code, out, _ = run("sites", HOST, "--database", url)
     for shown in ("div.article.c-0", "江北晚报", "社会"):
         assert shown in out
     code, _, err = run("sites", "other.test", "--database", url)
@@ -143,6 +156,33 @@ def test_what_cannot_be_is_said(
     assert code == 1
     assert told in err
     assert not (tmp_path / "m.json").exists()
+
+
+@pytest.mark.parametrize("method", [("cluster", "--demo"), ("blend", "--gold", "/nowhere")])
+def test_a_file_that_cannot_be_written_is_refused_before_the_training(
+    run: Run, tmp_path: Path, method: tuple[str, ...]
+) -> None:
+    for output, words in ((tmp_path / "none" / "m", "does not exist"), (tmp_path, "is a folder")):
+        code, out, err = run("train", *method, "--output", str(output))
+        assert (code, out) == (1, "")
+        assert f"--output {str(output)!r}" in err
+        assert words in err
+        assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_training_blend_says_what_was_written(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    record = {"id": "a", "url": "", "lang": "zh", "text": "侨胞今天回到家乡，看看老屋和乡亲。"}
+    (tmp_path / "gold.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
+    page = f"<title>归侨</title><div><a href='/'>首页</a></div><p>{record['text']}</p>"
+    (tmp_path / "pages" / "a.html").write_text(page, encoding="utf-8")
+    target = tmp_path / "blend.npz"
+    code, out, err = run("train", "blend", "--gold", str(tmp_path), "--output", str(target),
+                         "--epochs", "1", "--voters", "1")  # fmt: skip
+    assert code == 0, err
+    assert out == f"已写入 written: {target} (trained on 1 pages, 2 blocks)\n"
+    assert target.is_file()
 
 
 def test_a_broken_file_is_named(run: Run, tmp_path: Path) -> None:

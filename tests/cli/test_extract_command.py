@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -49,7 +51,8 @@ def run(
     monkeypatch.setenv("COLUMNS", "200")
 
     def call(*arguments: str, method: str = "density") -> tuple[int, str, str]:
-        command = ["qiaocrawl", "extract", *arguments, "--method", method]
+        chosen = ("--method", method) if method else ()
+        command = ["qiaocrawl", "extract", *arguments, *chosen]
         monkeypatch.setattr(sys, "argv", command)
         try:
             main()
@@ -85,6 +88,29 @@ def test_json_holds_everything(run: Run, page: str) -> None:
     assert found["authors"] == ["黄晓"]
     assert all(paragraph in found["text"] for paragraph in BODY)
     assert set(found["fields"]["title"]) == {"value", "origin", "confidence"}
+
+
+def test_without_a_method_the_option_counts(
+    run: Run, page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "方法 method blend" in run(page, method="")[1]
+    monkeypatch.setenv("QIAO_EXTRACT_METHOD", "visual")
+    assert "方法 method visual ·" in run(page, method="")[1]
+    assert "方法 method density" in run(page)[1]
+    monkeypatch.setenv("QIAO_EXTRACT_METHOD", "nope")
+    code, out, err = run(page, method="")
+    assert (code, out) == (1, "")
+    assert "unknown extractor 'nope'" in err
+
+
+def test_values_are_whole_where_there_is_no_terminal(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    summary = "侨批档案展出晚清以来的侨批一百六十件" * 6
+    meta = f"<meta name='description' content='{summary}'></head>".encode()
+    (tmp_path / "long.html").write_bytes(PAGE.replace(b"</head>", meta))
+    assert summary in run("long.html")[1]
 
 
 def test_standard_input(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,9 +174,51 @@ def test_other_files_are_not_written_over(run: Run, page: str, tmp_path: Path) -
     assert code == 1
     assert "'news.html' exists already" in err
     assert (tmp_path / page).read_bytes() == PAGE
-    code, _, err = run(page, "--explain", "none/why.html")
-    assert code == 1
-    assert "none/why.html" in err
+    (tmp_path / "folder").mkdir()
+    for target, words in (("none/why.html", "folder none does not exist"),
+                          ("folder", "'folder' is a folder")):
+        code, out, err = run(page, "--explain", target)
+        assert (code, out) == (1, "")
+        assert target in err
+        assert words in err
+
+
+def test_the_explaining_page_is_there_before_the_article_is_printed(
+    page: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Closed(io.StringIO):
+        def write(self, _text: str) -> int:
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stdout", Closed())
+    with contextlib.suppress(BrokenPipeError):
+        run(page, "--explain", "why.html", "--json")
+    assert MARK in (tmp_path / "why.html").read_text("utf-8")
+
+
+def test_the_page_tells_threshold_ids_and_kind() -> None:
+    marked = PAGE.replace(b"<h1>", b"<div id=zoom class='a b'>\xe4\xbe\xa8</div><h1>")
+    reading, extraction = examine(marked, "", "", "blend")
+    html = explained(reading, extraction, "a.html")
+    assert "阈值 threshold 0.5；" in html
+    assert "div#zoom.a.b" in html
+    assert "标题、日期与正文齐备 title, date and sentences" in html
+    reading, extraction = examine(marked, "", "", "visual")
+    assert "阈值" not in explained(reading, extraction, "a.html")
+
+
+def test_scores_near_the_threshold_have_three_digits() -> None:
+    reading, extraction = examine(PAGE, "", "", "blend")
+    assert reading is not None
+    count = len(reading.page.blocks.blocks)
+    for judged, threshold, scores in (
+        ((0.496, 0.9), "0.5", ("0.496", "0.90")), ((0.196, 0.3), "0.2", ("0.196", "0.30")),
+    ):  # fmt: skip
+        body = replace(reading.body, judged=(*judged, *(0.0,) * (count - 2)))
+        html = explained(replace(reading, body=body), extraction, "a.html")
+        assert f"阈值 threshold {threshold}；" in html
+        for score in scores:
+            assert f"得分 score {score}<" in html
 
 
 # --- clear errors -----------------------------------------------------------------------------

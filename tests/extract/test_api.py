@@ -102,6 +102,12 @@ def test_an_unknown_method_is_the_callers_mistake() -> None:
         extract_article(b"", method="")
 
 
+@pytest.mark.parametrize(("body", "kind"), [("<p>文</p>", "str"), (None, "NoneType")])
+def test_what_is_no_bytes_is_the_callers_mistake(body: Any, kind: str) -> None:
+    with pytest.raises(TypeError, match=f"^body must be bytes, got {kind}$"):
+        extract_article(body)
+
+
 @pytest.mark.parametrize("body", [b"", b"   ", b"%PDF-1.7 \xff\xfe", b'{"a": 1}', b"\x00" * 99])
 def test_what_is_no_html_gives_an_empty_result_that_says_so(body: bytes) -> None:
     found = extract_article(body, URL, "application/x-\x00", "density")

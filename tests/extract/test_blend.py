@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract import extract_article, extractors
-from qiaocrawl.extract.base import Body
+from qiaocrawl.extract.base import Body, extractor_for
+from qiaocrawl.extract.block_network import load_network
 from qiaocrawl.page import parse_page
 
 NAVIGATION = "".join(f"<li><a href=/c{i}.html>频道{i}新闻</a></li>" for i in range(30))
@@ -78,6 +83,18 @@ def test_a_script_gives_what_the_page_does_not_show() -> None:
     body = extractors.get("blend").body(parse_page(html.encode(), "text/html; charset=utf-8"))
     assert STORY[1] in body.text
     assert "script" in body.reason
+
+
+def test_an_operators_network_is_used(tmp_path: Path) -> None:
+    shipped = load_network()
+    blind = replace(shipped, biases=(*shipped.biases[:-1], shipped.biases[-1] - 100))
+    blind.save(tmp_path / "blind.npz")
+    page = parse_page(f"<p>{STORY[0]}</p><p>{STORY[1]}</p>".encode(), "text/html; charset=utf-8")
+    mine = extractor_for("blend", {"QIAO_BLEND_NETWORK": str(tmp_path / "blind.npz")})
+    assert mine.body(page).text == ""
+    assert extractor_for("blend", {"QIAO_BLEND_NETWORK": ""}).body(page).text != ""
+    with pytest.raises(ConfigError, match="absent"):
+        extractor_for("blend", {"QIAO_BLEND_NETWORK": str(tmp_path / "absent.npz")})
 
 
 @pytest.mark.parametrize("body", [b"", b"\x00\x01", b"<html></html>", b"<p>", b"\xff" * 100])

@@ -85,6 +85,19 @@ def test_wrong_files_are_named(trained: BlockNetwork, tmp_path: Path) -> None:
     np.savez(old, allow_pickle=False, format=np.array(1))
     with pytest.raises(ConfigError, match="format is 1"):
         load_network(old)
+    for name, written in {
+        "words": {"format": np.array("abc")},
+        "nothing": {"format": np.array(2), "mean": np.zeros(3), "scale": np.ones(3)},
+        "nan": {"format": np.array(2), "mean": np.full(3, np.nan), "scale": np.ones(3),
+                "weight_0": np.zeros((1, 3, 1)), "bias_0": np.zeros((1, 1, 1))},
+        "pickle": {"format": np.array(2), "mean": np.array([{}], dtype=object)},
+    }.items():  # fmt: skip
+        np.savez(tmp_path / f"{name}.npz", **written)
+        with pytest.raises(ConfigError, match=name):
+            load_network(tmp_path / f"{name}.npz")
+    np.save(tmp_path / "bare.npy", np.zeros(3))
+    with pytest.raises(ConfigError, match="bare"):
+        load_network(tmp_path / "bare.npy")
 
 
 def test_a_network_of_other_features_is_refused(trained: BlockNetwork) -> None:

@@ -156,3 +156,14 @@ def test_hostile_markup_in_a_body_is_read_to_the_end(name: str) -> None:
 
 def test_many_strings_take_linear_time() -> None:
     found_in(script("content:'" + "好，" * 40 + "'\n" + "content:'x" * 100_000))
+
+
+@pytest.mark.parametrize(
+    "value", ["1e999", "Infinity", "-1e999", '"\\ud800"', '["\\ud800 x", "y"]']
+)
+def test_odd_values_of_json_are_no_trouble(value: str) -> None:
+    told = "侨胞回到了阔别多年的故乡，全村人都来迎接。" * 6
+    body = f'<script>var x = {{"content":"{told}","time":{value},"title":{value}}}</script>'
+    embedded_article(parse_page(body.encode(), "text/html; charset=utf-8"))
+    odd = f'<script>var x = {{"xext":["\\ud800 {told}","\\ud800{told}"],"content":1}}</script>'
+    embedded_article(parse_page(odd.encode(), "text/html; charset=utf-8"))

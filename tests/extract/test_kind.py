@@ -15,7 +15,7 @@ from qiaocrawl.demo.web import build_web
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.kind import judge
-from qiaocrawl.extract.kind_signs import is_prose, signs_of
+from qiaocrawl.extract.kind_signs import block_marks, signs_of
 from qiaocrawl.extract.sniff import why_not_html
 from qiaocrawl.items import Outcome
 from qiaocrawl.page import Page, parse_page
@@ -52,7 +52,7 @@ def heading_of(page: Page) -> str:
 
 def body_of(page: Page) -> Body:
     """What an extractor that takes all sentences would find."""
-    text = "\n".join(block.text for block in page.blocks.blocks if is_prose(block))
+    text = "\n".join(page.blocks.blocks[index].text for index in block_marks(page).prose)
     return Body(text, 0.5 if text else 0.0, "no sentences")
 
 

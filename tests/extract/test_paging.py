@@ -126,3 +126,12 @@ def test_the_last_of_two_links_to_the_first_only() -> None:
     urls = ["/a/12.html", "/a/12_2.html"]
     shown = f'<a href="{urls[0]}">1</a> 2 <a href="{urls[0]}">上一页</a>'
     assert parts(SITE + urls[1], "第2页 共2页 " + shown) == Parts(2, tuple(SITE + u for u in urls))
+
+
+def test_no_page_joins_the_article_of_another() -> None:
+    shown = (
+        '第3页 共4页 <a href="http://www.qiao.test/2026/05/1000.html">1</a>'
+        ' <a href="x_2.html">2</a> <b>3</b> <a href="x_4.html">4</a>'
+    )
+    assert parts("http://www.evil.test/a/2026/x_3.html", shown) is None
+    assert parts("http://www.qiao.test/a/2026/x_3.html", shown) is None

@@ -133,8 +133,7 @@ def test_other_pages_are_read_by_the_general_method_and_that_is_said(
 def test_the_option_names_the_templates(tmp_path: Path) -> None:
     file = tmp_path / "qiao.toml"
     file.write_text('[[template]]\nhosts = "www.qiao.test"\nbody = "#more"\n', encoding="utf-8")
-    options = {"QIAO_TEMPLATES": str(file), "QIAO_CLUSTER_MODEL": "", "QIAO_DENSITY_THRESHOLD": 0.5,
-               "QIAO_DENSITY_TOLERANCE_LINES": 20, "QIAO_DENSITY_MINIMUM_BYTES": 200}  # fmt: skip
+    options = {"QIAO_TEMPLATES": str(file), "QIAO_BLEND_NETWORK": ""}
     assert extractor_for("template", options).body(page_of()).text == "第三段在外面。"
     options["QIAO_TEMPLATES"] = ""
     assert "no template" in extractor_for("template", options).body(page_of()).reason

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from qiaocrawl.extract.declared import declared_by
-from qiaocrawl.extract.title import title_of, without_site_name
+from qiaocrawl.extract.site_suffix import without_site_name
+from qiaocrawl.extract.title import title_of
 from qiaocrawl.page import Page, parse_page
 
 
@@ -27,7 +28,7 @@ SITE = '<meta property="og:site_name" content="南桥侨网">'
     [
         # the heading is confirmed by <title>
         (f"<title>{NAME}_新闻_南桥侨网</title><h1>{NAME}</h1>", NAME),
-        ("<title>侨乡新春联谊会举行</title><h2> 侨乡新春\n联谊会举行 </h2>", "侨乡新春 联谊会举行"),
+        ("<title>侨乡新春联谊会举行</title><h2> 侨乡新春\n联谊会举行 </h2>", "侨乡新春联谊会举行"),
         # a logo as h1 is not the title
         (f"{SITE}<title>{NAME} - 南桥侨网</title><h1>南桥侨网</h1>", NAME),
         # the site's name is known or repeated

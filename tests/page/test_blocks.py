@@ -27,7 +27,13 @@ def test_inline_elements_do_not() -> None:
 
 
 def test_white_space_collapses_and_makes_no_block() -> None:
-    assert texts("<div>\n  <p> 侨胞\n\t 回乡\u3000</p>\n  \n</div>\n") == ["侨胞 回乡"]
+    assert texts("<div>\n  <p> 侨胞 \t 回乡\u3000</p>\n  \n</div>\n") == ["侨胞 回乡"]
+
+
+def test_a_line_end_between_chinese_characters_is_no_space() -> None:
+    assert texts("<p>走访华\r\n  侨华人企业，\n（图）陈晓燕 摄\nby Li\n王</p>") == [
+        "走访华侨华人企业，（图）陈晓燕 摄 by Li 王"
+    ]
 
 
 def test_hidden_text_is_left_out() -> None:

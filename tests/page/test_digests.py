@@ -22,7 +22,7 @@ def test_text_and_place_both_count() -> None:
 
 def test_white_space_and_numbers_of_pages_do_not_count() -> None:
     first, second, third = digests(
-        '<div id=post-17><p>报料热线  全天\n接听</p></div>'
+        '<div id=post-17><p>报料热线  全天\t接听</p></div>'
         '<div id=post-18><p>报料热线 全天 接听</p></div>'
         '<div id=post-18><div><div><p>报料热线 全天 接听</p></div></div></div>'
     )

@@ -1,0 +1,46 @@
+"""What commands print and write in one way: tables that lose nothing, and files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from qiaocrawl.errors import ConfigError
+
+_WIDE = 10_000
+"""Columns of a console that is a file or a pipe: rows stay whole for grep and the like."""
+
+
+def table_console() -> Console:
+    """A console for tables: as wide as the terminal, or as the rows where there is none."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=_WIDE)
+
+
+def folding_table(*names: str) -> Table:
+    """A table whose values go on in the next line where they do not fit; none is cut."""
+    table = Table()
+    for name in names:
+        table.add_column(name, overflow="fold")
+    return table
+
+
+def check_output(file: Path, option: str) -> None:
+    """Refuse a file that cannot be written, before the work that fills it.
+
+    Raises:
+        ConfigError: its folder does not exist, or it is a folder itself; begins with *option*.
+    """
+    if not file.parent.is_dir():
+        raise ConfigError(f"{option} {str(file)!r}: the folder {file.parent} does not exist")
+    if file.is_dir():
+        raise ConfigError(f"{option} {str(file)!r} is a folder")
+
+
+def say_written(file: Path, facts: str = "", *, err: bool = False) -> None:
+    """Say that *file* is there now, with *facts* about it in words."""
+    told = f" ({facts})" if facts else ""
+    typer.echo(f"已写入 written: {file}{told}", err=err)

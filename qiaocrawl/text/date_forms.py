@@ -1,0 +1,136 @@
+"""The forms in which pages write dates, as patterns, and quick tests for which of them to try.
+
+All but the shortest are to be used on normalised text (NFKC). Groups are named alike in all of
+them: year, month (or name, in letters), day, hour, minute, second, zone and the like.
+"""
+
+from __future__ import annotations
+
+import re
+
+from qiaocrawl.text.zones import ZONE
+
+_WEEKDAY = (
+    r"(?:\(?(?:星期|周|週|礼拜|禮拜)?[一二三四五六日天]\)?|"
+    r"\(?(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\)?)?"
+)
+_HALF = r"(?:凌晨|早上|早晨|清晨|上午|中午|下午|傍晚|晚上|晚间|晚間|晚)"
+_TIME = (
+    rf"(?P<half>{_HALF})?\s?(?P<hour>2[0-3]|[01]?\d)"
+    r"(?:\s?[:时時点點]\s?(?P<minute>[0-5]\d)(?:\s?[:分]\s?(?P<second>[0-5]\d))?(?:[.,]\d{1,9})?|"
+    r"\.(?P<dotted>[0-5]\d)(?=\s?[ap]\.?m)|(?=\s?[ap]\.?m))"
+    rf"分?(?:\s?(?P<ampm>[ap])\.?m\b\.?)?(?:[\s,(]{{0,2}}(?P<zone>{ZONE}))?"
+)
+_CLOCK = rf"(?:日?[\s,|T·–—-]{{0,4}}(?:at\s)?{_WEEKDAY}[\s,|·–—-]{{0,3}}(?:at\s)?{_TIME})?"
+_CLOCK_BEFORE = re.compile(rf"(?<!\d){_TIME}\)?[\s,|·–—-]{{0,4}}(?:on\s)?{_WEEKDAY}[\s,]{{0,3}}$",
+                           re.IGNORECASE)  # fmt: skip
+_CLOCK_BEFORE_CHARS = 40
+_CLOCK_SIGN = re.compile("[:时時点點mM]")
+"""Without such a mark no time of day is written."""
+
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_ANY_MONTH = re.compile("|".join(MONTHS))
+"""In lower case."""
+_LATIN = re.compile("[A-Za-z]")
+DAY_MARK = re.compile(r"\d[/.-]\d")
+_NAME = (
+    r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
+    r"sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)(?![a-z])\.?"
+)
+_YEAR = r"(?P<year>(?:19|20)\d\d)(?!\d)"
+_MONTH = r"(?P<month>1[0-2]|0?[1-9])"
+_DAY = r"(?P<day>[12]\d|3[01]|0?[1-9])"
+_DAY_ENDS = r"(?:(?!\d)|(?=[0-2]\d:[0-5]\d))"
+_NAMED_DAY = r"(?<!\d)(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?"
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern + _CLOCK, re.IGNORECASE)
+
+
+# What _YEAR_FIRST and _YEAR_LAST need; a search leaps to their first letters.
+_YEAR_THEN_MARK = re.compile(r"[12][09]\d\d\s?[年/.-]")
+_MARK_THEN_YEAR = re.compile(r"[/.-](?:19|20)\d\d")
+_ANY_YEAR = re.compile(r"[12][09]\d\d")
+_YEAR_FIRST = _compiled(
+    rf"(?<!\d)(?P<year>(?:19|20)\d\d)\s?(?:年|[-/.])\s?{_MONTH}\s?(?:月|[-/.])\s?{_DAY}{_DAY_ENDS}"
+)
+_YEAR_LAST = _compiled(rf"(?<!\d)(?P<one>\d\d?)(?P<mark>[-/.])(?P<two>\d\d?)(?P=mark){_YEAR}")
+_NAME_FIRST = _compiled(
+    rf"(?<![a-z]){_NAME}\s?(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?(?!\d),?\s?{_YEAR}"
+)
+# As C's asctime writes: Mon Feb 25 22:14:07 2002.
+_YEAR_AFTER_CLOCK = re.compile(
+    rf"(?<![a-z]){_NAME}\s{{1,2}}(?P<day>[12]\d|3[01]|0?[1-9])\s{_TIME}\s{{1,2}}{_YEAR}",
+    re.IGNORECASE,
+)
+_NAME_SECOND = _compiled(rf"{_NAMED_DAY}[\s-]?(?:of\s)?{_NAME},?[\s-]?{_YEAR}")
+# Without a year, or with one that needs company to be believed.
+REPUBLIC = _compiled(
+    rf"民[國国]\s?(?P<roc>\d{{2,3}})\s?[年/.-]\s?{_MONTH}\s?[月/.-]\s?{_DAY}(?!\d)"
+)
+REPUBLIC_BARE = _compiled(
+    rf"(?<![\d/.-])(?P<roc>1[0-3]\d|[89]\d)(?P<mark>[/.-]){_MONTH}(?P=mark){_DAY}(?![\d/.-])"
+)
+SHORT_YEAR = _compiled(
+    rf"(?:(?<=')|(?<![\d/.-]))(?P<short>[0-4]\d)(?P<mark>[/.-]){_MONTH}(?P=mark){_DAY}(?![\d/.-])"
+)
+SHORT_YEAR_HAN = _compiled(rf"(?<!\d)(?P<short>[0-4]\d)年{_MONTH}月{_DAY}(?=日)")
+NO_YEAR_HAN = _compiled(rf"(?<![\d年]){_MONTH}月{_DAY}日")
+NO_YEAR = _compiled(rf"(?<![\d/.:-])(?P<month>1[0-2]|0[1-9])[-/]{_DAY}(?=\s[0-2]?\d:[0-5]\d)")
+NO_YEAR_NAME = _compiled(
+    rf"(?<![a-z]){_NAME}\s(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?(?![\d:])"
+)
+
+COMPACT = re.compile(
+    r"(?P<year>(?:19|20)\d\d)(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])"
+    r"(?:[T ]?(?P<hour>[01]\d|2[0-3]):?(?P<minute>[0-5]\d):?(?P<second>[0-5]\d)?)?"
+)
+EPOCH = re.compile(r"\d{10}(?:\d{3})?")
+# As programs write them; a form of _YEAR_FIRST, read in a fraction of its time.
+ISO = re.compile(
+    r"((?:19|20)\d\d)-(\d\d)-(\d\d)"
+    r"(?:[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d{1,9})?)?"
+    r"(Z|[+-](?:1[0-4]|0\d):?[0-5]\d)?)?",
+    re.ASCII,
+)
+NUMERAL_DATE = re.compile(
+    r"([〇零○O一二三四五六七八九]{4})年([一二三四五六七八九十]{1,2})月([一二三四五六七八九十]{1,3})日"
+)
+AGO = re.compile(
+    r"(?<![\d.])(?:(?P<count>\d{1,3})|(?P<one>an?))\s?"
+    r"(?P<unit>秒|分钟|分鐘|小时|小時|天|日|周|週|seconds?|mins?|minutes?|hrs?|hours?|days?|weeks?)"
+    r"\s?(?:之?前|ago\b)",
+    re.IGNORECASE,
+)
+DAYS_BACK = {
+    "今天": 0, "今日": 0, "today": 0, "昨天": 1, "昨日": 1, "yesterday": 1, "前天": 2,
+}  # fmt: skip
+NAMED_DAYS = re.compile(rf"(?P<named>{'|'.join(DAYS_BACK)})\s?,?\s?(?:at\s)?{_TIME}",
+                         re.IGNORECASE)  # fmt: skip
+JUST_NOW = re.compile(r"刚刚|剛剛|just now", re.IGNORECASE)
+DAY_SIGN = re.compile("[今昨刚剛]|[Aa][Gg][Oo]|[Dd][Aa][Yy]|[Nn][Oo][Ww]")
+"""What every relative date has, but for 前."""
+
+
+def forms_in(text: str) -> list[re.Pattern[str]]:
+    """The forms of a date with its year that *text* may hold."""
+    forms = []
+    if _YEAR_THEN_MARK.search(text):
+        forms.append(_YEAR_FIRST)
+    if _MARK_THEN_YEAR.search(text):
+        forms.append(_YEAR_LAST)
+    if may_name_month(text) and _ANY_YEAR.search(text):
+        forms += [_NAME_FIRST, _NAME_SECOND, _YEAR_AFTER_CLOCK]
+    return forms
+
+
+def may_name_month(text: str) -> bool:
+    """Whether the name of a month may stand in *text*."""
+    return _LATIN.search(text) is not None and _ANY_MONTH.search(text.lower()) is not None
+
+
+def clock_before(text: str, start: int) -> re.Match[str] | None:
+    """The time of day that ends where a date starts."""
+    before = text[max(0, start - _CLOCK_BEFORE_CHARS) : start]
+    return _CLOCK_BEFORE.search(before) if _CLOCK_SIGN.search(before) else None
