@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.base import Body, extractors
 from qiaocrawl.extract.block_features import features_of
 from qiaocrawl.extract.block_network import BlockNetwork, load_network
@@ -57,7 +58,15 @@ class BlendExtractor:
             ConfigError: the file is no such network.
         """
         file = options["QIAO_BLEND_NETWORK"]
-        return replace(self, network=load_network(Path(file)) if file else None)
+        if not file:
+            return replace(self, network=None)
+        network, shipped = load_network(Path(file)), load_network()
+        if len(network.mean) != len(shipped.mean):
+            raise ConfigError(
+                f"QIAO_BLEND_NETWORK: {file!r} was trained on {len(network.mean)} features, this "
+                f"version has {len(shipped.mean)}; train it again"
+            )
+        return replace(self, network=network)
 
     def body(self, page: Page) -> Body:
         """The likely blocks of *page* in order.

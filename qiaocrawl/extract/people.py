@@ -68,6 +68,7 @@ _ZH_TEXT_BY = re.compile(
     re.MULTILINE,
 )
 _EN_SIGN = re.compile(r"[BbAaWw](?:[Yy](?![a-z])|[Uu][Tt][Hh][Oo][Rr]|[Rr][Ii][Tt][Ee][Rr])")
+_EN_BY_SIGN = re.compile(r"[Bb][Yy](?:[A-Z][a-z]|:?\s)")
 _EN_BY = re.compile(
     r"^by(?-i:(?=[A-Z][a-z]))(.{2,160})|(?:^|(?<=[.|:•·–—])\s|\b(?:written|posted|published|words|story|reported|reviewed|text|"
     r"submitted|report)\s)by:?\s+(.{2,160})|"
@@ -260,7 +261,9 @@ def _english(lines: list[str]) -> list[_Claim]:
         if _EN_LABEL.match(line) and at + 1 < len(lines):
             value = lines[at + 1]
         else:
-            match = _EN_BY.search(line) or _EN_AUTHOR.search(line)
+            match = _EN_BY.search(line) if _EN_BY_SIGN.search(line) else None
+            if match is None and ":" in line:
+                match = _EN_AUTHOR.search(line)
             value = match[match.lastindex or 1] if match is not None else ""
         if not value:
             continue
