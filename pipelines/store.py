@@ -10,8 +10,9 @@ from pipelines.extract import AnalysisStopped
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem, SearchedPage
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.crawl.worker import Opening
 from qiaocrawl.errors import OutdatedError
-from qiaocrawl.items import Outcome, PageAnalysis
+from qiaocrawl.items import Lease, Outcome, PageAnalysis, Verdict
 from qiaocrawl.joining import Whole, enter_part, join_parts, save_whole
 from qiaocrawl.searching import hit_candidates, next_page
 from qiaocrawl.storage.parts import is_current
@@ -55,21 +56,28 @@ class StorePipeline:
         if analysis.part is not None:
             await self._store_part(item, analysis)
             return
+        verdict: Verdict | None = None
+
+        def also(c: Connection) -> None:
+            nonlocal verdict
+            verdict = self._runtime.save_analysis(c, item.lease, analysis, item.candidates)
+
         mine = await self._spider.worker.complete(
-            item.lease,
-            analysis.outcome,
-            reason=analysis.reason,
-            http_status=item.page.status,
-            also=lambda c: self._runtime.save_analysis(
-                c, item.lease, analysis, item.verdict, item.candidates
-            ),
+            item.lease, analysis.outcome, reason=analysis.reason, http_status=item.page.status,
+            also=also, opening=Opening(self._runtime.titles.lock) if analysis.article else None,
         )
         self._count(f"outcome/{analysis.outcome}" if mine else "lease_lost")
         if mine:
-            self._learn(analysis)
+            self._count_verdict(verdict)
+            self._learn(item.lease, analysis)
 
-    def _learn(self, analysis: PageAnalysis) -> None:
-        """Let the memory of sites have what the stored page tells about its site."""
+    def _count_verdict(self, verdict: Verdict | None) -> None:
+        if verdict is not None:
+            self._count(f"dedup/{verdict.kind}")
+
+    def _learn(self, lease: Lease, analysis: PageAnalysis) -> None:
+        """Let the memories have what the stored page tells about its site and its address."""
+        self._spider.worker.aliases.observe(lease, analysis)
         learning = self._runtime.learning
         if learning is None:
             return
@@ -97,9 +105,11 @@ class StorePipeline:
                 self._count("parts/joined_again")
 
     async def _close_part(self, item: CrawledPage, analysis: PageAnalysis, whole: Whole) -> None:
+        verdict: Verdict | None = None
+
         def also(c: Connection) -> None:
-            own = item.lease.url_id
-            save_whole(c, self._runtime, whole, own_url_id=own, verdict=item.verdict)
+            nonlocal verdict
+            verdict = save_whole(c, self._runtime, whole, own_url_id=item.lease.url_id)
             if item.candidates:
                 self._runtime.offer(c, item.candidates)
 
@@ -107,11 +117,15 @@ class StorePipeline:
         outcome = whole.group.outcome(analysis.part.number)
         mine = await self._spider.worker.complete(
             item.lease, outcome, reason=analysis.reason, http_status=item.page.status,
-            also=also, only_if=lambda c: is_current(c, whole.group),
+            also=also, opening=Opening(
+                self._runtime.titles.lock, lambda c: is_current(c, whole.group)
+            ),
         )
         self._count(f"outcome/{outcome}" if mine else "lease_lost")
         if mine:
-            self._learn(analysis)
+            if analysis.part.number == 1:  # else the article counts with its first page
+                self._count_verdict(verdict)
+            self._learn(item.lease, analysis)
 
     async def _store_answer(self, item: SearchedPage) -> None:
         query, answer = item.query, item.answer

@@ -1,13 +1,13 @@
-"""All that a worker process does with one page: extraction, relevance, title words, digest."""
+"""All that a worker process does with one page: extraction, relevance, title words, prints."""
 
 from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from typing import Any
 
+from qiaocrawl.dedup.body import body_prints
 from qiaocrawl.extract import read_page
 from qiaocrawl.extract.base import extractor_for
 from qiaocrawl.extract.paging import joined
@@ -96,10 +96,13 @@ def analyse_page(
     article = analysis.article
     if article is None:
         return analysis
+    prints = body_prints(article.text)
     return replace(
         analysis,
         title_tokens=tuple(tools.titles.terms(article.title)),
-        body_digest=body_digest(article.text),
+        body_digest=prints.digest,
+        body_simhash=prints.simhash,
+        body_sketch=prints.sketch,
         relevance=tools.relevance(article.title, article.text),
     )
 
@@ -111,12 +114,15 @@ class JoinedText:
     text: str
     body_digest: bytes
     relevance: tuple[Relevance, ...]
+    body_simhash: int = 0
+    body_sketch: bytes = b""
 
 
 def join_texts(title: str, texts: Sequence[str], setup: AnalysisSetup) -> JoinedText:
     """The *texts* of an article's parts in order as one, judged for all topics of *setup*."""
     text = joined(texts)
-    return JoinedText(text, body_digest(text), _tools(setup).relevance(title, text))
+    prints, relevance = body_prints(text), _tools(setup).relevance(title, text)
+    return JoinedText(text, prints.digest, relevance, prints.simhash, prints.sketch)
 
 
 def judge_texts(
@@ -125,9 +131,3 @@ def judge_texts(
     """All topics' judgements of each of *articles* (title, text)."""
     tools = _tools(setup)
     return [tools.relevance(title, text) for title, text in articles]
-
-
-def body_digest(text: str) -> bytes:
-    """16 bytes (BLAKE2b) of *text* folded, without white space; b"" for an empty one."""
-    tight = "".join(fold(text).split())
-    return blake2b(tight.encode(), digest_size=16).digest() if tight else b""

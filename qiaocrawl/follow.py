@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from qiaocrawl.frontier import LinkContext, Strategy
 from qiaocrawl.items import Candidate, Lease, Link, PageAnalysis, Queue
+from qiaocrawl.storage.url_aliases import AS_IS, AS_WRITTEN
 from qiaocrawl.urls import host_of, in_site, url_key
 
 MAX_REDIRECTS = 20
@@ -137,7 +138,7 @@ def seed_candidate(
     )
     return Candidate(
         url=link.url, key=link.key, host=link.host, queue=queue, topic=topic,
-        score=strategy.score(link, context), rearm=rearm,
+        score=strategy.score(link, context), payload={AS_IS: AS_WRITTEN}, rearm=rearm,
     )
 
 

@@ -138,6 +138,8 @@ class Outcome(StrEnum):
     SOFT_404 = "soft_404"
     DEAD = "dead"
     REDIRECT = "redirect"
+    ALIAS = "alias"
+    """Another address of a page that is fetched under its preferred one."""
     ROBOTS = "robots"
     BLOCKED = "blocked"
     NOT_HTML = "not_html"
@@ -258,6 +260,8 @@ class PageAnalysis:
     page_title: str = ""
     title_tokens: tuple[str, ...] = ()
     body_digest: bytes = b""
+    body_simhash: int = 0
+    body_sketch: bytes = b""
     relevance: tuple[Relevance, ...] = ()
     nofollow: bool = False
     refresh_url: str = ""
@@ -281,26 +285,50 @@ class VerdictKind(StrEnum):
     SERIES = "series"
     DISTINCT = "distinct"
 
+    @property
+    def is_same_story(self) -> bool:
+        """Whether titles in this relation belong to one group."""
+        return self in (VerdictKind.SAME_PAGE, VerdictKind.REPRINT, VerdictKind.REVISION)
+
 
 @dataclass(frozen=True, slots=True)
 class TitleRecord:
-    """What deduplication knows of an article; all but ``key`` and ``title`` optional."""
+    """What deduplication knows of an article; all but ``key`` and ``title`` optional.
+
+    Attributes:
+        key: of its URL, 16 bytes.
+        title: as the page has it; names of site and channel at its end may be left on.
+        host: where it stands.
+        source: the name in its source line (来源).
+        body_digest: 16 bytes of the folded body; b"" for an empty or unknown one.
+        body_simhash: 64 bits over the body's shingles; 0 if unknown.
+        body_sketch: digests of some of the body's sentences; b"" if unknown.
+    """
 
     key: bytes
     title: str
     host: str = ""
     published_at: datetime | None = None
     source: str = ""
-    tokens: tuple[str, ...] = ()
     body_digest: bytes = b""
     body_simhash: int = 0
+    body_sketch: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Judgement of a title against all earlier ones. ``similarity`` is a cosine in [0, 1]."""
+    """Judgement of a title against all earlier ones. ``similarity`` is a cosine in [0, 1].
+
+    ``also`` are other earlier titles it tells the same story as, so that groups can merge.
+    """
 
     kind: VerdictKind
     of: bytes | None = None
     similarity: float = 0.0
     why: str = ""
+    also: tuple[bytes, ...] = ()
+
+    @property
+    def is_same_story(self) -> bool:
+        """Whether the title belongs to the group of the one it is compared with."""
+        return self.kind.is_same_story

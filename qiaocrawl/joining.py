@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
-from qiaocrawl.analyse import JoinedText, body_digest
+from qiaocrawl.analyse import JoinedText
+from qiaocrawl.dedup.body import BodyPrints, body_prints
 from qiaocrawl.errors import ExtractionError
-from qiaocrawl.items import Lease, PageAnalysis, Verdict, VerdictKind
+from qiaocrawl.items import Lease, PageAnalysis, Verdict
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.parts import (
@@ -78,9 +79,15 @@ def head_alone(group: Group, own: PageAnalysis | None) -> Whole:
     """
     analysis = group.head.analysis
     assert analysis.article is not None
+    if own is None:
+        prints = body_prints(analysis.article.text)
+    else:
+        prints = BodyPrints(own.body_digest, own.body_simhash, own.body_sketch)
     return Whole(group, replace(
         analysis,
-        body_digest=own.body_digest if own else body_digest(analysis.article.text),
+        body_digest=prints.digest,
+        body_simhash=prints.simhash,
+        body_sketch=prints.sketch,
         relevance=own.relevance if own else (),
     ))  # fmt: skip
 
@@ -93,28 +100,28 @@ def whole_of(group: Group, joined: JoinedText) -> Whole:
         analysis,
         article=replace(analysis.article, text=joined.text),
         body_digest=joined.body_digest,
+        body_simhash=joined.body_simhash,
+        body_sketch=joined.body_sketch,
         relevance=joined.relevance,
     ))  # fmt: skip
 
 
 def save_whole(
-    c: Connection, runtime: Runtime, whole: Whole, *, own_url_id: int | None = None,
-    verdict: Verdict | None = None,
-) -> None:
+    c: Connection, runtime: Runtime, whole: Whole, *, own_url_id: int | None = None
+) -> Verdict | None:
     """Write the article where it belongs, and what there is to say of its parts.
 
     Args:
         own_url_id: of the part whose row is closed in this transaction.
-        verdict: on the title, if that part is the first.
+
+    Returns:
+        How the article stands to others; None if there is none.
     """
     group = whole.group
     place_article(c, group)
     tell_urls(c, group, own_url_id)
     if whole.analysis is None:
-        return
-    head = group.head
-    article_id = runtime.save_article(c, head.url_id, whole.analysis, anchor=head.anchor)
-    if verdict is None and head.number > 1:
-        verdict = Verdict(VerdictKind.DISTINCT, why="its first page did not come")
-    if verdict is not None:
-        runtime.save_verdict(c, article_id, verdict)
+        return None
+    return runtime.save_article(
+        c, group.head.url_id, whole.analysis, anchor=group.head.anchor
+    )

@@ -53,6 +53,15 @@ def _number(low: float, high: float, *, open_low: bool = False) -> Converter:
     return convert
 
 
+def _own_or(convert: Converter) -> Converter:
+    """None for "" and 0, which leave the choice to who asks; else what *convert* makes of it."""
+
+    def converted(value: object) -> Any:
+        return None if str(value).strip() in ("", "0", "0.0", "None") else convert(value)
+
+    return converted
+
+
 def _count(low: int, high: int) -> Converter:
     def convert(value: object) -> int:
         try:
@@ -140,6 +149,10 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_REVISIT_HOURS", 20.0, "hours",
            "Start and list pages older than this are fetched again by a new run.",
            _number(0, 8760)),
+    Option("QIAO_URL_ALIASES", True, "on/off",
+           "Learn from canonical links and redirects which addresses of a host (http, mobile, "
+           "print, with or without www) are other names of its pages, and fetch each page once.",
+           _flag),
     # politeness
     Option("QIAO_CONTACT", "", "URL or e-mail address",
            "Whom a site's owner can ask; part of the default user agent. Empty: postmaster at "
@@ -191,9 +204,11 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_RELEVANCE_THRESHOLD", 0.0, "score in [0, 1]",
            "An article scoring this or more is on topic; 0 = the topic pack's own threshold.",
            _number(0, 1)),
-    Option("QIAO_DEDUP_METHOD", "vsm", "name", "Title deduplication.", _text),
-    Option("QIAO_DEDUP_THRESHOLD", 0.8, "cosine in [0.5, 1]",
-           "Titles this similar or more are the same.", _number(0.5, 1)),
+    Option("QIAO_DEDUP_METHOD", "reprint", "name",
+           "Title deduplication: reprint, or the published vsm.", _text),
+    Option("QIAO_DEDUP_THRESHOLD", "", "number in [0.5, 1]",
+           "How similar titles of one story are at least; empty or 0 = the method's own.",
+           _own_or(_number(0.5, 1))),
     # rendering
     Option("QIAO_RENDER", False, "on/off",
            "Open pages of sites marked render=yes in a browser (Chromium).", _flag),

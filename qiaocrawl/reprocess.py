@@ -16,7 +16,6 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from qiaocrawl.analyse import JoinedText, judge_texts
-from qiaocrawl.dedup import dedupers
 from qiaocrawl.errors import ExtractionError
 from qiaocrawl.items import Outcome, PageAnalysis, Queue, Relevance
 from qiaocrawl.joining import Whole, head_alone, save_whole, whole_of
@@ -25,8 +24,6 @@ from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import articles, parts, reprocessing
 from qiaocrawl.storage.pages import StoredPage, iter_pages
 from qiaocrawl.storage.reprocessing import StoredText
-from qiaocrawl.storage.verdicts import save_verdict
-from qiaocrawl.storage.weights import rebuild_term_weights
 from qiaocrawl.urls import url_key
 
 T = TypeVar("T")
@@ -61,6 +58,7 @@ def again_extract(runtime: Runtime, advance: Advance) -> Counter[str]:
     """
     changes: Counter[str] = Counter()
     groups: set[bytes] = set()
+    runtime.reader.run(runtime.titles.load)
     try:
         for batch in _analysed(runtime):
             restated = runtime.write_now(partial(_restate_all, runtime=runtime, batch=batch))
@@ -142,6 +140,7 @@ def _result(runtime: Runtime, future: Future[T]) -> T | ExtractionError:
 def _restate_all(
     c: Connection, runtime: Runtime, batch: Sequence[tuple[StoredPage, PageAnalysis]]
 ) -> _Restated:
+    runtime.titles.lock(c)
     restated = _Restated()
     for stored, analysis in batch:
         before = reprocessing.outcome_of(c, stored.url_id)
@@ -207,6 +206,7 @@ def _whole(runtime: Runtime, group: parts.Group, future: Future[JoinedText]) -> 
 
 
 def _save_wholes(c: Connection, runtime: Runtime, wholes: Sequence[Whole]) -> None:
+    runtime.titles.lock(c)
     for whole in wholes:
         save_whole(c, runtime, whole)
 
@@ -266,48 +266,3 @@ def _save_judgements(
 ) -> None:
     for article_id, judgements in judged:
         articles.save_relevance(c, article_id, runtime.catalogue.topic_ids, judgements)
-
-
-def again_dedup(runtime: Runtime, advance: Advance) -> Counter[str]:
-    """Rebuild all reprint groups in one pass, and the title weights (Q6).
-
-    The result does not depend on the order in which the articles were found. Each title is
-    held against those before it, so this is work for one process. Asked to stop, it changes
-    nothing.
-
-    Returns:
-        Articles by verdict, and under ``changed`` how many have another one than before;
-        nothing if it was stopped.
-    """
-    options = runtime.options
-    method: str = options["QIAO_DEDUP_METHOD"]
-    titles = list(runtime.stored_titles())
-    deduper = dedupers.get(method)(threshold=options["QIAO_DEDUP_THRESHOLD"])
-    try:
-        verdicts = deduper.regroup(titles, partial(_advance_or_stop, advance))
-    except _Stopped:
-        return Counter()
-    before = runtime.reader.run(reprocessing.verdicts_by_key)
-    article_ids = runtime.reader.run(reprocessing.ids_by_key)
-
-    def operation(c: Connection) -> None:
-        reprocessing.clear_verdicts(c)
-        # Representatives first: a member's row refers to the row of its group.
-        for key in sorted(verdicts, key=lambda key: verdicts[key].of is not None):
-            save_verdict(c, article_ids[key], verdicts[key], method=method)
-        rebuild_term_weights(c)
-
-    runtime.write_now(operation)
-    changes = Counter(str(verdict.kind) for verdict in verdicts.values())
-    after = runtime.reader.run(reprocessing.verdicts_by_key)
-    changes["changed"] = sum(before.get(key) != verdict for key, verdict in after.items())
-    return changes
-
-
-class _Stopped(Exception):
-    """The pass was asked to stop."""
-
-
-def _advance_or_stop(advance: Advance, done: int) -> None:
-    if not advance(done):
-        raise _Stopped

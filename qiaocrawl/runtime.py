@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
@@ -21,7 +21,6 @@ from sqlalchemy import Connection
 from qiaocrawl.analyse import AnalysisSetup, JoinedText
 from qiaocrawl.archive import RecordedWeb, open_archive
 from qiaocrawl.catalogue import Catalogue
-from qiaocrawl.dedup import TitleDeduper, dedupers
 from qiaocrawl.errors import PoisonPageError
 from qiaocrawl.extract.base import extractor_for, extractor_options
 from qiaocrawl.follow import FollowPolicy
@@ -33,7 +32,6 @@ from qiaocrawl.items import (
     Query,
     Queue,
     SearchAnswer,
-    TitleRecord,
     Verdict,
 )
 from qiaocrawl.learning import SiteLearning
@@ -43,12 +41,12 @@ from qiaocrawl.relevance import page_scorers
 from qiaocrawl.storage import Database, Reader, Writer, articles, frontier, ledger, runs
 from qiaocrawl.storage.hosts import host_names
 from qiaocrawl.storage.weights import rebuild_term_weights
+from qiaocrawl.titles import SharedTitles, index_maker
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_TITLES_AT_A_TIME = 5_000
 # Tries of one page when its workers die without it being at fault.
 _POOL_TRIES = 5
 
@@ -95,6 +93,7 @@ class Runtime:
         """What cuts running downloads short and says how many, one for every handler."""
         self._run_id: int | None = None
         self._stored_articles = False
+        self._titles_loaded = False
         self._closed = False
 
     def check_choices(self) -> None:
@@ -107,8 +106,7 @@ class Runtime:
         """
         extractor_for(self.options["QIAO_EXTRACT_METHOD"], self.options)
         page_scorers.get(self.options["QIAO_RELEVANCE_METHOD"])
-        dedupers.get(self._dedup_method)
-        _ = self.recorded_web, self.pool
+        _ = self.titles, self.recorded_web, self.pool
 
     @cached_property
     def recorded_web(self) -> RecordedWeb | None:
@@ -118,9 +116,16 @@ class Runtime:
 
     # --- reading and writing ------------------------------------------------------------
 
-    async def write(self, operation: Callable[[Connection], T]) -> T:
-        """Run *operation* in the writer's next transaction, off the event loop."""
-        return await asyncio.wrap_future(self.writer.submit(operation))
+    async def write(
+        self, operation: Callable[[Connection], T],
+        first: Callable[[Connection], object] | None = None,
+    ) -> T:
+        """Run *operation* in the writer's next transaction, off the event loop.
+
+        Args:
+            first: what this transaction has to begin with (see :meth:`Writer.submit`).
+        """
+        return await asyncio.wrap_future(self.writer.submit(operation, first))
 
     async def read(self, operation: Callable[[Connection], T]) -> T:
         """Run a read-only *operation* off the event loop."""
@@ -214,33 +219,32 @@ class Runtime:
         c: Connection,
         lease: Lease,
         analysis: PageAnalysis,
-        verdict: Verdict | None,
         candidates: Sequence[Candidate],
-    ) -> None:
-        """Write all that came of one page, within the transaction that closes its lease."""
+    ) -> Verdict | None:
+        """Write all that came of one page, within the transaction that closes its lease.
+
+        Returns:
+            How its article stands to others; None for a page that is none.
+        """
+        verdict = None
         if analysis.article is not None:
-            article_id = self.save_article(c, lease.url_id, analysis, anchor=lease.anchor)
-            if verdict is not None:
-                self.save_verdict(c, article_id, verdict)
+            verdict = self.save_article(c, lease.url_id, analysis, anchor=lease.anchor)
         if candidates:
             self.offer(c, candidates)
+        return verdict
 
     def save_article(
         self, c: Connection, url_id: int, analysis: PageAnalysis, *, anchor: str
-    ) -> int:
-        """Write the article of *analysis* with all topics' judgements; returns its row id."""
+    ) -> Verdict:
+        """Write the article of *analysis* with all topics' judgements and its verdict."""
         assert analysis.article is not None, "there is no article to save"
         self._stored_articles = True
-        article_id = articles.save_article(
+        saved = articles.save_article(
             c, url_id, analysis.article, analysis, anchor=anchor, now=time.time()
         )
-        articles.save_relevance(c, article_id, self.catalogue.topic_ids, analysis.relevance)
-        articles.save_title_terms(c, article_id, analysis.title_tokens)
-        return article_id
-
-    def save_verdict(self, c: Connection, article_id: int, verdict: Verdict) -> None:
-        """Write how an article's title stands to the others."""
-        articles.save_verdict(c, article_id, verdict, method=self._dedup_method)
+        articles.save_relevance(c, saved.id, self.catalogue.topic_ids, analysis.relevance)
+        articles.save_title_terms(c, saved.id, analysis.title_tokens)
+        return self.titles.judge(c, saved)
 
     # --- analysis and titles ----------------------------------------------------------------------
 
@@ -319,31 +323,25 @@ class Runtime:
         """Cut running downloads short (a stopping crawl); returns how many."""
         return sum(cancel() for cancel in self.downloaders)
 
-    @property
-    def _dedup_method(self) -> str:
-        method: str = self.options["QIAO_DEDUP_METHOD"]
-        return method
-
     @cached_property
-    def titles(self) -> TitleDeduper:
-        """The title index, filled with every stored title."""
-        index = dedupers.get(self._dedup_method)(threshold=self.options["QIAO_DEDUP_THRESHOLD"])
-        # An article that waits for its first page gets its verdict, and its key, with that.
-        for record in self.stored_titles(with_parts=False):
-            index.judge(record)
-        return index
-
-    def stored_titles(self, *, with_parts: bool = True) -> Iterator[TitleRecord]:
-        """Every stored title, in the order of storing.
-
-        Args:
-            with_parts: also of articles that stand at a later part until their first comes.
+    def titles(self) -> SharedTitles:
+        """The titles of all workers. What is stored is read when the first one is judged, or
+        by :meth:`load_titles`.
         """
-        after = 0
-        while rows := self.reader.run(partial(articles.iter_titles, after_article_id=after,
-                                              limit=_TITLES_AT_A_TIME, with_parts=with_parts)):
-            yield from (record for _, record in rows)
-            after = rows[-1][0]
+        make_index = index_maker(self.options, self.title_terms)
+        return SharedTitles(make_index, self.options["QIAO_DEDUP_METHOD"])
+
+    @property
+    def title_terms(self) -> tuple[str, ...]:
+        """Words of titles that stay whole: the terms of all topics."""
+        packs = self.catalogue.packs.values()
+        return tuple(term.text for pack in packs for term in pack.terms)
+
+    async def load_titles(self) -> None:
+        """Read the stored titles before the first one is judged, so that no worker waits."""
+        if not self._titles_loaded:
+            await self.read(self.titles.load)
+            self._titles_loaded = True
 
     # --- the run's record -----------------------------------------------------------------------
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from qiaocrawl.analyse import AnalysisSetup, analyse_page, body_digest, prepare
+from qiaocrawl.analyse import AnalysisSetup, analyse_page, join_texts, prepare
+from qiaocrawl.dedup.body import body_digest, body_simhash, body_sketch
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.base import extractor_options
 from qiaocrawl.items import FetchedPage, Outcome
@@ -48,6 +49,15 @@ def test_an_article_gets_relevance_title_words_and_a_digest() -> None:
     assert analysis.article is not None
     assert analysis.body_digest == body_digest(analysis.article.text)
     assert len(analysis.body_digest) == 16
+    assert analysis.body_simhash == body_simhash(analysis.article.text)
+    assert analysis.body_sketch == body_sketch(analysis.article.text) != b""
+
+
+def test_joined_texts_get_the_prints_of_the_whole() -> None:
+    joined = join_texts("侨胞回乡", ["第一页的侨胞回到侨乡。", "第二页的侨胞参观新馆。"], SETUP)
+    assert joined.body_digest == body_digest(joined.text)
+    assert joined.body_simhash == body_simhash(joined.text)
+    assert joined.body_sketch == body_sketch(joined.text) != b""
 
 
 def test_what_is_no_article_gets_none_of_it() -> None:

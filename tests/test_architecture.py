@@ -32,7 +32,8 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("crawl",),),
     # Put things together.
     (("__main__", "cli", "demo", "runtime", "catalogue", "analyse", "pool", "follow", "fetching",
-      "joining", "searching", "reprocess", "learning"),),
+      "joining", "searching", "reprocess", "regroup", "titles", "snapshots", "learning",
+      "alias_learning"),),
     (("storage",), ("search",), ("archive",)),
     (("dedup",), ("relevance",), ("frontier",)),
     (("extract",), ("topic",), ("vsm",)),

@@ -19,7 +19,8 @@ from crawling import PROJECT, article, import_pack, pack, rows
 from qiaocrawl.follow import link_to
 from qiaocrawl.items import Candidate, FetchedPage, Outcome, Queue
 from qiaocrawl.options import Options
-from qiaocrawl.reprocess import again_dedup, again_extract, again_relevance
+from qiaocrawl.regroup import Stopped, again_dedup
+from qiaocrawl.reprocess import again_extract, again_relevance
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.pages import store_page
@@ -119,12 +120,15 @@ def test_relevance_and_groups_are_made_again(
     assert again_relevance(runtime, lambda done: True) == {"qiaoqing: on topic": 40}
     assert rows(database_url, "SELECT article_id, score FROM relevance ORDER BY article_id"
                 ) == before
-    assert not again_dedup(runtime, lambda done: False), "stopped before anything is written"
-    assert rows(database_url, "SELECT COUNT(*) FROM verdict") == [(0,)]
+    verdicts = rows(database_url, "SELECT * FROM verdict ORDER BY article_id")
+    assert len(verdicts) == 40, "articles that are read again are judged"
+    with pytest.raises(Stopped):
+        again_dedup(runtime, lambda done: False)
+    assert rows(database_url, "SELECT * FROM verdict ORDER BY article_id") == verdicts
     seen = []
-    assert again_dedup(runtime, lambda done: bool(seen.append(done)) or True)["changed"] == 40
+    again_dedup(runtime, lambda done: bool(seen.append(done)) or True)
     assert sum(seen) == 40
-    assert again_dedup(runtime, lambda done: True)["changed"] == 0
+    assert again_dedup(runtime, lambda done: True).articles == []
 
 
 def test_a_stage_that_was_stopped_starts_anew(

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from qiaocrawl import __version__
-from qiaocrawl.cli import db, demo, extractors, topic
+from qiaocrawl.cli import db, dedup, demo, extractors, topic
 from qiaocrawl.cli import export as export_command
 from qiaocrawl.cli import extract as extract_command
 from qiaocrawl.cli import reprocess as reprocess_command
@@ -23,6 +23,7 @@ app = typer.Typer(
 )
 app.add_typer(topic.app, name="topic")
 app.add_typer(db.app, name="db")
+app.add_typer(dedup.app, name="dedup")
 app.add_typer(demo.app, name="demo")
 app.add_typer(extractors.app, name="extractors")
 app.command("export")(export_command.export)

@@ -27,6 +27,7 @@ _OUTCOMES = {
     Outcome.PART: "文章续页 later parts of articles",
     Outcome.LIST: "列表页 list pages",
     Outcome.REDIRECT: "跳转 redirects",
+    Outcome.ALIAS: "同页别址 other addresses of pages",
     Outcome.DEAD: "死链 dead",
     Outcome.SOFT_404: "假死链（200）soft 404",
     Outcome.UNREACHABLE: "连不上 unreachable",

@@ -6,29 +6,46 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
+from sqlalchemy import Connection
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
 from qiaocrawl.cli.output import folding_table, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.site_template import START
 from qiaocrawl.storage.site_templates import StoredTemplate, stored_templates
+from qiaocrawl.storage.url_aliases import stored_host_votes
+from qiaocrawl.urls.aliases import MAX_HOSTS, AliasRule, AliasRules
 
 
 def sites(
     host: Annotated[str, typer.Argument(help="Show all that is known of this host.")] = "",
     database: DatabaseUrl = "",
+    aliases: Annotated[
+        bool, typer.Option("--aliases", help="Show what addresses are other names of its pages.")
+    ] = False,
 ) -> None:
     """Show what crawls learnt of sites: what their pages repeat, and where articles stand."""
     with opened_database(database) as opened:
         opened.require_current()
         with opened.engine.connect() as c:
             found = stored_templates(c, host)
-    if host and not found:
+            rules = _alias_rules(c, host) if aliases else []
+    if host and not (rules if aliases else found):
         raise ConfigError(f"nothing is known of {host!r}; it takes some articles of one host")
-    if host:
+    if aliases:
+        _list_aliases(rules)
+    elif host:
         _show(found[0])
     else:
         _list(found)
+
+
+def _alias_rules(c: Connection, host: str) -> list[AliasRule]:
+    # All hosts, since with and without "www." look at each other.
+    rules = AliasRules()
+    for stored in stored_host_votes(c, limit=MAX_HOSTS):
+        rules.restore(stored)
+    return [rule for rule in rules.rules() if host in ("", rule.host)]
 
 
 def _list(found: list[StoredTemplate]) -> None:
@@ -42,6 +59,28 @@ def _list(found: list[StoredTemplate]) -> None:
             template.host, str(template.pages), str(len(template.repeated[0])),
             escape(next(iter(template.holder_places), "?")), str(template.redesigns), _day(one),
         )
+    table_console().print(table)
+
+
+_STEPS = {
+    "https": "http → https",
+    "host": "主机 host → {}",
+    "first": "去掉首段 without the first segment {}/",
+    "last": "去掉末段 without the last segment /{}",
+    "suffix": "去掉文件名后缀 without {} at the end of the file name",
+    "parameter": "去掉参数 without the parameter {}",
+}
+
+
+def _list_aliases(rules: list[AliasRule]) -> None:
+    table = folding_table("网站 host", "别址与首选 other address → preferred", "赞成 agreed",
+                          "反对 against", "生效 in use")  # fmt: skip
+    for column in (2, 3):
+        table.columns[column].justify = "right"
+    for rule in rules:
+        step = _STEPS[rule.step.kind].format(rule.step.word)
+        in_use = "是 yes" if rule.active else "否 no"
+        table.add_row(rule.host, escape(step), str(rule.agreed), str(rule.against), in_use)
     table_console().print(table)
 
 

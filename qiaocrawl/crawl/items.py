@@ -13,7 +13,6 @@ from qiaocrawl.items import (
     PageAnalysis,
     Query,
     SearchAnswer,
-    Verdict,
 )
 
 
@@ -24,7 +23,6 @@ class CrawledPage:
     lease: Lease
     page: FetchedPage
     analysis: PageAnalysis | None = None
-    verdict: Verdict | None = None
     candidates: tuple[Candidate, ...] = ()
 
     def __repr__(self) -> str:

@@ -16,9 +16,10 @@ from scrapy.dupefilters import BaseDupeFilter
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import build_from_crawler, load_object
 
+from qiaocrawl.crawl.limits import Limits
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import runtime_of
-from qiaocrawl.crawl.worker import FrontierWorker, Limits
+from qiaocrawl.crawl.worker import FrontierWorker
 from qiaocrawl.items import Lease, Outcome
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ class FrontierScheduler(BaseScheduler):
         remaining = await self._worker.close()
         stats = self._crawler.stats
         stats.set_value("qiaocrawl/frontier/remaining", remaining)
+        for name, number in self._worker.aliases.numbers().items():
+            stats.set_value(name, number)
         self._runtime.finish_run(reason, stats.get_stats(), remaining)
         if remaining:
             logger.warning(

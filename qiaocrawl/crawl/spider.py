@@ -152,6 +152,7 @@ class FrontierSpider(Spider):
             return
         target = None
         if decision.outcome is Outcome.REDIRECT:
+            self.worker.aliases.redirected(lease.url, decision.target)
             target = follow_redirect(lease, decision.target, self.policy)
             if target is not None and target.key == lease.key:
                 # A cookie wall: the cookie is in the jar now, so the next try may pass.

@@ -16,10 +16,12 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
+from qiaocrawl.alias_learning import AliasLearning
+from qiaocrawl.crawl.limits import Limits
 from qiaocrawl.errors import OutdatedError, StorageError
 from qiaocrawl.items import Candidate, Lease, Outcome
 from qiaocrawl.runtime import CrawlScope, Runtime
-from qiaocrawl.storage import frontier
+from qiaocrawl.storage import frontier, url_aliases
 
 logger = logging.getLogger(__name__)
 
@@ -31,12 +33,16 @@ _ROWS_PER_FETCH = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """When a run stops on its own; 0 = no limit."""
+class Opening:
+    """What the transaction that closes a lease begins with.
 
-    pages: int = 0
-    pages_per_host: int = 0
-    seconds: float = 0.0
+    Attributes:
+        first: done before all else, other operations included (see :meth:`Writer.submit`).
+        only_if: asked next; False leaves everything as it is.
+    """
+
+    first: Callable[[Connection], object] | None = None
+    only_if: Callable[[Connection], bool] | None = None
 
 
 class FrontierWorker:
@@ -65,6 +71,7 @@ class FrontierWorker:
         self._limits = limits
         self._run_id = run_id
         self._wake_caller = wake
+        self.aliases = AliasLearning(runtime.reader, runtime.writer, run_id, runtime.options)
         self._batch: int = runtime.options["QIAO_FRONTIER_BATCH"]
         self._lease_seconds: float = runtime.options["QIAO_FRONTIER_LEASE_SECONDS"]
         self._fetches_per_host = fetches_per_host
@@ -90,6 +97,7 @@ class FrontierWorker:
         """Take back what dead workers held, then start leasing."""
         await self._find_rows()
         await self._recover(all_dead=self._runtime.database.is_exclusive)
+        await self.aliases.load()
         self._pump_task = asyncio.ensure_future(self._pump())
         self._pump_task.add_done_callback(self._pumped)
 
@@ -119,6 +127,7 @@ class FrontierWorker:
         await self._find_rows()
         held = [*self._outstanding.values(), *self._waiting_here()]
         await self._runtime.write(lambda c: frontier.release(c, held, now=time.time()))
+        await self._runtime.write(self.aliases.saving())
         left = await self._remaining()
         return left.pending + left.leased
 
@@ -184,24 +193,26 @@ class FrontierWorker:
         reason: str = "",
         http_status: int | None = None,
         redirect_key: bytes | None = None,
-        also: Callable[[Connection], None] | None = None,
-        only_if: Callable[[Connection], bool] | None = None,
+        also: Callable[[Connection], object] | None = None,
+        opening: Opening | None = None,
     ) -> bool:
         """Close *lease* and store what came of it, in one transaction.
 
         Args:
             also: writes more.
-            only_if: asked first, within the transaction.
+            opening: what comes before.
 
         Returns:
             False when the lease was lost to another worker; nothing is written then.
 
         Raises:
-            OutdatedError: *only_if* said no; nothing is written, and the lease is held on.
+            OutdatedError: *opening.only_if* said no; nothing is written, and the lease is held
+                on.
         """
+        before = opening or Opening()
 
         def operation(c: Connection) -> bool | None:
-            if only_if is not None and not only_if(c):
+            if before.only_if is not None and not before.only_if(c):
                 return None
             mine = frontier.complete(
                 c, lease, outcome=outcome, reason=reason, http_status=http_status,
@@ -209,11 +220,15 @@ class FrontierWorker:
             )
             if mine and also is not None:
                 also(c)
+            if outcome not in url_aliases.READABLE:
+                url_aliases.settle(c, [lease.key])
             return mine
 
         mine = await self._runtime.write(operation)
         if mine is None:
             raise OutdatedError(f"{lease.url}: what was to be stored is out of date")
+        if mine and (save := self.aliases.ended(lease, outcome)):
+            self.post(save)
         return self._settled(lease, mine)
 
     async def retry(self, lease: Lease, *, reason: str, pause_seconds: float) -> bool:
@@ -304,8 +319,11 @@ class FrontierWorker:
                 lease_seconds=self._lease_seconds, now=time.time(), busy_hosts=busy,
             )
         )
-        for lease in leases:
+        kept = await self.aliases.to_fetch(leases, self._scope.within)
+        for lease in kept:
             self._ready[lease.host].append(lease)
+        if len(kept) < len(leases):
+            self._starve()
         if leases:
             self.drained = False
             self._wake_caller()
@@ -316,6 +334,7 @@ class FrontierWorker:
         return await self._runtime.write(lambda c: frontier.remaining(c, rows, now=time.time()))
 
     async def _check_drained(self) -> None:
+        await self.aliases.settle()
         await self._find_rows()
         left = await self._remaining()
         if self._unflushed or self._outstanding:
@@ -352,12 +371,9 @@ class FrontierWorker:
         return bool(self._spent_hosts() and due and not left.leased and not self._parked)
 
     def _limit_reached(self) -> bool:
-        if self._limits.pages and self._handed_out.total() >= self._limits.pages:
-            self.stop("limit_pages")
-        elif self._limits.seconds and (
-            time.monotonic() - self._started_at >= self._limits.seconds
-        ):
-            self.stop("limit_seconds")
+        seconds = time.monotonic() - self._started_at
+        if reason := self._limits.reached(self._handed_out.total(), seconds):
+            self.stop(reason)
         return bool(self.stop_reason)
 
     def stop(self, reason: str, error: BaseException | None = None) -> None:

@@ -1,7 +1,22 @@
-"""Deduplication of articles by their titles: decided and remembered in one step."""
+"""Deduplication of articles by titles and bodies: decided and remembered in one step."""
 
 from __future__ import annotations
 
-from qiaocrawl.dedup.deduper import TitleDeduper, dedupers
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["TitleDeduper", "dedupers"]
+if TYPE_CHECKING:
+    from qiaocrawl.dedup.grouping import Grouping
+    from qiaocrawl.dedup.title_index import TitleIndex
+
+__all__ = ["Grouping", "TitleIndex"]
+
+_PLACES = {"Grouping": "grouping", "TitleIndex": "title_index"}
+
+
+def __getattr__(name: str) -> Any:
+    # Not before they are asked for: analysis workers need no more than the prints of bodies,
+    # and the index brings a compiler along (65 MB).
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)

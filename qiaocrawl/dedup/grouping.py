@@ -1,98 +1,97 @@
-"""One batch pass over a whole title collection: groups that no order of arrival changes."""
+"""One pass over a whole title collection: groups that no order of arrival changes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
-import numpy as np
+from qiaocrawl.dedup.moments import seconds
+from qiaocrawl.items import TitleRecord, Verdict
 
-from qiaocrawl.dedup.deduper import Placed
-from qiaocrawl.dedup.index import TitleIndex
-from qiaocrawl.dedup.tokens import TitleTokens
-from qiaocrawl.items import TitleRecord, Verdict, VerdictKind
-from qiaocrawl.vsm import Counts, Vocabulary
+Placed = Callable[[int], object]
+"""Called with the number of titles just grouped."""
 
-_TOLD_EVERY = 100
-
-Rank = tuple[bool, float, bytes]
+_AT_A_TIME = 500
 
 
-def rank(record: TitleRecord) -> Rank:
-    """What decides who represents a group: earliest date, undated last, then smallest key."""
-    when = record.published_at
-    return (when is None, when.timestamp() if when is not None else 0.0, record.key)
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """A collection's verdicts by key, and for each key one that names its group.
+
+    A group is all that verdicts connect; it is named by its member of the earliest date,
+    undated ones last, then of the smallest key. Whoever knows more than titles chooses the
+    one that represents it.
+    """
+
+    verdicts: dict[bytes, Verdict]
+    groups: dict[bytes, bytes]
 
 
-def grouped(
-    records: Iterable[TitleRecord], tokens: TitleTokens, threshold: float,
-    placed: Placed | None = None,
-) -> dict[bytes, Verdict]:
-    """A verdict by key for all *records*; see ``TitleDeduper.regroup``."""
-    vocabulary = Vocabulary()
-    titles: list[tuple[TitleRecord, Counts]] = []
-    for record in _in_order(records):
-        title = vocabulary.count(tokens.of(record))
-        vocabulary.add(title)
-        titles.append((record, title))
-    groups = _Groups(TitleIndex(vocabulary, threshold))
-    verdicts = {}
-    for position, (record, title) in enumerate(titles, start=1):
-        verdicts[record.key] = groups.place(record, title)
-        if placed is not None and (position % _TOLD_EVERY == 0 or position == len(titles)):
-            placed((position - 1) % _TOLD_EVERY + 1)
-    return verdicts
-
-
-def _in_order(records: Iterable[TitleRecord]) -> list[TitleRecord]:
-    """One record for each key, by rank."""
+def in_order(records: Iterable[TitleRecord]) -> list[TitleRecord]:
+    """One record for each key, by publish date, undated last, then by key."""
     by_key: dict[bytes, TitleRecord] = {}
     for record in records:
         other = by_key.get(record.key)
         if other is None or _choice(record) < _choice(other):
             by_key[record.key] = record
-    return sorted(by_key.values(), key=rank)
+    return sorted(by_key.values(), key=_rank)
 
 
-def _choice(record: TitleRecord) -> tuple[Rank, str, tuple[str, ...], bytes]:
-    return rank(record), record.title, record.tokens, record.body_digest
+def grouped(
+    ordered: Sequence[TitleRecord],
+    judge_all: Callable[[Sequence[TitleRecord]], list[Verdict]],
+    placed: Placed | None = None,
+) -> Grouping:
+    """Judge *ordered* one after the other, and join what belongs together."""
+    verdicts: dict[bytes, Verdict] = {}
+    groups = Groups()
+    for start in range(0, len(ordered), _AT_A_TIME):
+        part = ordered[start : start + _AT_A_TIME]
+        for record, verdict in zip(part, judge_all(part), strict=True):
+            verdicts[record.key] = verdict
+            groups.add(record.key, verdict)
+        if placed is not None:
+            placed(len(part))
+    return Grouping(verdicts, {record.key: groups.name(record.key) for record in ordered})
 
 
-class _Groups:
-    """Representatives so far, in the order of their ranks: the row of an index is one of them.
+class Groups:
+    """Keys joined by verdicts (union-find); a group is named by its first key."""
 
-    Titles without words cannot be near anything, so only those of the same body digest join.
-    """
+    def __init__(self) -> None:
+        self._parents: dict[bytes, bytes] = {}
+        self._places: dict[bytes, int] = {}
 
-    def __init__(self, index: TitleIndex) -> None:
-        self._index = index
-        self._representatives: list[TitleRecord] = []
-        self._wordless: dict[bytes, TitleRecord] = {}
+    def add(self, key: bytes, verdict: Verdict) -> None:
+        """A new key, in the group of all its verdict names as the same story."""
+        self._parents[key] = key
+        self._places[key] = len(self._places)
+        if verdict.is_same_story and verdict.of is not None:
+            for other in (verdict.of, *verdict.also):
+                self._join(key, other)
 
-    def place(self, record: TitleRecord, title: Counts) -> Verdict:
-        """The verdict for the next record by rank."""
-        if not title.pairs:
-            return self._place_wordless(record)
-        own = self._index.row(title)
-        if own is not None:
-            return _same_words(record, self._representatives[own])
-        rows, similar = self._index.near(title)
-        if len(rows):
-            # Of equally near ones the smallest row: the best rank.
-            best = int(np.lexsort((rows, -similar))[0])
-            head, cosine = self._representatives[int(rows[best])], float(similar[best])
-            return Verdict(VerdictKind.REPRINT, head.key, cosine, f"title cosine {cosine:.3f}")
-        self._index.add(title)
-        self._representatives.append(record)
-        return Verdict(VerdictKind.DISTINCT, why="represents its group")
+    def name(self, key: bytes) -> bytes:
+        """The key that names the group of *key*."""
+        parents = self._parents
+        while parents[key] != key:
+            parents[key] = parents[parents[key]]
+            key = parents[key]
+        return key
 
-    def _place_wordless(self, record: TitleRecord) -> Verdict:
-        head = self._wordless.setdefault(record.body_digest, record)
-        if head is record or not record.body_digest:
-            return Verdict(VerdictKind.DISTINCT, why="a title without words")
-        return _same_words(record, head)
+    def _join(self, one: bytes, other: bytes) -> None:
+        one, other = self.name(one), self.name(other)
+        first, second = sorted((one, other), key=self._places.__getitem__)
+        self._parents[second] = first
 
 
-def _same_words(record: TitleRecord, head: TitleRecord) -> Verdict:
-    if record.body_digest and record.body_digest == head.body_digest:
-        return Verdict(VerdictKind.SAME_PAGE, head.key, 1.0, "same title and body")
-    return Verdict(VerdictKind.REPRINT, head.key, 1.0, "same title words")
+def _rank(record: TitleRecord) -> tuple[bool, float, bytes]:
+    when = record.published_at
+    return (when is None, 0.0 if when is None else seconds(when), record.key)
+
+
+def _choice(record: TitleRecord) -> tuple[object, ...]:
+    """Which of several records of one key is taken; all that a verdict may depend on decides."""
+    return (
+        *_rank(record), record.title, record.body_digest, record.host, record.source,
+        record.body_simhash, record.body_sketch,
+    )  # fmt: skip

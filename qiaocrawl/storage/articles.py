@@ -1,21 +1,22 @@
-"""Articles with their relevance, title terms and verdicts."""
+"""Articles with their relevance and title terms."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection
 
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import Article, PageAnalysis, Relevance, TitleRecord
+from qiaocrawl.storage.columns import MAX_SKETCH_BYTES
 from qiaocrawl.storage.statement import Statement
 from qiaocrawl.storage.values import (
     clean_text,
     clean_word,
     epoch_time,
-    from_json,
     from_time,
     to_json,
     to_time,
@@ -24,7 +25,7 @@ from qiaocrawl.storage.verdicts import save_verdict
 from qiaocrawl.storage.weights import rebuild_term_weights
 
 __all__ = [
-    "iter_titles",
+    "SavedArticle",
     "rebuild_term_weights",
     "save_article",
     "save_relevance",
@@ -40,7 +41,10 @@ _MAX_NAME_CHARS = 200
 _MAX_NOTE_CHARS = 10_000
 MAX_TERM_CHARS = 100
 
-_FIND = Statement("SELECT id FROM article WHERE url_id = :url_id")
+_FIND = Statement(
+    "SELECT a.id, u.`key`, h.name FROM url u JOIN host h ON h.id = u.host_id"
+    " LEFT JOIN article a ON a.url_id = u.id WHERE u.id = :url_id"
+)
 
 _FIELDS = (
     "title", "published_at", "author", "source", "channel", "keywords", "description",
@@ -81,12 +85,14 @@ _ADD_TERM = Statement(
     " VALUES (:article_id, :term, :count, 0)"
 )
 
-_TITLES = Statement(
-    "SELECT a.id, u.`key`, a.title, a.site, a.published_at, a.source, a.title_tokens,"
-    " a.body_digest FROM article a JOIN url u ON u.id = a.url_id"
-    " WHERE a.id > :after AND (:parts = 1 OR u.outcome IS NULL OR u.outcome <> 'part')"
-    " ORDER BY a.id LIMIT :count"
-)
+
+@dataclass(frozen=True, slots=True)
+class SavedArticle:
+    """An article as it is stored now: its row id, and what deduplication takes from it."""
+
+    id: int
+    title: TitleRecord
+    text_chars: int
 
 
 def save_article(
@@ -97,26 +103,30 @@ def save_article(
     *,
     anchor: str,
     now: float,
-) -> int:
-    """Insert the article of *url_id* or replace what it said; returns its id, which stays.
+) -> SavedArticle:
+    """Insert the article of *url_id* or replace what it said; its id stays.
 
     The caller holds the row's lease, which keeps two writers apart.
 
     Raises:
         StorageError: there is no such URL.
     """
+    found = _FIND.run(c, {"url_id": url_id}).fetchone()
+    if found is None:
+        raise StorageError(f"no url row {url_id!r}: its article cannot be stored")
+    row_id, key, host = found
     params = {**_values(article, analysis, anchor), "url_id": url_id,
               "updated_at": epoch_time(now)}
-    found = _FIND.run(c, {"url_id": url_id}).fetchone()
-    if found is not None:
-        row_id: int = found[0]
+    if row_id is None:
+        row_id = _INSERT.run(c, params).lastrowid
+        assert row_id is not None
+    else:
         _UPDATE.run(c, {**params, "id": row_id})
-        return row_id
-    inserted = _INSERT.run(c, params)
-    if not inserted.rowcount:
-        raise StorageError(f"no url row {url_id!r}: its article cannot be stored")
-    assert inserted.lastrowid is not None
-    return inserted.lastrowid
+    title = TitleRecord(
+        bytes(key), params["title"], host, from_time(params["published_at"]), params["source"],
+        params["body_digest"], analysis.body_simhash, analysis.body_sketch[:MAX_SKETCH_BYTES],
+    )
+    return SavedArticle(row_id, title, len(params["text"]))
 
 
 def _values(article: Article, analysis: PageAnalysis, anchor: str) -> dict[str, Any]:
@@ -178,30 +188,3 @@ def save_title_terms(c: Connection, article_id: int, tokens: Sequence[str]) -> N
         {"article_id": article_id, "term": term, "count": count}
         for term, count in sorted(counts.items())
     ])  # fmt: skip
-
-
-def iter_titles(
-    c: Connection, after_article_id: int, limit: int, *, with_parts: bool = True
-) -> list[tuple[int, TitleRecord]]:
-    """The next *limit* titles after article *after_article_id*, by id; [] at the end.
-
-    Args:
-        with_parts: also articles that stand at a later part until their first page comes.
-    """
-    rows = _TITLES.run(c, {
-        "after": after_article_id, "count": limit, "parts": int(with_parts),
-    }).fetchall()  # fmt: skip
-    return [(row[0], _title(row)) for row in rows]
-
-
-def _title(row: Any) -> TitleRecord:
-    _id, key, title, site, published_at, source, tokens, digest = row
-    return TitleRecord(
-        key=bytes(key),
-        title=title,
-        host=site,
-        published_at=from_time(published_at),
-        source=source,
-        tokens=tuple(from_json(tokens) or ()),
-        body_digest=bytes(digest),
-    )

@@ -16,6 +16,9 @@ from sqlalchemy.types import TypeEngine
 MAX_HOST_CHARS = 260
 """The longest host name DNS allows (253) with a port."""
 
+MAX_SKETCH_BYTES = 300
+"""Digests of a body's sentences, as deduplication keeps them with a title."""
+
 _MYSQL = ("mysql", "mariadb")
 
 
@@ -32,6 +35,11 @@ def key_type() -> TypeEngine[bytes]:
 def digest_type() -> TypeEngine[bytes]:
     """A digest of up to 64 bytes, as deduplication makes it."""
     return LargeBinary(64).with_variant(mysql.VARBINARY(64), *_MYSQL)
+
+
+def short_bytes_type(max_bytes: int) -> TypeEngine[bytes]:
+    """Up to *max_bytes* (at most some hundred) bytes, kept within the row."""
+    return LargeBinary(max_bytes).with_variant(mysql.VARBINARY(max_bytes), *_MYSQL)
 
 
 def code_type(max_chars: int = 32) -> TypeEngine[str]:

@@ -8,7 +8,12 @@ from alembic import op
 from sqlalchemy import Column, Index, MetaData, Table, inspect
 
 from qiaocrawl.storage.columns import id_type
-from qiaocrawl.storage.schema import KEYED_TABLE_OPTIONS, TABLE_OPTIONS, metadata
+from qiaocrawl.storage.schema import (
+    KEYED_TABLE_OPTIONS,
+    LOG_TABLE_OPTIONS,
+    TABLE_OPTIONS,
+    metadata,
+)
 
 
 class TableBuilder:
@@ -17,13 +22,18 @@ class TableBuilder:
     def __init__(self) -> None:
         self._metadata = MetaData(naming_convention=metadata.naming_convention)
 
-    def create(self, name: str, *parts: Any, is_keyed: bool = False) -> Table:
+    def create(
+        self, name: str, *parts: Any, is_keyed: bool = False, is_log: bool = False
+    ) -> Table:
         """Create table *name* with its indexes, as far as they are missing.
 
         Args:
             is_keyed: its primary key is of words or several columns.
+            is_log: its row ids are never given twice.
         """
-        options = KEYED_TABLE_OPTIONS if is_keyed else TABLE_OPTIONS
+        options = TABLE_OPTIONS
+        if is_keyed or is_log:
+            options = KEYED_TABLE_OPTIONS if is_keyed else LOG_TABLE_OPTIONS
         table = Table(name, self._metadata, *parts, **options)
         bind = op.get_bind()
         table.create(bind, checkfirst=True)

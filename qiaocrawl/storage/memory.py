@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, RootTransaction
 
 from qiaocrawl.items import Candidate
 
@@ -24,12 +24,23 @@ _Offer = tuple[str, str, float, int]
 
 
 class Memory:
-    """Topic ids, hosts that have a row, and URLs that were offered lately."""
+    """Topic ids, hosts that have a row, and URLs that were offered lately.
 
-    __slots__ = ("_hosts", "_offers", "topic_ids")
+    Attributes:
+        titles_held_in: the transaction that took the lock of the title log last.
+        idf_version: of the IDF snapshot in use, as it was read with that lock.
+        title_writes: rows this connection has written to the title log.
+    """
+
+    __slots__ = (
+        "_hosts", "_offers", "idf_version", "title_writes", "titles_held_in", "topic_ids",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.topic_ids: dict[str, int] = {}
+        self.titles_held_in: RootTransaction | None = None
+        self.idf_version = 0
+        self.title_writes = 0
         self._hosts: set[int] = set()
         self._offers: dict[bytes, _Offer] = {}
 

@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qiaocrawl.items import Article, Outcome, PageAnalysis
+from qiaocrawl.storage import title_log
 from qiaocrawl.storage.articles import MAX_TEXT_CHARS, MAX_TITLE_CHARS
 from qiaocrawl.storage.reprocessing import drop_article
 from qiaocrawl.storage.statement import Statement
@@ -267,6 +268,7 @@ def place_article(c: Connection, group: Group) -> None:
         leaving = list(rows[1:])
         for row_id, _ in rows[:1]:
             _MOVE.run(c, {"id": row_id, "url_id": group.head.url_id})
+            title_log.follow(c, row_id)
     for _, url_id in leaving:
         drop_article(c, url_id)
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, func, select, update
 
-from qiaocrawl.items import Outcome, Queue, VerdictKind
+from qiaocrawl.items import Outcome, Queue
+from qiaocrawl.storage import title_log
 from qiaocrawl.storage.schema import (
     State,
     article,
@@ -14,9 +15,9 @@ from qiaocrawl.storage.schema import (
     relevance,
     title_term,
     url,
-    verdict,
 )
 from qiaocrawl.storage.values import clean_word
+from qiaocrawl.storage.verdicts import drop_verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +27,6 @@ class StoredText:
     article_id: int
     title: str
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class StoredVerdict:
-    """An article's place among reprints; ``of`` and ``group`` are keys of URLs."""
-
-    kind: str
-    of: bytes | None
-    group: bytes
 
 
 def count_pages(c: Connection) -> int:
@@ -82,49 +74,14 @@ def set_outcome(c: Connection, url_id: int, outcome: Outcome, reason: str) -> No
 def drop_article(c: Connection, url_id: int) -> bool:
     """Remove the article of a URL whose page turned out to be none; its source stays.
 
-    Reprints it stood for become groups of their own until the dedup stage runs again.
+    Reprints it stood for stay together, and another one stands for them.
     """
     found = c.execute(select(article.c.id).where(article.c.url_id == url_id)).scalar_one_or_none()
     if found is None:
         return False
-    orphaned = (verdict.c.group_id == found) | (verdict.c.of_article_id == found)
-    c.execute(
-        update(verdict)
-        .where(orphaned)
-        .values(group_id=verdict.c.article_id, of_article_id=None, kind=VerdictKind.DISTINCT.value)
-    )
-    for table in (verdict, relevance, title_term):
+    title_log.withdraw(c, found)
+    drop_verdict(c, found)
+    for table in (relevance, title_term):
         c.execute(delete(table).where(table.c.article_id == found))
     c.execute(delete(article).where(article.c.id == found))
     return True
-
-
-def verdicts_by_key(c: Connection) -> dict[bytes, StoredVerdict]:
-    """Every stored verdict by the key of its article's URL."""
-    own, earlier, head = url.alias("own"), url.alias("earlier"), url.alias("head")
-    of, group = article.alias("of"), article.alias("grp")
-    found = (
-        select(own.c.key, verdict.c.kind, earlier.c.key, head.c.key)
-        .select_from(verdict)
-        .join(article, article.c.id == verdict.c.article_id)
-        .join(own, own.c.id == article.c.url_id)
-        .join(group, group.c.id == verdict.c.group_id)
-        .join(head, head.c.id == group.c.url_id)
-        .outerjoin(of, of.c.id == verdict.c.of_article_id)
-        .outerjoin(earlier, earlier.c.id == of.c.url_id)
-    )
-    return {
-        bytes(key): StoredVerdict(kind, bytes(of_key) if of_key else None, bytes(group_key))
-        for key, kind, of_key, group_key in c.execute(found)
-    }
-
-
-def ids_by_key(c: Connection) -> dict[bytes, int]:
-    """Every article's row id by the key of its URL."""
-    found = select(url.c.key, article.c.id).join(article, article.c.url_id == url.c.id)
-    return {bytes(row.key): row.id for row in c.execute(found)}
-
-
-def clear_verdicts(c: Connection) -> None:
-    """Forget all verdicts, within the transaction that writes them anew."""
-    c.execute(delete(verdict))

@@ -8,9 +8,13 @@
            │  │    ├─ article_part          one page of a paged article, by itself
            │  │    └─ article ─┬─ relevance (per topic)
            │  └─ host          ├─ title_term ── term_weight
-           └─ run              └─ verdict   (reprint groups)
+           └─ run              ├─ title_entry (the log of titles) ── title_clock
+                               └─ verdict   (reprint groups)
 
+    idf_snapshot ── idf_term                how common words are, as verdicts take it
     site_template                           what each host repeats
+    url_alias                               which addresses of a host are other names of pages
+    aliased_url ── url                      URLs whose preferred version is fetched instead
 
 Changing a table means a new file in ``migrations/versions/``; a test compares the two.
 """
@@ -34,6 +38,7 @@ from sqlalchemy import (
 
 from qiaocrawl.storage.columns import (
     MAX_HOST_CHARS,
+    MAX_SKETCH_BYTES,
     blob_type,
     code_type,
     digest_type,
@@ -42,6 +47,7 @@ from qiaocrawl.storage.columns import (
     long_text_type,
     name_type,
     seconds_type,
+    short_bytes_type,
     text_type,
     time_type,
 )
@@ -87,6 +93,8 @@ class State(IntEnum):
 
 # On SQLite a table keyed by words or pairs is its own index then: a fifth less to write.
 KEYED_TABLE_OPTIONS = {**TABLE_OPTIONS, "sqlite_with_rowid": False}
+# Numbers of a log are never given twice, also where its last row is deleted. InnoDB does so anyway.
+LOG_TABLE_OPTIONS = {**TABLE_OPTIONS, "sqlite_autoincrement": True}
 
 
 def _table(name: str, *parts: Any, **options: Any) -> Table:
@@ -336,6 +344,58 @@ verdict = _table(
     Column("similarity", seconds_type(), nullable=False),
     Column("why", name_type(500), nullable=False),
     Column("method", name_type(64), nullable=False),
+    # The version of the IDF snapshot it was made with.
+    Column("snapshot", Integer, nullable=False, server_default="0"),
+)
+
+title_clock = _table(
+    "title_clock",
+    # One row, 1. Who holds its lock may write to title_entry, and so judge titles.
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    # The version of the IDF snapshot in use.
+    Column("snapshot", Integer, nullable=False),
+)
+
+title_entry = _table(
+    "title_entry",
+    # Its place in the log. A row that changes is written anew, so that readers of what is
+    # behind a place see it; rows are committed in this order.
+    Column("seq", id_type(), primary_key=True, autoincrement=True),
+    # Of the URL where the article stands.
+    Column("key", key_type(), nullable=False, unique=True),
+    # NULL: there is no article at that URL any more.
+    Column("article_id", ForeignKey("article.id"), index=True),
+    # What was judged; see items.TitleRecord.
+    Column("title", text_type(), nullable=False),
+    Column("host", code_type(MAX_HOST_CHARS), nullable=False),
+    Column("published_at", time_type()),
+    Column("source", name_type(200), nullable=False),
+    Column("body_digest", digest_type(), nullable=False),
+    # 8 bytes, big-endian. NULL: it and the sketch were not computed yet.
+    Column("body_simhash", short_bytes_type(8)),
+    Column("body_sketch", short_bytes_type(MAX_SKETCH_BYTES), nullable=False),
+    # Characters of the text: the longer one represents a group.
+    Column("text_chars", Integer, nullable=False),
+    # By hand, out of all groups.
+    Column("taken_out", Boolean, nullable=False),
+    **LOG_TABLE_OPTIONS,
+)
+
+idf_snapshot = _table(
+    "idf_snapshot",
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("created_at", time_type(), nullable=False),
+    # Titles that were counted.
+    Column("documents", id_type(), nullable=False),
+    Column("note", name_type(200), nullable=False),
+)
+
+idf_term = _table(
+    "idf_term",
+    Column("version", ForeignKey("idf_snapshot.version"), primary_key=True),
+    Column("term", name_type(100), primary_key=True),
+    Column("df", Integer, nullable=False),
+    **KEYED_TABLE_OPTIONS,
 )
 
 site_template = _table(
@@ -347,4 +407,22 @@ site_template = _table(
     Column("updated_at", time_type(), nullable=False),
     # JSON, at most some 20 KB.
     Column("template", long_text_type(), nullable=False),
+)
+
+url_alias = _table(
+    "url_alias",
+    # By name, as site_template.
+    Column("host", code_type(MAX_HOST_CHARS), primary_key=True),
+    # How many rules hold now.
+    Column("rules", SmallInteger, nullable=False),
+    Column("updated_at", time_type(), nullable=False),
+    # JSON, at most some 8 KB.
+    Column("votes", text_type(), nullable=False),
+)
+
+aliased_url = _table(
+    "aliased_url",
+    # Until it is known whether the preferred version brings the page.
+    Column("url_id", ForeignKey("url.id"), primary_key=True, autoincrement=False),
+    Column("preferred_key", key_type(), nullable=False, index=True),
 )

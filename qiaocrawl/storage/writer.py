@@ -43,6 +43,7 @@ _OUTAGE_SECONDS = 0.5
 @dataclass(slots=True)
 class _Task(Generic[T]):
     operation: Operation[T]
+    first: Operation[object] | None = None
     future: Future[T] = field(default_factory=Future)
 
 
@@ -105,15 +106,21 @@ class _ConnectionThread:
         """Whether the database has been waited for longer than half a second."""
         return self._is_away
 
-    def submit(self, operation: Operation[T]) -> Future[T]:
+    def submit(
+        self, operation: Operation[T], first: Operation[object] | None = None
+    ) -> Future[T]:
         """Queue *operation*; its future resolves when its transaction is over.
 
         Blocks while the queue is full: an event loop looks at :attr:`backlog` first.
 
+        Args:
+            first: done before all operations of the transaction, once if several name it: a
+                lock that all workers take must not be waited for with other rows in hand.
+
         Raises:
             StorageError: closed already.
         """
-        task = _Task(operation)
+        task = _Task(operation, first)
         with self._submit_lock:
             if self._closing:
                 raise StorageError(f"{type(self).__name__} of the database is closed")
@@ -195,6 +202,8 @@ class _ConnectionThread:
     def _transaction(self, group: list[_Task[Any]]) -> list[Any]:
         connection = self._connection or self._connect()
         with connection.begin():
+            for first in dict.fromkeys(task.first for task in group if task.first is not None):
+                first(connection)
             return [task.operation(connection) for task in group]
 
     def _connect(self) -> Connection:

@@ -8,20 +8,27 @@ from functools import cache
 
 import opencc
 
+from qiaocrawl.text.variants import plain_variants
+
 # Fullwidth marks make NFKC's quick check fail on nearly every Chinese text; replaced one by
 # one beforehand, the check passes and NFKC of a page costs 5 us instead of 200.
-_WIDE = {mark: unicodedata.normalize("NFKC", mark) for mark in "，：；？！（）％～\u3000…"}
+_WIDE = {mark: unicodedata.normalize("NFKC", mark) for mark in "，：；？！（）％～｜\u3000…"}
 
 # C0 and C1 controls but tab and newline, lone surrogates, noncharacters: no database and no
 # export format carries them all.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
+_HAN = range(0x3400, 0xA000)
+_IN_PHRASES = "覆沈藉坏瞭彷"
+_MORE_ROUNDS = 3
+"""One does; a dictionary that turns one character into another and back must not hang us."""
+
 
 def fold(text: str) -> str:
-    """*text* for matching only: NFKC, lower case, simplified characters."""
+    """*text* for matching only: NFKC, lower case, simplified characters; twice is once."""
     text = with_narrow_marks(text)
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
-    return folded if folded.isascii() else to_simplified(folded)
+    return folded if folded.isascii() else to_simplified(plain_variants(folded))
 
 
 def with_narrow_marks(text: str) -> str:
@@ -33,8 +40,17 @@ def with_narrow_marks(text: str) -> str:
 
 
 def to_simplified(text: str) -> str:
-    """*text* with traditional characters as simplified ones (OpenCC's ``t2s``)."""
-    return str(_converter().convert(clean_surrogates(text)))
+    """*text* with traditional characters as simplified ones (OpenCC's ``t2s``); twice is once.
+
+    OpenCC knows some phrases in traditional characters only (乾清宮): what is kept for their
+    sake would go in text that is simplified already (乾清宫), so it goes in both.
+    """
+    text = clean_surrogates(text)
+    simplified = str(_converter().convert(text))
+    if simplified == text or _unsettled().search(simplified) is None:
+        return simplified
+    # Line by line, since few lines hold such a character and no phrase reaches over two.
+    return "\n".join(map(_settled, simplified.split("\n")))
 
 
 def clean_surrogates(text: str) -> str:
@@ -60,3 +76,25 @@ def collapse(text: str) -> str:
 @cache
 def _converter() -> opencc.OpenCC:
     return opencc.OpenCC("t2s")
+
+
+def _settled(line: str) -> str:
+    """*line*, converted once already, converted until nothing changes."""
+    for _ in range(_MORE_ROUNDS):
+        if _unsettled().search(line) is None:
+            break
+        before, line = line, str(_converter().convert(line))
+        if line == before:
+            break
+    return line
+
+
+@cache
+def _unsettled() -> re.Pattern[str]:
+    """Finds what converting once more may change: a character that is converted where it
+    stands alone, or in phrases only.
+    """
+    letters = [chr(code) for code in _HAN]
+    plain = str(_converter().convert("\n".join(letters))).split("\n")
+    changed = [letter for letter, other in zip(letters, plain, strict=True) if letter != other]
+    return re.compile(f"[{''.join(changed)}{_IN_PHRASES}]")

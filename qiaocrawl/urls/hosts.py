@@ -30,8 +30,13 @@ def host_of(url: str) -> str:
 def registrable_domain(host: str) -> str:
     """The domain someone registered (``news.example.com.cn`` -> ``example.com.cn``).
 
-    A port is ignored. Addresses, single labels and bare suffixes come back as they are.
+    A port is ignored. Addresses, single labels and bare suffixes come back as they are. Under
+    a top-level domain that the list lacks (``.test``, an intranet's) it is the last two labels,
+    as the list's own algorithm has it (its rule ``*``).
     """
     name = host if host.startswith("[") else host.partition(":")[0]
     name = name.lower().rstrip(".")
-    return _EXTRACT(name).top_domain_under_public_suffix or name
+    found = _EXTRACT(name)
+    if found.suffix or found.ipv4 or found.ipv6:
+        return found.top_domain_under_public_suffix or name
+    return ".".join(name.split(".")[-2:])

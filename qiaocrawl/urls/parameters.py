@@ -11,10 +11,14 @@ import re
 
 _TRACKING_PREFIXES = ("utm_", "mtm_")
 _TRACKING_NAMES = """
-    spm scm spm_id_from fbclid gclid gclsrc dclid gbraid wbraid msclkid yclid ysclid twclid
-    igshid mc_cid mc_eid _ga _gl _hsenc _hsmi mkt_tok vero_id oly_enc_id oly_anon_id
+    spm scm spmid spm_id_from from_spmid fbclid fb_action_ids fb_action_types fb_source fb_ref
+    gclid gclsrc dclid gbraid wbraid gad_source gad_campaignid srsltid msclkid yclid ysclid twclid
+    ttclid li_fat_id ref_src ref_url igshid igsh mibextid mc_cid mc_eid _ga _gl _hsenc _hsmi
+    hsctatracking mkt_tok vero_id oly_enc_id oly_anon_id wickedid s_kwcid _openstat
+    _branch_match_id _branch_referrer piwik_campaign piwik_kwd
     pk_campaign pk_kwd pk_source pk_medium hmsr hmpl hmcu hmkw hmci
-    bd_vid qhclickid sogou_vid vd_source unique_k tdsourcetag isappinstalled nsukey
+    bd_vid qhclickid sogou_vid vd_source unique_k tdsourcetag isappinstalled nsukey tt_from
+    sharer_shareid sharer_shareinfo sharer_shareinfo_first sharer_sharetime
     share_source share_medium share_token share_from share_plat share_session_id share_tag
 """
 _TRACKING = frozenset(_TRACKING_NAMES.split())

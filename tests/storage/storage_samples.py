@@ -22,8 +22,10 @@ from qiaocrawl.items import (
     Queue,
     Relevance,
 )
-from qiaocrawl.storage import Database, articles, frontier, topics
+from qiaocrawl.storage import Database, articles, frontier, title_log, topics
+from qiaocrawl.storage.articles import SavedArticle
 from qiaocrawl.storage.frontier import Scope
+from qiaocrawl.storage.title_log import TitleEntry
 from qiaocrawl.topic.pack import Sample, Site, Term, TopicPack
 
 NOW = 1_800_000_000.0
@@ -106,18 +108,26 @@ def analysed(url: str = "http://a.example/1", title: str = "侨胞回乡办厂",
     )  # fmt: skip
 
 
-def add_article(c: Connection, path: str, *, host: str = "a.example", title: str = "侨胞回乡办厂",
-                body: str = "正文。", **fields: object) -> int:
-    """A URL with an article, all the way through the frontier; returns the article's id."""
+def put_article(
+    c: Connection, path: str, *, host: str = "a.example", title: str = "侨胞回乡办厂",
+    body: str = "正文。", **fields: object,
+) -> SavedArticle:
+    """A URL with an article, all the way through the frontier; its title is in no log yet."""
     one = candidate(path, host=host)
     offer(c, [one])
     url_id = scalar(c, "SELECT id FROM url WHERE `key` = :key", key=one.key)
     analysis = analysed(one.url, title, body, **fields)
     assert analysis.article is not None
-    article_id = articles.save_article(c, url_id, analysis.article, analysis, anchor="锚",
-                                       now=NOW)
-    articles.save_title_terms(c, article_id, analysis.title_tokens)
-    return article_id
+    saved = articles.save_article(c, url_id, analysis.article, analysis, anchor="锚", now=NOW)
+    articles.save_title_terms(c, saved.id, analysis.title_tokens)
+    return saved
+
+
+def add_article(c: Connection, path: str, **fields: object) -> int:
+    """The same with its title in the log; returns the article's id."""
+    saved = put_article(c, path, **fields)  # type: ignore[arg-type]
+    title_log.append(c, TitleEntry(saved.title, saved.id, saved.text_chars))
+    return saved.id
 
 
 def scalar(c: Connection, sql: str, **params: object) -> int:

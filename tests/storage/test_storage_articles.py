@@ -27,7 +27,7 @@ from storage_samples import (
 
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import Relevance, Verdict, VerdictKind
-from qiaocrawl.storage import Database, articles
+from qiaocrawl.storage import Database, articles, title_log
 from qiaocrawl.storage.pages import store_page
 
 _BLNS = Path(__file__).parents[3] / "shared" / "data" / "external" / "blns" / "blns.json"
@@ -54,7 +54,7 @@ def test_all_that_a_page_brings_is_the_same_after_three_replays(database: Databa
             assert close(c, lease, now=when) or play
             article_id = articles.save_article(
                 c, lease.url_id, analysis.article, analysis, anchor="锚", now=when
-            )
+            ).id
             articles.save_relevance(c, article_id, ids, analysis.relevance)
             articles.save_title_terms(c, article_id, analysis.title_tokens)
             articles.save_verdict(c, article_id, Verdict(VerdictKind.DISTINCT), method="vsm")
@@ -76,9 +76,9 @@ def test_any_text_is_stored_as_text(database: Database, value: str) -> None:
                     keywords=value, description=value, channel=value, language=value, method=value)
         row = c.execute(text("SELECT title, text, author, keywords FROM article")).one()
         assert tuple(row) == (stored, stored * 3, stored.strip(), stored)
-        (found,) = articles.iter_titles(c, 0, 10)
-        assert found[1].title == stored
-        assert found[1].key == url_key("http://a.example/1")
+        (found,) = title_log.entries_since(c, 0, 10)
+        assert found.record.title == stored
+        assert found.record.key == url_key("http://a.example/1")
         assert counts(c)["article"] == 1
 
 
@@ -162,24 +162,6 @@ def test_title_terms_are_counted_and_weighted(database: Database) -> None:
 def test_weights_of_an_empty_collection(database: Database) -> None:
     with database.engine.begin() as c:
         assert articles.rebuild_term_weights(c) == 0
-
-
-def test_titles_are_read_in_batches(database: Database) -> None:
-    add_topic(database)
-    when = datetime(2026, 5, 6, 7, 8, 9, tzinfo=UTC)
-    with database.engine.begin() as c:
-        for n in range(5):
-            add_article(c, str(n), title=f"标题{n}", published_at=when, source="新华社")
-        seen, after = [], 0
-        while batch := articles.iter_titles(c, after, 2):
-            seen += [record for _, record in batch]
-            after = batch[-1][0]
-    assert [one.title for one in seen] == [f"标题{n}" for n in range(5)]
-    assert {(one.host, one.published_at, one.source) for one in seen} == {
-        ("a.example", when, "新华社")
-    }
-    assert seen[0].tokens == tuple("标题0")
-    assert len(seen[0].body_digest) == 16
 
 
 def _day(number: int) -> datetime:

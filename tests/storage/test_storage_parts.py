@@ -26,7 +26,8 @@ from storage_samples import (
     url_key,
 )
 
-from qiaocrawl.analyse import JoinedText, body_digest
+from qiaocrawl.analyse import JoinedText
+from qiaocrawl.dedup.body import body_digest
 from qiaocrawl.extract.paging import joined
 from qiaocrawl.items import (
     ArticlePart,
@@ -34,13 +35,12 @@ from qiaocrawl.items import (
     Outcome,
     PageAnalysis,
     Relevance,
-    Verdict,
-    VerdictKind,
 )
 from qiaocrawl.joining import Whole, enter_part, head_alone, save_whole, whole_of
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.storage import Database, articles, frontier, parts, retention
+from qiaocrawl.storage import Database, frontier, parts, retention, title_log
+from qiaocrawl.storage.articles import MAX_TITLE_CHARS
 from qiaocrawl.storage.export.selection import Selection, iter_pages
 from qiaocrawl.storage.pages import store_page
 from qiaocrawl.urls import url_key as real_key
@@ -90,8 +90,7 @@ def whole(group: parts.Group | None) -> Whole:
     return whole_of(group, JoinedText(text, body_digest(text), (judged,)))
 
 
-def bring(runtime: Runtime, number: int, analysis: PageAnalysis | None = None,
-          verdict: Verdict | None = None) -> None:
+def bring(runtime: Runtime, number: int, analysis: PageAnalysis | None = None) -> None:
     """One part all the way: stored, joined with the others, closed."""
     analysis = analysis or part(number)
     with runtime.database.engine.begin() as c:
@@ -105,7 +104,7 @@ def bring(runtime: Runtime, number: int, analysis: PageAnalysis | None = None,
             outcome = found.group.outcome(number)
             assert frontier.complete(c, lease, outcome=outcome, reason=analysis.reason,
                                      http_status=200, redirect_key=None, now=NOW)
-            save_whole(c, runtime, found, own_url_id=lease.url_id, verdict=verdict)
+            save_whole(c, runtime, found, own_url_id=lease.url_id)
 
 
 def stored(runtime: Runtime) -> list[tuple[object, ...]]:
@@ -128,9 +127,8 @@ def told(runtime: Runtime) -> list[tuple[object, ...]]:
 
 @pytest.mark.parametrize("order", list(itertools.permutations((1, 2, 3))))
 def test_any_order_gives_the_same_article(runtime: Runtime, order: tuple[int, ...]) -> None:
-    distinct = Verdict(VerdictKind.DISTINCT)
     for number in order:
-        bring(runtime, number, verdict=distinct if number == 1 else None)
+        bring(runtime, number)
     text_of_all = "\n".join(TEXTS)
     assert stored(runtime) == [
         (URLS[0], TITLE, "作者1", text_of_all, len(text_of_all) / 100, "distinct")
@@ -156,13 +154,16 @@ def test_without_its_first_page_an_article_stands_at_its_lowest(runtime: Runtime
         "not here: part 1"
     ))
     with runtime.database.engine.connect() as c:
-        assert len(articles.iter_titles(c, 0, 10)) == 1
-        assert articles.iter_titles(c, 0, 10, with_parts=False) == []
+        (entry,) = (one for one in title_log.entries_since(c, 0, 10) if one.counts)
+        assert entry.record.key == real_key(URLS[1])
         before = scalar(c, "SELECT id FROM article")
-    bring(runtime, 1, verdict=Verdict(VerdictKind.DISTINCT))
+    bring(runtime, 1)
     with runtime.database.engine.connect() as c:
         assert scalar(c, "SELECT id FROM article") == before, "the article moves, it is no other"
-        assert len(articles.iter_titles(c, 0, 10, with_parts=False)) == 1
+        assert {one.record.key: one.article_id for one in title_log.entries_since(c, 0, 10)} == {
+            **dict.fromkeys(map(real_key, URLS[1:])), real_key(URLS[0]): before,
+        }  # fmt: skip
+    assert len(runtime.titles) == 1
 
 
 def test_a_missing_part_is_told(runtime: Runtime) -> None:
@@ -275,4 +276,4 @@ def test_hostile_fields_are_stored_cut(runtime: Runtime) -> None:
         title_tokens=("侨",) * 50_000,
     )  # fmt: skip
     bring(runtime, 1, huge)
-    assert len(str(stored(runtime)[0][1])) == articles.MAX_TITLE_CHARS
+    assert len(str(stored(runtime)[0][1])) == MAX_TITLE_CHARS

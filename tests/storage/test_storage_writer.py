@@ -55,6 +55,27 @@ def test_operations_run_in_order_and_share_commits(database: Database, writer: W
     assert len(commits) < 100
 
 
+def test_what_must_come_first_does_once_a_transaction(writer: Writer) -> None:
+    order: list[str] = []
+    begun, gate = threading.Event(), threading.Event()
+
+    def lock(c: Connection) -> None:
+        order.append("lock")
+
+    def hold(c: Connection) -> None:
+        begun.set()
+        assert gate.wait(60)
+
+    held = writer.submit(hold)
+    assert begun.wait(60)
+    futures = [writer.submit(lambda c: order.append("plain"))]
+    futures += [writer.submit(lambda c: order.append("locked"), lock) for _ in range(2)]
+    gate.set()
+    for future in (held, *futures):
+        future.result(60)
+    assert order == ["lock", "plain", "locked", "locked"]
+
+
 def test_a_result_is_there_only_after_its_commit(database: Database, writer: Writer) -> None:
     for n in range(20):
         assert writer.run(_adding(n)) == 1

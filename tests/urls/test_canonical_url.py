@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from qiaocrawl.urls import MAX_URL_CHARS, UrlJoiner, canonical_url, url_key
 
-PUBLIC = Path(__file__).parents[2] / ".." / "shared" / "data" / "external"
 BASE = "https://www.example.com/news/2024/index.html?p=1"
 
 SAME_PAGE = [
@@ -158,48 +153,3 @@ def test_joining_by_addition_gives_what_the_parser_gives(hrefs: list[str], path:
 def test_no_link_takes_exponential_time(evil: str) -> None:
     # Would not end within the time-out of the test run if the pattern backtracked.
     UrlJoiner(BASE).canonical(evil)
-
-
-def _public(name: str) -> Any:
-    path = PUBLIC / name
-    if not path.exists():
-        pytest.skip(f"the public test data is not here: {name}")
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-def test_public_url_suite() -> None:
-    cases = [case for case in _public("wpt-url/urltestdata.json") if isinstance(case, dict)]
-    assert len(cases) > 800
-    pages = 0
-    for case in cases:
-        canonical = canonical_url(case["input"], case["base"])
-        if case.get("failure") or not case["href"].startswith(("http:", "https:")):
-            assert canonical is None, case
-            continue
-        if case["hostname"].endswith("."):
-            continue  # the dot goes; what is left may be no host
-        pages += 1
-        assert canonical is not None, case
-        assert canonical_url(canonical) == canonical, case
-        if case["username"] or case["password"] or "%" in case["href"]:
-            continue  # changed on purpose
-        assert canonical == case["href"].partition("#")[0].removesuffix("?"), case
-    assert pages > 200
-
-
-def test_public_idempotence_cases() -> None:
-    for url in _public("urlcanon/idempotence.json"):
-        once = canonical_url(url)
-        assert once is None or canonical_url(once) == once
-
-
-def test_public_session_id_cases() -> None:
-    path = PUBLIC / "nutch" / "regex-normalize-default.test"
-    if not path.exists():
-        pytest.skip("the public test data is not here: session ids")
-    pairs = [line.split() for line in path.read_text().splitlines() if line.startswith("http")]
-    # Default pages (index.html), double slashes and a bare "sid=xyz" are kept on purpose.
-    kept = [p for p in pairs if "id" in p[0].lower() and "//path" not in p[0]]
-    wrong = [url for url, expected in kept if canonical_url(url) != expected]
-    assert len(kept) >= 12
-    assert wrong == ["http://www.foo.com/foo.php?&x=1&sid=xyz&something=1"]

@@ -39,6 +39,7 @@ def test_host_of_a_canonical_url() -> None:
         ("localhost", "localhost"),
         ("com.cn", "com.cn"),
         ("www.example.com.", "example.com"),
+        ("a.b.intranet:80", "b.intranet"),
         ("", ""),
     ],
 )

@@ -1,0 +1,203 @@
+"""``qiaocrawl dedup …``: reprint groups to look at and to correct by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from functools import partial
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from sqlalchemy import Connection
+
+from qiaocrawl.cli import snapshot
+from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.output import folding_table, table_console
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.options import Options
+from qiaocrawl.runtime import Runtime
+from qiaocrawl.storage import reprints, title_log
+from qiaocrawl.storage.reprints import Member
+from qiaocrawl.storage.title_log import TitleEntry
+from qiaocrawl.storage.topics import list_topics
+
+app = typer.Typer(help="Reprint groups 转载组: look at them, correct them.", no_args_is_help=True)
+app.add_typer(snapshot.app, name="snapshot")
+
+Url = Annotated[str, typer.Argument(help="Address of an article.")]
+
+_KINDS = {
+    "same_page": "同一页 same page", "reprint": "转载 reprint", "revision": "改写 revision",
+    "series": "系列 series", "distinct": "独立 distinct",
+}  # fmt: skip
+
+
+@app.command()
+def group(url: Url, database: DatabaseUrl = "") -> None:
+    """Show who published a story when: the chain of reprints an article belongs to."""
+    with _reading(database) as c:
+        chain = reprints.chain(c, reprints.article_at(c, url))
+    numbers = {one.article_id: str(number) for number, one in enumerate(chain, start=1)}
+    table = folding_table("", "时间 time", "站点 site", "来源 source line", "标题 title",
+                          "判定 verdict", "似 like", "网址 URL")  # fmt: skip
+    for one in chain:
+        table.add_row(
+            ("●" if one.represents else "") + numbers[one.article_id], _time(one.published_at),
+            escape(one.site_name or one.site), escape(one.source), escape(one.title),
+            _verdict(one), numbers.get(one.of or 0, ""), escape(one.url),
+        )  # fmt: skip
+    table_console().print(table)
+    sites = len({one.site for one in chain})
+    _print(f"{len(chain)} articles 篇, {sites} sites 站; ● represents the group 代表")
+
+
+@app.command()
+def why(url: Url, database: DatabaseUrl = "") -> None:
+    """Show an article's verdict, and what it was compared with."""
+    with _reading(database) as c:
+        at = reprints.article_at(c, url)
+        one = reprints.members(c, [at]).get(at)
+        if one is None:
+            raise ConfigError(f"{url} was not judged yet; `qiaocrawl reprocess --stage dedup`")
+        others = reprints.members(c, [row for row in (one.of, one.group) if row is not None])
+    table = folding_table("", "本文 this article", "所比 compared with", "代表 representative")
+    shown = [one, others.get(one.of or 0), others.get(one.group)]
+    for name, cells in (
+        ("标题 title", [one and one.title for one in shown]),
+        ("站点 site", [one and f"{one.site_name} {one.site}".strip() for one in shown]),
+        ("时间 time", [one and _time(one.published_at) for one in shown]),
+        ("来源 source line", [one and one.source for one in shown]),
+        ("网址 URL", [one and one.url for one in shown]),
+    ):  # fmt: skip
+        table.add_row(name, *(escape(cell or "") for cell in cells))
+    table_console().print(table)
+    _print(f"{_verdict(one)}: {one.why}")
+    _print(f"method 方法 {one.method or '-'}, IDF snapshot {one.snapshot}")
+
+
+@app.command()
+def groups(
+    topic: Annotated[str, typer.Option(help="On-topic articles of this topic only.")] = "",
+    min_size: Annotated[int, typer.Option(min=1, help="Least articles of a group.")] = 2,
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="Groups shown.")] = 20,
+    database: DatabaseUrl = "",
+) -> None:
+    """Show the largest groups."""
+    with _reading(database) as c:
+        there = [row.name for row in list_topics(c)]
+        if topic and topic not in there:
+            known = ", ".join(there) or "none yet"
+            raise ConfigError(f"topic {topic!r} is not in the database (imported: {known})")
+        found = reprints.largest_groups(c, topic, least=min_size, limit=limit)
+    table = folding_table("文章 articles", "站点 sites", "最早 first", "最晚 last", "标题 title",
+                          "网址 URL")  # fmt: skip
+    for column in table.columns[:2]:
+        column.justify = "right"
+    for one in found:
+        table.add_row(str(one.articles), str(one.sites), _time(one.first), _time(one.last),
+                      escape(one.head.title), escape(one.head.url))  # fmt: skip
+    table_console().print(table)
+
+
+@app.command("take-out")
+def take_out(url: Url, database: DatabaseUrl = "") -> None:
+    """Take an article out of its group, for good: it joins none and links none any more."""
+    with _runtime(database) as runtime:
+        entry, before = _entry(runtime, url)
+        if entry.taken_out:
+            _print(f"已在组外 is out already: {entry.record.title}")
+            return
+        runtime.reader.run(runtime.titles.load)
+        runtime.write_now(partial(_take_out, runtime=runtime, key=entry.record.key))
+        _print(f"已移出 taken out: {entry.record.title}")
+        _print_rest(runtime, [one for one in before if one.article_id != entry.article_id])
+
+
+@app.command("put-back")
+def put_back(url: Url, database: DatabaseUrl = "") -> None:
+    """Let an article that was taken out be compared and grouped again."""
+    with _runtime(database) as runtime:
+        entry, _ = _entry(runtime, url)
+        if not entry.taken_out:
+            raise ConfigError(f"{url} was not taken out of any group")
+        runtime.reader.run(runtime.titles.load)
+        runtime.write_now(partial(_put_back, runtime=runtime, key=entry.record.key))
+        _, after = _entry(runtime, url)
+        own = next(one for one in after if one.article_id == entry.article_id)
+        _print(f"已放回 put back: {own.title}: {_verdict(own)}, {len(after)} in its group 组内")
+
+
+# Both read the entry again under the lock: another worker may have changed it.
+def _take_out(c: Connection, runtime: Runtime, key: bytes) -> None:
+    title_log.lock(c)
+    for entry in title_log.entries_of_keys(c, [key]):
+        if entry.counts:
+            runtime.titles.take_out(c, entry)
+
+
+def _put_back(c: Connection, runtime: Runtime, key: bytes) -> None:
+    title_log.lock(c)
+    for entry in title_log.entries_of_keys(c, [key]):
+        if entry.taken_out and entry.article_id is not None:
+            runtime.titles.put_back(c, entry)
+
+
+def _entry(runtime: Runtime, url: str) -> tuple[TitleEntry, list[Member]]:
+    """The title at *url*, and its group."""
+
+    def operation(c: Connection) -> tuple[TitleEntry, list[Member]]:
+        at = reprints.article_at(c, url)
+        found = title_log.entries_of_articles(c, [at])
+        if not found:
+            raise ConfigError(f"{url} has no place in the log of titles")
+        return found[0], reprints.chain(c, at)
+
+    return runtime.reader.run(operation)
+
+
+def _print_rest(runtime: Runtime, rest: Sequence[Member]) -> None:
+    if not rest:
+        return
+    now = runtime.reader.run(partial(reprints.members,
+                                     article_ids=[one.article_id for one in rest]))
+    heads = [one for one in now.values() if one.represents]
+    for head in heads:
+        size = sum(one.group == head.article_id for one in now.values())
+        _print(f"其余 the rest: {size} × {head.title} ({head.url})")
+
+
+@contextmanager
+def _reading(database: str) -> Iterator[Connection]:
+    with opened_database(database) as opened:
+        opened.require_current()
+        with opened.engine.connect() as c:
+            yield c
+
+
+@contextmanager
+def _runtime(database: str) -> Iterator[Runtime]:
+    # A crawl may go on meanwhile: it reads what is changed here with its next title.
+    options = Options.from_environment({"QIAO_DATABASE_URL": database} if database else None)
+    runtime = Runtime(options, crawling=False)
+    try:
+        yield runtime
+    finally:
+        runtime.close()
+
+
+def _verdict(one: Member) -> str:
+    if one.is_taken_out:
+        return "已移出 taken out"
+    similarity = f" {one.similarity:.2f}" if one.of is not None else ""
+    return _KINDS.get(one.kind, one.kind) + similarity
+
+
+def _time(when: datetime | None) -> str:
+    return f"{when:%Y-%m-%d %H:%M}" if when is not None else ""
+
+
+def _print(line: str) -> None:
+    Console(soft_wrap=True, highlight=False).print(line, markup=False)

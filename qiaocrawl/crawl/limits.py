@@ -1,0 +1,20 @@
+"""When a run stops on its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Most pages, pages of one host, and seconds of a run; 0 = no limit."""
+
+    pages: int = 0
+    pages_per_host: int = 0
+    seconds: float = 0.0
+
+    def reached(self, pages: int, seconds: float) -> str:
+        """Why a run that asked for *pages* in *seconds* stops now; "" if it does not."""
+        if self.pages and pages >= self.pages:
+            return "limit_pages"
+        return "limit_seconds" if self.seconds and seconds >= self.seconds else ""

@@ -1,0 +1,38 @@
+"""Arrays that grow: numpy columns of which only the first so many entries are in use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+_GROWTH = 1.1
+"""A tenth more than needed: memory stays near what is used, copies stay few."""
+_LEAST = 1024
+
+
+class Column:
+    """A growing array; ``data`` is longer than what is in use, and is replaced when it grows.
+
+    Args:
+        dtype: of its entries.
+        fill: what entries not yet in use hold.
+    """
+
+    def __init__(self, dtype: DTypeLike, fill: int | float = 0) -> None:
+        self._fill = fill
+        self.data: NDArray[Any] = np.full(_LEAST, fill, dtype)
+
+    def reserve(self, size: int) -> NDArray[Any]:
+        """The array, long enough for *size* entries."""
+        if size > len(self.data):
+            longer = np.full(int(size * _GROWTH) + _LEAST, self._fill, self.data.dtype)
+            longer[: len(self.data)] = self.data
+            self.data = longer
+        return self.data
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, those not in use included."""
+        return self.data.nbytes

@@ -1,0 +1,53 @@
+"""How many titles of a collection hold each word: what an IDF snapshot is made of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from qiaocrawl.dedup.cleaning import TitleCleaner
+from qiaocrawl.dedup.term_table import TermTable
+from qiaocrawl.dedup.title_words import TitleWords
+from qiaocrawl.items import TitleRecord
+from qiaocrawl.vsm import IdfSnapshot
+
+_TITLES_AT_A_TIME = 10_000
+
+
+def count_titles(
+    records: Iterable[TitleRecord], version: int, terms: Iterable[str] = (),
+    counted: Callable[[int], object] | None = None,
+) -> IdfSnapshot:
+    """The snapshot of all *records*, of the words they are compared by.
+
+    Names of sites and channels are cut off as far as they were learnt from the titles so far,
+    so only a host's first ones count theirs.
+
+    Args:
+        version: of the new snapshot.
+        terms: words that stay whole, such as those of topic packs.
+        counted: called with the number of titles just counted.
+    """
+    words, cleaner = TitleWords(TermTable(IdfSnapshot()), terms), TitleCleaner()
+    frequencies: Counter[str] = Counter()
+    documents = 0
+    for batch in _batches(records):
+        for record in batch:
+            cleaner.learn(record.title, record.host)
+        for title in words.texts([cleaner.clean(one.title, one.host) for one in batch]):
+            frequencies.update(set(title))
+        documents += len(batch)
+        if counted is not None:
+            counted(len(batch))
+    return IdfSnapshot(version, documents, frequencies)
+
+
+def _batches(records: Iterable[TitleRecord]) -> Iterable[list[TitleRecord]]:
+    batch: list[TitleRecord] = []
+    for record in records:
+        batch.append(record)
+        if len(batch) == _TITLES_AT_A_TIME:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

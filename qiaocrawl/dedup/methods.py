@@ -1,0 +1,54 @@
+"""What a method of title deduplication is, and the registry that finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar, Protocol
+
+from qiaocrawl.dedup.meeting import Meeting, Relation
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.registry import Registry
+
+LEAST_COSINE = 0.5
+"""The lowest cosine titles are searched by (the paper's lower bound)."""
+
+
+class TitleMethod(Protocol):
+    """Decides about two titles; knows nothing of the others."""
+
+    uses_scores: ClassVar[bool]
+    """Whether it looks at the pair model's score."""
+    uses_bodies: ClassVar[bool]
+    """Whether it looks at bodies; else they are neither kept nor compared."""
+    threshold: float
+    """What it means is the method's own; at most 1."""
+
+    @property
+    def least_cosine(self) -> float:
+        """Cosine in [0.5, 1] from which earlier titles are looked at."""
+        ...
+
+    def relation(self, meeting: Meeting) -> Relation:
+        """How the new title stands to the earlier one."""
+        ...
+
+
+MethodFactory = Callable[[float | None], TitleMethod]
+"""What is registered: a class called with a threshold, None for its default; it raises
+ConfigError for one that is out of its range."""
+
+methods: Registry[MethodFactory] = Registry("title deduplication", "qiaocrawl.dedup")
+
+
+def checked(threshold: float | None, default: float, *, least: float) -> float:
+    """*threshold*, or *default* for None.
+
+    Raises:
+        ConfigError: not a positive number from *least* to 1.
+    """
+    chosen = default if threshold is None else threshold
+    # Not "chosen < least", which is false for what is no number (nan).
+    if not (least <= chosen <= 1 and chosen > 0):
+        allowed = f"[{least:g}, 1]" if least else "(0, 1]"
+        raise ConfigError(f"the threshold of titles must lie in {allowed}, got {threshold!r}")
+    return chosen

@@ -1,0 +1,285 @@
+"""The index that judges every title against all before it, and remembers it in the same step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qiaocrawl.dedup.body_evidence import BodyEvidence
+from qiaocrawl.dedup.grouping import Grouping, Placed, grouped, in_order
+from qiaocrawl.dedup.host_titles import HostTitles
+from qiaocrawl.dedup.meeting import Relation
+from qiaocrawl.dedup.methods import TitleMethod, methods
+from qiaocrawl.dedup.pair_model import PairLook
+from qiaocrawl.dedup.remembered import Remembered
+from qiaocrawl.items import TitleRecord, Verdict, VerdictKind
+from qiaocrawl.vsm.snapshot import IdfSnapshot
+
+_AT_A_TIME = 1000
+_MAX_ROWS = 64
+"""Earlier titles of other words that one is compared with: those of the highest cosine."""
+_MAX_COPIES = 16
+"""Earlier titles of the same words that one is compared with: the latest."""
+_MAX_ALSO = 15
+
+_DISTINCT = Verdict(VerdictKind.DISTINCT, why="no earlier title is near")
+_RANKS = {
+    kind: rank
+    for rank, kind in enumerate(
+        (VerdictKind.DISTINCT, VerdictKind.SERIES, VerdictKind.REVISION, VerdictKind.REPRINT,
+         VerdictKind.SAME_PAGE)
+    )
+}  # fmt: skip
+
+Array = NDArray[Any]
+Found = dict[int, PairLook]
+"""Earlier titles by number, and what the titles by themselves say."""
+
+
+class TitleIndex:
+    """Judges titles. Not for use by several threads at once.
+
+    Every earlier title of the method's least cosine or more is found (see
+    :mod:`qiaocrawl.dedup.row_kernels`), and every earlier body that shares enough sentences
+    (see :class:`qiaocrawl.dedup.body_index.BodyIndex`). What is decided depends on the
+    titles before, not on how many are judged in one call.
+
+    Memory: about 120 bytes a title beside the vocabulary (200 bytes a distinct word), 28 with
+    host, source, date and digests, and 300 for a body of 20 sentences.
+
+    Args:
+        method: name of a method: ``reprint``, or the published ``vsm``.
+        threshold: the method's own; None or 0 = its default.
+        snapshot: gives words their weights; None = general usage.
+        terms: words to keep whole, such as those of topic packs.
+
+    Raises:
+        ConfigError: no such method, or a threshold outside of [0.5, 1] (``reprint``: (0, 1]).
+    """
+
+    def __init__(
+        self,
+        method: str = "reprint",
+        threshold: float | None = None,
+        *,
+        snapshot: IdfSnapshot | None = None,
+        terms: Iterable[str] = (),
+    ) -> None:
+        self._method: TitleMethod = methods.get(method)(threshold or None)
+        self._settings = method, self._method.threshold, snapshot or IdfSnapshot(), tuple(terms)
+        self._clear()
+
+    def _clear(self) -> None:
+        _, _, snapshot, terms = self._settings
+        self._known = Remembered(
+            snapshot, self._method.least_cosine, terms, bodies=self._method.uses_bodies
+        )
+        self._hosts = HostTitles()
+
+    def __len__(self) -> int:
+        """How many titles are remembered."""
+        return len(self._known)
+
+    def __contains__(self, key: bytes) -> bool:
+        """Whether the title of *key* is remembered."""
+        return self._number(key) >= 0
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes held, those of the vocabulary apart."""
+        return self._known.nbytes
+
+    @property
+    def vocabulary_size(self) -> int:
+        """How many words have been seen."""
+        return len(self._known.table)
+
+    def judge(self, record: TitleRecord) -> Verdict:
+        """How *record* stands to the titles judged before; remembered in the same step.
+
+        ``of`` is the earlier title it is most like in the way the verdict says; None for
+        DISTINCT. A key judged before is replaced.
+        """
+        return self.judge_all([record])[0]
+
+    def judge_all(self, records: Iterable[TitleRecord]) -> list[Verdict]:
+        """:meth:`judge` for many, one after the other, at a lower cost each."""
+        verdicts: list[Verdict] = []
+        for batch, titles in self._batches(records):
+            verdicts += self._judged(batch, titles)
+        return verdicts
+
+    def add(self, records: Iterable[TitleRecord]) -> None:
+        """Remember *records* without judging them."""
+        for batch, titles in self._batches(records):
+            numbers, _ = self._known.enter(batch, titles, search=False)
+            if self._known.bodies is not None:
+                for number, record in zip(numbers.tolist(), batch, strict=True):
+                    self._known.bodies.add(number, record)
+
+    def remove(self, key: bytes) -> None:
+        """Forget the title of *key*; an unknown key is no error."""
+        number = self._number(key)
+        if number >= 0:
+            self._hosts.forget(key, self._known.members.host(number))
+            self._known.remove(number)
+
+    def near(self, title: str, host: str = "") -> list[tuple[bytes, float]]:
+        """Keys and cosines of all remembered titles at least the least cosine near *title*."""
+        batch = self._known.words.of([self._hosts.clean(TitleRecord(b"", title, host))])
+        rows, cosines = self._known.rows.near(batch.words)
+        return [
+            (self._known.members.key(number), cosine)
+            for row, cosine in zip(rows.tolist(), cosines.tolist(), strict=True)
+            for number in self._known.members_from(self._known.rows.head(row), len(self))
+        ]
+
+    def regroup(
+        self, records: Iterable[TitleRecord], placed: Placed | None = None
+    ) -> Grouping:
+        """Verdicts and groups of a whole collection, the same for any order of *records*.
+
+        Neither reads nor changes what :meth:`judge` remembers; method, threshold and weights
+        are the same. Titles are judged by publish date, undated ones last, with what all of
+        them teach about their hosts.
+
+        Args:
+            placed: called with the number of titles just grouped; what it raises ends the pass.
+        """
+        method, threshold, snapshot, terms = self._settings
+        fresh = TitleIndex(method, threshold, snapshot=snapshot, terms=terms)
+        ordered = in_order(records)
+        for record in ordered:
+            fresh._hosts.learn(record)
+        return grouped(ordered, fresh.judge_all, placed)
+
+    # --- one batch ------------------------------------------------------------------------
+
+    def _number(self, key: bytes) -> int:
+        return int(self._known.members.numbers([TitleRecord(key, "")])[0])
+
+    def _batches(
+        self, records: Iterable[TitleRecord]
+    ) -> Iterator[tuple[list[TitleRecord], list[str]]]:
+        """Records of new keys and their clean titles, cut where earlier titles change."""
+        batch: list[TitleRecord] = []
+        titles: list[str] = []
+        for chunk in _chunks(records):
+            known = self._known.members.numbers(chunk)
+            # Their numbers are not known yet.
+            met = {record.key for record in batch}
+            for record, number in zip(chunk, known.tolist(), strict=True):
+                replaces = number >= 0 or record.key in met
+                if batch and (replaces or len(batch) == _AT_A_TIME):
+                    yield batch, titles
+                    batch, titles = [], []
+                if replaces:
+                    self.remove(record.key)
+                if self._hosts.learn(record):
+                    if batch:
+                        yield batch, titles
+                        batch, titles = [], []
+                    self._clean_again(record.host)
+                batch.append(record)
+                # By what is learnt so far, whatever the rest of the batch teaches.
+                titles.append(self._hosts.clean(record))
+                met.add(record.key)
+        if batch:
+            yield batch, titles
+
+    def _clean_again(self, host: str) -> None:
+        for key, title in self._hosts.earlier(host):
+            number = self._number(key)
+            if number >= 0:
+                self._known.rename(number, title)
+
+    def _judged(self, batch: list[TitleRecord], titles: list[str]) -> list[Verdict]:
+        numbers, pairs = self._known.enter(batch, titles, search=True, limit=_MAX_ROWS)
+        found = self._near_titles(numbers, pairs)
+        verdicts = [_DISTINCT] * len(batch)
+        for place, (number, record) in enumerate(zip(numbers.tolist(), batch, strict=True)):
+            bodies = self._near_bodies(number, record)
+            near = found.get(place, {})
+            if near or bodies:
+                for earlier in bodies.keys() - near.keys():
+                    near[earlier] = self._titles_of(number, earlier)
+                verdicts[place] = self._verdict(record, number, near, bodies)
+        return verdicts
+
+    def _near_titles(
+        self, numbers: Array, pairs: tuple[Array, Array, Array, Array]
+    ) -> dict[int, Found]:
+        """By place in the batch, the earlier titles near by their words."""
+        titles, rows, cosines, newest = pairs
+        looks = self._looks(self._known.members.rows[numbers[titles]], rows, cosines)
+        found: dict[int, Found] = {}
+        for place, head, look in zip(titles.tolist(), newest.tolist(), looks, strict=True):
+            near = found.setdefault(place, {})
+            for number in self._known.members_from(head, _MAX_COPIES):
+                near[number] = look
+        return found
+
+    def _looks(self, ones: Array, others: Array, cosines: Array) -> list[PairLook]:
+        """What the titles of pairs of rows say by themselves."""
+        if self._method.uses_scores:
+            return self._known.compared(ones, others, cosines)
+        return [PairLook(cosine, 0.0, 0, False) for cosine in cosines.tolist()]
+
+    def _near_bodies(self, number: int, record: TitleRecord) -> dict[int, BodyEvidence]:
+        """Earlier titles whose bodies share sentences; the record's own body is remembered."""
+        if self._known.bodies is None or not record.body_sketch:
+            return {}
+        found = dict(self._known.bodies.near(record))
+        self._known.bodies.add(number, record)
+        return found
+
+    def _titles_of(self, own: int, earlier: int) -> PairLook:
+        """Two titles that were not found by their words."""
+        rows = self._known.members.rows
+        cosine = self._known.cosine(int(rows[own]), int(rows[earlier]))
+        return self._looks(rows[[own]], rows[[earlier]], np.array([cosine]))[0]
+
+    def _verdict(
+        self, record: TitleRecord, number: int, near: Found, bodies: dict[int, BodyEvidence]
+    ) -> Verdict:
+        relations: list[tuple[int, float, Relation]] = []
+        for earlier, look in near.items():
+            body = bodies.get(earlier)
+            if body is None and self._known.bodies is not None and record.body_sketch:
+                body = self._known.bodies.evidence(record, earlier)
+            meeting = self._known.meeting(record, number, earlier, look, body)
+            relations.append((earlier, look.cosine, self._method.relation(meeting)))
+        return self._summed(relations)
+
+    def _summed(self, relations: Sequence[tuple[int, float, Relation]]) -> Verdict:
+        """The strongest relation, and the others of the same story."""
+        key = self._known.members.key
+        ranked = sorted(
+            relations,
+            key=lambda one: (one[2].is_same_story, one[2].strength, _RANKS[one[2].kind],
+                             one[1], key(one[0])),
+            reverse=True,
+        )  # fmt: skip
+        earlier, cosine, relation = ranked[0]
+        if relation.kind is VerdictKind.DISTINCT:
+            return Verdict(VerdictKind.DISTINCT, None, cosine, relation.why)
+        also = [key(number) for number, _, other in ranked[1:] if other.is_same_story]
+        same = relation.is_same_story
+        return Verdict(
+            relation.kind, key(earlier), cosine, relation.why,
+            tuple(also[:_MAX_ALSO]) if same else (),
+        )
+
+
+def _chunks(records: Iterable[TitleRecord]) -> Iterator[list[TitleRecord]]:
+    chunk: list[TitleRecord] = []
+    for record in records:
+        chunk.append(record)
+        if len(chunk) == _AT_A_TIME:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
