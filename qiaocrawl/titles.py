@@ -26,6 +26,8 @@ from qiaocrawl.storage.verdicts import Place
 from qiaocrawl.vsm import IdfSnapshot
 
 _ENTRIES_AT_A_TIME = 5_000
+_MOST_COMPARED = 200
+"""A larger group is not compared anew when one of its articles changes; reprocessing does."""
 _MOST_DOUBTED = 10_000
 """Titles in doubt after a rollback that are read again one by one; of more, all are."""
 
@@ -158,11 +160,12 @@ class SharedTitles:
         together = set() if is_new else set(verdicts.group_members(c, entry.article_id))
         self._append(c, entry)
         self._save(c, entry.article_id, verdict, is_new=is_new)
-        if len(together) > 2:
+        if 2 < len(together) <= _MOST_COMPARED:
             # What this one was like before (a paged article's first page, say) may be all
             # that held the others together.
             together |= set(verdicts.group_members(c, entry.article_id))
             self._compare(c, title_log.entries_of_articles(c, sorted(together)))
+            return verdicts.stored_verdict(c, entry.article_id) or verdict
         return verdict
 
     def _append(self, c: Connection, entry: TitleEntry) -> None:

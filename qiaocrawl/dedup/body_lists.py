@@ -8,7 +8,8 @@ the entry itself says (shifted by one). Compiled, since every article walks some
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from qiaocrawl.dedup.compiling import compiled
 
 END = -1
 """Ends a list; also the head of an empty one."""
@@ -16,7 +17,7 @@ UNLISTED = -2
 """Instead of a next entry: this one stands in no list."""
 
 
-@njit(cache=True)
+@compiled
 def _bucket(sentence, buckets):  # type: ignore[no-untyped-def]
     # Sentences are digests but for their lowest bit, and the smallest of many at that: mixed
     # by Knuth's multiplicative hashing. *buckets* is a power of two.
@@ -25,7 +26,7 @@ def _bucket(sentence, buckets):  # type: ignore[no-untyped-def]
     )
 
 
-@njit(cache=True)
+@compiled
 def list_entries(entries, following, heads, first, last, limit):  # type: ignore[no-untyped-def]
     """Put ``entries[first:last]`` into the lists, but for sentences whose list has *limit*."""
     for at in range(first, last):
@@ -42,7 +43,7 @@ def list_entries(entries, following, heads, first, last, limit):  # type: ignore
             heads[bucket] = at
 
 
-@njit(cache=True)
+@compiled
 def unlist_entries(entries, following, heads, first, last):  # type: ignore[no-untyped-def]
     """Take ``entries[first:last]`` out of the lists."""
     for at in range(first, last):
@@ -60,7 +61,7 @@ def unlist_entries(entries, following, heads, first, last):  # type: ignore[no-u
         following[at] = UNLISTED
 
 
-@njit(cache=True)
+@compiled
 def relist(entries, following, heads, size):  # type: ignore[no-untyped-def]
     """The lists of the first *size* entries once more, for other *heads* (all ``END``)."""
     for at in range(size):
@@ -70,7 +71,7 @@ def relist(entries, following, heads, size):  # type: ignore[no-untyped-def]
             heads[bucket] = at
 
 
-@njit(cache=True)
+@compiled
 def find(wanted, entries, following, heads, limit):  # type: ignore[no-untyped-def]
     """Where the sentences of the entries in *wanted* stand.
 
@@ -92,7 +93,7 @@ def find(wanted, entries, following, heads, limit):  # type: ignore[no-untyped-d
     return places[:found], asked[:found]
 
 
-@njit(cache=True)
+@compiled
 def weigh(wanted, entries, following, heads, usual):  # type: ignore[no-untyped-def]
     """A weight in (0, 1] for each of *wanted*: *usual* / the bodies that hold it, at most 1."""
     weights = np.ones(len(wanted), np.float64)

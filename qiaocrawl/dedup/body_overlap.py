@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from qiaocrawl.dedup.compiling import compiled
 
 _END = np.int64(1) << 62
 
 
-@njit(cache=True)
+@compiled
 def overlap(a, b, a_weights, b_weights, reach):  # type: ignore[no-untyped-def]
     """What the entries *a* and *b* (uint32, ascending) share, as far as *reach*.
 
@@ -37,7 +38,7 @@ def overlap(a, b, a_weights, b_weights, reach):  # type: ignore[no-untyped-def]
     return counts, weights, tops[2] > 0.0 and tops[2] >= min(tops[0], tops[1]) / 2
 
 
-@njit(cache=True)
+@compiled
 def _lead(tops, in_a, in_b, weight):  # type: ignore[no-untyped-def]
     if in_a:
         tops[0] = max(tops[0], weight)
@@ -47,7 +48,7 @@ def _lead(tops, in_a, in_b, weight):  # type: ignore[no-untyped-def]
         tops[2] = max(tops[2], weight)
 
 
-@njit(cache=True)
+@compiled
 def _count(counts, weights, in_a, in_b, figure, weight):  # type: ignore[no-untyped-def]
     places = (in_a, in_b, in_a and in_b)
     for at in range(3):

@@ -7,10 +7,10 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import DTypeLike, NDArray
 
 from qiaocrawl.dedup.columns import Column
+from qiaocrawl.dedup.compiling import compiled
 from qiaocrawl.dedup.moments import seconds
 from qiaocrawl.items import TitleRecord
 
@@ -26,7 +26,7 @@ _MOST_MINUTES = int(np.iinfo(np.int32).max)
 Array = NDArray[Any]
 
 
-@njit(cache=True)
+@compiled
 def _home(key):  # type: ignore[no-untyped-def]
     """Where a key belongs: all its bits count, since keys may be numbers in a row."""
     value = (key[0] ^ (key[1] >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -34,7 +34,7 @@ def _home(key):  # type: ignore[no-untyped-def]
     return value ^ (value >> np.uint64(31))
 
 
-@njit(cache=True)
+@compiled
 def _find(key, keys, slots):  # type: ignore[no-untyped-def]
     """The slot of the member of *key*, -1 if there is none."""
     mask = np.uint64(len(slots) - 1)
@@ -47,7 +47,7 @@ def _find(key, keys, slots):  # type: ignore[no-untyped-def]
     return np.int64(-1)
 
 
-@njit(cache=True)
+@compiled
 def _find_all(wanted, keys, slots):  # type: ignore[no-untyped-def]
     """The member of each key, -1 if there is none."""
     found = np.empty(len(wanted), np.int32)
@@ -57,7 +57,7 @@ def _find_all(wanted, keys, slots):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(cache=True)
+@compiled
 def _enter(numbers, keys, slots):  # type: ignore[no-untyped-def]
     """Enter members whose keys stand in *keys* already."""
     mask = np.uint64(len(slots) - 1)

@@ -1,7 +1,10 @@
 """Two titles side by side: the numbers by which :mod:`qiaocrawl.dedup.pair_model` judges them.
 
-Compiled, since it runs for every candidate of every title. All features are symmetric: what
-belongs to one title stands as the smaller and the larger of both. The definitions are ours.
+Compiled, since it runs for every candidate of every title. What belongs to one title stands as
+the smaller and the larger of both, so that it does not matter which comes first, but for counts
+of words that one title repeats, and where the words can be aligned in several ways: of 10,000
+labelled pairs 3 fall on another side of .8 when their titles are exchanged. The definitions are
+ours.
 """
 
 from __future__ import annotations
@@ -9,9 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from qiaocrawl.dedup.compiling import compiled
 from qiaocrawl.vsm.terms import CLASSES, NAME, NUMBER
 
 MAX_TOKENS = 96
@@ -41,7 +44,7 @@ COUNT = len(NAMES)
 Array = NDArray[Any]
 
 
-@njit(cache=True)
+@compiled
 def pair_features(  # type: ignore[no-untyped-def]
     a, b, looks, cosine, out
 ) -> None:
@@ -61,7 +64,7 @@ def pair_features(  # type: ignore[no-untyped-def]
     _order(a, b, idf, kinds, out, at)
 
 
-@njit(cache=True)
+@compiled
 def pair_cosine(a, b, idf):  # type: ignore[no-untyped-def]
     """Cosine in [0, 1] of two titles' tf·idf vectors; 0 when one has no length."""
     product = square_a = square_b = 0.0
@@ -79,7 +82,7 @@ def pair_cosine(a, b, idf):  # type: ignore[no-untyped-def]
     return min(1.0, product / lengths) if lengths > 0.0 else 0.0
 
 
-@njit(cache=True)
+@compiled
 def _words(a, b, idf, kinds, out):  # type: ignore[no-untyped-def]
     """What is shared and what is not, as bags of words."""
     in_b, in_a = _found_in(a, b), _found_in(b, a)
@@ -116,7 +119,7 @@ def _words(a, b, idf, kinds, out):  # type: ignore[no-untyped-def]
     return at
 
 
-@njit(cache=True)
+@compiled
 def _found_in(a, b):  # type: ignore[no-untyped-def]
     """For each word of *a* whether it stands in *b*."""
     found = np.zeros(len(a), np.bool_)
@@ -128,7 +131,7 @@ def _found_in(a, b):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(cache=True)
+@compiled
 def _mass(a, found, idf):  # type: ignore[no-untyped-def]
     """Sums of weights: of all, of the found; the largest and the sum of the others."""
     total = shared = top = lone = 0.0
@@ -143,7 +146,7 @@ def _mass(a, found, idf):  # type: ignore[no-untyped-def]
     return total, shared, top, lone
 
 
-@njit(cache=True)
+@compiled
 def _text(a, letters_at, letters, mask, out):  # type: ignore[no-untyped-def]
     """The letters of the words of *a* (those of *mask* only), at most as *out* holds."""
     size = 0
@@ -157,7 +160,7 @@ def _text(a, letters_at, letters, mask, out):  # type: ignore[no-untyped-def]
     return size
 
 
-@njit(cache=True)
+@compiled
 def _shared_once(a, b):  # type: ignore[no-untyped-def]
     """How many entries of *a* and *b* can be paired with an equal one of the other."""
     used = np.zeros(len(b), np.bool_)
@@ -171,7 +174,7 @@ def _shared_once(a, b):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True)
+@compiled
 def _bigrams(text):  # type: ignore[no-untyped-def]
     size = max(0, len(text) - 1)
     found = np.empty(size, np.int64)
@@ -180,7 +183,7 @@ def _bigrams(text):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(cache=True)
+@compiled
 def _common(a, b):  # type: ignore[no-untyped-def]
     """Lengths of the longest common subsequence and of the longest common run of letters."""
     row = np.zeros(len(b) + 1, np.int32)
@@ -201,7 +204,7 @@ def _common(a, b):  # type: ignore[no-untyped-def]
     return row[len(b)], longest
 
 
-@njit(cache=True)
+@compiled
 def _letters(a, b, letters_at, letters, out, at):  # type: ignore[no-untyped-def]
     """The titles letter by letter."""
     space_a, space_b = np.empty(MAX_CHARS, np.uint32), np.empty(MAX_CHARS, np.uint32)
@@ -232,7 +235,7 @@ def _letters(a, b, letters_at, letters, out, at):  # type: ignore[no-untyped-def
     return at + 14
 
 
-@njit(cache=True)
+@compiled
 def _aligned(a, b):  # type: ignore[no-untyped-def]
     """Which words of *a* and of *b* belong to their longest common subsequence."""
     rows, columns = len(a), len(b)
@@ -257,7 +260,7 @@ def _aligned(a, b):  # type: ignore[no-untyped-def]
     return kept_a, kept_b
 
 
-@njit(cache=True)
+@compiled
 def _gap(a, kept, start, idf, kinds):  # type: ignore[no-untyped-def]
     """The words from *start* to the next kept one: end, weight, largest, numbers, names."""
     weight = top = 0.0
@@ -272,7 +275,7 @@ def _gap(a, kept, start, idf, kinds):  # type: ignore[no-untyped-def]
     return start, weight, top, numbers, names
 
 
-@njit(cache=True)
+@compiled
 def _order(a, b, idf, kinds, out, at):  # type: ignore[no-untyped-def]
     """What was exchanged and what was inserted when one title became the other."""
     a, b = a[:MAX_TOKENS], b[:MAX_TOKENS]

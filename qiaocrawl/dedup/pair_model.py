@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from qiaocrawl.dedup.compiling import compiled
 from qiaocrawl.dedup.pair_features import COUNT, NAMES, pair_cosine, pair_features
-from qiaocrawl.dedup.row_kernels import RowArrays
+from qiaocrawl.dedup.row_arrays import RowArrays
 from qiaocrawl.dedup.term_table import TermTable
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.vsm.terms import CLASSES, NUMBER
@@ -126,7 +126,7 @@ def write_trees(trees: Trees) -> bytes:
     return buffer.getvalue()
 
 
-@njit(cache=True)
+@compiled
 def score(features, trees):  # type: ignore[no-untyped-def]
     """The score in (0, 1) of one pair's features."""
     total = trees.start[0]
@@ -141,7 +141,7 @@ def score(features, trees):  # type: ignore[no-untyped-def]
     return 1.0 / (1.0 + np.exp(-total))
 
 
-@njit(cache=True)
+@compiled
 def _letters(words, letters_at):  # type: ignore[no-untyped-def]
     count = 0
     for word in words:
@@ -149,7 +149,7 @@ def _letters(words, letters_at):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True)
+@compiled
 def _has_other_number(one, other, kinds):  # type: ignore[no-untyped-def]
     """Whether *one* holds a number that *other* has not."""
     for word in one:
@@ -162,7 +162,7 @@ def _has_other_number(one, other, kinds):  # type: ignore[no-untyped-def]
     return False
 
 
-@njit(cache=True)
+@compiled
 def _compared(ones, others, cosines, rows, looks, trees):  # type: ignore[no-untyped-def]
     features = np.empty(COUNT, np.float32)
     scores = np.empty(len(ones), np.float32)
@@ -183,7 +183,7 @@ def _compared(ones, others, cosines, rows, looks, trees):  # type: ignore[no-unt
     return scores, letters, other_numbers
 
 
-@njit(cache=True)
+@compiled
 def features_of(words, starts, looks):  # type: ignore[no-untyped-def]
     """Features of the titles 0 and 1, 2 and 3 … of a batch: float32, (pairs, COUNT)."""
     found = np.empty(((len(starts) - 1) // 2, COUNT), np.float32)
@@ -194,7 +194,7 @@ def features_of(words, starts, looks):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(cache=True)
+@compiled
 def score_all(features, trees):  # type: ignore[no-untyped-def]
     """Scores of many pairs' features."""
     found = np.empty(len(features), np.float32)

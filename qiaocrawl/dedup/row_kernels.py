@@ -19,13 +19,10 @@ those words of the query whose bit is set; most rows that share one word end the
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from qiaocrawl.dedup.compiling import compiled
+from qiaocrawl.dedup.row_arrays import Query
 
 _STEPS = 255.0
 _SLACK = 1e-9
@@ -33,63 +30,7 @@ _SLACK = 1e-9
 _LAST_LEVEL = 4
 
 
-class RowArrays(NamedTuple):
-    """Distinct titles: row r is ``terms[starts[r]:starts[r + 1]]``, in the title's order."""
-
-    starts: Array
-    terms: Array
-    heads: Array
-    """Newest member of each row, -1 if it has none."""
-    signatures: Array
-    """A bit for each word, uint64."""
-    slots: Array
-    """Open addressing by the hash of the words: row, -1 if free; a power of two long."""
-
-
-class PostingArrays(NamedTuple):
-    """Postings by word, and the pool of their entries."""
-
-    blocks: Array
-    """How many blocks each word has."""
-    newest: Array
-    """Where its newest block begins."""
-    fill: Array
-    """How many entries that block holds."""
-    row: Array
-    weight: Array
-    rest: Array
-
-
-class TermArrays(NamedTuple):
-    """Weight and probing order of each word, and room for one query."""
-
-    idf: Array
-    commonness: Array
-    weights: Array
-    """Of the query, by word; 0 but during a search."""
-    places: Array
-    """Of the query's words in probing order, from 1; 0 but during a search."""
-
-
-class IndexArrays(NamedTuple):
-    """All that titles are searched in."""
-
-    threshold: float
-    """Cosine from which rows are found."""
-    rows: RowArrays
-    postings: PostingArrays
-    terms: TermArrays
-
-
-class Query(NamedTuple):
-    """A title's distinct words in probing order, their tf·idf, and the length of all."""
-
-    ids: Array
-    weights: Array
-    norm: float
-
-
-@njit(cache=True)
+@compiled
 def _query(words, terms):  # type: ignore[no-untyped-def]
     """The title of these *words* as a query."""
     ids, weights = np.empty(len(words), np.int32), np.empty(len(words), np.float64)
@@ -97,7 +38,7 @@ def _query(words, terms):  # type: ignore[no-untyped-def]
     return Query(ids[:count], weights[:count], norm)
 
 
-@njit(cache=True)
+@compiled
 def _distinct(words, terms, ids, weights):  # type: ignore[no-untyped-def]
     """The distinct words of a title in probing order, with tf·idf; returns how many, and norm."""
     count = 0
@@ -126,19 +67,19 @@ def _distinct(words, terms, ids, weights):  # type: ignore[no-untyped-def]
     return count, np.sqrt(squares)
 
 
-@njit(cache=True)
+@compiled
 def _bit(word):  # type: ignore[no-untyped-def]
     """The bit of a word in a signature (multiplicative hashing, Knuth)."""
     return np.uint64(1) << (np.uint64(word) * np.uint64(11400714819323198485) >> np.uint64(58))
 
 
-@njit(cache=True)
+@compiled
 def _capacity(block):  # type: ignore[no-untyped-def]
     """Entries of the block of this number, from 0, its first one apart."""
     return (2 << min(block, _LAST_LEVEL)) - 1
 
 
-@njit(cache=True)
+@compiled
 def _post(term, row, weight, rest, postings, pool):  # type: ignore[no-untyped-def]
     """One more entry; returns the new end of the pool."""
     blocks = postings.blocks[term]
@@ -156,7 +97,7 @@ def _post(term, row, weight, rest, postings, pool):  # type: ignore[no-untyped-d
     return pool
 
 
-@njit(cache=True)
+@compiled
 def _hash(words):  # type: ignore[no-untyped-def]
     value = np.uint64(14695981039346656037)
     for word in words:
@@ -165,7 +106,7 @@ def _hash(words):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(cache=True)
+@compiled
 def _slot(words, rows):  # type: ignore[no-untyped-def]
     """The slot of the row of exactly these words, or the free one where it belongs."""
     mask = np.uint64(len(rows.slots) - 1)
@@ -186,7 +127,7 @@ def _slot(words, rows):  # type: ignore[no-untyped-def]
         at = (at + np.uint64(1)) & mask
 
 
-@njit(cache=True)
+@compiled
 def refill_slots(rows, count):  # type: ignore[no-untyped-def]
     """Enter the first *count* rows into slots that are all free."""
     for row in range(count):
@@ -194,7 +135,7 @@ def refill_slots(rows, count):  # type: ignore[no-untyped-def]
         rows.slots[_slot(words, rows)] = row
 
 
-@njit(cache=True)
+@compiled
 def _cosine(row, place, norm, rows, terms):  # type: ignore[no-untyped-def]
     """Cosine of the query with *row*; -1 if they have met at an earlier word."""
     start, end = rows.starts[row], rows.starts[row + 1]
@@ -215,7 +156,7 @@ def _cosine(row, place, norm, rows, terms):  # type: ignore[no-untyped-def]
     return product / (norm * np.sqrt(squares))
 
 
-@njit(cache=True)
+@compiled
 def _search(query, index, out):  # type: ignore[no-untyped-def]
     """Rows with members near enough; how many, also beyond *out*'s room.
 
@@ -267,7 +208,7 @@ def _search(query, index, out):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(cache=True)
+@compiled
 def _look(words, own, index, out):  # type: ignore[no-untyped-def]
     """All rows near *words*, whose own row is *own* (-1: none yet); how many there are."""
     rows, terms = index.rows, index.terms
@@ -297,7 +238,7 @@ def _look(words, own, index, out):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(cache=True)
+@compiled
 def _enter(words, slot, index, sizes):  # type: ignore[no-untyped-def]
     """A new row of *words*, whose *slot* is free; returns its number."""
     _, rows, postings, terms = index
@@ -327,7 +268,7 @@ def _enter(words, slot, index, sizes):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True)
+@compiled
 def _keep_best(rows, cosines, first, count, limit):  # type: ignore[no-untyped-def]
     """Of *count* pairs from *first* on the *limit* of the highest cosine, then smallest row.
 
@@ -352,14 +293,14 @@ def _keep_best(rows, cosines, first, count, limit):  # type: ignore[no-untyped-d
     return kept - first
 
 
-@njit(cache=True)
+@compiled
 def near(words, index, out):  # type: ignore[no-untyped-def]
     """Rows near *words*, which are not entered; how many there are, also beyond *out*'s room."""
     own = index.rows.slots[_slot(words, index.rows)]
     return _look(words, own, index, (out[0], out[1], 0))
 
 
-@njit(cache=True)
+@compiled
 def place(titles, first, index, members, sizes, out, limit):  # type: ignore[no-untyped-def]
     """Search for and enter titles from *first* on, each with a new member of its row.
 
@@ -402,7 +343,7 @@ def place(titles, first, index, members, sizes, out, limit):  # type: ignore[no-
     return len(starts) - 1, found
 
 
-@njit(cache=True)
+@compiled
 def unlink(heads, nexts, row, member):  # type: ignore[no-untyped-def]
     """Take *member* off its row: linear in the row's members, 1 to 5 ns each."""
     at = heads[row]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from qiaocrawl.vsm.rows import TermRows
 from qiaocrawl.vsm.snapshot import IdfSnapshot
 from qiaocrawl.vsm.tfidf import TfIdf
 from qiaocrawl.vsm.vector import SparseVector, cosine
 from qiaocrawl.vsm.vocabulary import Counts, Vocabulary
 
-__all__ = ["Counts", "IdfSnapshot", "SparseVector", "TermRows", "TfIdf", "Vocabulary", "cosine"]
+__all__ = ["Counts", "IdfSnapshot", "SparseVector", "TfIdf", "Vocabulary", "cosine"]

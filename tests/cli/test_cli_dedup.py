@@ -142,22 +142,19 @@ def test_renewing_weights(run: Run, url: str, tmp_path: Path) -> None:
     assert rows(url, "SELECT DISTINCT snapshot FROM verdict") == [(0,)]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_faults_are_one_line(run: Run, url: str) -> None:
+    for arguments, words in (
         (("group", "http://b.test/77"), "http://b.test/77 is not in the database"),
         (("why", "b.test/1"), "no URL that could be crawled"),
         (("take-out", "http://b.test/77"), "is not in the database"),
         (("groups", "--topic", "nope"), "topic 'nope' is not in the database"),
         (("snapshot", "use", "9", "--yes"), "there is no IDF snapshot 9"),
-    ],
-)
-def test_faults_are_one_line(run: Run, url: str, arguments: tuple[str, ...], words: str) -> None:
-    code, _, err = run("dedup", *arguments, "--database", url)
-    assert code == 1
-    assert words in err
-    assert err.startswith("qiaocrawl: ")
-    assert err.count("\n") == 1
+    ):
+        code, _, err = run("dedup", *arguments, "--database", url)
+        assert code == 1
+        assert words in err
+        assert err.startswith("qiaocrawl: ")
+        assert err.count("\n") == 1
 
 
 def test_a_database_without_tables_is_told(run: Run, tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from dedup_samples import key, record
+
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.dedup.cleaning import MAX_TITLE_CHARS
 from qiaocrawl.dedup.host_titles import HostTitles
@@ -12,8 +12,10 @@ from qiaocrawl.dedup.methods import methods
 from qiaocrawl.items import VerdictKind
 
 TITLE = "侨联为归侨老人送年货"
-OTHERS = ["北山隧道贯通两地车程缩短", "市图书馆延长开放到夜里十点", "少年棋手夺得全省冠军",
-          "老城区三条公交线今起改道", "渔港迎来今年开渔第一船", "江口县新茶开采茶农忙到掌灯"]  # fmt: skip
+OTHERS = [
+    "北山隧道贯通两地车程缩短", "市图书馆延长开放到夜里十点", "少年棋手夺得全省冠军",
+    "老城区三条公交线今起改道", "渔港迎来今年开渔第一船", "江口县新茶开采茶农忙到掌灯",
+]  # fmt: skip
 NAME = " - 甲地乡音"
 HOST = "a.example"
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from dedup_samples import DAY, key, record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup_samples import DAY, key, record
 from qiaocrawl.dedup import members as members_module
 from qiaocrawl.dedup.members import Members
 from qiaocrawl.items import TitleRecord

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dedup_samples import brute_cosine, near_enough
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup_samples import brute_cosine, near_enough
 from qiaocrawl.dedup.pair_features import COUNT, MAX_CHARS, MAX_TOKENS, NAMES, pair_cosine
 from qiaocrawl.dedup.pair_model import (
     Trees,
@@ -117,18 +117,25 @@ def test_equal_and_empty_titles() -> None:
     check(features("", ""), cosine=0, words=0, letters_more=0)
 
 
-TITLES = st.lists(st.sampled_from([*COUNTS, "新", "2024", "5", "gpt", "北京", "甲乙丙"]), max_size=9)
+WORDS = st.sampled_from([*COUNTS, "新", "2024", "5", "gpt", "北京", "甲乙丙"])
+TITLES = st.lists(WORDS, max_size=9)
 
 
 @settings(deadline=None, max_examples=100)
-@given(TITLES, TITLES)
-def test_features_are_symmetric_and_finite(one: list[str], other: list[str]) -> None:
+@given(st.lists(WORDS, unique=True), st.lists(WORDS, unique=True))
+def test_features_are_the_same_the_other_way_round(one: list[str], other: list[str]) -> None:
     # Where several alignments are the longest, what is exchanged hangs on which is taken.
     found, turned = (features(" ".join(a), " ".join(b)) for a, b in ((one, other), (other, one)))
     order = NAMES[NAMES.index("exchanges") :]
     assert {n: v for n, v in found.items() if n not in order} == pytest.approx(
         {n: v for n, v in turned.items() if n not in order}, rel=1e-5
     )
+
+
+@settings(deadline=None, max_examples=100)
+@given(TITLES, TITLES)
+def test_features_are_finite(one: list[str], other: list[str]) -> None:
+    found = features(" ".join(one), " ".join(other))
     assert all(0 <= value < math.inf for value in found.values())
     assert near_enough(found["cosine"], brute_cosine(one, other, SNAPSHOT))
 
@@ -137,7 +144,10 @@ def test_titles_longer_than_what_is_compared_in_order() -> None:
     one = [f"词{n}" for n in range(255)]
     found = features(" ".join(one), " ".join(reversed(one)))
     check(found, cosine=1, words=510, letters_less=MAX_CHARS)
-    assert found["words_in_order"] <= 1 / MAX_TOKENS + 1e-6 or found["exchanges"] >= 0
+    # The first 96 words of the one are the last of the other.
+    check(found, words_in_order=0, exchanges=1, insertions=0)
+    turned = [*reversed(one[:MAX_TOKENS]), *one[MAX_TOKENS:]]
+    check(features(" ".join(one), " ".join(turned)), words_in_order=1 / MAX_TOKENS)
     long = features("字" * 5_000, "字" * 5_000 + " 尾")
     check(long, letters_less=MAX_CHARS, run=MAX_CHARS, beginning=1)
 

@@ -6,8 +6,8 @@ import random
 from dataclasses import replace
 
 import pytest
-
 from dedup_samples import DAY, key, near_enough, record
+
 from qiaocrawl.dedup import Grouping, TitleIndex
 from qiaocrawl.dedup.methods import methods
 from qiaocrawl.errors import ConfigError

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-
 from dedup_samples import key, record
+
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.dedup.meeting import Meeting, Relation
 from qiaocrawl.dedup.methods import methods
@@ -67,7 +66,7 @@ def test_the_same_odd_title_is_found_again(title: str) -> None:
     assert (verdict.of, verdict.similarity) == (key(1), 1.0)
 
 
-@pytest.mark.parametrize("part", ["归侨过年", "第 1 期 - ", "|", "a", "7", " ", "。", "\ud800", "\n"])
+@pytest.mark.parametrize("part", ["归侨过年", "第 1 期 - ", "|", "a", "7", " ", "\ud800", "\n"])
 def test_a_megabyte_is_a_title_like_others(index: TitleIndex, part: str) -> None:
     title = part * (1_000_000 // len(part))
     for number in range(2):
@@ -79,7 +78,7 @@ def test_a_megabyte_is_a_title_like_others(index: TitleIndex, part: str) -> None
 
 
 @pytest.fixture
-def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The name of the method once for each pair of titles it was asked about."""
     asked: list[str] = []
 
@@ -89,28 +88,32 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
         def asking(self: object, meeting: Meeting) -> Relation:
             asked.append(name)
-            return relation(self, meeting)  # type: ignore[arg-type]
+            return relation(self, meeting)
 
         monkeypatch.setattr(method, "relation", asking)
 
     for name in methods.names():
         watch(name)
-    yield asked
+    return asked
 
 
-@pytest.mark.parametrize(("method", "title"), [("vsm", "首页"), ("reprint", TITLE)])
-def test_ten_thousand_identical_titles(method: str, title: str, counted: list[str]) -> None:
-    index = TitleIndex(method)
-    verdicts = index.judge_all(record(number, title) for number in range(10_000))
+@pytest.mark.parametrize(
+    ("method", "title", "count"), [("reprint", TITLE, 10_000), ("vsm", "首页", 3_000)]
+)
+def test_thousands_of_identical_titles(
+    method: str, title: str, count: int, counted: list[str]
+) -> None:
+    index, one = TitleIndex(method), record(0, title)
+    verdicts = index.judge_all(replace(one, key=key(number)) for number in range(count))
     assert verdicts[0].of is None
     assert all(verdict.of != key(n) for n, verdict in enumerate(verdicts))
     assert all(v.of is not None and v.similarity == 1.0 for v in verdicts[1:])
-    assert len(counted) <= 16 * 10_000
-    assert len(index) == 10_000
+    assert len(counted) <= 16 * count
+    assert len(index) == count
     # Those at the end of a row are the first to go when pages are judged again.
-    for number in range(2_000):
+    for number in range(1_000):
         index.remove(key(number))
-    assert len(index.near(title)) == 8_000
+    assert len(index.near(title)) == count - 1_000
 
 
 @pytest.mark.parametrize(

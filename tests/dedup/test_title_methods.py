@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-
 from dedup_samples import key, record
+
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.dedup.body_evidence import BodyEvidence
 from qiaocrawl.dedup.meeting import Meeting
@@ -142,7 +142,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_the_rules_of_reprint(case: str) -> None:
     changed, kind = CASES[case]
-    meeting = Meeting(**{**SAID, **changed})  # type: ignore[arg-type]
+    meeting = Meeting(**{**SAID, **changed})
     relation = methods.get("reprint")(None).relation(meeting)
     assert relation.kind is kind
     assert relation.why
@@ -152,7 +152,7 @@ def test_the_rules_of_reprint(case: str) -> None:
 def test_stronger_evidence_is_stronger() -> None:
     said = [{"same_text": True}, {"simhash_distance": 0}, {"body": body(9, 10)}, {}]
     rule = methods.get("reprint")(None)
-    strengths = [rule.relation(Meeting(**{**SAID, **one})).strength for one in said]  # type: ignore[arg-type]
+    strengths = [rule.relation(Meeting(**{**SAID, **one})).strength for one in said]
     assert strengths == sorted(strengths, reverse=True)
     assert max(strengths) <= 3.0
 
@@ -205,8 +205,8 @@ def test_the_papers_pairs_whatever_was_counted(documents: int, share: float) -> 
 @pytest.mark.skipif(not OPEN_DATA.exists(), reason="the open titles are not here")
 def test_the_papers_pairs_with_the_counts_of_open_titles() -> None:
     words = TitleWords(TermTable(IdfSnapshot()))
-    titles = words.texts(list(islice(_open_titles(), 30_000)))
-    for size in (100, 1_000, 10_000, 30_000):
+    titles = words.texts(list(islice(_open_titles(), 10_000)))
+    for size in (100, 1_000, 10_000):
         check_the_papers_pairs(IdfSnapshot.of(titles[:size], version=1))
 
 

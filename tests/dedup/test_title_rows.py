@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+from dedup_samples import brute_cosine, near_enough
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup_samples import brute_cosine, near_enough
 from qiaocrawl.dedup import rows as rows_module
 from qiaocrawl.dedup.rows import TitleRows
 from qiaocrawl.dedup.term_table import TermTable
@@ -207,7 +207,8 @@ def test_of_too_many_pairs_the_nearest_are_kept_then_the_smallest_rows() -> None
 
 
 def _moulded(count: int) -> dict[int, Title]:
-    return {number: ("双色球", "开奖", "号码", "公布", "结果", f"{number}期") for number in range(count)}
+    mould = ("双色球", "开奖", "号码", "公布", "结果")
+    return {number: (*mould, f"{number}期") for number in range(count)}
 
 
 def test_everything_grows_together() -> None:

@@ -6,23 +6,23 @@ import random
 from collections.abc import Iterator
 
 import pytest
+from dedup_samples import brute_cosine, key, near_enough, record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup_samples import brute_cosine, key, near_enough, record
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.dedup.methods import methods
 from qiaocrawl.items import TitleRecord, Verdict, VerdictKind
 from qiaocrawl.vsm import IdfSnapshot
 
-WORDS = tuple("甲乙丙丁戊己庚辛壬癸")
+WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa")
 SNAPSHOT = IdfSnapshot(
     1, 1000, {word: 10 ** (n % 4) for n, word in enumerate(WORDS)}, prior_titles=0
 )
 TEXTS = ["", *("\n".join(f"{name}村第{n}户归侨的故事，写在这里。" for n in range(9))
                for name in ("东", "西"))]  # fmt: skip
 
-# Hosts whose names are learnt on the way, and titles of few words, so that much is alike.
+# Of few words, so that much is alike.
 TITLES = st.builds(
     lambda words, end: " ".join(words) + end,
     st.lists(st.sampled_from(WORDS), max_size=7),
@@ -67,6 +67,21 @@ def test_many_at_once_are_judged_as_one_by_one(
             alone.remove(gone)
             known.discard(gone)
         assert len(index) == len(alone) == len(known)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@every_method
+def test_what_hosts_teach_on_the_way_counts_from_there_on(method: str, seed: int) -> None:
+    chance = random.Random(seed)
+    records = []
+    for number in range(80):
+        core = " ".join(chance.sample(WORDS, chance.randint(2, 4)))
+        host = chance.choice(["", "a.example", "b.example"])
+        records.append(record(number % 60, core + (host and f" - {host[0]}地乡音"), host=host))
+    index, alone = (TitleIndex(method, 0.7, snapshot=SNAPSHOT) for _ in range(2))
+    assert index.judge_all(records) == [alone.judge(one) for one in records]
+    everything = [index.near(f"alpha beta - {name}地乡音", f"{name}.example") for name in "ab"]
+    assert everything[0] == everything[1] != []
 
 
 def check_keys(verdict: Verdict, earlier: set[bytes]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.vsm import SparseVector, TermRows, TfIdf, Vocabulary, cosine
+from qiaocrawl.vsm import SparseVector, TfIdf, Vocabulary, cosine
 
 WEIGHTS = st.floats(min_value=0.0, max_value=1e300, allow_nan=False)
 VECTORS = st.dictionaries(st.integers(0, 30), WEIGHTS, max_size=12).map(SparseVector.of)
@@ -103,21 +103,13 @@ def test_counts_do_not_depend_on_the_order_of_words() -> None:
     assert vocabulary.count("侨乡侨").ids == (0, 1)
 
 
-@given(DOCUMENTS, st.lists(st.sampled_from("甲乙丙丁戊己庚辛"), max_size=8))
-def test_one_against_many_is_the_cosine_of_each(
-    documents: list[list[str]], query: list[str]
-) -> None:
-    vocabulary, rows = Vocabulary(), TermRows()
-    counts = [vocabulary.count(document) for document in documents]
-    for count in counts:
-        vocabulary.add(count)
-        rows.append(count)
-    weighting = TfIdf(vocabulary)
-    vector = weighting.vector(vocabulary.count(query))
-    everything = np.arange(len(rows), dtype=np.int64)
-    found = rows.cosines(vector, everything, weighting)
-    assert found.tolist() == pytest.approx(
-        [cosine(vector, weighting.vector(count)) for count in counts]
-    )
-    for row in range(len(rows)):
-        assert rows.cosines(vector, everything[row : row + 1], weighting)[0] == found[row]
+@given(DOCUMENTS)
+def test_smoothed_weights_are_never_0_and_order_words_alike(documents: list[list[str]]) -> None:
+    vocabulary = Vocabulary()
+    for document in documents:
+        vocabulary.add(vocabulary.count(document))
+    terms = np.arange(len(vocabulary), dtype=np.int64)
+    plain, smooth = TfIdf(vocabulary).idf(terms), TfIdf(vocabulary, smooth=True).idf(terms)
+    assert (smooth >= 1.0).all()
+    assert (plain >= 0.0).all()
+    assert (np.argsort(plain, kind="stable") == np.argsort(smooth, kind="stable")).all()
