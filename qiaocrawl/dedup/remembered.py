@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.dedup.body import hamming
+from qiaocrawl.dedup.body_copies import BodyCopies
 from qiaocrawl.dedup.body_evidence import BodyEvidence
 from qiaocrawl.dedup.body_index import BodyIndex
 from qiaocrawl.dedup.meeting import Meeting
@@ -46,6 +47,7 @@ class Remembered:
         self.rows = TitleRows(self.table, threshold)
         self.members = Members()
         self.bodies = BodyIndex() if bodies else None
+        self.copies = BodyCopies()
 
     def __len__(self) -> int:
         """Number of titles."""
@@ -77,6 +79,23 @@ class Remembered:
         links = self.members.rows, self.members.nexts, numbers
         return numbers, self.rows.place(batch, links, search=search, limit=limit)
 
+    def add_body(self, number: int, record: TitleRecord) -> None:
+        """Remember the body of the title *number*, where bodies are looked at."""
+        if self.bodies is None:
+            return
+        if record.body_sketch:
+            self.bodies.add(number, record)
+        elif record.body_digest:
+            self.copies.add(number, record)
+
+    def near_bodies(self, record: TitleRecord, limit: int) -> dict[int, BodyEvidence | None]:
+        """Titles whose bodies share sentences; *limit* of the same digest where none are known."""
+        if self.bodies is None:
+            return {}
+        if record.body_sketch:
+            return dict(self.bodies.near(record))
+        return dict.fromkeys(self.copies.of(record, limit))
+
     def rename(self, number: int, title: str) -> None:
         """Let a title have other words."""
         self._unlink(number)
@@ -89,6 +108,7 @@ class Remembered:
         self.members.remove(number)
         if self.bodies is not None:
             self.bodies.remove(number)
+            self.copies.remove(number)
         if len(self.rows) > 2 * len(self.members) + _FEWEST_GHOSTS:
             self.rows = self.rows.rebuilt(self.members.rows)
 

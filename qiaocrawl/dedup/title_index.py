@@ -22,7 +22,8 @@ _AT_A_TIME = 1000
 _MAX_ROWS = 64
 """Earlier titles of other words that one is compared with: those of the highest cosine."""
 _MAX_COPIES = 16
-"""Earlier titles of the same words that one is compared with: the latest."""
+"""Earlier titles of the same words, or with the same body, that one is compared with: the
+latest."""
 _MAX_ALSO = 15
 
 _DISTINCT = Verdict(VerdictKind.DISTINCT, why="no earlier title is near")
@@ -116,9 +117,8 @@ class TitleIndex:
         """Remember *records* without judging them."""
         for batch, titles in self._batches(records):
             numbers, _ = self._known.enter(batch, titles, search=False)
-            if self._known.bodies is not None:
-                for number, record in zip(numbers.tolist(), batch, strict=True):
-                    self._known.bodies.add(number, record)
+            for number, record in zip(numbers.tolist(), batch, strict=True):
+                self._known.add_body(number, record)
 
     def remove(self, key: bytes) -> None:
         """Forget the title of *key*; an unknown key is no error."""
@@ -201,7 +201,9 @@ class TitleIndex:
         found = self._near_titles(numbers, pairs)
         verdicts = [_DISTINCT] * len(batch)
         for place, (number, record) in enumerate(zip(numbers.tolist(), batch, strict=True)):
-            bodies = self._near_bodies(number, record)
+            # One after the other, so that those behind it are not found.
+            bodies = self._known.near_bodies(record, _MAX_COPIES)
+            self._known.add_body(number, record)
             near = found.get(place, {})
             if near or bodies:
                 for earlier in bodies.keys() - near.keys():
@@ -228,14 +230,6 @@ class TitleIndex:
             return self._known.compared(ones, others, cosines)
         return [PairLook(cosine, 0.0, 0, False) for cosine in cosines.tolist()]
 
-    def _near_bodies(self, number: int, record: TitleRecord) -> dict[int, BodyEvidence]:
-        """Earlier titles whose bodies share sentences; the record's own body is remembered."""
-        if self._known.bodies is None or not record.body_sketch:
-            return {}
-        found = dict(self._known.bodies.near(record))
-        self._known.bodies.add(number, record)
-        return found
-
     def _titles_of(self, own: int, earlier: int) -> PairLook:
         """Two titles that were not found by their words."""
         rows = self._known.members.rows
@@ -243,7 +237,8 @@ class TitleIndex:
         return self._looks(rows[[own]], rows[[earlier]], np.array([cosine]))[0]
 
     def _verdict(
-        self, record: TitleRecord, number: int, near: Found, bodies: dict[int, BodyEvidence]
+        self, record: TitleRecord, number: int, near: Found,
+        bodies: dict[int, BodyEvidence | None],
     ) -> Verdict:
         relations: list[tuple[int, float, Relation]] = []
         for earlier, look in near.items():

@@ -26,7 +26,7 @@ from crawling import crawl, import_pack, pack
         (("topic=qiaoqing",), {"QIAO_EXTRACT_METHOD": "densty"},
          "unknown extractor 'densty'; did you mean 'density'?"),
         (("topic=qiaoqing",), {"QIAO_RELEVANCE_METHOD": "none"}, "unknown page scorer 'none'"),
-        (("topic=qiaoqing",), {"QIAO_DEDUP_METHOD": "none"}, "unknown title deduper 'none'"),
+        (("topic=qiaoqing",), {"QIAO_DEDUP_METHOD": "none"}, "unknown title deduplication 'none'"),
         (("topic=qiaoqing",), {"QIAO_REPLAY": "nowhere.warc"}, "nowhere.warc"),
     ],
 )

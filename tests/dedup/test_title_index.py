@@ -71,6 +71,33 @@ def test_bodies_count_for_the_default_and_not_for_the_published_method() -> None
     assert kinds == {"reprint": VerdictKind.REPRINT, "vsm": VerdictKind.DISTINCT}
 
 
+def test_digests_alone_tell_copies_of_other_titles() -> None:
+    index = TitleIndex()
+    titles = [TITLE, "一份年货里的家乡味", "", "年货"]
+    verdicts = index.judge_all(
+        record(n, title, host=f"{n % 2}.example", digest=b"d") for n, title in enumerate(titles)
+    )
+    assert verdicts[0].kind is VerdictKind.DISTINCT
+    assert {verdict.why for verdict in verdicts[1:]} == {"the same text word for word"}
+    # Pages of one site are one page, others reprints.
+    kinds = [verdict.kind for verdict in verdicts[1:]]
+    assert kinds == [VerdictKind.REPRINT, VerdictKind.SAME_PAGE, VerdictKind.SAME_PAGE]
+    assert [verdict.of for verdict in verdicts[1:]] == [key(0), key(0), key(1)]
+    for number in range(4):
+        index.remove(key(number))
+    assert index.judge(record(9, TITLE + "了", digest=b"d")).of is None
+    published = TitleIndex("vsm")
+    published.judge(record(1, TITLE, digest=b"d"))
+    assert published.judge(record(2, "年货里的家乡味", digest=b"d")).of is None
+
+
+def test_one_sentence_under_many_titles_proves_nothing() -> None:
+    index = TitleIndex()
+    index.judge(record(1, TITLE, text="请点击下面的链接观看视频。"))
+    other = index.judge(record(2, "两岸渔民同场赛龙舟", text="请点击下面的链接观看视频。"))
+    assert other.kind is VerdictKind.DISTINCT
+
+
 def test_a_key_judged_again_replaces_itself(index: TitleIndex) -> None:
     before = len(index)
     for _ in range(2):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -149,6 +150,27 @@ def test_long_and_many_titles_find_what_brute_force_finds(threshold: float) -> N
     titles.append(tuple(chance.choices(words, k=255)))
     held.place_and_check(dict(enumerate(titles)))
     held.place_and_check({1000 + n: title for n, title in enumerate(titles[:5])})
+
+
+@pytest.mark.parametrize("threshold", THRESHOLDS[:-1])
+@pytest.mark.parametrize("beside", [1e-5, -1e-5])
+def test_pairs_just_beside_the_threshold(threshold: float, beside: float) -> None:
+    # A rare word, and eight that weigh 1, so chosen that those are the wanted cosine's part.
+    cosine = threshold + beside
+    weights = {f"词{n}": 1.0 for n in range(8)} | {"稀": math.sqrt(8 / cosine**2 - 8)}
+    counts = {word: round(10**12 * math.exp(-weight)) for word, weight in weights.items()}
+    rest, whole = tuple(list(weights)[:8]), tuple(weights)
+    for one, other in ((whole, rest), (rest, whole), (whole[::-1], rest)):
+        held = Held(IdfSnapshot(1, 10**12, counts, prior_titles=0), threshold)
+        found = held.place({1: one, 2: other})[1]
+        assert list(found.values()) == ([pytest.approx(cosine)] if beside > 0 else [])
+        assert dict(held.near(one)).keys() == ({0, 1} if beside > 0 else {0})
+
+
+def test_words_that_weigh_next_to_nothing_lead_to_a_row_once() -> None:
+    # In 32 bits both stand in every title, so the one that weighs nothing may come first.
+    held = Held(COUNTED, 0.5)
+    held.place_and_check({1: ("甲", "乙"), 2: ("乙", "甲"), 3: ("乙",)})
 
 
 def test_a_row_holds_thousands_newest_first() -> None:
