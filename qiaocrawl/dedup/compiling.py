@@ -16,7 +16,8 @@ def compiled(function: Callable[..., Any]) -> Any:
     """*function* as machine code, made at its first call; later processes read it from disk.
 
     Where neither the package's folder nor the user's cache can be written to (an account
-    without a home, a read-only system), numba refuses; then every process compiles anew.
+    without a home, a read-only system), and where the package is run from an egg, numba
+    refuses; then every process compiles anew.
     """
     try:
         return njit(cache=True)(function)
@@ -28,6 +29,6 @@ def compiled(function: Callable[..., Any]) -> Any:
 @cache
 def _say_once() -> None:
     _log.warning(
-        "compiled code cannot be kept, so that the first title costs each process up to"
-        " half a minute; set NUMBA_CACHE_DIR to a folder that can be written to"
+        "compiled code cannot be kept (run from an egg, or no folder to write to:"
+        " NUMBA_CACHE_DIR names one), so the first title costs each process up to half a minute"
     )

@@ -74,9 +74,12 @@ def test_each_key_once() -> None:
     dated, undated, late = record(1, "乙", day=0), record(1, "甲"), record(1, "甲", day=1)
     for records in ([dated, undated, late], [late, undated, dated]):
         assert in_order(records) == [dated]
-    # Nothing but the title differs: the one of the smaller code points, whatever the order.
-    titled = record(1, "乙")
-    assert in_order([undated, titled]) == in_order([titled, undated]) == [titled]
+    one = record(1, "甲", day=0, host="a.example", source="新华社", digest=b"d", text="甲")
+    for other in (
+        replace(one, title="乙"), replace(one, host="b.example"), replace(one, source="中新社"),
+        replace(one, body_digest=b"e"), replace(one, body_simhash=1), replace(one, body_sketch=b""),
+    ):  # fmt: skip
+        assert in_order([one, other]) == in_order([other, one])
 
 
 def test_titles_are_judged_in_order_and_counted() -> None:

@@ -200,16 +200,6 @@ def test_grouping_says_how_far_it_is_and_ends_when_told(index: TitleIndex) -> No
         index.regroup(records, stop)
 
 
-def test_one_record_of_a_key_is_chosen_by_what_it_says(index: TitleIndex) -> None:
-    one = replace(record(1, TITLE, day=0), source="新华社")
-    for other in (
-        record(1, TITLE), record(1, TITLE, day=1), replace(one, source="中新社"),
-        replace(one, body_simhash=1), replace(one, body_sketch=b"1"), replace(one, title="别的"),
-    ):  # fmt: skip
-        rest = [record(2, TITLE, day=9, source="新华社")]
-        assert index.regroup([one, other, *rest]) == index.regroup([*rest, other, one])
-
-
 @every_method
 @pytest.mark.parametrize("threshold", [-0.5, 1.5, float("nan"), float("inf")])
 def test_a_threshold_that_is_none_is_refused(method: str, threshold: float) -> None:

@@ -197,3 +197,12 @@ def test_digests_are_told_from_no_digest() -> None:
     index.judge(record(1, TITLE))
     assert index.judge(record(2, TITLE, digest=bytes(16))).kind is VerdictKind.REPRINT
     assert index.judge(record(3, TITLE, digest=bytes(16))).of == key(2)
+
+
+def test_hosts_that_are_none(index: TitleIndex) -> None:
+    hosts = ["localhost", "[::1]", "127.0.0.1", "a..b", ".", "com", "中国.中国", "\ud800.cn", "\0",
+             "a" * 1000 + ".cn", "a b", "a.cn.", "a.cn:8080"]  # fmt: skip
+    records = [record(n, TITLE + " - 甲地乡音", host=host) for n, host in enumerate(hosts)]
+    verdicts = index.judge_all(records)
+    assert all(verdict.is_same_story for verdict in verdicts[1:])
+    assert set(index.regroup(records).groups.values()) == {key(0)}
