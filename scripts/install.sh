@@ -11,6 +11,15 @@ LOG=$VENV/install.log
 
 say() { printf '%s\n' "$*"; }
 
+# --- compiled loops of an earlier version --------------------------------------------------
+
+# They are of no use when code has changed since, and may name classes that have moved.
+COMPILED=qiaocrawl/dedup/__pycache__
+newest=$(ls -t $COMPILED/*.nbi 2>/dev/null | head -n 1)
+if [ -n "$newest" ] && [ -n "$(find qiaocrawl -name '*.py' -newer "$newest" | head -n 1)" ]; then
+    rm -f $COMPILED/*.nb?
+fi
+
 # --- a Python that can make a virtual environment -----------------------------------
 
 fit() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; }
