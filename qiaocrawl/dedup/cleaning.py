@@ -18,7 +18,8 @@ from qiaocrawl.dedup.site_names import MAX_NAME_CHARS, Role, role_of
 from qiaocrawl.dedup.title_pieces import Separator, separators
 
 MAX_TITLE_CHARS = 2_000
-"""A longer title is a page's text in the wrong place: it is neither cut nor learnt from."""
+"""As much of a title as the store keeps. A longer one is a page's text in the wrong place: it
+is neither cut nor learnt from, and the words behind are not looked at."""
 _LEAST_LETTERS = 4
 """Letters that a cut by list or shape must leave; digits and the words of dates are none."""
 _LEAST_LETTERS_LEARNT = 6

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
+from qiaocrawl.dedup.batches import batches
 from qiaocrawl.dedup.cleaning import TitleCleaner
 from qiaocrawl.dedup.term_table import TermTable
 from qiaocrawl.dedup.title_words import TitleWords
@@ -29,25 +29,13 @@ def count_titles(
         counted: called with the number of titles just counted.
     """
     words, cleaner = TitleWords(TermTable(IdfSnapshot()), terms), TitleCleaner()
-    frequencies: Counter[str] = Counter()
-    documents = 0
-    for batch in _batches(records):
-        for record in batch:
-            cleaner.learn(record.title, record.host)
-        for title in words.texts([cleaner.clean(one.title, one.host) for one in batch]):
-            frequencies.update(set(title))
-        documents += len(batch)
-        if counted is not None:
-            counted(len(batch))
-    return IdfSnapshot(version, documents, frequencies)
 
+    def titles() -> Iterator[list[str]]:
+        for batch in batches(records, _TITLES_AT_A_TIME):
+            for record in batch:
+                cleaner.learn(record.title, record.host)
+            yield from words.texts([cleaner.clean(one.title, one.host) for one in batch])
+            if counted is not None:
+                counted(len(batch))
 
-def _batches(records: Iterable[TitleRecord]) -> Iterable[list[TitleRecord]]:
-    batch: list[TitleRecord] = []
-    for record in records:
-        batch.append(record)
-        if len(batch) == _TITLES_AT_A_TIME:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+    return IdfSnapshot.of(titles(), version=version)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qiaocrawl.dedup.batches import batches
 from qiaocrawl.dedup.body_evidence import BodyEvidence
 from qiaocrawl.dedup.grouping import Grouping, Placed, grouped, in_order
 from qiaocrawl.dedup.host_titles import HostTitles
@@ -167,7 +168,7 @@ class TitleIndex:
         """Records of new keys and their clean titles, cut where earlier titles change."""
         batch: list[TitleRecord] = []
         titles: list[str] = []
-        for chunk in _chunks(records):
+        for chunk in batches(records, _AT_A_TIME):
             known = self._known.members.numbers(chunk)
             # Their numbers are not known yet.
             met = {record.key for record in batch}
@@ -261,20 +262,8 @@ class TitleIndex:
         earlier, cosine, relation = ranked[0]
         if relation.kind is VerdictKind.DISTINCT:
             return Verdict(VerdictKind.DISTINCT, None, cosine, relation.why)
+        # Those of the same story come first: when the strongest is none of them, none is.
         also = [key(number) for number, _, other in ranked[1:] if other.is_same_story]
-        same = relation.is_same_story
         return Verdict(
-            relation.kind, key(earlier), cosine, relation.why,
-            tuple(also[:_MAX_ALSO]) if same else (),
+            relation.kind, key(earlier), cosine, relation.why, tuple(also[:_MAX_ALSO])
         )
-
-
-def _chunks(records: Iterable[TitleRecord]) -> Iterator[list[TitleRecord]]:
-    chunk: list[TitleRecord] = []
-    for record in records:
-        chunk.append(record)
-        if len(chunk) == _AT_A_TIME:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk

@@ -9,11 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qiaocrawl.dedup.cleaning import MAX_TITLE_CHARS
 from qiaocrawl.dedup.term_table import TermTable
 from qiaocrawl.text import Segmenter, fold
 
-MAX_TITLE_CHARS = 2_000
-"""As much of a title as the store keeps; what lies behind is not looked at."""
 MAX_WORDS = 255
 """A title has about ten words; more is a page's text in the wrong place."""
 _MAX_WORD_CHARS = 64

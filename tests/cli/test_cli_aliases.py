@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from qiaocrawl.cli import main
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.url_aliases import save_host_votes
 from qiaocrawl.urls.aliases import AliasRules
 
-
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int | str | None:
-    monkeypatch.setattr(sys, "argv", ["qiaocrawl", "extractors", "sites", *arguments])
-    with pytest.raises(SystemExit) as end:
-        main()
-    return end.value.code
+Run = Callable[..., tuple[int, str, str]]
 
 
-def test_learnt_aliases_are_listed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def run(run: Run) -> Run:
+    """Runs ``extractors sites``; gives exit code, stdout and stderr."""
+    return partial(run, "extractors", "sites")
+
+
+def test_learnt_aliases_are_listed(run: Run, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     rules = AliasRules()
     for n in range(6):
@@ -32,15 +31,18 @@ def test_learnt_aliases_are_listed(
         database.upgrade()
         with database.engine.begin() as c:
             save_host_votes(c, rules.changed(), now=1_790_000_000.0)
-    assert run(monkeypatch, "--aliases", "--database", url) == 0
+    code, out, _ = run("--aliases", "--database", url)
+    assert code == 0
     rows = [[cell.strip() for cell in line.split("│")[1:-1]]
-            for line in capsys.readouterr().out.splitlines() if ".test" in line]  # fmt: skip
+            for line in out.splitlines() if ".test" in line]  # fmt: skip
     assert rows == [
         ["b.test", "去掉文件名后缀 without _print at the end of the file name", "3", "3", "否 no"],
         ["m.a.test", "主机 host → www.a.test", "6", "0", "是 yes"],
         ["m.a.test", "http → https", "6", "0", "是 yes"],
     ]
-    assert run(monkeypatch, "m.a.test", "--aliases", "--database", url) == 0
-    assert "b.test" not in capsys.readouterr().out
-    assert run(monkeypatch, "c.test", "--aliases", "--database", url) == 1
-    assert "nothing is known of 'c.test'" in capsys.readouterr().err
+    code, out, _ = run("m.a.test", "--aliases", "--database", url)
+    assert code == 0
+    assert "b.test" not in out
+    code, _, err = run("c.test", "--aliases", "--database", url)
+    assert code == 1
+    assert "nothing is known of 'c.test'" in err

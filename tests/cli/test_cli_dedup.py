@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 from sqlalchemy import Connection, text
 
 from crawling import import_pack, pack, rows
-from qiaocrawl.cli import main
 from qiaocrawl.follow import link_to
 from qiaocrawl.items import Article, Candidate, Outcome, PageAnalysis, Queue, Relevance
 from qiaocrawl.options import Options
@@ -23,22 +21,6 @@ Run = Callable[..., tuple[int, str, str]]
 
 HOSTS = ("www.qiao.test", "b.test", "c.test")
 TITLE = "侨乡华文教育博物馆今日开幕"
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs the command; gives exit code, stdout and stderr."""
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["qiaocrawl", *arguments])
-        try:
-            main()
-            code = 0
-        except SystemExit as end:
-            code = int(end.code or 0)
-        return (code, *capsys.readouterr())
-
-    return call
 
 
 def _put(c: Connection, runtime: Runtime, number: int) -> None:

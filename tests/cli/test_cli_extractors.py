@@ -5,15 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from qiaocrawl.cli import main
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.extract import extractors
 from qiaocrawl.extract.cluster_model import load_model
@@ -25,19 +24,9 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs the command; gives exit code, stdout and stderr."""
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["qiaocrawl", "extractors", *arguments])
-        try:
-            main()
-            code = 0
-        except SystemExit as end:
-            code = int(end.code or 0)
-        return (code, *capsys.readouterr())
-
-    return call
+def run(run: Run) -> Run:
+    """Runs a command of the group; gives exit code, stdout and stderr."""
+    return partial(run, "extractors")
 
 
 def test_every_method_is_listed_on_a_line_of_its_own(

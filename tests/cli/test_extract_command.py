@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from crawling import Answer, local_server
-from qiaocrawl.cli import main
 from qiaocrawl.cli.explain import MARK, explained
 from qiaocrawl.extract.api import examine
 
@@ -43,23 +42,14 @@ HOSTILE = PAGE.replace(
 
 
 @pytest.fixture
-def run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Run:
+def run(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Runs the command in an empty folder; gives exit code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
 
     def call(*arguments: str, method: str = "density") -> tuple[int, str, str]:
         chosen = ("--method", method) if method else ()
-        command = ["qiaocrawl", "extract", *arguments, *chosen]
-        monkeypatch.setattr(sys, "argv", command)
-        try:
-            main()
-            code = 0
-        except SystemExit as end:
-            code = int(end.code or 0)
-        return (code, *capsys.readouterr())
+        return run("extract", *arguments, *chosen)
 
     return call
 
