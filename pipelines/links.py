@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from qiaocrawl.crawl.dupefilter import FrontierDupeFilter
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.follow import follow_links
+from qiaocrawl.frontier import scores_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -36,7 +38,7 @@ class LinksPipeline:
             return item
         assert isinstance(spider, FrontierSpider)
         followed = follow_links(
-            item.lease, item.analysis, spider.policy, spider.strategy,
+            item.lease, item.analysis, spider.policy, partial(scores_of, spider.strategy),
             fresh=self._seen.fresh, now=time.time(),
         )
         stats = self._crawler.stats

@@ -12,7 +12,7 @@ from qiaocrawl.extract import read_page
 from qiaocrawl.extract.base import extractor_for
 from qiaocrawl.extract.paging import joined
 from qiaocrawl.extract.site_template import SiteTemplate
-from qiaocrawl.items import FetchedPage, PageAnalysis, Relevance
+from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
 from qiaocrawl.relevance import PageScorer, page_scorers
 from qiaocrawl.text import Segmenter, fold
 from qiaocrawl.topic.pack import TopicPack
@@ -30,6 +30,8 @@ class AnalysisSetup:
         threshold: relevance from which an article is on topic; 0 = each pack's own.
         extractor_options: checked options of body extractors, (name, value); () = defaults.
         learn_sites: say of every article what it tells about its site.
+        order_topic: judge every page for this topic, for the crawl order; "" = articles only.
+        order_method: name of the page scorer that does so; "" = *relevance_method*.
     """
 
     method: str
@@ -39,6 +41,8 @@ class AnalysisSetup:
     threshold: float = 0.0
     extractor_options: tuple[tuple[str, Any], ...] = ()
     learn_sites: bool = False
+    order_topic: str = ""
+    order_method: str = ""
 
 
 class _Tools:
@@ -50,10 +54,21 @@ class _Tools:
         terms = [fold(term.text) for pack in setup.topics for term in pack.terms]
         self.titles = Segmenter(terms, "jieba")
         self.scorers: list[PageScorer] = [scorer(pack, setup.threshold) for pack in setup.topics]
+        self.order_scorer = _order_scorer(setup)
 
-    def relevance(self, title: str, text: str) -> tuple[Relevance, ...]:
+    def relevance(self, page: PageText) -> tuple[Relevance, ...]:
         """The judgements of all topics."""
-        return tuple(scorer.judge(title, text) for scorer in self.scorers)
+        return tuple(scorer.judge(page) for scorer in self.scorers)
+
+
+def _order_scorer(setup: AnalysisSetup) -> PageScorer | None:
+    """Judges pages for the crawl order; None where no topic is crawled."""
+    packs = [pack for pack in setup.topics if pack.name == setup.order_topic]
+    if not packs:
+        return None
+    method = setup.order_method or setup.relevance_method
+    threshold = setup.threshold if method == setup.relevance_method else 0.0
+    return page_scorers.get(method)(packs[0], threshold)
 
 
 _ready: list[tuple[AnalysisSetup, _Tools]] = []
@@ -93,17 +108,23 @@ def analyse_page(
     analysis = read_page(
         page, setup.method, setup.max_links, tools.extractor, template, learn=setup.learn_sites
     )
-    article = analysis.article
-    if article is None:
+    words, article = analysis.words, analysis.article
+    if words is None:
         return analysis
+    scorer = tools.order_scorer
+    judged = () if scorer is None else (scorer.judge(words),)
+    if article is None:
+        return replace(analysis, words=None, page_relevance=judged)
     prints = body_prints(article.text)
     return replace(
         analysis,
+        words=None,
+        page_relevance=judged,
         title_tokens=tuple(tools.titles.terms(article.title)),
         body_digest=prints.digest,
         body_simhash=prints.simhash,
         body_sketch=prints.sketch,
-        relevance=tools.relevance(article.title, article.text),
+        relevance=tools.relevance(words),
     )
 
 
@@ -121,13 +142,13 @@ class JoinedText:
 def join_texts(title: str, texts: Sequence[str], setup: AnalysisSetup) -> JoinedText:
     """The *texts* of an article's parts in order as one, judged for all topics of *setup*."""
     text = joined(texts)
-    prints, relevance = body_prints(text), _tools(setup).relevance(title, text)
+    prints, relevance = body_prints(text), _tools(setup).relevance(PageText(title, text))
     return JoinedText(text, prints.digest, relevance, prints.simhash, prints.sketch)
 
 
 def judge_texts(
-    articles: Sequence[tuple[str, str]], setup: AnalysisSetup
+    articles: Sequence[PageText], setup: AnalysisSetup
 ) -> list[tuple[Relevance, ...]]:
-    """All topics' judgements of each of *articles* (title, text)."""
+    """All topics' judgements of each of *articles*."""
     tools = _tools(setup)
-    return [tools.relevance(title, text) for title, text in articles]
+    return [tools.relevance(page) for page in articles]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from qiaocrawl.frontier import LinkContext, Strategy
+from qiaocrawl.frontier import PRUNED, SEED_SCORE, Visit
 from qiaocrawl.items import Candidate, Lease, Link, PageAnalysis, Queue
 from qiaocrawl.storage.url_aliases import AS_IS, AS_WRITTEN
 from qiaocrawl.urls import host_of, in_site, url_key
@@ -47,6 +46,9 @@ class Followed:
     left: Counter[str]
 
 
+LinkScores = Callable[[Visit], Sequence[float]]
+"""The scores of a fetched page's links, in order; PRUNED for those to leave."""
+
 Fresh = Callable[[bytes, float], bool]
 """Whether a link of this key and score is worth proposing; False for what is known as well."""
 
@@ -55,7 +57,7 @@ def follow_links(
     lease: Lease,
     analysis: PageAnalysis,
     policy: FollowPolicy,
-    strategy: Strategy,
+    scores: LinkScores,
     *,
     fresh: Fresh,
     now: float,
@@ -84,16 +86,26 @@ def follow_links(
     if policy.max_links and len(inside) > policy.max_links:
         left["too_many"] += len(inside) - policy.max_links
         inside = inside[: policy.max_links]
-    relevance = max((r.score for r in analysis.relevance if r.topic == lease.topic), default=0.0)
-    candidates = []
-    for position, link in enumerate(inside):
-        context = LinkContext(lease.depth + 1, position, len(inside), now, relevance)
-        score = strategy.score(link, context)
-        # Most links of a page are known: asking before building saves a tenth of a crawl.
-        if fresh(link.key, score):
-            candidates.append(_candidate(lease, link, score))
-    left["known"] += len(inside) - len(candidates)
+    scored = list(zip(inside, scores(visit_of(lease, analysis, inside, now)), strict=True))
+    kept = [pair for pair in scored if pair[1] != PRUNED]
+    left["pruned"] = len(scored) - len(kept)
+    # Most links of a page are known: asking before building saves a tenth of a crawl.
+    candidates = [_candidate(lease, *pair) for pair in kept if fresh(pair[0].key, pair[1])]
+    left["known"] += len(kept) - len(candidates)
     return Followed((*ahead, *candidates), left)
+
+
+def visit_of(
+    lease: Lease, analysis: PageAnalysis, links: Sequence[Link], now: float
+) -> Visit:
+    """What a strategy is told of the fetched page of *lease* and those *links* of it."""
+    judged = [one for one in analysis.page_relevance if one.topic == lease.topic]
+    return Visit(
+        key=lease.key, url=lease.url, host=lease.host, depth=lease.depth,
+        relevance=judged[0].score if judged else 0.0,
+        relevant=bool(judged) and judged[0].relevant,
+        at=now, links=links,
+    )  # fmt: skip
 
 
 def _other_parts(lease: Lease, analysis: PageAnalysis) -> dict[bytes, Candidate]:
@@ -129,16 +141,13 @@ def _candidate(lease: Lease, link: Link, score: float) -> Candidate:
 
 
 def seed_candidate(
-    canonical: str, queue: Queue, topic: str, strategy: Strategy, *, rearm: bool
+    canonical: str, queue: Queue, topic: str, *, rearm: bool
 ) -> Candidate:
     """A start page; *rearm* fetches it again although it was done before."""
     link = link_to(canonical)
-    context = LinkContext(
-        depth=0, position=0, links_on_page=1, discovered_at=time.time(), parent_relevance=0.0
-    )
     return Candidate(
         url=link.url, key=link.key, host=link.host, queue=queue, topic=topic,
-        score=strategy.score(link, context), payload={AS_IS: AS_WRITTEN}, rearm=rearm,
+        score=SEED_SCORE, payload={AS_IS: AS_WRITTEN}, rearm=rearm,
     )
 
 

@@ -206,8 +206,27 @@ class ArticlePart:
 
 
 @dataclass(frozen=True, slots=True)
+class PageText:
+    """The words of a page by place, as page scorers read them; all but title and text optional.
+
+    Attributes:
+        title: of the article, or of the page where it is none.
+        text: the body of an article, else all visible text.
+        headings: h1 to h6, one a line.
+        meta: keywords and description.
+        url: canonical.
+    """
+
+    title: str
+    text: str
+    headings: str = ""
+    meta: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Relevance:
-    """A topic's judgement of one article; ``score`` in [0, 1]. ``terms`` explain it."""
+    """A topic's judgement of one page; ``score`` in [0, 1]. ``terms`` explain it."""
 
     topic: str
     score: float
@@ -271,6 +290,10 @@ class PageAnalysis:
     part: ArticlePart | None = None
     observation: SiteObservation | None = None
     """What an article tells about its site; None where nothing is to be learnt."""
+    words: PageText | None = None
+    """What scorers judge; it does not leave the analysis worker."""
+    page_relevance: tuple[Relevance, ...] = ()
+    """The crawl topic's judgement of any page, list pages too, for the crawl order."""
 
 
 # --- deduplication -----------------------------------------------------------

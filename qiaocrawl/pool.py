@@ -30,7 +30,7 @@ from qiaocrawl.analyse import (
 )
 from qiaocrawl.errors import ExtractionError, PoisonPageError
 from qiaocrawl.extract.site_template import SiteTemplate
-from qiaocrawl.items import FetchedPage, PageAnalysis, Relevance
+from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
 
 logger = logging.getLogger(__name__)
 
@@ -73,7 +73,7 @@ def _join(title: str, texts: Sequence[str]) -> JoinedText:
     return join_texts(title, texts, _setup)
 
 
-def _judge(articles: Sequence[tuple[str, str]]) -> list[tuple[Relevance, ...]]:
+def _judge(articles: Sequence[PageText]) -> list[tuple[Relevance, ...]]:
     assert _setup is not None, "the worker was started without a setup"
     return judge_texts(articles, _setup)
 
@@ -109,9 +109,9 @@ class AnalysisPool:
         return self._submit(_join, title, texts)
 
     def submit_articles(
-        self, articles: Sequence[tuple[str, str]]
+        self, articles: Sequence[PageText]
     ) -> Future[list[tuple[Relevance, ...]]]:
-        """Queue articles (title, text) to be judged; all of them have one page's time."""
+        """Queue articles to be judged; all of them have one page's time."""
         return self._submit(_judge, articles)
 
     def _submit(self, work: Callable[..., Any], *args: Any) -> Future[Any]:

@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.analyse import JoinedText, judge_texts
 from qiaocrawl.errors import ExtractionError
-from qiaocrawl.items import Outcome, PageAnalysis, Queue, Relevance
+from qiaocrawl.items import Outcome, PageAnalysis, PageText, Queue, Relevance
 from qiaocrawl.joining import Whole, head_alone, save_whole, whole_of
 from qiaocrawl.pool import page_error
 from qiaocrawl.runtime import Runtime
@@ -237,15 +237,15 @@ def _judged(runtime: Runtime) -> Iterator[list[tuple[int, tuple[Relevance, ...]]
     ):
         after = batch[-1].article_id
         tasks = [batch[at : at + _TEXTS_A_TASK] for at in range(0, len(batch), _TEXTS_A_TASK)]
-        waiting.append([(texts, runtime.pool.submit_articles(_pairs(texts))) for texts in tasks])
+        waiting.append([(texts, runtime.pool.submit_articles(_pages(texts))) for texts in tasks])
         if len(waiting) > 1:
             yield _judgements(runtime, waiting.popleft())
     while waiting:
         yield _judgements(runtime, waiting.popleft())
 
 
-def _pairs(texts: Sequence[StoredText]) -> list[tuple[str, str]]:
-    return [(text.title, text.text) for text in texts]
+def _pages(texts: Sequence[StoredText]) -> list[PageText]:
+    return [PageText(text.title, text.text, meta=text.meta, url=text.url) for text in texts]
 
 
 def _judgements(
@@ -256,7 +256,7 @@ def _judgements(
         judged = _result(runtime, future)
         if isinstance(judged, ExtractionError):
             # Together they took longer than one page may; here they have all the time.
-            judged = judge_texts(_pairs(texts), runtime.setup)
+            judged = judge_texts(_pages(texts), runtime.setup)
         found += zip((text.article_id for text in texts), judged, strict=True)
     return found
 

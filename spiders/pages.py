@@ -6,7 +6,6 @@ from typing import Any
 
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.follow import FollowPolicy
-from qiaocrawl.frontier import strategies
 from qiaocrawl.items import Lease, Queue
 
 
@@ -28,7 +27,7 @@ class PagesSpider(FrontierSpider):
             max_depth=self.runtime.options["QIAO_MAX_DEPTH"],
             max_links=self.runtime.options["QIAO_MAX_LINKS_PER_PAGE"],
         )
-        self.strategy = strategies.get("bfs")()
+        self.strategy = self.strategy_called("bfs")
 
     def request_meta(self, lease: Lease) -> dict[str, Any]:
         """Ask for rendering where the site's row asks for it."""

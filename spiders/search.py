@@ -11,7 +11,6 @@ from qiaocrawl.crawl.items import CrawlItem, SearchedPage
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.follow import FollowPolicy, link_to
-from qiaocrawl.frontier import strategies
 from qiaocrawl.items import (
     AnswerState,
     Candidate,
@@ -43,7 +42,7 @@ class SearchSpider(FrontierSpider):
         hosts = frozenset(engine.host for engine in self.engines.values())
         self.scope = self.runtime.scope(self.queue, self.topic, FollowPolicy(sites=hosts))
         self.policy = FollowPolicy(sites=frozenset())
-        self.strategy = strategies.get("bfs")()
+        self.strategy = self.strategy_called("bfs")
 
     def seeds(self) -> list[Candidate]:
         """The queries that are due: never asked, or asked too long ago."""

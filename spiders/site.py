@@ -7,7 +7,6 @@ from typing import Any
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.follow import FollowPolicy, seed_candidate
-from qiaocrawl.frontier import strategies
 from qiaocrawl.items import Candidate, Lease, Queue
 from qiaocrawl.urls import canonical_url, host_of
 
@@ -33,14 +32,13 @@ class SiteSpider(FrontierSpider):
             max_links=self.runtime.options["QIAO_MAX_LINKS_PER_PAGE"],
         )
         self.scope = self.runtime.scope(self.queue, self.topic, self.policy)
-        self.strategy = strategies.get(self.arguments.get("strategy", "bfs"))()
+        self.strategy = self.strategy_called(self.arguments.get("strategy", "bfs"))
 
     def seeds(self) -> list[Candidate]:
         """The start pages; fetched again when the last crawl of this scope was finished."""
         again = self.runtime.rearm_lists(self.scope)
         return [
-            seed_candidate(url, self.queue, self.topic, self.strategy, rearm=again)
-            for url in self.starts
+            seed_candidate(url, self.queue, self.topic, rearm=again) for url in self.starts
         ]
 
     def request_meta(self, lease: Lease) -> dict[str, Any]:

@@ -12,7 +12,6 @@ import pytest
 from crawling import import_pack, pack
 from qiaocrawl.alias_learning import AliasLearning
 from qiaocrawl.follow import FollowPolicy, link_to, seed_candidate
-from qiaocrawl.frontier import strategies
 from qiaocrawl.items import Candidate, Lease, Outcome, PageAnalysis, Queue
 from qiaocrawl.storage import Database, Reader, Writer, frontier
 from qiaocrawl.urls.aliases import LEAST_AGREED
@@ -109,8 +108,7 @@ def test_no_rule_leads_out_of_the_crawl(taught: AliasLearning) -> None:
 
 
 def test_start_pages_are_fetched_as_written(taught: AliasLearning) -> None:
-    bfs = strategies.get("bfs")()
-    seed = seed_candidate("http://m.a.test/start", Queue.SITE, TOPIC, bfs, rearm=True)
+    seed = seed_candidate("http://m.a.test/start", Queue.SITE, TOPIC, rearm=True)
     start = lease(seed.url, seed.payload)
     assert asyncio.run(taught.to_fetch([start], None)) == [start]
     taught.ended(start, Outcome.ARTICLE)

@@ -36,11 +36,11 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
       "alias_learning"),),
     (("storage",), ("search",), ("archive",)),
     (("dedup",), ("relevance",), ("frontier",)),
-    (("extract",), ("topic",), ("vsm",)),
+    (("extract",), ("topic",), ("vsm",), ("ontology",)),
     (("page",),),
     (("text",), ("urls",)),
     (("items",), ("options",), ("registry",), ("backoff",), ("guard",), ("identity",),
-     ("zstandard",)),
+     ("zstandard",), ("columns",), ("compiling",)),
     # The version of the package, and the exceptions.
     (("qiaocrawl",), ("errors",)),
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from functools import partial
 
 from qiaocrawl.follow import (
     Followed,
@@ -13,8 +14,9 @@ from qiaocrawl.follow import (
     link_to,
     seed_candidate,
 )
-from qiaocrawl.frontier import strategies
+from qiaocrawl.frontier import SEED_SCORE, CrawlTopic, scores_of, strategies
 from qiaocrawl.items import ArticlePart, Lease, Link, Outcome, PageAnalysis, Queue
+from qiaocrawl.topic.pack import TopicPack
 
 
 def lease(queue: Queue = Queue.SITE) -> Lease:
@@ -31,11 +33,13 @@ def follow(
     found: PageAnalysis, policy: FollowPolicy, known: Collection[bytes] = ()
 ) -> Followed:
     return follow_links(
-        lease(), found, policy, strategies.get("bfs")(),
+        lease(), found, policy, BREADTH_FIRST,
         fresh=lambda key, score: key not in known, now=1_800_000_000.0,
     )
 
 
+TOPIC = CrawlTopic(TopicPack("t", "", "", 0.1, (), (), ()))
+BREADTH_FIRST = partial(scores_of, strategies.get("bfs")(TOPIC))
 SITES = FollowPolicy(sites=frozenset({"www.a.test"}))
 
 
@@ -90,9 +94,8 @@ def test_a_redirect_does_not_take_a_deep_crawl_off_its_sites() -> None:
 
 
 def test_seeds_are_at_the_top() -> None:
-    bfs = strategies.get("bfs")()
-    seed = seed_candidate("http://www.a.test/", Queue.SITE, "t", bfs, rearm=True)
-    assert (seed.depth, seed.score, seed.rearm) == (0, 0.0, True)
+    seed = seed_candidate("http://www.a.test/", Queue.SITE, "t", rearm=True)
+    assert (seed.depth, seed.score, seed.rearm) == (0, SEED_SCORE, True)
     assert isinstance(link_to(seed.url), Link)
 
 
@@ -122,7 +125,7 @@ def test_parts_are_followed_where_links_are_not() -> None:
     known = {link_to(url).key for url in PARTS}
     assert follow(found, SITES, known=known).left["known"] == 2
     single = follow_links(
-        lease(Queue.PAGES), found, FollowPolicy(frozenset()), strategies.get("bfs")(),
+        lease(Queue.PAGES), found, FollowPolicy(frozenset()), BREADTH_FIRST,
         fresh=lambda key, score: True, now=1_800_000_000.0,
     )  # fmt: skip
     assert [one.queue for one in single.candidates] == [Queue.PAGES] * 2
@@ -132,7 +135,7 @@ def test_a_chain_of_parts_of_parts_gets_deeper() -> None:
     found = analysis(PARTS[0], part=part_of())
     payload = {"part_of": link_to("http://www.a.test/elsewhere").key.hex()}
     followed = follow_links(
-        replace(lease(), payload=payload), found, SITES, strategies.get("bfs")(),
+        replace(lease(), payload=payload), found, SITES, BREADTH_FIRST,
         fresh=lambda key, score: True, now=1_800_000_000.0,
     )  # fmt: skip
     assert [(one.url, one.depth) for one in followed.candidates] == [(PARTS[0], 3)]

@@ -23,7 +23,7 @@ from qiaocrawl.errors import (
 )
 from qiaocrawl.fetching import BUSY_STATUSES, FetchDecision, judge_fetch
 from qiaocrawl.follow import FollowPolicy, follow_redirect
-from qiaocrawl.frontier import Strategy
+from qiaocrawl.frontier import CrawlTopic, LearningStrategy, Strategy, strategies
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome, Queue
 from qiaocrawl.runtime import CrawlScope, Runtime
 
@@ -58,7 +58,7 @@ class FrontierSpider(Spider):
     topic: str
     scope: CrawlScope
     policy: FollowPolicy
-    strategy: Strategy
+    strategy: Strategy | LearningStrategy
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -98,6 +98,14 @@ class FrontierSpider(Spider):
     def prepare(self) -> None:
         """Set ``scope`` and ``policy`` from arguments and topic."""
         raise NotImplementedError(f"{type(self).__name__}.prepare")
+
+    def strategy_called(self, name: str) -> Strategy | LearningStrategy:
+        """The crawl order called *name*, for this crawl's topic.
+
+        Raises:
+            ConfigError: there is no such strategy.
+        """
+        return strategies.get(name)(CrawlTopic(self.runtime.catalogue.pack(self.topic)))
 
     def seeds(self) -> list[Candidate]:
         """Candidates this run starts from, beside what already waits in the frontier."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qiaocrawl.columns import Column
 from qiaocrawl.dedup.body_evidence import BodyEvidence, Sketch, Weights, compare, read_sketch
 from qiaocrawl.dedup.body_lists import (
     END,
@@ -15,7 +16,6 @@ from qiaocrawl.dedup.body_lists import (
     unlist_entries,
     weigh,
 )
-from qiaocrawl.dedup.columns import Column
 from qiaocrawl.items import TitleRecord
 
 LIST_LIMIT = 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qiaocrawl.dedup.compiling import compiled
+from qiaocrawl.compiling import compiled
 
 _END = np.int64(1) << 62
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from qiaocrawl.dedup.columns import Column
-from qiaocrawl.dedup.compiling import compiled
+from qiaocrawl.columns import Column
+from qiaocrawl.compiling import compiled
 from qiaocrawl.dedup.moments import seconds
 from qiaocrawl.items import TitleRecord
 

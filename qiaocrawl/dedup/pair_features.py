@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.dedup.compiling import compiled
+from qiaocrawl.compiling import compiled
 from qiaocrawl.vsm.terms import CLASSES, NAME, NUMBER
 
 MAX_TOKENS = 96

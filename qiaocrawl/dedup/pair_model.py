@@ -17,7 +17,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.dedup.compiling import compiled
+from qiaocrawl.compiling import compiled
 from qiaocrawl.dedup.pair_features import COUNT, NAMES, pair_cosine, pair_features
 from qiaocrawl.dedup.row_arrays import RowArrays
 from qiaocrawl.dedup.term_table import TermTable

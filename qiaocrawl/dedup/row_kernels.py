@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from qiaocrawl.dedup.compiling import compiled
+from qiaocrawl.compiling import compiled
 from qiaocrawl.dedup.row_arrays import Query
 
 _STEPS = 255.0

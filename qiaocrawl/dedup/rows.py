@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.dedup.columns import Column
+from qiaocrawl.columns import Column
 from qiaocrawl.dedup.row_arrays import IndexArrays, PostingArrays, RowArrays, TermArrays
 from qiaocrawl.dedup.row_kernels import near, place, refill_slots, unlink
 from qiaocrawl.dedup.term_table import TermTable

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.dedup.columns import Column
+from qiaocrawl.columns import Column
 from qiaocrawl.vsm.snapshot import IdfSnapshot
 from qiaocrawl.vsm.terms import CLASSES, NUMBER, word_class
 

@@ -21,14 +21,18 @@ from qiaocrawl.items import (
     FetchedPage,
     Outcome,
     PageAnalysis,
+    PageText,
     SiteObservation,
 )
 from qiaocrawl.page import Page, parse_page
 from qiaocrawl.page.blocks import MAX_BLOCKS
-from qiaocrawl.text import clean_text
+from qiaocrawl.text import clean_text, collapse
 from qiaocrawl.urls import canonical_url
 
 _MAX_REPLACED_SHARE = 0.005
+# What scorers read of a page that is no article, and of its headings.
+_MAX_JUDGED_CHARS = 100_000
+_MAX_HEADINGS_CHARS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +153,21 @@ def read_page(
         canonical_url=page.canonical_link,
         part=part,
         observation=_observation(reading) if learn and outcome is Outcome.ARTICLE else None,
+        words=_words(reading, is_told=is_told),
+    )
+
+
+def _words(reading: Reading, *, is_told: bool) -> PageText:
+    """The page as scorers read it: the body where *is_told*, else all that can be seen."""
+    page, metadata = reading.page, reading.metadata
+    text = reading.text if is_told else clean_text("\n".join(page.texts))
+    headings = (collapse(node.text()) for node in page.tree.css("h1,h2,h3,h4,h5,h6"))
+    return PageText(
+        title=metadata.title if is_told else page.title,
+        text=text[:_MAX_JUDGED_CHARS],
+        headings="\n".join(filter(None, headings))[:_MAX_HEADINGS_CHARS],
+        meta=f"{metadata.keywords}\n{metadata.description}".strip(),
+        url=canonical_url(page.url) or "",
     )
 
 

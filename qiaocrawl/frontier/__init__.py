@@ -5,6 +5,28 @@ Each strategy is one file here; :data:`strategies` finds it by name.
 
 from __future__ import annotations
 
-from qiaocrawl.frontier.strategy import LinkContext, Strategy, strategies
+from qiaocrawl.frontier.crawl_topic import CrawlTopic
+from qiaocrawl.frontier.order import SEED_SCORE, CrawlOrder, NodeState, Visit, scores_of
+from qiaocrawl.frontier.strategy import (
+    PRUNED,
+    FoundLink,
+    LearningStrategy,
+    Strategy,
+    VisitedPage,
+    strategies,
+)
 
-__all__ = ["LinkContext", "Strategy", "strategies"]
+__all__ = [
+    "PRUNED",
+    "SEED_SCORE",
+    "CrawlOrder",
+    "CrawlTopic",
+    "FoundLink",
+    "LearningStrategy",
+    "NodeState",
+    "Strategy",
+    "Visit",
+    "VisitedPage",
+    "scores_of",
+    "strategies",
+]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from qiaocrawl.frontier.strategy import LinkContext, strategies
-from qiaocrawl.items import Link
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from qiaocrawl.frontier.crawl_topic import CrawlTopic
+from qiaocrawl.frontier.strategy import FoundLink, VisitedPage, strategies
 
 # Links of one page are spread over this share of a second, the first one highest. Pages of
 # one process follow each other by more; a double holds epoch seconds to 0.24 microseconds.
@@ -18,9 +21,20 @@ class DepthFirst:
     millisecond; links found within it by several workers may change places.
     """
 
-    name = "dfs"
+    name: ClassVar[str] = "dfs"
+    page_scorer: ClassVar[str] = ""
 
-    def score(self, link: Link, context: LinkContext) -> float:
+    def __init__(self, topic: CrawlTopic) -> None:
+        """Depth first asks nothing of *topic*."""
+
+    def score(self, page: VisitedPage, links: Sequence[FoundLink]) -> Sequence[float]:
         """Epoch seconds, the first link of a page a little above the others."""
-        share = 1.0 - context.position / max(context.links_on_page, 1)
-        return context.discovered_at + _SPREAD_SECONDS * share
+        return [_found_at(page, link) for link in links]
+
+    def explain(self, page: VisitedPage, link: FoundLink) -> Mapping[str, float]:
+        """The time of discovery."""
+        return {"found at": _found_at(page, link)}
+
+
+def _found_at(page: VisitedPage, link: FoundLink) -> float:
+    return page.at + _SPREAD_SECONDS * (1.0 - link.position / max(link.links_on_page, 1))

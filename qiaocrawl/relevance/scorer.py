@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from qiaocrawl.items import Relevance
+from qiaocrawl.items import PageText, Relevance
 from qiaocrawl.registry import Registry
 from qiaocrawl.topic.pack import TopicPack
 
 
 class PageScorer(Protocol):
-    """Judges articles for one topic. Holds no state between pages."""
+    """Judges pages for one topic. Holds no state between pages."""
 
-    def judge(self, title: str, text: str) -> Relevance:
-        """The topic's judgement of an article; the empty one scores 0."""
+    def judge(self, page: PageText) -> Relevance:
+        """The topic's judgement of a page; the empty one scores 0."""
         ...
 
 

@@ -7,11 +7,11 @@ from collections import Counter
 from operator import mul
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.items import Relevance
-from qiaocrawl.relevance.profile import build_profile
+from qiaocrawl.items import PageText, Relevance
 from qiaocrawl.relevance.scorer import page_scorers
-from qiaocrawl.relevance.words import MAX_TEXT_CHARS, MAX_TITLE_CHARS, PageWords
 from qiaocrawl.topic.pack import TopicPack
+from qiaocrawl.topic.profile import build_profile
+from qiaocrawl.topic.words import MAX_TEXT_CHARS, MAX_TITLE_CHARS, PageWords
 
 TITLE_TIMES = 3
 """An occurrence in the title counts as this many in the body (ours)."""
@@ -54,9 +54,9 @@ class VsmScorer:
         self._words = PageWords(term.text for term in pack.terms)
         self._profile = build_profile(pack, self._words)
 
-    def judge(self, title: str, text: str) -> Relevance:
-        """The score of an article, explained by the terms that contributed most."""
-        found = self._count(title, text)
+    def judge(self, page: PageText) -> Relevance:
+        """The score of a page, explained by the terms that contributed most."""
+        found = self._count(page.title, page.text)
         weights = self._profile.weights
         parts = {word: times * weights[word] for word, times in found.items() if word in weights}
         score = self._score(found, parts) if parts else 0.0

@@ -27,6 +27,8 @@ class StoredText:
     article_id: int
     title: str
     text: str
+    meta: str
+    url: str
 
 
 def count_pages(c: Connection) -> int:
@@ -47,12 +49,19 @@ def count_articles(c: Connection) -> int:
 def next_texts(c: Connection, after_id: int, limit: int) -> list[StoredText]:
     """The next *limit* articles after *after_id*, by id; [] at the end."""
     found = (
-        select(article.c.id, article.c.title, article.c.text)
+        select(
+            article.c.id, article.c.title, article.c.text, article.c.keywords,
+            article.c.description, url.c.url,
+        )
+        .join(url, url.c.id == article.c.url_id)
         .where(article.c.id > after_id)
         .order_by(article.c.id)
         .limit(limit)
-    )
-    return [StoredText(*row) for row in c.execute(found)]
+    )  # fmt: skip
+    return [
+        StoredText(row_id, title, text, f"{keywords}\n{description}".strip(), address)
+        for row_id, title, text, keywords, description, address in c.execute(found)
+    ]
 
 
 def outcome_of(c: Connection, url_id: int) -> str | None:

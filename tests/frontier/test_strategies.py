@@ -7,8 +7,27 @@ import math
 import pytest
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.frontier import LinkContext, strategies
+from qiaocrawl.frontier import (
+    CrawlOrder,
+    CrawlTopic,
+    FoundLink,
+    LearningStrategy,
+    Strategy,
+    Visit,
+    VisitedPage,
+    scores_of,
+    strategies,
+)
 from qiaocrawl.items import Link
+from qiaocrawl.topic.pack import Sample, Term, TopicPack
+
+TOPIC = CrawlTopic(
+    TopicPack(
+        "lights", "", "", 0.1, (Term("灯塔", "core", 3.0), Term("航标", "core", 2.0)), (),
+        (Sample("yes", "灯塔", "守灯塔的人换航标灯。", True),
+         Sample("no", "仓库", "值夜的人看守仓库。", False)),
+    )
+)  # fmt: skip
 
 #        start
 #       /  |  \
@@ -18,27 +37,30 @@ from qiaocrawl.items import Link
 GRAPH = {"start": ["a", "b", "c"], "a": ["d", "e"], "b": ["f"], "c": [], "d": [], "e": [], "f": []}
 
 
+def strategy_called(name: str) -> Strategy | LearningStrategy:
+    return strategies.get(name)(TOPIC)
+
+
 def link(name: str) -> Link:
     return Link(url=f"http://x.test/{name}", key=name.encode().ljust(16), host="x.test")
 
 
-def crawl_order(strategy_name: str) -> list[str]:
-    """Fetch the graph with a frontier that does what the table does: score, then age."""
-    strategy = strategies.get(strategy_name)()
-    waiting: list[tuple[float, int, str, int]] = [(0.0, 0, "start", 0)]
+def crawl_order(name: str) -> list[str]:
+    order = CrawlOrder(strategy_called(name))
+    first = link("start")
+    order.add(first.key, first.url, first.host, 0)
+    depths = {"start": 0}
     fetched: list[str] = []
-    discovered = 0
-    while waiting:
-        waiting.sort(key=lambda row: (-row[0], row[1]))
-        _, _, name, depth = waiting.pop(0)
-        fetched.append(name)
-        for position, target in enumerate(GRAPH[name]):
-            discovered += 1
-            context = LinkContext(
-                depth=depth + 1, position=position, links_on_page=len(GRAPH[name]),
-                discovered_at=1_800_000_000.0 + len(fetched), parent_relevance=0.0,
-            )
-            waiting.append((strategy.score(link(target), context), discovered, target, depth + 1))
+    while best := order.best(1):
+        order.take(best)
+        page = order.key_of(best[0]).decode().strip()
+        fetched.append(page)
+        for target in GRAPH[page]:
+            depths.setdefault(target, depths[page] + 1)
+        order.visit(Visit(
+            link(page).key, link(page).url, "x.test", depths[page], relevance=0.0,
+            relevant=False, at=1_800_000_000.0 + len(fetched), links=list(map(link, GRAPH[page])),
+        ))  # fmt: skip
     return fetched
 
 
@@ -52,18 +74,37 @@ def test_order_of_a_small_graph(name: str, order: list[str]) -> None:
 
 
 def test_depth_first_goes_on_after_a_restart() -> None:
-    strategy = strategies.get("dfs")()
-    before = LinkContext(1, 0, 200, discovered_at=1_800_000_000.0, parent_relevance=0.0)
-    after = LinkContext(1, 199, 200, discovered_at=1_800_000_000.001, parent_relevance=0.0)
-    assert strategy.score(link("x"), after) > strategy.score(link("y"), before)
+    links = [link(str(number)) for number in range(200)]
+    before = Visit(b"1" * 16, "http://x.test/1", "x.test", 0, 0.0, False, 1_800_000_000.0, links)
+    after = Visit(b"2" * 16, "http://x.test/2", "x.test", 0, 0.0, False, 1_800_000_000.001, links)
+    depth_first = strategy_called("dfs")
+    assert min(scores_of(depth_first, after)) > max(scores_of(depth_first, before))
 
 
 @pytest.mark.parametrize("name", strategies.names())
-def test_every_strategy_scores_with_finite_numbers(name: str) -> None:
-    strategy = strategies.get(name)()
-    assert strategy.name == name
-    for context in (LinkContext(0, 0, 0, 0.0, 0.0), LinkContext(300, 9_999, 10_000, 4e9, 1.0)):
-        assert math.isfinite(strategy.score(link("x"), context))
+def test_every_strategy_fetches_what_it_is_given(name: str) -> None:
+    assert strategy_called(name).name == name
+    fetched = crawl_order(name)
+    assert fetched[0] == "start"
+    assert len(set(fetched)) == len(fetched)
+
+
+@pytest.mark.parametrize("name", strategies.names())
+def test_every_strategy_gives_a_number_for_every_link_and_says_why(name: str) -> None:
+    for relevance, depth, at in ((0.0, 0, 0.0), (1.0, 300, 4e9)):
+        strategy = strategy_called(name)
+        page = VisitedPage("http://x.test/", "x.test", depth, relevance, relevance > 0.5, at, 0)
+        found = [FoundLink(link(n), place, 3, place + 1) for place, n in enumerate("abc")]
+        scores = strategy.score(page, found)
+        assert len(scores) == 3
+        assert not any(math.isnan(score) or score == math.inf for score in scores)
+        parts = (
+            strategy.explain_node(1)
+            if isinstance(strategy, LearningStrategy)
+            else strategy.explain(page, found[0])
+        )
+        assert all(isinstance(part, float) for part in parts.values())
+        assert strategy.score(page, []) == []
 
 
 def test_an_unknown_strategy_is_named_with_what_there_is() -> None:

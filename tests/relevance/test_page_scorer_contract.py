@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.items import Relevance
+from qiaocrawl.items import PageText, Relevance
 from qiaocrawl.relevance import PageScorer, page_scorers
 from qiaocrawl.topic.folder import load_pack
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
@@ -52,11 +52,11 @@ def scorer(method: str, topic: str) -> PageScorer:
 
 
 def judge(method: str, page: tuple[str, str], topic: str = "qiaoqing") -> Relevance:
-    return scorer(method, topic).judge(*page)
+    return scorer(method, topic).judge(PageText(*page))
 
 
 def judged_elsewhere(method: str, given_pack: TopicPack) -> Relevance:
-    return page_scorers.get(method)(given_pack).judge(*BRIEF)
+    return page_scorers.get(method)(given_pack).judge(PageText(*BRIEF))
 
 
 pytestmark = pytest.mark.parametrize("method", page_scorers.names())
@@ -106,8 +106,8 @@ def test_one_ordinary_term_alone_does_not_suffice(method: str, topic: str) -> No
 def test_one_character_does_not_suffice(method: str) -> None:
     one = TopicPack("t", "", "", 0.1, (Term("侨", "core", 10.0),), (), ())
     scored = page_scorers.get(method)(one)
-    assert not scored.judge("侨", "侨，" * 50).relevant
-    assert scored.judge("侨", "侨，" * 50).score > 0
+    assert not scored.judge(PageText("侨", "侨，" * 50)).relevant
+    assert scored.judge(PageText("侨", "侨，" * 50)).score > 0
 
 
 def test_the_title_counts_more_than_the_body(method: str) -> None:
@@ -120,16 +120,17 @@ def test_the_title_counts_more_than_the_body(method: str) -> None:
 def test_terms_with_blanks_and_in_latin_letters_are_found(method: str) -> None:
     terms = (Term("Overseas Chinese", "core", 3.0), Term("Chinatown", "core", 3.0))
     made = page_scorers.get(method)(TopicPack("en", "", "", 0.1, terms, (), ()))
-    found = made.judge("Lanterns in Chinatown", "The overseas Chinese of 唐人街Chinatown met.")
+    page = PageText("Lanterns in Chinatown", "The overseas Chinese of 唐人街Chinatown met.")
+    found = made.judge(page)
     assert found.relevant
     assert [word for word, _ in found.terms] == ["chinatown", "overseas chinese"]
-    assert not made.judge("Chinatowns", "preoverseas chinese").terms
+    assert not made.judge(PageText("Chinatowns", "preoverseas chinese")).terms
 
 
 def test_terms_the_segmenter_would_cut_are_found(method: str) -> None:
     terms = (Term("亚历山大·侨", "person", 3.0), Term("3+1+2", "policy", 3.0))
     made = page_scorers.get(method)(TopicPack("t", "", "", 0.1, terms, (), ()))
-    found = made.judge("亚历山大·侨来访", "他谈到3+1+2的办法")
+    found = made.judge(PageText("亚历山大·侨来访", "他谈到3+1+2的办法"))
     assert {word for word, _ in found.terms} == {"亚历山大·侨", "3+1+2"}
 
 
@@ -141,7 +142,7 @@ def test_a_threshold_that_is_none_is_refused(method: str, threshold: float) -> N
 
 def test_a_pack_without_terms_or_samples_judges_nothing_relevant(method: str) -> None:
     empty = page_scorers.get(method)(TopicPack("none", "", "", 0.1, (), (), ()))
-    assert not empty.judge(*BRIEF).relevant
+    assert not empty.judge(PageText(*BRIEF)).relevant
 
 
 def test_words_of_the_samples_count_where_the_counter_examples_lack_them(method: str) -> None:
@@ -150,16 +151,17 @@ def test_words_of_the_samples_count_where_the_counter_examples_lack_them(method:
     no = [Sample(f"n{n}", "", f"看守人在{place}仓库值夜。", False)
           for n, place in enumerate(("一号", "二号", "三号"))]
     made = page_scorers.get(method)(TopicPack("t", "", "", 0.1, (), (), (*yes, *no)))
-    found = made.judge("灯塔", "灯塔和航标")
-    assert found.score > made.judge("看守人", "看守人和仓库").score
+    found = made.judge(PageText("灯塔", "灯塔和航标"))
+    assert found.score > made.judge(PageText("看守人", "看守人和仓库")).score
     assert "航标" in dict(found.terms)
 
 
 def test_the_given_threshold_goes_before_that_of_the_pack(method: str) -> None:
     score = judge(method, BRIEF).score
     made = page_scorers.get(method)
-    assert made(pack("qiaoqing"), threshold=score).judge(*BRIEF).relevant
-    assert not made(pack("qiaoqing"), threshold=min(1.0, score + 1e-6)).judge(*BRIEF).relevant
+    brief = PageText(*BRIEF)
+    assert made(pack("qiaoqing"), threshold=score).judge(brief).relevant
+    assert not made(pack("qiaoqing"), threshold=min(1.0, score + 1e-6)).judge(brief).relevant
 
 
 def test_another_process_judges_alike(method: str) -> None:

@@ -30,5 +30,5 @@ def compiled(function: Callable[..., Any]) -> Any:
 def _say_once() -> None:
     _log.warning(
         "compiled code cannot be kept (run from an egg, or no folder to write to:"
-        " NUMBA_CACHE_DIR names one), so the first title costs each process up to half a minute"
+        " NUMBA_CACHE_DIR names one), so the first use costs each process up to half a minute"
     )

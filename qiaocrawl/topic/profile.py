@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from qiaocrawl.relevance.background import background_frequencies
-from qiaocrawl.relevance.words import PageWords
 from qiaocrawl.text import fold
+from qiaocrawl.topic.background import background_frequencies
 from qiaocrawl.topic.pack import Sample, TopicPack
+from qiaocrawl.topic.words import PageWords
 
 MAX_SAMPLE_WORDS = 150
 SAMPLE_WEIGHT = 0.6

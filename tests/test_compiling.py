@@ -9,7 +9,7 @@ from typing import Any
 import numba
 import pytest
 
-from qiaocrawl.dedup import compiling
+from qiaocrawl import compiling
 
 
 def test_a_place_that_cannot_be_written_to_costs_time_only(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from qiaocrawl.relevance.background import background_frequencies
-from qiaocrawl.relevance.profile import build_profile, rarity
-from qiaocrawl.relevance.words import PageWords
+from qiaocrawl.topic.background import background_frequencies
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
+from qiaocrawl.topic.profile import build_profile, rarity
+from qiaocrawl.topic.words import PageWords
 
 
 def test_background_knows_common_and_unknown_words() -> None:

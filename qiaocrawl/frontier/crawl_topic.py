@@ -1,0 +1,63 @@
+"""The topic of a crawl as strategies ask for it: how near short texts are to it."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property, lru_cache
+
+from qiaocrawl.text import fold
+from qiaocrawl.topic.pack import TopicPack
+from qiaocrawl.topic.profile import TopicProfile, build_profile
+from qiaocrawl.topic.words import PageWords
+
+_MEMORY = 20_000
+"""Texts whose words are kept: anchors of navigation come again on every page."""
+
+
+class CrawlTopic:
+    """The words of *pack* and how texts meet them; loads dictionaries when first asked."""
+
+    def __init__(self, pack: TopicPack) -> None:
+        self.pack = pack
+        self.words_of = lru_cache(_MEMORY)(self._words_of)
+        self.similarity = lru_cache(_MEMORY)(self._similarity)
+
+    @cached_property
+    def page_words(self) -> PageWords:
+        """Cuts texts, the topic's terms whole."""
+        return PageWords(term.text for term in self.pack.terms)
+
+    @cached_property
+    def profile(self) -> TopicProfile:
+        """The topic as a vector."""
+        return build_profile(self.pack, self.page_words)
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """The expert's terms, folded."""
+        return frozenset(fold(term.text) for term in self.pack.terms)
+
+    def _words_of(self, text: str) -> tuple[str, ...]:
+        """The words of *text*, folded, with repetitions."""
+        return tuple(self.page_words.count(text).elements())
+
+    def has_term(self, text: str) -> bool:
+        """Whether a term of the topic is among the words of *text*."""
+        return not self.profile.terms.isdisjoint(self.words_of(text))
+
+    def _similarity(self, text: str) -> float:
+        """Cosine of *text* and topic in [0, 1]; the words of the topic weigh as in its profile.
+
+        x_i = frequency times the topic's weight, 1 for other words; the topic is restricted
+        to the words of the text, as in :mod:`qiaocrawl.relevance.vsm`.
+        """
+        weights = self.profile.weights
+        found = self.page_words.count(text)
+        parts = {word: times * weights[word] for word, times in found.items() if word in weights}
+        if not parts:
+            return 0.0
+        square = sum(part * part for part in parts.values())
+        square += sum(times * times for word, times in found.items() if word not in weights)
+        product = sum(part * weights[word] for word, part in parts.items())
+        topic = math.sqrt(sum(weights[word] ** 2 for word in parts))
+        return min(1.0, product / (math.sqrt(square) * topic))

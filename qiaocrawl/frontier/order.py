@@ -1,0 +1,257 @@
+"""The crawl order in memory: every URL of one crawl a node, the best waiting node next.
+
+The same code orders a crawl and a simulation. The database stays the truth about what is
+waiting; this is the view of one process, which may hear of other processes' pages as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qiaocrawl.columns import Column
+from qiaocrawl.frontier.strategy import (
+    FoundLink,
+    LearningStrategy,
+    Strategy,
+    VisitedPage,
+)
+from qiaocrawl.items import Link
+
+SEED_SCORE = 1e10
+"""Start pages come before every link: epoch seconds of a depth-first crawl lie below."""
+
+
+class NodeState(IntEnum):
+    """Where a URL stands in this process's view."""
+
+    PRUNED = 0
+    """Every link to it was left out."""
+    WAITING = 1
+    TAKEN = 2
+    """Handed out, or closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A fetched page with its links, as the crawl reports it.
+
+    Attributes:
+        key: of its URL, 16 bytes.
+        relevance, relevant: by the page scorer the strategy names.
+        at: when it was fetched, in epoch seconds.
+        links: those within the bounds of the crawl, in document order, each URL once.
+    """
+
+    key: bytes
+    url: str
+    host: str
+    depth: int
+    relevance: float
+    relevant: bool
+    at: float
+    links: Sequence[Link] = ()
+
+
+class CrawlOrder:
+    """The waiting URLs of one crawl, best first.
+
+    Nodes are numbered in the order of discovery, so among equal scores the older comes first.
+    """
+
+    def __init__(self, strategy: Strategy | LearningStrategy) -> None:
+        self.strategy = strategy
+        self._learner = strategy if isinstance(strategy, LearningStrategy) else None
+        self._nodes: dict[bytes, int] = {}
+        self._keys: list[bytes] = []
+        self._hosts: dict[str, int] = {}
+        self._host_of = Column(np.int32)
+        self._score = Column(np.float64, -np.inf)
+        # The score where the node waits, else -inf: what is looked at to find the best.
+        self._open = Column(np.float64, -np.inf)
+        self._state = Column(np.int8)
+        self._visits = 0
+
+    def __len__(self) -> int:
+        """How many URLs are known."""
+        return len(self._keys)
+
+    def node_of(self, key: bytes) -> int | None:
+        """The node of *key*; None if it is unknown."""
+        return self._nodes.get(key)
+
+    def key_of(self, node: int) -> bytes:
+        """The key of *node*."""
+        return self._keys[node]
+
+    def score_of(self, node: int) -> float:
+        """The present score of *node*."""
+        return float(self._score.data[node])
+
+    def state_of(self, node: int) -> NodeState:
+        """Where *node* stands."""
+        return NodeState(int(self._state.data[node]))
+
+    @property
+    def waiting(self) -> NDArray[np.int64]:
+        """The waiting nodes, oldest first."""
+        return np.flatnonzero(self._state.data[: len(self)] == NodeState.WAITING)
+
+    # --- what comes to light ----------------------------------------------------------------
+
+    def add(self, key: bytes, url: str, host: str, depth: int, score: float = SEED_SCORE) -> int:
+        """Let a URL wait that no visited page led to; returns its node."""
+        node = self._node(key, host)
+        if self._learner is not None:
+            self._learner.seen(node, url, host, depth)
+        self._raise(node, score)
+        return node
+
+    def visit(self, visit: Visit) -> list[float]:
+        """Learn from a fetched page, and score and queue its links.
+
+        Returns:
+            The score of every link, in order; a higher one of the same URL may be known.
+        """
+        node = self._node(visit.key, visit.host)
+        self.close(node)
+        page = VisitedPage(
+            visit.url, visit.host, visit.depth, visit.relevance, visit.relevant, visit.at, node
+        )
+        found = [
+            FoundLink(link, position, len(visit.links), self._node(link.key, link.host))
+            for position, link in enumerate(visit.links)
+        ]
+        scores = list(self.strategy.score(page, found))
+        if self._learner is not None:
+            self._enter_scores(found, scores)
+        else:
+            for link, score in zip(found, scores, strict=True):
+                self._raise(link.node, score)
+        self._visits += 1
+        if self._learner is not None and self._visits % self._learner.rescore_pages == 0:
+            self.rescore()
+        return scores
+
+    def rescore(self) -> None:
+        """Ask the strategy for the scores of all waiting nodes; nothing where it never changes."""
+        if self._learner is None:
+            return
+        nodes = self.waiting
+        # What waits by its own right, start pages for instance, keeps its place.
+        nodes = nodes[self._score.data[nodes] < SEED_SCORE]
+        if len(nodes):
+            scores = self._learner.rescored(nodes)
+            self._score.data[nodes] = scores
+            self._open.data[nodes] = scores
+
+    # --- what is next -------------------------------------------------------------------------
+
+    def best(
+        self, limit: int, *, per_host: int = 0, busy_hosts: Collection[str] = (),
+        at_least: float = -np.inf,
+    ) -> list[int]:
+        """Up to *limit* waiting nodes, best first, none of *busy_hosts*.
+
+        Args:
+            per_host: most of one host; 0 = no limit.
+            at_least: nodes with a lower score stay where they are.
+        """
+        size = len(self)
+        scores = self._open.data[:size]
+        busy = [self._hosts[host] for host in busy_hosts if host in self._hosts]
+        if busy:
+            scores = np.where(np.isin(self._host_of.data[:size], busy), -np.inf, scores)
+        if limit == 1:
+            return _filtered([int(scores.argmax())] if size else [], scores, at_least)
+        ranked = _ranked(scores, limit if not per_host else size)
+        nodes: list[int] = []
+        taken: dict[int, int] = {}
+        for node in _filtered(ranked, scores, at_least):
+            host = int(self._host_of.data[node])
+            if per_host and taken.get(host, 0) >= per_host:
+                continue
+            taken[host] = taken.get(host, 0) + 1
+            nodes.append(node)
+            if len(nodes) == limit:
+                break
+        return nodes
+
+    def take(self, nodes: Iterable[int]) -> None:
+        """Hand *nodes* out: they wait no longer."""
+        for node in nodes:
+            self.close(node)
+
+    def close(self, node: int) -> None:
+        """*node* is fetched, or will not be."""
+        self._state.data[node] = NodeState.TAKEN
+        self._open.data[node] = -np.inf
+
+    def put_back(self, node: int) -> None:
+        """*node* was handed out and waits again, with the score it had."""
+        self._state.data[node] = NodeState.WAITING
+        self._open.data[node] = self._score.data[node]
+
+    # --- inside ---------------------------------------------------------------------------------
+
+    def _node(self, key: bytes, host: str) -> int:
+        node = self._nodes.get(key)
+        if node is None:
+            node = self._nodes[key] = len(self._keys)
+            self._keys.append(key)
+            size = node + 1
+            for column in (self._score, self._open, self._state):
+                column.reserve(size)
+            self._host_of.reserve(size)[node] = self._hosts.setdefault(host, len(self._hosts))
+        return node
+
+    def _raise(self, node: int, score: float) -> None:
+        """Of several scores of one URL the highest counts."""
+        if score == -np.inf or self._state.data[node] == NodeState.TAKEN:
+            return
+        if score > self._score.data[node]:
+            self._score.data[node] = self._open.data[node] = score
+            self._state.data[node] = NodeState.WAITING
+
+    def _enter_scores(self, found: Sequence[FoundLink], scores: Sequence[float]) -> None:
+        """Scores of a strategy that remembers: they take all links to a URL into account."""
+        if not found:
+            return
+        nodes = np.array([link.node for link in found])
+        values = np.asarray(scores, np.float64)
+        state, known = self._state.data, self._score.data
+        free = (state[nodes] != NodeState.TAKEN) & (known[nodes] < SEED_SCORE)
+        nodes, values = nodes[free], values[free]
+        state[nodes] = np.where(values > -np.inf, NodeState.WAITING, NodeState.PRUNED)
+        known[nodes] = values
+        self._open.data[nodes] = values
+
+
+def scores_of(strategy: Strategy | LearningStrategy, visit: Visit) -> Sequence[float]:
+    """The scores of a page's links by a strategy that remembers nothing."""
+    page = VisitedPage(
+        visit.url, visit.host, visit.depth, visit.relevance, visit.relevant, visit.at
+    )
+    found = [FoundLink(link, place, len(visit.links)) for place, link in enumerate(visit.links)]
+    return strategy.score(page, found)
+
+
+def _ranked(scores: NDArray[np.float64], most: int) -> NDArray[np.int64]:
+    """The places of the *most* highest of *scores*, highest first, earlier first among equals."""
+    if most < len(scores):
+        best = np.argpartition(-scores, most)[:most]
+        # Equals of the last one that stand earlier belong in.
+        best = np.flatnonzero(scores >= scores[best].min())
+    else:
+        best = np.arange(len(scores))
+    return best[np.argsort(-scores[best], kind="stable")]
+
+
+def _filtered(
+    ranked: Sequence[int] | NDArray[np.int64], scores: NDArray[np.float64], at_least: float
+) -> list[int]:
+    return [int(node) for node in ranked if scores[node] > -np.inf and scores[node] >= at_least]
