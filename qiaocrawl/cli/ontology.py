@@ -1,0 +1,163 @@
+"""``qiaocrawl ontology …``: wordnets to install, to check and to look words up in."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from qiaocrawl.cli.output import folding_table, say_written, table_console
+from qiaocrawl.errors import ConfigError, OntologyError
+from qiaocrawl.ontology.concepts import Ontology
+from qiaocrawl.ontology.folder import OPTION, OWN, folder_of, installed, open_ontology, own_wordnet
+from qiaocrawl.ontology.similarity import FUNCTIONS, WordSimilarity
+from qiaocrawl.ontology.sources import install as install_one
+from qiaocrawl.ontology.sources import size_of, sources_of
+from qiaocrawl.ontology.stored import ENDING, StoredWordnet, read_wordnet
+from qiaocrawl.options import Options
+from qiaocrawl.text import fold
+
+app = typer.Typer(
+    help="Ontologies 本体: wordnets in one space of Chinese and English concepts.",
+    no_args_is_help=True,
+)
+
+
+@app.command()
+def install(
+    source: Annotated[str, typer.Argument(
+        help="A WN-LMF or tab file (.gz and .xz too), a folder of them or of WordNet 3.0, or a "
+             "name: wordnet, qiaoqing.", metavar="PATH|NAME")],
+) -> None:
+    """Read wordnets once and keep them in compact form. 安装"""  # fmt: skip
+    folder = _folder()
+    sources = sources_of(source)
+    columns = (TextColumn("{task.description}"), BarColumn(),
+               TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn())  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        for name, path in sources:
+            task = progress.add_task(name, total=size_of(path) or None)
+            wordnet = install_one(name, path, folder, partial(progress.advance, task))
+            progress.update(task, total=1, completed=1)
+            words = ", ".join(f"{n:,} {code}" for code, n in _words(wordnet).items())
+            facts = f"{wordnet.concepts:,} concepts; words: {words}"
+            say_written(folder / f"{name}{ENDING}", facts)
+
+
+@app.command()
+def check() -> None:
+    """Say what is installed and whether it can be read; exit code 1 if not. 检查"""
+    folder = _folder()
+    found: list[StoredWordnet] = []
+    damaged: list[str] = []
+    for file in installed(folder):
+        try:
+            found.append(read_wordnet(file))
+        except OntologyError as error:
+            damaged.append(str(error))
+    came_along = all(wordnet.name != OWN for wordnet in found)
+    if came_along:
+        found.append(own_wordnet())
+    console = table_console()
+    console.print(f"{folder} ({OPTION})", markup=False)
+    table = folding_table("名称 name", "版本 version", "概念 concepts", "词 words",
+                          "上位关系 hypernyms", "许可 licence")  # fmt: skip
+    for wordnet in found:
+        words = " ".join(f"{code} {n:,}" for code, n in _words(wordnet).items())
+        notice = wordnet.notice
+        name = f"{wordnet.name} （自带 comes along）" if came_along and wordnet.name == OWN else (
+            wordnet.name)  # fmt: skip
+        table.add_row(*map(Text, (name, notice.version, f"{wordnet.concepts:,}", words,
+                                  f"{len(wordnet.edges):,}", notice.licence)))  # fmt: skip
+    console.print(table)
+    _print_joined(console, Ontology(found))
+    for line in damaged:
+        console.print(f"unreadable 不可读: {line}", markup=False, style="red")
+    if damaged:
+        raise typer.Exit(1)
+
+
+def _print_joined(console: Console, joined: Ontology) -> None:
+    words = ", ".join(f"{code} {n:,}" for code, n in joined.count_lemmas().items())
+    for line in (
+        f"合并 joined: {joined.size:,} concepts; words: {words}",
+        f"最大深度 deepest: {joined.max_depth} edges",
+        f"环 in circles of hypernyms: {int(joined.in_circles.sum()):,} concepts",
+        f"孤立 without any relation: {joined.without_relations:,} concepts",
+        f"无词 without a word: {joined.without_words:,} concepts",
+    ):
+        console.print(line, markup=False)
+
+
+@app.command()
+def show(
+    word: Annotated[str, typer.Argument(help="A word of any language.")],
+    other: Annotated[str, typer.Argument(
+        help="A second word: how far the two are apart.", show_default=False)] = "",
+) -> None:
+    """Print the concepts of a word, what stands above them, and its synonyms. 查词"""  # fmt: skip
+    ontology = open_ontology(_folder())
+    console = table_console()
+    for one in filter(None, (word, other)):
+        _print_senses(console, ontology, one)
+    if other:
+        _print_similarity(console, ontology, word, other)
+
+
+def _print_senses(console: Console, ontology: Ontology, word: str) -> None:
+    senses = ontology.senses(fold(word))
+    known = f"{len(senses)} 义 senses" if senses else "未收录 unknown"
+    console.print(Text(word, "bold"), Text(known))
+    for number, concept in enumerate(senses, start=1):
+        names = " ".join(ontology.names(concept))
+        console.print(Text(f"{number}. {names}", "dim"))
+        for language, lemmas in ontology.lemmas(concept).items():
+            console.print(Text(f"   {language}: {', '.join(lemmas)}"))
+        chain = " → ".join(_label(ontology, above) for above in _chain(ontology, concept))
+        if chain:
+            console.print(Text(f"   ↑ {chain}"), soft_wrap=True)
+
+
+def _chain(ontology: Ontology, concept: int) -> list[int]:
+    """The concepts above *concept*, by the first hypernym of each."""
+    chain: list[int] = []
+    above = ontology.hypernyms(concept)
+    while above and above[0] not in chain and above[0] != concept:
+        chain.append(above[0])
+        above = ontology.hypernyms(above[0])
+    return chain
+
+
+def _label(ontology: Ontology, concept: int) -> str:
+    """A word of each language, or the name in the indexes where there is none."""
+    words = [lemmas[0] for lemmas in ontology.lemmas(concept).values()]
+    return " ".join(words) or " ".join(ontology.names(concept))
+
+
+def _print_similarity(console: Console, ontology: Ontology, word: str, other: str) -> None:
+    distance = WordSimilarity(ontology).distance(word, other)
+    shown = "没有共同上位 nothing joins them" if distance is None else f"{distance} edges"
+    console.print(f"距离 distance: {shown}", markup=False)
+    for name in FUNCTIONS:
+        alike = WordSimilarity(ontology, name)(word, other)
+        console.print(f"相似 similarity, {name}: {alike:.3f}", markup=False)
+
+
+def _words(wordnet: StoredWordnet) -> dict[str, int]:
+    """Words of *wordnet* by language."""
+    return {
+        code: int((wordnet.lemma_language == place).sum())
+        for place, code in enumerate(wordnet.languages)
+    }
+
+
+def _folder() -> Path:
+    folder = folder_of(Options.from_environment()[OPTION])
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"{OPTION} {str(folder)!r} is no folder")
+    return folder

@@ -1,0 +1,14 @@
+"""Wordnets of any language in one concept space, and how alike words are in it.
+
+Installed once (:mod:`sources`, :mod:`stored`), joined when opened (:mod:`concepts`), asked by
+word (:mod:`similarity`) or by topic (:mod:`topic_words`).
+"""
+
+from __future__ import annotations
+
+from qiaocrawl.ontology.concepts import Ontology
+from qiaocrawl.ontology.folder import current_ontology, use_folder
+from qiaocrawl.ontology.similarity import WordSimilarity
+from qiaocrawl.ontology.topic_words import TopicWords
+
+__all__ = ["Ontology", "TopicWords", "WordSimilarity", "current_ontology", "use_folder"]

@@ -1,0 +1,31 @@
+"""English words without their endings, by the rules WordNet itself is looked up with."""
+
+from __future__ import annotations
+
+# Nouns, then verbs, then adjectives: what stands at the end, and what stands there instead.
+_ENDINGS = (
+    ("ches", "ch"), ("shes", "sh"), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ies", "y"),
+    ("men", "man"), ("s", ""),
+    ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""),
+    ("er", ""), ("est", ""), ("er", "e"), ("est", "e"),
+)  # fmt: skip
+_LEAST = 3
+"""What is left has at least so many letters: ``as`` is no plural."""
+
+
+def base_forms(word: str) -> list[str]:
+    """What *word* may be a form of, likelier first; nothing for words of other scripts.
+
+    >>> base_forms("emigrants")
+    ['emigrant']
+    >>> base_forms("归侨")
+    []
+    """
+    if not word.isascii() or len(word) <= _LEAST:
+        return []
+    found = [
+        word.removesuffix(ending) + other
+        for ending, other in _ENDINGS
+        if word.endswith(ending) and len(word) - len(ending) + len(other) >= _LEAST
+    ]
+    return list(dict.fromkeys(found))
