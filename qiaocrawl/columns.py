@@ -18,16 +18,19 @@ class Column:
     Args:
         dtype: of its entries.
         fill: what entries not yet in use hold.
+        width: numbers of one entry, shape (entries, width); 0 for one number, shape (entries,).
     """
 
-    def __init__(self, dtype: DTypeLike, fill: int | float = 0) -> None:
+    def __init__(self, dtype: DTypeLike, fill: int | float = 0, width: int = 0) -> None:
         self._fill = fill
-        self.data: NDArray[Any] = np.full(_LEAST, fill, dtype)
+        self._entry = (width,) if width else ()
+        self.data: NDArray[Any] = np.full((_LEAST, *self._entry), fill, dtype)
 
     def reserve(self, size: int) -> NDArray[Any]:
         """The array, long enough for *size* entries."""
         if size > len(self.data):
-            longer = np.full(int(size * _GROWTH) + _LEAST, self._fill, self.data.dtype)
+            length = int(size * _GROWTH) + _LEAST
+            longer = np.full((length, *self._entry), self._fill, self.data.dtype)
             longer[: len(self.data)] = self.data
             self.data = longer
         return self.data

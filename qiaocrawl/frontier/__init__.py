@@ -5,6 +5,7 @@ Each strategy is one file here; :data:`strategies` finds it by name.
 
 from __future__ import annotations
 
+from qiaocrawl.frontier.choosing import make_strategy
 from qiaocrawl.frontier.crawl_topic import CrawlTopic
 from qiaocrawl.frontier.order import SEED_SCORE, CrawlOrder, NodeState, Visit, scores_of
 from qiaocrawl.frontier.strategy import (
@@ -12,6 +13,7 @@ from qiaocrawl.frontier.strategy import (
     FoundLink,
     LearningStrategy,
     Strategy,
+    Trainable,
     VisitedPage,
     strategies,
 )
@@ -25,8 +27,10 @@ __all__ = [
     "LearningStrategy",
     "NodeState",
     "Strategy",
+    "Trainable",
     "Visit",
     "VisitedPage",
+    "make_strategy",
     "scores_of",
     "strategies",
 ]

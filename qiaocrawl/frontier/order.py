@@ -69,12 +69,15 @@ class CrawlOrder:
         self._nodes: dict[bytes, int] = {}
         self._keys: list[bytes] = []
         self._hosts: dict[str, int] = {}
+        self._host_names: list[str] = []
         self._host_of = Column(np.int32)
         self._score = Column(np.float64, -np.inf)
         # The score where the node waits, else -inf: what is looked at to find the best.
         self._open = Column(np.float64, -np.inf)
         self._state = Column(np.int8)
-        self._visits = 0
+        self._unscored_visits = 0
+        self.scores_anew = True
+        """Whether pages bring about that all is scored anew; off while a log is told again."""
 
     def __len__(self) -> int:
         """How many URLs are known."""
@@ -87,6 +90,10 @@ class CrawlOrder:
     def key_of(self, node: int) -> bytes:
         """The key of *node*."""
         return self._keys[node]
+
+    def host_of(self, node: int) -> str:
+        """The host of *node*."""
+        return self._host_names[int(self._host_of.data[node])]
 
     def score_of(self, node: int) -> float:
         """The present score of *node*."""
@@ -132,13 +139,27 @@ class CrawlOrder:
         else:
             for link, score in zip(found, scores, strict=True):
                 self._raise(link.node, score)
-        self._visits += 1
-        if self._learner is not None and self._visits % self._learner.rescore_pages == 0:
+        self._unscored_visits += 1
+        if (
+            self._learner is not None and self.scores_anew
+            and self._unscored_visits >= self._learner.rescore_pages
+        ):
             self.rescore()
         return scores
 
+    def readdress(self, node: int, key: bytes, host: str) -> None:
+        """*node* turned out to stand at another URL, by a redirect: all links to it lead there.
+
+        Nothing happens where *key* is known already.
+        """
+        if key not in self._nodes:
+            self._nodes[key] = node
+            self._keys[node] = key
+            self._host_of.data[node] = self._host_number(host)
+
     def rescore(self) -> None:
         """Ask the strategy for the scores of all waiting nodes; nothing where it never changes."""
+        self._unscored_visits = 0
         if self._learner is None:
             return
         nodes = self.waiting
@@ -181,6 +202,12 @@ class CrawlOrder:
                 break
         return nodes
 
+    def place_of(self, node: int) -> tuple[int, int]:
+        """(place, how many wait) of a waiting *node*; the best is 1."""
+        scores = self._open.data[: len(self)]
+        ahead, waiting = scores > scores[node], scores > -np.inf
+        return int(np.count_nonzero(ahead)) + 1, int(np.count_nonzero(waiting))
+
     def take(self, nodes: Iterable[int]) -> None:
         """Hand *nodes* out: they wait no longer."""
         for node in nodes:
@@ -206,8 +233,15 @@ class CrawlOrder:
             size = node + 1
             for column in (self._score, self._open, self._state):
                 column.reserve(size)
-            self._host_of.reserve(size)[node] = self._hosts.setdefault(host, len(self._hosts))
+            self._host_of.reserve(size)[node] = self._host_number(host)
         return node
+
+    def _host_number(self, host: str) -> int:
+        number = self._hosts.get(host)
+        if number is None:
+            number = self._hosts[host] = len(self._hosts)
+            self._host_names.append(host)
+        return number
 
     def _raise(self, node: int, score: float) -> None:
         """Of several scores of one URL the highest counts."""

@@ -106,6 +106,30 @@ class LearningStrategy(Protocol):
         ...
 
 
+@runtime_checkable
+class Trainable(Protocol):
+    """A learning strategy that can go on with what a former crawl has learnt.
+
+    A crawl loads the model first, then tells the strategy again of the pages of the log. While
+    ``replaying`` is set, those are pages the model has learnt from already: they bring back the
+    graph, and are to teach nothing a second time.
+    """
+
+    replaying: bool
+
+    def save(self) -> bytes:
+        """What was learnt, in a form of its own that names itself and its version; no pickle."""
+        ...
+
+    def load(self, data: bytes) -> None:
+        """Begin with what :meth:`save` wrote, before the first page.
+
+        Raises:
+            ModelError: *data* is damaged or another's; the strategy is as it was before.
+        """
+        ...
+
+
 class StrategyFactory(Protocol):
     """What is registered: a class, made once per crawl."""
 

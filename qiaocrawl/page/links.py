@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from qiaocrawl.items import Link
+from qiaocrawl.page.region import region_of
 from qiaocrawl.text import collapse
 from qiaocrawl.urls import canonical_host, looks_like_file, url_key
 
@@ -102,6 +103,7 @@ def _link(url: str, entry: _Entry) -> Link:
         title=collapse(title)[:MAX_TITLE_CHARS] if title else "",
         tag=entry.tag,
         nofollow="nofollow" in (rel or "").lower(),
+        region=region_of(entry.node),
     )
 
 

@@ -1,15 +1,17 @@
-"""Crawl order: a hand-worked graph for each strategy, and a contract for all."""
+"""Crawl order: a small graph crawled by each strategy, and a contract for all."""
 
 from __future__ import annotations
 
 import math
+from itertools import combinations
 
+import numpy as np
 import pytest
 
+from frontier_graph import TOPIC, WEB, crawl, link_to
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.frontier import (
     CrawlOrder,
-    CrawlTopic,
     FoundLink,
     LearningStrategy,
     Strategy,
@@ -19,15 +21,6 @@ from qiaocrawl.frontier import (
     strategies,
 )
 from qiaocrawl.items import Link
-from qiaocrawl.topic.pack import Sample, Term, TopicPack
-
-TOPIC = CrawlTopic(
-    TopicPack(
-        "lights", "", "", 0.1, (Term("灯塔", "core", 3.0), Term("航标", "core", 2.0)), (),
-        (Sample("yes", "灯塔", "守灯塔的人换航标灯。", True),
-         Sample("no", "仓库", "值夜的人看守仓库。", False)),
-    )
-)  # fmt: skip
 
 #        start
 #       /  |  \
@@ -35,6 +28,18 @@ TOPIC = CrawlTopic(
 #     / \   \
 #    d   e   f
 GRAPH = {"start": ["a", "b", "c"], "a": ["d", "e"], "b": ["f"], "c": [], "d": [], "e": [], "f": []}
+
+PUBLISHED = (
+    "bfs", "dfs", "best_first", "shark_search", "uh", "teh", "tih", "amh", "rw", "rwb",
+    "pagerank", "ipagerank", "hits", "svm", "ontology", "url_structure", "weight_model",
+)  # fmt: skip
+
+HOSTILE_URLS = (
+    "", "x", "http://", "http://[::1", "https://例子.测试/灯塔，更多", "http://x.test/a.html，更多",
+    "http://x.test/%", "http://x.test/%ff%fe%", "http://x.test/" + "a/" * 3000, "://?#", "\x00",
+    "http://x.test/\ud800", "http://" + "a" * 5000, "http://..../..", "http://u:p@x.test:99999/?",
+)  # fmt: skip
+HOSTILE_TEXTS = ("", "\x00", "\ud800灯塔", "灯塔" * 5000, "\u202e\ufeff", "a" * 20_000, "🗼" * 99)
 
 
 def strategy_called(name: str) -> Strategy | LearningStrategy:
@@ -81,6 +86,18 @@ def test_depth_first_goes_on_after_a_restart() -> None:
     assert min(scores_of(depth_first, after)) > max(scores_of(depth_first, before))
 
 
+def test_every_published_strategy_has_its_name() -> None:
+    assert set(PUBLISHED) - set(strategies.names()) == set()
+
+
+def test_no_two_strategies_have_the_same_order() -> None:
+    orders = {name: crawl(strategy_called(name)) for name in PUBLISHED}
+    same = [pair for pair in combinations(PUBLISHED, 2) if orders[pair[0]] == orders[pair[1]]]
+    assert same == []
+    # Only O3 leaves links out; all others fetch the whole web in the end.
+    assert {name for name in PUBLISHED if set(orders[name]) != set(WEB)} <= {"ontology"}
+
+
 @pytest.mark.parametrize("name", strategies.names())
 def test_every_strategy_fetches_what_it_is_given(name: str) -> None:
     assert strategy_called(name).name == name
@@ -95,16 +112,48 @@ def test_every_strategy_gives_a_number_for_every_link_and_says_why(name: str) ->
         strategy = strategy_called(name)
         page = VisitedPage("http://x.test/", "x.test", depth, relevance, relevance > 0.5, at, 0)
         found = [FoundLink(link(n), place, 3, place + 1) for place, n in enumerate("abc")]
-        scores = strategy.score(page, found)
-        assert len(scores) == 3
-        assert not any(math.isnan(score) or score == math.inf for score in scores)
-        parts = (
-            strategy.explain_node(1)
-            if isinstance(strategy, LearningStrategy)
-            else strategy.explain(page, found[0])
-        )
-        assert all(isinstance(part, float) for part in parts.values())
+        assert_valid(strategy, page, found)
         assert strategy.score(page, []) == []
+
+
+@pytest.mark.parametrize("name", strategies.names())
+def test_no_link_is_too_strange_for_any_strategy(name: str) -> None:
+    strategy = strategy_called(name)
+    texts = (HOSTILE_TEXTS * 3)[: len(HOSTILE_URLS)]
+    found = [
+        FoundLink(Link(url, bytes([place] * 16), "", text, text, text), place, 1, place + 1)
+        for place, (url, text) in enumerate(zip(HOSTILE_URLS, texts, strict=True))
+    ]
+    for node, url in enumerate(HOSTILE_URLS, start=1):
+        page = VisitedPage(url, "", 1, 0.7, True, 1e9, node)
+        assert_valid(strategy, page, found)
+
+
+def assert_valid(
+    strategy: Strategy | LearningStrategy, page: VisitedPage, found: list[FoundLink]
+) -> None:
+    scores = list(strategy.score(page, found))
+    assert len(scores) == len(found)
+    nodes = [one.node for one in found]
+    if isinstance(strategy, LearningStrategy):
+        assert strategy.rescore_pages >= 1
+        scores += strategy.rescored(np.array(nodes)).tolist()
+        explained = [strategy.explain_node(node) for node in nodes]
+    else:
+        explained = [strategy.explain(page, one) for one in found]
+    assert not any(math.isnan(score) or score == math.inf for score in scores)
+    for parts in explained:
+        assert all(isinstance(part, float) and math.isfinite(part) for part in parts.values())
+
+
+@pytest.mark.parametrize("name", strategies.names())
+def test_a_waiting_page_nothing_links_to_can_be_scored_and_explained(name: str) -> None:
+    strategy = strategy_called(name)
+    if isinstance(strategy, LearningStrategy):
+        one = link_to("lamp")
+        strategy.seen(5000, one.url, one.host, 0)
+        assert np.isfinite(strategy.rescored(np.array([5000]))).all()
+        assert all(map(math.isfinite, strategy.explain_node(5000).values()))
 
 
 def test_an_unknown_strategy_is_named_with_what_there_is() -> None:

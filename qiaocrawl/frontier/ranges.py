@@ -1,0 +1,35 @@
+"""Options of strategies: numbers within bounds, or an error that names what is allowed."""
+
+from __future__ import annotations
+
+import math
+
+from qiaocrawl.errors import ConfigError
+
+
+def within(strategy: str, option: str, value: float, low: float, high: float) -> float:
+    """*value*, if it lies in [*low*, *high*].
+
+    Raises:
+        ConfigError: it does not, or is no finite number.
+    """
+    if not math.isfinite(value) or not low <= value <= high:
+        raise ConfigError(
+            f"option {option!r} of strategy {strategy!r} must lie in [{low:g}, {high:g}],"
+            f" got {value!r}"
+        )
+    return value
+
+
+def together_at_most_one(strategy: str, **weights: float) -> None:
+    """Refuse *weights* outside [0, 1] or with a sum above 1.
+
+    Raises:
+        ConfigError: one of them, or their sum, is out of bounds.
+    """
+    for option, value in weights.items():
+        within(strategy, option, value, 0.0, 1.0)
+    total = math.fsum(weights.values())
+    if total > 1.0 + 1e-9:
+        names = " + ".join(weights)
+        raise ConfigError(f"strategy {strategy!r} needs {names} <= 1, got {total:g}")

@@ -1,0 +1,26 @@
+"""Whether a link's extended metadata (T5) hold a term of the topic: what T6 is built on."""
+
+from __future__ import annotations
+
+from qiaocrawl.frontier.crawl_topic import CrawlTopic
+from qiaocrawl.items import Link
+from qiaocrawl.urls.words import url_words
+
+
+def in_url(topic: CrawlTopic, link: Link) -> float:
+    """UH: 1 when a term is among the words of the URL, else 0."""
+    return float(topic.has_term(url_words(link.url)))
+
+
+def in_texts(topic: CrawlTopic, link: Link) -> float:
+    """TeH: 1 when a term is in the anchor text or the text around it, else 0."""
+    return float(topic.has_term(link.anchor) or topic.has_term(link.context))
+
+
+def in_title(topic: CrawlTopic, link: Link) -> float:
+    """TiH: 1 when a term is in the title attribute, else 0.
+
+    The alt text of a picture without words beside it is the anchor text of our links, and
+    counts there; name and onmouseover are not kept.
+    """
+    return float(topic.has_term(link.title))

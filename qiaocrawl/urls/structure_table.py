@@ -1,0 +1,207 @@
+"""The structures of many URLs, their weights learnt without supervision, and likeness (U1-U3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qiaocrawl.columns import Column
+from qiaocrawl.urls import structure_kernels as kernels
+from qiaocrawl.urls.structure import UrlVector, url_vector
+
+Floats = NDArray[np.float64]
+
+_LEAST_COUNT = 1
+"""A value seen once is never a frequent one."""
+
+
+def initial_weights() -> Floats:
+    """U3: weights that halve from left to right, sum 1; shape (11,).
+
+    Host, eight directories, file, same depth.
+    """
+    halved = 0.5 ** np.arange(1, kernels.WEIGHTS + 1)
+    return np.asarray(halved / halved.sum(), np.float64)
+
+
+class UrlStructures:
+    """URLs by structure: those with the same parts are one, counted.
+
+    ``weights`` are of shape (11,) with sum 1: host, directory 1 to 8, file, same depth.
+    """
+
+    def __init__(self) -> None:
+        self.weights = initial_weights()
+        self._urls = 0
+        self._texts: dict[tuple[str, int], int] = {}
+        self._codes = Column(np.uint8)
+        self._lengths = Column(np.int64)
+        self._kinds = Column(np.int8)
+        self._ids: dict[tuple[int, ...], int] = {}
+        self._rows = Column(np.int32)
+        self._counts = Column(np.int64)
+        self._text("", 0)
+
+    def __len__(self) -> int:
+        """How many structures there are."""
+        return len(self._ids)
+
+    def add(self, url: str) -> int:
+        """The number of *url*'s structure, from 0; one more URL has it."""
+        row = tuple(self._row(url_vector(url)))
+        found = self._ids.get(row)
+        if found is None:
+            found = self._ids[row] = len(self._ids)
+            end = (found + 1) * kernels.ROW
+            self._rows.reserve(end)[end - kernels.ROW : end] = row
+            self._counts.reserve(found + 1)
+        self._counts.data[found] += 1
+        self._urls += 1
+        return found
+
+    def learn_weights(self, gamma: float) -> None:
+        """U3: the fewer values a position takes, the heavier it is.
+
+        ``Σ pv_j / (n·number of URLs)`` over the n values that more than a share *gamma* of the
+        URLs have (and more than one URL), pv_j how many have value j; times the initial
+        weight; then sum 1. A position without such a value weighs nothing; with none at all
+        the weights stay. Form and *gamma* as a share are **(ours)**, the formula is lost; so
+        are the initial weights as a lasting factor, without which the depth of a URL outweighs
+        its host as soon as there are several hosts.
+        """
+        if not self._urls:
+            return
+        rows, counts = self._all_rows(), self._counts.data[: len(self)]
+        least = max(gamma * self._urls, _LEAST_COUNT)
+        raw = np.array([
+            _position_weight(rows[:, column], counts, least, self._urls)
+            for column in _POSITIONS
+        ])
+        if raw.sum() > 0:
+            weights = raw * initial_weights()
+            self.weights = weights / weights.sum()
+
+    def nearest(
+        self, numbers: NDArray[np.int64], examples: Examples
+    ) -> tuple[Floats, Floats]:
+        """How like the nearest of *examples* the structures *numbers* are.
+
+        Returns:
+            The similarity in [0, 1], shape (n,), 0 without examples; and its three parts
+            (host, directories, layout) that add up to it, shape (n, 3).
+        """
+        best = np.zeros(len(numbers))
+        return best, self.raise_to_nearest(numbers, examples, np.zeros_like(numbers), best)
+
+    def raise_to_nearest(
+        self, numbers: NDArray[np.int64], examples: Examples, since: NDArray[np.int64],
+        best: Floats,
+    ) -> Floats:
+        """Raise *best*, (n,), where an example that came after the first *since* is nearer.
+
+        Returns:
+            The parts of what was raised, zeros where nothing was; shape (n, 3).
+        """
+        parts = np.zeros((len(numbers), kernels.PARTS))
+        texts = self._codes.data, self._lengths.data, self._kinds.data
+        known = examples.ever, examples.rows, examples.masks
+        rows = self._all_rows()[numbers]
+        _, one, host = np.unique(rows[:, kernels.HOST], return_index=True, return_inverse=True)
+        likeness = np.empty((len(one), len(examples.rows)))
+        kernels.host_table(rows[one], known, texts, likeness)
+        kernels.nearest(
+            (rows, since), (host, likeness), known, texts, self.weights, best, parts
+        )
+        return parts
+
+    def row_with_masks(self, number: int) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+        """Structure *number* as others are compared to it: (16,) and (16, 128)."""
+        row = self._all_rows()[number].copy()
+        masks = np.zeros((kernels.ROW, kernels.CHARACTERS), np.uint64)
+        for column in _TEXT_COLUMNS:
+            text = row[column]
+            if text >= 0:
+                start = text * kernels.MAX_TEXT
+                codes = self._codes.data[start : start + kernels.MAX_TEXT]
+                kernels.fill_masks(codes, self._lengths.data[text], masks[column])
+        return row, masks
+
+    def _all_rows(self) -> NDArray[np.int32]:
+        return self._rows.data[: len(self) * kernels.ROW].reshape(-1, kernels.ROW)
+
+    def _row(self, vector: UrlVector) -> Iterator[int]:
+        """In the order of the kernels' columns."""
+        yield from (self._text(text, 0) for text in vector.host)
+        yield vector.depth
+        for directory in vector.directories:
+            yield self._text(*directory)
+        yield from (-1 for _ in range(kernels.DIRECTORIES - len(vector.directories)))
+        file = vector.file
+        yield from (self._text(text, 0) for text in (file.stem, file.suffix, file.name))
+        yield (
+            kernels.HAS_DOT * file.has_dot + kernels.HAS_PARAMETERS * file.has_parameters
+            + kernels.ENDING * file.ending
+        )
+
+    def _text(self, text: str, kind: int) -> int:
+        """The number of a text of that type; what is equal in its first characters is one."""
+        text = text[: kernels.MAX_TEXT]
+        found = self._texts.get((text, kind))
+        if found is None:
+            found = self._texts[text, kind] = len(self._texts)
+            start = found * kernels.MAX_TEXT
+            codes = [ord(letter) % kernels.CHARACTERS for letter in text]
+            self._codes.reserve(start + kernels.MAX_TEXT)[start : start + len(codes)] = codes
+            self._lengths.reserve(found + 1)[found] = len(codes)
+            self._kinds.reserve(found + 1)[found] = kind
+        return found
+
+
+_POSITIONS = (
+    kernels.HOST,
+    *range(kernels.FIRST_DIRECTORY, kernels.FIRST_DIRECTORY + kernels.DIRECTORIES),
+    kernels.NAME,
+    kernels.DEPTH,
+)
+"""The column that says a position's value, in the order of the weights."""
+_TEXT_COLUMNS = tuple(
+    column for column in range(kernels.ROW) if column not in (kernels.DEPTH, kernels.FLAGS)
+)
+
+
+def _position_weight(
+    values: NDArray[np.int32], counts: NDArray[np.int64], least: float, urls: int
+) -> float:
+    present = values >= 0
+    seen = np.bincount(values[present], counts[present])
+    frequent = seen[seen > least]
+    return float(frequent.sum() / (len(frequent) * urls)) if len(frequent) else 0.0
+
+
+class Examples:
+    """The newest *most* of the different structures to compare with.
+
+    ``ever`` counts all there have been; number k stands at row k modulo *most*.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.ever = 0
+        self.rows = np.zeros((most, kernels.ROW), np.int32)
+        self.masks = np.zeros((most, kernels.ROW, kernels.CHARACTERS), np.uint64)
+        self._numbers: list[int] = []
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._numbers)
+
+    def add(self, structures: UrlStructures, number: int) -> bool:
+        """Take structure *number* of *structures* in; False if it is in."""
+        if number in self._numbers:
+            return False
+        place = self.ever % len(self.rows)
+        self._numbers[place : place + 1] = [number]
+        self.rows[place], self.masks[place] = structures.row_with_masks(number)
+        self.ever += 1
+        return True
