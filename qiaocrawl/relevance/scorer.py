@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Protocol
 
+from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import PageText, Relevance
 from qiaocrawl.registry import Registry
 from qiaocrawl.topic.pack import TopicPack
+
+MAX_EXPLAINED = 8
+"""Words that explain one judgement, at most."""
 
 
 class PageScorer(Protocol):
@@ -21,8 +27,27 @@ class ScorerFactory(Protocol):
     """What is registered: a class called once per process and topic."""
 
     def __call__(self, pack: TopicPack, threshold: float = 0.0) -> PageScorer:
-        """A scorer for *pack*; *threshold* 0 takes the pack's own."""
+        """A scorer for *pack*; *threshold* 0 takes the method's own (of ``vsm``: the pack's)."""
         ...
 
 
 page_scorers: Registry[ScorerFactory] = Registry("page scorer", "qiaocrawl.relevance")
+
+
+def chosen_threshold(given: float, own: float) -> float:
+    """The threshold to judge by: *given*, or the method's *own* where that is 0.
+
+    Raises:
+        ConfigError: *given* does not lie in [0, 1].
+    """
+    if not 0 <= given <= 1:
+        raise ConfigError(f"relevance threshold must lie in [0, 1], got {given!r}")
+    return given or own
+
+
+def explained(parts: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+    """The words that gave most, with their share of all that is above 0, the largest first."""
+    given = {word: part for word, part in parts.items() if part > 0}
+    whole = math.fsum(given.values())
+    best = sorted(given.items(), key=lambda part: (-part[1], part[0]))[:MAX_EXPLAINED]
+    return tuple((word, round(float(part / whole), 4)) for word, part in best)

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from operator import mul
 
-from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import PageText, Relevance
-from qiaocrawl.relevance.scorer import page_scorers
+from qiaocrawl.relevance.page_places import PagePlaces
+from qiaocrawl.relevance.scorer import chosen_threshold, explained, page_scorers
 from qiaocrawl.topic.pack import TopicPack
 from qiaocrawl.topic.profile import build_profile
-from qiaocrawl.topic.words import MAX_TEXT_CHARS, MAX_TITLE_CHARS, PageWords
+from qiaocrawl.topic.words import PageWords
 
-TITLE_TIMES = 3
-"""An occurrence in the title counts as this many in the body (ours)."""
 _BREADTH = 3.0
 """Topic weight at which the page has reached 63 % of full breadth."""
 _FIRST_TERM_DISCOUNT = 0.85
 """Share of its heaviest term that does not count for breadth."""
 _MIN_WORDS = 25
 """Shorter pages are measured as if they had this many other words."""
-_MAX_EXPLAINED = 8
 
 
 @page_scorers.register("vsm")
@@ -47,44 +45,50 @@ class VsmScorer:
     """
 
     def __init__(self, pack: TopicPack, threshold: float = 0.0) -> None:
-        if not 0 <= threshold <= 1:
-            raise ConfigError(f"relevance threshold must lie in [0, 1], got {threshold!r}")
         self._topic = pack.name
-        self._threshold = threshold or pack.threshold
+        self._threshold = chosen_threshold(threshold, pack.threshold)
         self._words = PageWords(term.text for term in pack.terms)
         self._profile = build_profile(pack, self._words)
 
     def judge(self, page: PageText) -> Relevance:
         """The score of a page, explained by the terms that contributed most."""
-        found = self._count(page.title, page.text)
-        weights = self._profile.weights
-        parts = {word: times * weights[word] for word, times in found.items() if word in weights}
-        score = self._score(found, parts) if parts else 0.0
-        best = sorted(parts.items(), key=lambda part: (-part[1], part[0]))[:_MAX_EXPLAINED]
-        whole = sum(parts.values())
+        places = PagePlaces(page, self._words)
+        parts = topical_parts(places.both, self._profile.weights)
+        score = similarity(places.both, parts, self._profile.weights)
+        terms = explained(parts)
         return Relevance(
             topic=self._topic,
             score=score,
             relevant=score > 0 and score >= self._threshold,
             method="vsm",
-            terms=tuple((word, round(part / whole, 4)) for word, part in best),
+            terms=terms,
+            places=places.where(word for word, _ in terms),
         )
 
-    def _count(self, title: str, text: str) -> Counter[str]:
-        found = self._words.count(text[:MAX_TEXT_CHARS])
-        for word, times in self._words.count(title[:MAX_TITLE_CHARS]).items():
-            found[word] += TITLE_TIMES * times
-        return found
 
-    def _score(self, found: Counter[str], parts: dict[str, float]) -> float:
-        """Cosine times breadth, in [0, 1]; dividing by the highest frequency cancels out."""
-        topic = [self._profile.weights[word] for word in parts]
-        square = math.fsum(part * part for part in parts.values())
-        counts = found.values()
-        other = sum(map(mul, counts, counts)) - sum(found[word] ** 2 for word in parts)
-        page_length = math.sqrt(square + max(other, _MIN_WORDS))
-        topic_length = math.sqrt(sum(weight * weight for weight in topic))
-        product = math.fsum(map(mul, parts.values(), topic))
-        cosine = min(1.0, product / (page_length * topic_length))
-        breadth = math.fsum(topic) - _FIRST_TERM_DISCOUNT * max(topic)
-        return cosine * (1.0 - math.exp(-breadth / _BREADTH))
+def topical_parts(found: Counter[str], weights: Mapping[str, float]) -> dict[str, float]:
+    """Frequency times weight of each word of a page, *found* so often, that is the topic's."""
+    return {word: times * weights[word] for word, times in found.items() if word in weights}
+
+
+def breadth(weights: Mapping[str, float], words: Mapping[str, object]) -> float:
+    """W of :class:`VsmScorer`: the weight of the distinct *words* but most of the heaviest."""
+    topic = [weights[word] for word in words]
+    return math.fsum(topic) - _FIRST_TERM_DISCOUNT * max(topic, default=0.0)
+
+
+def similarity(
+    found: Counter[str], parts: Mapping[str, float], weights: Mapping[str, float]
+) -> float:
+    """Cosine times breadth, in [0, 1]; dividing by the highest frequency cancels out."""
+    if not parts:
+        return 0.0
+    topic = [weights[word] for word in parts]
+    square = math.fsum(part * part for part in parts.values())
+    counts = found.values()
+    other = sum(map(mul, counts, counts)) - sum(found[word] ** 2 for word in parts)
+    page_length = math.sqrt(square + max(other, _MIN_WORDS))
+    topic_length = math.sqrt(sum(weight * weight for weight in topic))
+    product = math.fsum(map(mul, parts.values(), topic))
+    cosine = min(1.0, product / (page_length * topic_length))
+    return cosine * (1.0 - math.exp(-breadth(weights, parts) / _BREADTH))

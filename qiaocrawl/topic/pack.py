@@ -55,7 +55,7 @@ MAX_WEIGHT = 10.0
 """Term weights lie in (0, 10]; 1 is an ordinary word of the topic."""
 
 DEFAULT_THRESHOLD = 0.1
-"""Vector-space relevance from which an article is on topic, where a pack says nothing."""
+"""Vector-space relevance from which terms speak for an article, where a pack says nothing."""
 
 DEFAULT_LANGUAGE = "zh"
 

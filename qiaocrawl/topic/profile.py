@@ -53,7 +53,7 @@ def build_profile(pack: TopicPack, words: PageWords) -> TopicProfile:
         word: weight * rarity(known[word] / total) * (1.0 if len(word) > 1 else _ONE_CHARACTER)
         for word, weight in terms.items()
     }
-    learnt = _characteristic(yes, no, known, total)
+    learnt = characteristic(yes, no, known, total)
     for word, weight in learnt.items():
         weights.setdefault(word, weight)
     return TopicProfile({w: v for w, v in weights.items() if v > 0}, frozenset(terms))
@@ -79,10 +79,13 @@ def _documents(samples: Sequence[Sample], words: PageWords, *, relevant: bool) -
     return found
 
 
-def _characteristic(
+def characteristic(
     yes: Counter[str], no: Counter[str], known: Mapping[str, int], total: int
 ) -> dict[str, float]:
     """Words of two or more relevant samples, weighted by tf-idf against the others.
+
+    *yes* and *no* say in how many samples of that kind each word stands, under "" how many
+    samples there are; *known* of how many of *total* words of the background a word is one.
 
     weight = share of relevant samples x idf of the background x how much rarer the word is
     in counter-examples; a word no rarer there is left out.

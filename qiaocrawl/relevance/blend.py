@@ -1,0 +1,106 @@
+"""The default judge: terms and samples together, as the probability that a page is on topic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qiaocrawl.items import PageText, Relevance
+from qiaocrawl.relevance.logistic import Floats, fit_logistic, probability
+from qiaocrawl.relevance.page_places import PagePlaces
+from qiaocrawl.relevance.sample_vectors import learnt_samples, sample_places
+from qiaocrawl.relevance.scorer import chosen_threshold, explained, page_scorers
+from qiaocrawl.relevance.term_evidence import Evidence, TermEvidence
+from qiaocrawl.relevance.word_judge import WordJudge
+from qiaocrawl.topic.pack import TopicPack
+from qiaocrawl.topic.words import PageWords
+
+# Constant, likeness of the terms, terms in the title, words learnt from samples: what they
+# weigh before any sample is seen, and how sure of that one is.
+_PRIOR = np.array([-0.4, 2.0, 0.5, 1.5])
+_SURENESS = np.array([0.5, 1.0, 1.0, 0.25])
+_SHARE_ON_TOPIC = 0.1
+"""How many pages of a crawl are on topic; operators' samples do not tell."""
+
+
+@page_scorers.register("blend")
+class BlendScorer:
+    """P(on topic) = 1 / (1 + exp(−(b0 + b1·likeness + b2·title + b3·words))). **(ours)**
+
+    likeness and title are what the terms say (:class:`TermEvidence`), words what the page's
+    other words say (:class:`WordJudge`, learnt from the samples). The b are fixed by hand for
+    a pack of terms alone: the pack's threshold of vector-space relevance is where its terms
+    begin to speak for a page (P = 0.40, with other terms in the title 0.5). Samples move
+    them (logistic regression whose prior are the fixed ones), where each sample is judged by
+    words learnt without it, which keeps the probability honest. There one page in ten is taken
+    to be on topic, whatever the samples' own share.
+
+    Needs terms, or samples of both kinds, or both; with neither nothing is relevant.
+
+    Args:
+        pack: the topic; the last 1000 samples are learnt from.
+        threshold: probability from which a page is on topic; 0 takes 0.5.
+
+    Raises:
+        ConfigError: a threshold outside [0, 1].
+    """
+
+    def __init__(self, pack: TopicPack, threshold: float = 0.0) -> None:
+        self._topic = pack.name
+        self._threshold = chosen_threshold(threshold, 0.5)
+        self._words = PageWords(term.text for term in pack.terms)
+        samples = learnt_samples(pack.samples)
+        relevant = np.array([sample.relevant for sample in samples], dtype=np.bool_)
+        counted = sample_places(samples, self._words)
+        self._terms = TermEvidence(pack, self._words, counted, relevant)
+        self._judge: WordJudge | None = None
+        self._factors = _PRIOR
+        if relevant.any() and not relevant.all():
+            self._judge = WordJudge(counted, relevant)
+            self._factors = _fitted(self._terms.of_samples(), self._judge.left_out, relevant)
+
+    def judge(self, page: PageText) -> Relevance:
+        """The probability for a page, explained by the words that speak for the topic."""
+        places = PagePlaces(page, self._words)
+        if not places.both:
+            return Relevance(self._topic, 0.0, False, "blend")
+        evidence = self._terms.of(places)
+        score, learnt = self._judge.of(places) if self._judge is not None else (0.0, {})
+        found = probability(float(_row(evidence, score) @ self._factors))
+        terms = explained(self._parts(evidence, learnt))
+        return Relevance(
+            topic=self._topic,
+            score=found,
+            relevant=found >= self._threshold,
+            method="blend",
+            terms=terms,
+            places=places.where(word for word, _ in terms),
+        )
+
+    def _parts(self, evidence: Evidence, learnt: Mapping[str, float]) -> dict[str, float]:
+        """What each word adds to the logit, wherever it stands."""
+        _, likeness, title, words = self._factors
+        parts: dict[str, float] = {}
+        whole = sum(evidence.parts.values())
+        given = likeness * (evidence.likeness - self._terms.nothing) + title * evidence.title
+        for word, part in evidence.parts.items():
+            parts[word] = given * part / whole
+        for word, part in learnt.items():
+            parts[word] = parts.get(word, 0.0) + words * part
+        return parts
+
+
+def _fitted(evidence: Sequence[Evidence], scores: Floats, relevant: NDArray[np.bool_]) -> Floats:
+    """The factors b, each sample judged by what was learnt without it."""
+    rows = np.array([_row(one, score) for one, score in zip(evidence, scores, strict=True)])
+    size, yes = len(relevant), int(relevant.sum())
+    importance = np.where(
+        relevant, _SHARE_ON_TOPIC * size / yes, (1 - _SHARE_ON_TOPIC) * size / (size - yes)
+    )
+    return fit_logistic(rows, relevant.astype(np.float64), importance, _PRIOR, _SURENESS)
+
+
+def _row(evidence: Evidence, score: float) -> Floats:
+    return np.array([1.0, evidence.likeness, evidence.title, score])

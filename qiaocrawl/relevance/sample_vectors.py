@@ -1,0 +1,137 @@
+"""The samples of a topic as TF-IDF vectors, and linear judges over their words."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qiaocrawl.items import PageText
+from qiaocrawl.relevance.page_places import PagePlaces
+from qiaocrawl.topic.background import background_frequencies
+from qiaocrawl.topic.pack import Sample
+from qiaocrawl.topic.words import PageWords
+
+Floats = NDArray[np.float64]
+
+MAX_SAMPLES = 1000
+"""Samples that are learnt from, half of them relevant where there are so many."""
+FOLDS = 5
+"""Parts of the samples that are left out in turn."""
+IN_TITLE = "title:"
+"""Before a word that stands in the title: a feature of its own."""
+
+_TITLE_WEIGHT = 3.0
+_BACKGROUND_PAGES = 50.0
+"""The background collection counts as this many samples beside the real ones."""
+_BACKGROUND_WORDS = 300.0
+"""Distinct places for words on a page of the background collection."""
+_COLUMNS_AT_A_TIME = 2000
+
+
+class SampleVectors:
+    """Unit vectors of samples, one column a word, title words apart from those of the text.
+
+    A word weighs sqrt(tf) · idf, three times that in the title, with idf =
+    ln((N + 50) / (df + 50·s)): N samples, df of them with the word, s the share of pages that
+    hold it by the frequencies of jieba's dictionary (for Latin words, which that does not
+    know, df/N). **(ours)** Words of fewer than two samples have no column; what a page has of
+    them does not count for its length.
+
+    Args:
+        samples: the places of at most MAX_SAMPLES.
+    """
+
+    def __init__(self, samples: Sequence[PagePlaces]) -> None:
+        found = list(map(features, samples))
+        frequencies = Counter(name for one in found for name in one)
+        names = sorted(name for name, times in frequencies.items() if times > 1)
+        self._columns = {name: column for column, name in enumerate(names)}
+        self.idf = dict(zip(names, _idf(names, frequencies, len(samples)), strict=True))
+        """ln of how rare each word is, at least 0, by the name of its column."""
+        self.rows = [self.vector(one) for one in found]
+
+    def vector(self, found: Mapping[str, float]) -> dict[str, float]:
+        """The unit vector of what :func:`features` found; {} where no word has a column."""
+        weights = {
+            name: times * self.idf[name] for name, times in found.items() if name in self.idf
+        }
+        length = math.sqrt(math.fsum(weight * weight for weight in weights.values()))
+        return {name: weight / length for name, weight in weights.items() if weight > 0}
+
+    def products(self) -> Floats:
+        """The inner product of every two samples, n x n, in [0, 1]."""
+        size = len(self.rows)
+        products = np.zeros((size, size))
+        columns = [
+            np.array([self._columns[name] for name in row], dtype=np.int64) for row in self.rows
+        ]
+        values = [np.array(list(row.values())) for row in self.rows]
+        for first in range(0, len(self._columns), _COLUMNS_AT_A_TIME):
+            block = np.zeros((size, _COLUMNS_AT_A_TIME))
+            for number, (column, value) in enumerate(zip(columns, values, strict=True)):
+                inside = (column >= first) & (column < first + _COLUMNS_AT_A_TIME)
+                block[number, column[inside] - first] = value[inside]
+            products += block @ block.T
+        return products
+
+    def combined(self, factors: Floats) -> dict[str, float]:
+        """The sum of the samples' vectors, each times its factor: weights by word."""
+        weights: dict[str, float] = dict.fromkeys(self._columns, 0.0)
+        for factor, row in zip(factors, self.rows, strict=True):
+            for name, value in row.items():
+                weights[name] += float(factor) * value
+        return weights
+
+
+def occurrences(places: PagePlaces) -> Iterator[tuple[str, str, float]]:
+    """Name of its column, word and weight before idf of each word of the text and the title."""
+    for word, times in places.text.items():
+        yield word, word, math.sqrt(times)
+    for word, times in places.title.items():
+        yield IN_TITLE + word, word, _TITLE_WEIGHT * math.sqrt(times)
+
+
+def features(places: PagePlaces) -> dict[str, float]:
+    """The weights before idf by name of their columns."""
+    return {name: weight for name, _, weight in occurrences(places)}
+
+
+def sample_places(samples: Iterable[Sample], words: PageWords) -> list[PagePlaces]:
+    """The words of *samples*, which have title and text only."""
+    return [PagePlaces(PageText(sample.title, sample.text), words) for sample in samples]
+
+
+def learnt_samples(samples: Sequence[Sample]) -> list[Sample]:
+    """The last MAX_SAMPLES of *samples*, of either kind half where there are so many."""
+    yes = [sample for sample in samples if sample.relevant]
+    no = [sample for sample in samples if not sample.relevant]
+    room = max(MAX_SAMPLES // 2, MAX_SAMPLES - len(no))
+    yes = yes[-room:]
+    return [*yes, *no[len(no) - min(len(no), MAX_SAMPLES - len(yes)) :]]
+
+
+def dealt_out(relevant: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The fold of each sample, 0 to FOLDS − 1; both kinds are dealt out evenly, in order."""
+    folds = np.empty(len(relevant), dtype=np.int64)
+    for kind in (True, False):
+        folds[relevant == kind] = np.arange((relevant == kind).sum()) % FOLDS
+    return folds
+
+
+def _idf(names: Sequence[str], frequencies: Counter[str], samples: int) -> list[float]:
+    plain = [name.removeprefix(IN_TITLE) for name in names]
+    known, total = background_frequencies(plain)
+    pages = samples + _BACKGROUND_PAGES
+    found = []
+    for name, word in zip(names, plain, strict=True):
+        share = frequencies[name] / samples
+        if not word.isascii():
+            share = min(1.0, _BACKGROUND_WORDS * known[word] / total)
+        share = max(share, 0.5 / pages)
+        idf = math.log(pages / (frequencies[name] + _BACKGROUND_PAGES * share))
+        found.append(max(0.0, idf))
+    return found

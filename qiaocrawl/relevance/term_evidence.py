@@ -1,0 +1,99 @@
+"""What the terms of a topic say of a page: two numbers that a probability is made of."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qiaocrawl.relevance.page_places import PagePlaces
+from qiaocrawl.relevance.sample_vectors import FOLDS, dealt_out
+from qiaocrawl.relevance.vsm import breadth, similarity, topical_parts
+from qiaocrawl.topic.background import background_frequencies
+from qiaocrawl.topic.pack import TopicPack
+from qiaocrawl.topic.profile import build_profile, characteristic
+from qiaocrawl.topic.words import PageWords
+
+LEAST = 0.003
+"""Added to the similarity, so that a page without any term has a logarithm."""
+_LEAST_THRESHOLD = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the terms say of one page.
+
+    Attributes:
+        likeness: ln((similarity + 0.003) / threshold of the pack), 0 at the threshold.
+        title: 1 − exp(−W), W the breadth of the terms in the title; in [0, 1).
+        parts: frequency times weight of the topic's words on the page.
+    """
+
+    likeness: float
+    title: float
+    parts: dict[str, float]
+
+
+class TermEvidence:
+    """Looks for the terms of *pack*, and for words its relevant samples use more than others.
+
+    Similarity is that of :class:`~qiaocrawl.relevance.vsm.VsmScorer`, with the same weights.
+
+    Args:
+        pack: the topic.
+        words: cuts texts.
+        samples: those to learn from.
+        relevant: which of them are.
+    """
+
+    def __init__(
+        self, pack: TopicPack, words: PageWords, samples: Sequence[PagePlaces],
+        relevant: NDArray[np.bool_],
+    ) -> None:
+        self._terms = build_profile(replace(pack, samples=()), words).weights
+        self._threshold = max(pack.threshold, _LEAST_THRESHOLD)
+        self._samples = samples
+        self._relevant = relevant
+        found = {word for one, yes in zip(samples, relevant, strict=True) if yes
+                 for word in one.both}  # fmt: skip
+        self._known = background_frequencies(found) if found else ({}, 1)
+        self._weights = self._learnt(np.ones(len(samples), dtype=np.bool_))
+        self.nothing = self._likeness(0.0)
+        """The likeness of a page without any term."""
+
+    def of(self, places: PagePlaces) -> Evidence:
+        """What they say of one page."""
+        return self._evidence(places, self._weights)
+
+    def of_samples(self) -> list[Evidence]:
+        """What they say of each sample, by words learnt from samples of other folds."""
+        folds = dealt_out(self._relevant)
+        by_fold = [self._learnt(folds != fold) for fold in range(FOLDS)]
+        return [
+            self._evidence(places, by_fold[fold])
+            for places, fold in zip(self._samples, folds, strict=True)
+        ]
+
+    def _learnt(self, kept: NDArray[np.bool_]) -> dict[str, float]:
+        """The weights of the terms, and of words of the *kept* samples."""
+        found: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+        for places, yes in zip(
+            [one for one, keep in zip(self._samples, kept, strict=True) if keep],
+            self._relevant[kept].tolist(), strict=True,
+        ):  # fmt: skip
+            found[yes].update(places.both.keys())
+            found[yes][""] += 1
+        return {**characteristic(found[True], found[False], *self._known), **self._terms}
+
+    def _evidence(self, places: PagePlaces, weights: Mapping[str, float]) -> Evidence:
+        parts = topical_parts(places.both, weights)
+        title = breadth(weights, topical_parts(places.title, weights))
+        score = similarity(places.both, parts, weights)
+        return Evidence(self._likeness(score), 1.0 - math.exp(-title), parts)
+
+    def _likeness(self, score: float) -> float:
+        return math.log((score + LEAST) / self._threshold)

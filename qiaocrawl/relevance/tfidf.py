@@ -1,0 +1,99 @@
+"""TF-IDF cosine (T8): how alike a page is to the middle of the topic's samples and terms."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+
+from qiaocrawl.items import PageText, Relevance
+from qiaocrawl.relevance.page_places import PagePlaces
+from qiaocrawl.relevance.scorer import chosen_threshold, explained, page_scorers
+from qiaocrawl.relevance.term_scorer import term_weights
+from qiaocrawl.topic.pack import TopicPack
+from qiaocrawl.topic.words import PageWords
+from qiaocrawl.vsm import SparseVector, TfIdf, Vocabulary, cosine
+
+_THRESHOLD = 0.2
+
+
+@page_scorers.register("tfidf")
+class TfIdfScorer:
+    """Cosine of the page and the topic's centroid; what most focused crawlers judge by.
+
+    Weights are tf · (ln((1 + N)/(1 + df)) + 1) over the N samples, counter-examples included.
+    The centroid adds up the unit vectors of the relevant samples, and one made of the terms
+    by their weights (Rocchio 1971 without the negative part). Words of a page that neither a
+    sample nor a term has are not counted. From 0.2 on a page is on topic **(ours)**.
+
+    Args:
+        pack: the topic.
+        threshold: score in [0, 1] from which a page is on topic; 0 takes 0.2.
+
+    Raises:
+        ConfigError: a threshold outside [0, 1].
+    """
+
+    def __init__(self, pack: TopicPack, threshold: float = 0.0) -> None:
+        self._topic = pack.name
+        self._threshold = chosen_threshold(threshold, _THRESHOLD)
+        weights = term_weights(pack)
+        self._words = PageWords(weights)
+        samples = [
+            (sample.relevant, PagePlaces(PageText(sample.title, sample.text), self._words).both)
+            for sample in pack.samples
+        ]
+        self._vocabulary = Vocabulary()
+        self._vocabulary.count(weights)
+        counted = [self._vocabulary.count(found.elements()) for _, found in samples]
+        for document in counted:
+            self._vocabulary.add(document)
+        self._tfidf = TfIdf(self._vocabulary, smooth=True)
+        names = self._vocabulary.words()
+        self._ids = {word: number for number, word in enumerate(names)}
+        terms = {self._ids[term]: weight for term, weight in weights.items()}
+        relevant = [one for one, (yes, _) in zip(counted, samples, strict=True) if yes]
+        self._centroid = _sum(
+            [self._terms_vector(terms), *map(self._tfidf.vector, relevant)], len(names)
+        )
+        self._names = names
+
+    def judge(self, page: PageText) -> Relevance:
+        """The cosine, explained by the words both have."""
+        places = PagePlaces(page, self._words)
+        known = Counter({word: n for word, n in places.both.items() if word in self._ids})
+        vector = self._tfidf.vector(self._vocabulary.count(known.elements()))
+        score = cosine(vector, self._centroid)
+        shared = vector.weights * self._dense(vector)
+        words = [self._names[number] for number in vector.ids]
+        terms = explained(dict(zip(words, shared.tolist(), strict=True)))
+        return Relevance(
+            topic=self._topic,
+            score=score,
+            relevant=score > 0 and score >= self._threshold,
+            method="tfidf",
+            terms=terms,
+            places=places.where(word for word, _ in terms),
+        )
+
+    def _terms_vector(self, weights: dict[int, float]) -> SparseVector:
+        """The terms as a document that has each of them as often as it weighs."""
+        plain = SparseVector.of(weights)
+        return SparseVector(plain.ids, plain.weights * self._tfidf.idf(plain.ids))
+
+    def _dense(self, vector: SparseVector) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """The centroid's weights of the words of *vector*, 0 for those it lacks."""
+        dense = np.zeros(len(self._names))
+        dense[self._centroid.ids] = self._centroid.weights
+        return dense[vector.ids]
+
+
+def _sum(vectors: Iterable[SparseVector], size: int) -> SparseVector:
+    """The sum of the vectors, each brought to length 1; those without length are left out."""
+    dense = np.zeros(size)
+    for vector in vectors:
+        if vector.norm > 0:
+            dense[vector.ids] += vector.weights / vector.norm
+    ids = np.flatnonzero(dense)
+    return SparseVector(ids, dense[ids])
