@@ -64,6 +64,7 @@ class Campaign:
         self._workers: int = arguments.workers
         self._quota: int = arguments.kills
         self._lease_seconds: float = arguments.lease_seconds
+        self._strategy: str = arguments.strategy
         self._rng = random.Random(arguments.seed)
         self._points = list(POINTS)
         self.tally = Tally()
@@ -99,7 +100,7 @@ class Campaign:
         self.tally.runs += 1
         log = self._folder / f"run{self.tally.runs}.log"
         crawl = ["crawl", "site", "-a", f"topic={_TOPIC}", "-a", f"start=http://{HOST}/",
-                 "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=8"]
+                 "-a", f"strategy={self._strategy}", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=8"]
         armed = self.tally.kills < self._quota and self._rng.random() < 0.5
         point = self._rng.choice(self._points) if armed else ""
         if armed:
@@ -235,6 +236,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=20261121)
     parser.add_argument("--lease-seconds", type=float, default=4.0)
+    parser.add_argument("--strategy", default="bfs", help="crawl order")
     # Slow enough that the kills fall into the crawl, not behind its end.
     parser.add_argument("--delay", type=float, default=0.4,
                         help="seconds the site takes a page and worker")

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from qiaocrawl.crawl.dupefilter import FrontierDupeFilter
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
 from qiaocrawl.crawl.spider import FrontierSpider
-from qiaocrawl.follow import follow_links
-from qiaocrawl.frontier import scores_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -31,19 +27,20 @@ class LinksPipeline:
         """Scrapy's constructor."""
         return cls(crawler)
 
-    def process_item(self, item: CrawlItem) -> CrawlItem:
-        """Attach the candidates of an analysed page."""
+    async def process_item(self, item: CrawlItem) -> CrawlItem:
+        """Attach the candidates of an analysed page, and what the log of visits gets of it."""
         spider = self._crawler.spider
         if not isinstance(item, CrawledPage) or item.analysis is None:
             return item
         assert isinstance(spider, FrontierSpider)
-        followed = follow_links(
-            item.lease, item.analysis, spider.policy, partial(scores_of, spider.strategy),
-            fresh=self._seen.fresh, now=time.time(),
+        page = await spider.ordering.follow(
+            item.lease, item.analysis, spider.policy, self._seen.fresh
         )
+        followed = page.links
         stats = self._crawler.stats
         for reason, links in followed.left.items():
             if links:
                 stats.inc_value(f"qiaocrawl/links/{reason}", links)
-        stats.inc_value("qiaocrawl/links/offered", len(followed.candidates))
-        return replace(item, candidates=followed.candidates)
+        offered = sum(not one.pruned for one in followed.candidates)
+        stats.inc_value("qiaocrawl/links/offered", offered)
+        return replace(item, candidates=followed.candidates, followed=page)

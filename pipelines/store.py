@@ -7,14 +7,15 @@ from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING
 
 from pipelines.extract import AnalysisStopped
+from qiaocrawl.crawl.closing import Opening
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem, SearchedPage
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import runtime_of
-from qiaocrawl.crawl.worker import Opening
 from qiaocrawl.errors import OutdatedError
 from qiaocrawl.items import Lease, Outcome, PageAnalysis, Verdict
 from qiaocrawl.joining import Whole, enter_part, join_parts, save_whole
 from qiaocrawl.searching import hit_candidates, next_page
+from qiaocrawl.storage import visits
 from qiaocrawl.storage.parts import is_current
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class StorePipeline:
         def also(c: Connection) -> None:
             nonlocal verdict
             verdict = self._runtime.save_analysis(c, item.lease, analysis, item.candidates)
+            _note_visit(c, item)
 
         mine = await self._spider.worker.complete(
             item.lease, analysis.outcome, reason=analysis.reason, http_status=item.page.status,
@@ -112,6 +114,7 @@ class StorePipeline:
             verdict = save_whole(c, self._runtime, whole, own_url_id=item.lease.url_id)
             if item.candidates:
                 self._runtime.offer(c, item.candidates)
+            _note_visit(c, item)
 
         assert analysis.part is not None
         outcome = whole.group.outcome(analysis.part.number)
@@ -152,3 +155,10 @@ class StorePipeline:
 
     def _count(self, name: str, by: int = 1) -> None:
         self._crawler.stats.inc_value(f"qiaocrawl/{name}", by)
+
+
+def _note_visit(c: Connection, item: CrawledPage) -> None:
+    """Let the log of visits have the page, in the transaction that closes it."""
+    page = item.followed
+    if page is not None:
+        visits.append(c, item.lease, page.links.visit, page.packed)

@@ -80,19 +80,24 @@ class AliasLearning:
 
     async def to_fetch(
         self, leases: Sequence[Lease], within: FollowPolicy | None
-    ) -> Sequence[Lease]:
-        """Those of *leases* that have no preferred version on the hosts of *within* (None: any).
+    ) -> tuple[Sequence[Lease], list[Candidate]]:
+        """Close those of *leases* that have a preferred version on the hosts of *within*.
 
-        The others are closed, and their preferred versions proposed.
+        None stands for any host.
+
+        Returns:
+            The leases that are to be fetched; the preferred versions of the others, which are
+            proposed now.
         """
         swaps = [swap for lease in leases if (swap := self._swap(lease, within)) is not None]
         if not swaps:
-            return leases
+            return leases, []
         operation = partial(alias, swaps=swaps, run_id=self._run_id, now=time.time())
         settled = await asyncio.wrap_future(self._writer.submit(operation))
         self.aliased += len(settled)
         gone = {lease.url_id for lease in settled}
-        return [lease for lease in leases if lease.url_id not in gone]
+        kept = [lease for lease in leases if lease.url_id not in gone]
+        return kept, [swap.preferred for swap in swaps if swap.lease.url_id in gone]
 
     def _swap(self, lease: Lease, within: FollowPolicy | None) -> Swap | None:
         # A payload says that the row was proposed for its very address: a query, a redirect's

@@ -13,6 +13,7 @@ from qiaocrawl.extract.base import extractor_for
 from qiaocrawl.extract.paging import joined
 from qiaocrawl.extract.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
+from qiaocrawl.ontology import use_folder
 from qiaocrawl.relevance import PageScorer, page_scorers
 from qiaocrawl.text import Segmenter, fold
 from qiaocrawl.topic.pack import TopicPack
@@ -32,6 +33,7 @@ class AnalysisSetup:
         learn_sites: say of every article what it tells about its site.
         order_topic: judge every page for this topic, for the crawl order; "" = articles only.
         order_method: name of the page scorer that does so; "" = *relevance_method*.
+        ontology_dir: folder of installed ontologies; None = that of this process.
     """
 
     method: str
@@ -43,6 +45,7 @@ class AnalysisSetup:
     learn_sites: bool = False
     order_topic: str = ""
     order_method: str = ""
+    ontology_dir: str | None = None
 
 
 class _Tools:
@@ -50,25 +53,42 @@ class _Tools:
 
     def __init__(self, setup: AnalysisSetup) -> None:
         self.extractor = extractor_for(setup.method, dict(setup.extractor_options))
+        if setup.ontology_dir is not None:
+            use_folder(setup.ontology_dir)
         scorer = page_scorers.get(setup.relevance_method)
         terms = [fold(term.text) for pack in setup.topics for term in pack.terms]
         self.titles = Segmenter(terms, "jieba")
         self.scorers: list[PageScorer] = [scorer(pack, setup.threshold) for pack in setup.topics]
-        self.order_scorer = _order_scorer(setup)
+        self.order_scorer = _order_scorer(setup, self.scorers)
 
     def relevance(self, page: PageText) -> tuple[Relevance, ...]:
         """The judgements of all topics."""
         return tuple(scorer.judge(page) for scorer in self.scorers)
 
+    def for_order(
+        self, page: PageText, judged: Sequence[Relevance] = ()
+    ) -> tuple[Relevance, ...]:
+        """The judgement the crawl order wants; out of those of all topics if it is there."""
+        if self.order_scorer is None:
+            return ()
+        if judged and self.order_scorer in self.scorers:
+            return (judged[self.scorers.index(self.order_scorer)],)
+        return (self.order_scorer.judge(page),)
 
-def _order_scorer(setup: AnalysisSetup) -> PageScorer | None:
-    """Judges pages for the crawl order; None where no topic is crawled."""
-    packs = [pack for pack in setup.topics if pack.name == setup.order_topic]
-    if not packs:
+
+def _order_scorer(setup: AnalysisSetup, scorers: Sequence[PageScorer]) -> PageScorer | None:
+    """Judges pages for the crawl order; None where no topic is crawled.
+
+    One of *scorers* (of all topics, in order) where the method is theirs, so that no article
+    is judged twice.
+    """
+    names = [pack.name for pack in setup.topics]
+    if setup.order_topic not in names:
         return None
-    method = setup.order_method or setup.relevance_method
-    threshold = setup.threshold if method == setup.relevance_method else 0.0
-    return page_scorers.get(method)(packs[0], threshold)
+    place = names.index(setup.order_topic)
+    if setup.order_method in ("", setup.relevance_method):
+        return scorers[place]
+    return page_scorers.get(setup.order_method)(setup.topics[place])
 
 
 _ready: list[tuple[AnalysisSetup, _Tools]] = []
@@ -111,20 +131,18 @@ def analyse_page(
     words, article = analysis.words, analysis.article
     if words is None:
         return analysis
-    scorer = tools.order_scorer
-    judged = () if scorer is None else (scorer.judge(words),)
     if article is None:
-        return replace(analysis, words=None, page_relevance=judged)
-    prints = body_prints(article.text)
+        return replace(analysis, words=None, page_relevance=tools.for_order(words))
+    prints, judged = body_prints(article.text), tools.relevance(words)
     return replace(
         analysis,
         words=None,
-        page_relevance=judged,
+        page_relevance=tools.for_order(words, judged),
         title_tokens=tuple(tools.titles.terms(article.title)),
         body_digest=prints.digest,
         body_simhash=prints.simhash,
         body_sketch=prints.sketch,
-        relevance=tools.relevance(words),
+        relevance=judged,
     )
 
 

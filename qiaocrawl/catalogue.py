@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cached_property, partial
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.ontology import use_folder
 from qiaocrawl.options import Options
 from qiaocrawl.search import EngineDefinition, load_definitions
-from qiaocrawl.storage import Reader, topics
+from qiaocrawl.storage import Reader, judgements, topics
 from qiaocrawl.topic.pack import Site, TopicPack
 from qiaocrawl.urls import in_site
 
@@ -18,13 +19,16 @@ class Catalogue:
     def __init__(self, reader: Reader, options: Options) -> None:
         self._reader = reader
         self._options = options
+        # Crawl strategies of this process read them; worker processes are told by their setup.
+        use_folder(options["QIAO_ONTOLOGY_DIR"])
 
     @cached_property
     def packs(self) -> dict[str, TopicPack]:
-        """Every imported topic by name."""
+        """Every imported topic by name; pages that operators judged are among its samples."""
         rows = self._reader.run(topics.list_topics)
         return {
-            row.name: self._reader.run(partial(topics.load_pack, name=row.name)) for row in rows
+            row.name: self._reader.run(partial(judgements.judged_pack, name=row.name))
+            for row in rows
         }
 
     @cached_property

@@ -10,6 +10,8 @@ QiaoError
 ├── ExtractionError        a page cannot be analysed (the page, not the program, is at fault)
 │   └── PoisonPageError    a page that killed or outlasted its worker
 ├── AddressRefusedError    a URL that leads to a private address nobody allowed
+├── ModelError             a stored model of a crawl order that is damaged or not its own
+├── OntologyError          a wordnet that cannot be read or kept
 ├── RobotsUnreachableError a host whose robots.txt cannot be had is not asked for now
 └── ReplayError            a recorded web that cannot be read
 
@@ -74,6 +76,10 @@ class PoisonPageError(ExtractionError):
     """A page that killed or outlasted the worker process that analysed it."""
 
 
+class OntologyError(QiaoError):
+    """A wordnet that cannot be read or kept; the message names the file."""
+
+
 class AddressRefusedError(QiaoError):
     """A URL that leads to a private address nobody allowed."""
 
@@ -87,6 +93,10 @@ class RobotsUnreachableError(QiaoError):
     def __init__(self, message: str, retry_seconds: float) -> None:
         super().__init__(message)
         self.retry_seconds = retry_seconds
+
+
+class ModelError(QiaoError):
+    """A stored model of a crawl order that is damaged, too large, or of another kind."""
 
 
 class ReplayError(QiaoError):

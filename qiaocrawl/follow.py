@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
 from qiaocrawl.frontier import PRUNED, SEED_SCORE, Visit
 from qiaocrawl.items import Candidate, Lease, Link, PageAnalysis, Queue
 from qiaocrawl.storage.url_aliases import AS_IS, AS_WRITTEN
+from qiaocrawl.storage.waiting import HOPS
 from qiaocrawl.urls import host_of, in_site, url_key
 
 MAX_REDIRECTS = 20
@@ -40,10 +41,17 @@ class FollowPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """The candidates of one page and, by reason, how many links were left."""
+    """What became of the links of one page.
+
+    Attributes:
+        candidates: what is new, in document order; what is pruned is to be stored as such.
+        left: by reason, how many links were left.
+        visit: the page as its strategy saw it, with all links within the bounds.
+    """
 
     candidates: tuple[Candidate, ...]
     left: Counter[str]
+    visit: Visit
 
 
 LinkScores = Callable[[Visit], Sequence[float]]
@@ -51,6 +59,9 @@ LinkScores = Callable[[Visit], Sequence[float]]
 
 Fresh = Callable[[bytes, float], bool]
 """Whether a link of this key and score is worth proposing; False for what is known as well."""
+
+WhyPruned = Callable[[Visit, int], str]
+"""In words, why the link at this place of a page is left out; not empty."""
 
 
 def follow_links(
@@ -60,39 +71,57 @@ def follow_links(
     scores: LinkScores,
     *,
     fresh: Fresh,
+    why_pruned: WhyPruned,
     now: float,
 ) -> Followed:
     """Turn the links of an analysed page into candidates of the ``site`` queue.
 
-    *now* is epoch seconds. Links beyond the bounds are counted, never queued. Other parts of
-    the page's own article are no step deeper: they come first, with its rank, in its queue.
+    *now* is epoch seconds. Links beyond the bounds are counted, never queued; the strategy is
+    told of the page nevertheless. Other parts of the page's own article are no step deeper:
+    they come first, with its rank, in its queue.
     """
     left: Counter[str] = Counter(too_many=analysis.links_left)
     parts = {} if analysis.nofollow else _other_parts(lease, analysis)
-    ahead = tuple(one for one in parts.values() if fresh(one.key, one.score))
-    left["known"] = len(parts) - len(ahead)
+    candidates = [one for one in parts.values() if fresh(one.key, one.score)]
+    left["known"] = len(parts) - len(candidates)
+    inside = _within_bounds(lease, analysis, policy, parts, left)
+    visit = visit_of(lease, analysis, inside, now)
+    # Most links of a page are known: asking before building saves a tenth of a crawl.
+    for place, (link, score) in enumerate(zip(inside, scores(visit), strict=True)):
+        left["pruned"] += score == PRUNED
+        if fresh(link.key, score):
+            reason = why_pruned(visit, place) if score == PRUNED else ""
+            candidates.append(_candidate(lease, link, score, reason))
+        elif score != PRUNED:
+            left["known"] += 1
+    return Followed(tuple(candidates), left, visit)
+
+
+def _within_bounds(
+    lease: Lease,
+    analysis: PageAnalysis,
+    policy: FollowPolicy,
+    parts: Container[bytes],
+    left: Counter[str],
+) -> list[Link]:
+    """The links a crawl may follow, each URL once; the others are counted in *left*."""
     links = [link for link in analysis.links if link.key not in parts]
     if analysis.refresh_url:
-        links.insert(0, link_to(analysis.refresh_url))
+        target = link_to(analysis.refresh_url)
+        links = [target, *(link for link in links if link.key != target.key)]
     if analysis.nofollow:
         left["nofollow"] = len(links)
-        return Followed(ahead, left)
+        return []
     covered = {host: policy.covers(host) for host in {link.host for link in links}}
     inside = [link for link in links if covered[link.host]]
     left["offsite"] = len(links) - len(inside)
     if policy.max_depth and lease.depth >= policy.max_depth:
         left["too_deep"] = len(inside)
-        return Followed(ahead, left)
+        return []
     if policy.max_links and len(inside) > policy.max_links:
         left["too_many"] += len(inside) - policy.max_links
         inside = inside[: policy.max_links]
-    scored = list(zip(inside, scores(visit_of(lease, analysis, inside, now)), strict=True))
-    kept = [pair for pair in scored if pair[1] != PRUNED]
-    left["pruned"] = len(scored) - len(kept)
-    # Most links of a page are known: asking before building saves a tenth of a crawl.
-    candidates = [_candidate(lease, *pair) for pair in kept if fresh(pair[0].key, pair[1])]
-    left["known"] += len(kept) - len(candidates)
-    return Followed((*ahead, *candidates), left)
+    return inside
 
 
 def visit_of(
@@ -132,11 +161,11 @@ def _other_parts(lease: Lease, analysis: PageAnalysis) -> dict[bytes, Candidate]
     }  # fmt: skip
 
 
-def _candidate(lease: Lease, link: Link, score: float) -> Candidate:
+def _candidate(lease: Lease, link: Link, score: float, pruned: str) -> Candidate:
     return Candidate(
         url=link.url, key=link.key, host=link.host, queue=Queue.SITE, topic=lease.topic,
         score=score, depth=lease.depth + 1, parent=lease.key, anchor=link.anchor,
-        context=link.context,
+        context=link.context, pruned=pruned,
     )
 
 
@@ -158,7 +187,7 @@ def follow_redirect(lease: Lease, target: str, policy: FollowPolicy) -> Candidat
     operator's, not a server's. So does the end of a chain that is too long.
     """
     link = link_to(target)
-    hops = int(str(lease.payload.get("hops", 0))) + 1
+    hops = int(str(lease.payload.get(HOPS, 0))) + 1
     outside = lease.queue is Queue.SITE and not policy.covers(link.host)
     if outside or hops > MAX_REDIRECTS:
         return None
@@ -166,12 +195,10 @@ def follow_redirect(lease: Lease, target: str, policy: FollowPolicy) -> Candidat
     return Candidate(
         url=link.url, key=link.key, host=link.host, queue=lease.queue, topic=lease.topic,
         score=lease.score, depth=lease.depth, parent=lease.key, anchor=lease.anchor,
-        payload={**kept, "hops": hops},
+        payload={**kept, HOPS: hops},
     )
 
 
 def link_to(canonical: str) -> Link:
     """A bare link to an already canonical URL."""
     return Link(url=canonical, key=url_key(canonical), host=host_of(canonical))
-
-

@@ -65,7 +65,10 @@ class SearchAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link with its extended metadata (T5). ``url`` is canonical, ``key`` its 16-byte hash."""
+    """A link with its extended metadata (T5). ``url`` is canonical, ``key`` its 16-byte hash.
+
+    ``region`` names the elements around it, innermost first.
+    """
 
     url: str
     key: bytes
@@ -75,6 +78,7 @@ class Link:
     title: str = ""
     tag: str = "a"
     nofollow: bool = False
+    region: str = ""
 
 
 class Queue(StrEnum):
@@ -102,6 +106,8 @@ class Candidate:
     payload: Mapping[str, object] = field(default_factory=dict)
     rearm: bool = False
     """Fetch again although it was done before (start pages of a new run)."""
+    pruned: str = ""
+    """Why the crawl order leaves it out; "" for what is to be fetched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +154,8 @@ class Outcome(StrEnum):
     UNREACHABLE = "unreachable"
     POISON = "poison"
     REFUSED = "refused"
+    PRUNED = "pruned"
+    """Left out by the crawl order, unless another page leads to it with a better score."""
     RETRY = "retry"
 
 
@@ -226,13 +234,19 @@ class PageText:
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """A topic's judgement of one page; ``score`` in [0, 1]. ``terms`` explain it."""
+    """A topic's judgement of one page; ``score`` in [0, 1]. ``terms`` explain it.
+
+    Attributes:
+        terms: words with their share of what speaks for the topic, the largest first.
+        places: where each of them stands, such as ``"title text"``; () where nobody looked.
+    """
 
     topic: str
     score: float
     relevant: bool
     method: str
     terms: tuple[tuple[str, float], ...] = ()
+    places: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,9 @@ OPTIONS: tuple[Option, ...] = (
     # topic
     Option("QIAO_TOPICS_DIR", "topics", "folder",
            "Folder of topic packs that `qiaocrawl topic import NAME` reads.", _text),
+    Option("QIAO_ONTOLOGY_DIR", "", "folder",
+           "Where `qiaocrawl ontology install` keeps wordnets; empty = qiaocrawl/ontology in the "
+           "user's data folder (XDG_DATA_HOME).", _text),
     # search
     Option("QIAO_ENGINES", "", "names, comma separated",
            "Search engines the operator has chosen to ask; none is asked unless named here.",
@@ -153,6 +156,19 @@ OPTIONS: tuple[Option, ...] = (
            "Learn from canonical links and redirects which addresses of a host (http, mobile, "
            "print, with or without www) are other names of its pages, and fetch each page once.",
            _flag),
+    # crawl order
+    Option("QIAO_STRATEGY", "adaptive", "name",
+           "Crawl order of `scrapy crawl site`; -a strategy=NAME wins over it.", _text),
+    Option("QIAO_ORDER_MEMORY", 20_000, "pages",
+           "Fetched pages, the newest of the log, that an order which learns begins with.",
+           _count(100, 10**6)),
+    Option("QIAO_ORDER_MODEL_PAGES", 200, "pages",
+           "What an order has learnt is stored after this many pages, and at the end of a run.",
+           _count(1, 10**6)),
+    Option("QIAO_STOP_BELOW_THRESHOLD", False, "on/off",
+           "End a run of `scrapy crawl site` when all that waits scores below the moving "
+           "threshold; what waits goes on waiting. Only for orders whose scores are "
+           "probabilities.", _flag),
     # politeness
     Option("QIAO_CONTACT", "", "URL or e-mail address",
            "Whom a site's owner can ask; part of the default user agent. Empty: postmaster at "
@@ -200,9 +216,10 @@ OPTIONS: tuple[Option, ...] = (
            "Worker processes that analyse pages.", _count(1, 64)),
     Option("QIAO_EXTRACT_SECONDS", 5.0, "s",
            "A page that takes longer to analyse is given up.", _number(0.1, 600)),
-    Option("QIAO_RELEVANCE_METHOD", "vsm", "name", "Page scorer.", _text),
+    Option("QIAO_RELEVANCE_METHOD", "blend", "name", "Page scorer.", _text),
     Option("QIAO_RELEVANCE_THRESHOLD", 0.0, "score in [0, 1]",
-           "An article scoring this or more is on topic; 0 = the topic pack's own threshold.",
+           "An article scoring this or more is on topic, on the scale of the page scorer; 0 = "
+           "what the scorer takes by itself (vsm: the topic pack's threshold).",
            _number(0, 1)),
     Option("QIAO_DEDUP_METHOD", "reprint", "name",
            "Title deduplication: reprint, or the published vsm.", _text),

@@ -91,6 +91,7 @@ class Runtime:
         self.stopping = False
         self.downloaders: list[Callable[[], int]] = []
         """What cuts running downloads short and says how many, one for every handler."""
+        self._order_topic = self._order_method = ""
         self._run_id: int | None = None
         self._stored_articles = False
         self._titles_loaded = False
@@ -248,6 +249,18 @@ class Runtime:
 
     # --- analysis and titles ----------------------------------------------------------------------
 
+    def judge_pages_for(self, topic: str, method: str) -> None:
+        """Have every page judged for *topic*, as a crawl order wants; before workers start.
+
+        Args:
+            method: name of the page scorer; "" for QIAO_RELEVANCE_METHOD.
+
+        Raises:
+            ConfigError: no such page scorer.
+        """
+        page_scorers.get(method or self.options["QIAO_RELEVANCE_METHOD"])
+        self._order_topic, self._order_method = topic, method
+
     @cached_property
     def setup(self) -> AnalysisSetup:
         """What an analysis worker needs to know."""
@@ -259,7 +272,9 @@ class Runtime:
             threshold=self.options["QIAO_RELEVANCE_THRESHOLD"],
             extractor_options=extractor_options(self.options),
             learn_sites=self.options["QIAO_SITE_LEARNING"],
-        )
+            order_topic=self._order_topic, order_method=self._order_method,
+            ontology_dir=self.options["QIAO_ONTOLOGY_DIR"],
+        )  # fmt: skip
 
     @cached_property
     def learning(self) -> SiteLearning | None:

@@ -27,7 +27,6 @@ class PagesSpider(FrontierSpider):
             max_depth=self.runtime.options["QIAO_MAX_DEPTH"],
             max_links=self.runtime.options["QIAO_MAX_LINKS_PER_PAGE"],
         )
-        self.strategy = self.strategy_called("bfs")
 
     def request_meta(self, lease: Lease) -> dict[str, Any]:
         """Ask for rendering where the site's row asks for it."""

@@ -42,7 +42,6 @@ class SearchSpider(FrontierSpider):
         hosts = frozenset(engine.host for engine in self.engines.values())
         self.scope = self.runtime.scope(self.queue, self.topic, FollowPolicy(sites=hosts))
         self.policy = FollowPolicy(sites=frozenset())
-        self.strategy = self.strategy_called("bfs")
 
     def seeds(self) -> list[Candidate]:
         """The queries that are due: never asked, or asked too long ago."""

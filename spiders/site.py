@@ -19,7 +19,8 @@ class SiteSpider(FrontierSpider):
     allowed_arguments = {
         "site": "hosts of the topic, comma separated; default: all authoritative ones",
         "start": "start URLs instead of the topic's sites, comma separated",
-        "strategy": "crawl order, such as bfs or dfs; default: bfs",
+        "strategy": "crawl order, such as bfs or best_first; default: QIAO_STRATEGY",
+        "strategy_options": "numbers for the crawl order, as NAME=NUMBER,…",
     }
 
     def prepare(self) -> None:
@@ -32,7 +33,11 @@ class SiteSpider(FrontierSpider):
             max_links=self.runtime.options["QIAO_MAX_LINKS_PER_PAGE"],
         )
         self.scope = self.runtime.scope(self.queue, self.topic, self.policy)
-        self.strategy = self.strategy_called(self.arguments.get("strategy", "bfs"))
+
+    def choose_strategy(self) -> tuple[str, str]:
+        """``strategy=``, else QIAO_STRATEGY; ``strategy_options=``."""
+        name = self.arguments.get("strategy") or self.runtime.options["QIAO_STRATEGY"]
+        return name, self.arguments.get("strategy_options", "")
 
     def seeds(self) -> list[Candidate]:
         """The start pages; fetched again when the last crawl of this scope was finished."""

@@ -20,8 +20,12 @@ for _name in [name for name in os.environ if name.startswith("QIAO_")]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Unpacked recorded webs go to a folder of this run, not to the user's cache."""
+    """Unpacked recorded webs go to a folder of this run, not to the user's cache.
+
+    Ontologies the user has installed are not those of the tests either.
+    """
     folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(folder))
+        patch.setenv("XDG_DATA_HOME", str(folder / "data"))
         yield folder

@@ -75,7 +75,7 @@ def test_leases_with_a_preferred_version_are_not_fetched(database_url: str) -> N
         with database.engine.begin() as c:
             frontier.offer(c, proposed, run_id=None, now=NOW)
         leases = leases_of(database)
-        assert {left.url for left in asyncio.run(one.to_fetch(leases, SITES))} == set(urls[1:])
+        assert {left.url for left in asyncio.run(one.to_fetch(leases, SITES))[0]} == set(urls[1:])
         assert one.numbers() == {
             "qiaocrawl/urls/aliased": 1, "qiaocrawl/urls/aliases_in_vain": 0,
             "qiaocrawl/urls/alias_rules": 2,
@@ -98,19 +98,19 @@ def test_leases_with_a_preferred_version_are_not_fetched(database_url: str) -> N
 def test_what_was_proposed_for_its_very_address_is_fetched(
     one: Lease, taught: AliasLearning
 ) -> None:
-    assert asyncio.run(taught.to_fetch([one], None)) == [one]
+    assert asyncio.run(taught.to_fetch([one], None)) == ([one], [])
 
 
 def test_no_rule_leads_out_of_the_crawl(taught: AliasLearning) -> None:
     mobile = lease("http://m.a.test/9")
     only = FollowPolicy(frozenset({"m.a.test"}))
-    assert asyncio.run(taught.to_fetch([mobile], only)) == [mobile]
+    assert asyncio.run(taught.to_fetch([mobile], only)) == ([mobile], [])
 
 
 def test_start_pages_are_fetched_as_written(taught: AliasLearning) -> None:
     seed = seed_candidate("http://m.a.test/start", Queue.SITE, TOPIC, rearm=True)
     start = lease(seed.url, seed.payload)
-    assert asyncio.run(taught.to_fetch([start], None)) == [start]
+    assert asyncio.run(taught.to_fetch([start], None)) == ([start], [])
     taught.ended(start, Outcome.ARTICLE)
     assert preferred(taught) == "https://www.a.test", "and say nothing about the rules"
 
@@ -171,5 +171,5 @@ def test_what_is_learnt_is_kept(database: Database) -> None:
         off.redirected("http://c.test/2", "https://c.test/2")
         off.ended(lease("https://c.test/2", {"alias_of": "http://c.test/2"}), Outcome.DEAD)
         mobile = lease("http://m.a.test/9")
-        assert asyncio.run(off.to_fetch([mobile], None)) == [mobile]
+        assert asyncio.run(off.to_fetch([mobile], None)) == ([mobile], [])
         assert off.rules.rules() == []

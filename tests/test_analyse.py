@@ -53,6 +53,24 @@ def test_an_article_gets_relevance_title_words_and_a_digest() -> None:
     assert analysis.body_sketch == body_sketch(analysis.article.text) != b""
 
 
+def test_any_page_is_judged_for_the_crawl_order_and_an_article_once() -> None:
+    article = page_of(f"<title>侨胞参观</title>\n<h1>侨胞参观</h1>\n{TEXT}")
+    links = "".join(f'<li><a href="/{n}">侨胞回到侨乡 {n}</a></li>' for n in range(30))
+    listed = page_of(f"<title>侨胞</title><ul>{links}</ul>")
+    assert analyse_page(article, SETUP).page_relevance == ()
+    ordered = replace(SETUP, order_topic="qiao")
+    found = analyse_page(article, ordered)
+    assert found.page_relevance == tuple(r for r in found.relevance if r.topic == "qiao")
+    assert found.page_relevance[0] is found.relevance[0], "judged once"
+    of_list = analyse_page(listed, ordered)
+    assert of_list.article is None
+    assert [(r.topic, r.relevant) for r in of_list.page_relevance] == [("qiao", True)]
+    other = analyse_page(article, replace(ordered, order_method="full_text"))
+    assert other.page_relevance[0].method == "full_text"
+    assert other.relevance[0].method == "vsm"
+    assert analyse_page(article, replace(SETUP, order_topic="none")).page_relevance == ()
+
+
 def test_joined_texts_get_the_prints_of_the_whole() -> None:
     joined = join_texts("侨胞回乡", ["第一页的侨胞回到侨乡。", "第二页的侨胞参观新馆。"], SETUP)
     assert joined.body_digest == body_digest(joined.text)

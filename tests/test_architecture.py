@@ -33,7 +33,7 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     # Put things together.
     (("__main__", "cli", "demo", "runtime", "catalogue", "analyse", "pool", "follow", "fetching",
       "joining", "searching", "reprocess", "regroup", "titles", "snapshots", "learning",
-      "alias_learning"),),
+      "alias_learning", "ordering"),),
     (("storage",), ("search",), ("archive",)),
     (("dedup",), ("relevance",), ("frontier",)),
     (("extract",), ("topic",), ("vsm",), ("ontology",)),

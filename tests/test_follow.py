@@ -14,8 +14,8 @@ from qiaocrawl.follow import (
     link_to,
     seed_candidate,
 )
-from qiaocrawl.frontier import SEED_SCORE, CrawlTopic, scores_of, strategies
-from qiaocrawl.items import ArticlePart, Lease, Link, Outcome, PageAnalysis, Queue
+from qiaocrawl.frontier import PRUNED, SEED_SCORE, CrawlTopic, Visit, scores_of, strategies
+from qiaocrawl.items import ArticlePart, Lease, Link, Outcome, PageAnalysis, Queue, Relevance
 from qiaocrawl.topic.pack import TopicPack
 
 
@@ -34,8 +34,12 @@ def follow(
 ) -> Followed:
     return follow_links(
         lease(), found, policy, BREADTH_FIRST,
-        fresh=lambda key, score: key not in known, now=1_800_000_000.0,
+        fresh=lambda key, score: key not in known, why_pruned=why, now=1_800_000_000.0,
     )
+
+
+def why(visit: Visit, place: int) -> str:
+    return f"link {place} of {visit.url}"
 
 
 TOPIC = CrawlTopic(TopicPack("t", "", "", 0.1, (), (), ()))
@@ -69,6 +73,38 @@ def test_bounds_leave_links_and_say_so() -> None:
     many = follow(analysis(*urls, links_left=10), FollowPolicy(SITES.sites, max_links=3))
     assert len(many.candidates) == 3
     assert many.left["too_many"] == 12
+
+
+def test_what_the_strategy_leaves_out_is_kept_with_its_reason() -> None:
+    urls = [f"http://www.a.test/{n}" for n in range(3)]
+    known = link_to(urls[2]).key
+    followed = follow_links(
+        lease(), analysis(*urls), SITES, lambda visit: [1.0, PRUNED, PRUNED],
+        fresh=lambda key, score: key != known, why_pruned=why, now=1_800_000_000.0,
+    )  # fmt: skip
+    kept, left_out = followed.candidates
+    assert (kept.score, kept.pruned) == (1.0, "")
+    assert (left_out.score, left_out.pruned) == (PRUNED, "link 1 of http://www.a.test/page")
+    assert (followed.left["pruned"], followed.left["known"]) == (2, 0)
+
+
+def test_a_page_without_links_to_follow_teaches_as_well() -> None:
+    seen: list[Visit] = []
+
+    def scores(visit: Visit) -> list[float]:
+        seen.append(visit)
+        return []
+
+    judged = (Relevance("t", 0.75, True, "vsm"),)
+    for found, policy in (
+        (analysis("http://b.test/", page_relevance=judged), SITES),
+        (analysis("http://www.a.test/1", nofollow=True, page_relevance=judged), SITES),
+        (analysis("http://www.a.test/1", page_relevance=judged),
+         FollowPolicy(SITES.sites, max_depth=2)),
+    ):  # fmt: skip
+        follow_links(lease(), found, policy, scores, fresh=lambda key, score: True,
+                     why_pruned=why, now=1.0)  # fmt: skip
+    assert [(one.relevance, one.relevant, one.links) for one in seen] == [(0.75, True, [])] * 3
 
 
 def test_a_page_may_forbid_to_follow_it() -> None:
@@ -126,7 +162,7 @@ def test_parts_are_followed_where_links_are_not() -> None:
     assert follow(found, SITES, known=known).left["known"] == 2
     single = follow_links(
         lease(Queue.PAGES), found, FollowPolicy(frozenset()), BREADTH_FIRST,
-        fresh=lambda key, score: True, now=1_800_000_000.0,
+        fresh=lambda key, score: True, why_pruned=why, now=1_800_000_000.0,
     )  # fmt: skip
     assert [one.queue for one in single.candidates] == [Queue.PAGES] * 2
 
@@ -136,7 +172,7 @@ def test_a_chain_of_parts_of_parts_gets_deeper() -> None:
     payload = {"part_of": link_to("http://www.a.test/elsewhere").key.hex()}
     followed = follow_links(
         replace(lease(), payload=payload), found, SITES, BREADTH_FIRST,
-        fresh=lambda key, score: True, now=1_800_000_000.0,
+        fresh=lambda key, score: True, why_pruned=why, now=1_800_000_000.0,
     )  # fmt: skip
     assert [(one.url, one.depth) for one in followed.candidates] == [(PARTS[0], 3)]
     moved = follow_redirect(replace(lease(), payload=payload), "http://www.a.test/new", SITES)

@@ -8,10 +8,11 @@ import typer
 from rich.console import Console
 
 from qiaocrawl import __version__
-from qiaocrawl.cli import db, dedup, demo, extractors, topic
+from qiaocrawl.cli import db, dedup, demo, extractors, ontology, topic
 from qiaocrawl.cli import export as export_command
 from qiaocrawl.cli import extract as extract_command
 from qiaocrawl.cli import reprocess as reprocess_command
+from qiaocrawl.cli import why as why_command
 from qiaocrawl.errors import QiaoError, TopicError
 
 _FAULTS_SHOWN = 100
@@ -26,9 +27,11 @@ app.add_typer(db.app, name="db")
 app.add_typer(dedup.app, name="dedup")
 app.add_typer(demo.app, name="demo")
 app.add_typer(extractors.app, name="extractors")
+app.add_typer(ontology.app, name="ontology")
 app.command("export")(export_command.export)
 app.command("extract")(extract_command.extract)
 app.command("reprocess")(reprocess_command.reprocess)
+app.command("why")(why_command.why)
 
 
 @app.command()

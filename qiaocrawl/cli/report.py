@@ -40,6 +40,7 @@ _OUTCOMES = {
     Outcome.TOO_LARGE: "过大 too large",
     Outcome.REFUSED: "内网地址 refused",
     Outcome.POISON: "搁置 set aside",
+    Outcome.PRUNED: "策略舍去 left out by the crawl order",
     "waiting": "待采 waiting",
 }
 

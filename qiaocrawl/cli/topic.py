@@ -17,6 +17,7 @@ from rich.text import Text
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
+from qiaocrawl.cli.judge import judge, judgements
 from qiaocrawl.cli.topic_report import (
     add_plain,
     align_right,
@@ -28,6 +29,7 @@ from qiaocrawl.cli.topic_report import (
 from qiaocrawl.errors import ConfigError, RowFault, SchemaError, StorageError, TopicError
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.judgements import judged_pack
 from qiaocrawl.storage.migrate import current_revision
 from qiaocrawl.storage.topics import list_topics, load_pack, save_pack
 from qiaocrawl.topic import folder as pack_folder
@@ -37,6 +39,8 @@ from qiaocrawl.topic.pack import DEFAULT_THRESHOLD, Site, Term, TopicPack
 from qiaocrawl.topic.tables import read_sites, read_terms, write_sites, write_terms
 
 app = typer.Typer(help="Topic packs: terms, sites and samples. 主题包", no_args_is_help=True)
+app.command()(judge)
+app.command()(judgements)
 
 _ROWS_SHOWN = 20
 
@@ -165,6 +169,9 @@ def export(
     sites: SitesFile = None,
     database: DatabaseUrl = "",
     force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
+    judged: Annotated[
+        bool, typer.Option("--judgements", help="Write judged articles among the samples.")
+    ] = False,
 ) -> None:
     """Write an imported topic as a folder, or its terms and sites as tables."""
     if folder and (terms or sites):
@@ -172,7 +179,7 @@ def export(
     with _opened(database) as opened:
         opened.require_current()
         with _transaction(opened) as c:
-            pack = load_pack(c, name)
+            pack = judged_pack(c, name) if judged else load_pack(c, name)
     target = folder or _topics_dir() / name
     # A folder that is no pack is refused by save_pack, --force or not.
     written = [path for path in (terms, sites) if path] or [target / "topic.toml"]

@@ -14,6 +14,7 @@ from qiaocrawl.items import (
     Query,
     SearchAnswer,
 )
+from qiaocrawl.ordering import FollowedPage
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class CrawledPage:
     page: FetchedPage
     analysis: PageAnalysis | None = None
     candidates: tuple[Candidate, ...] = ()
+    followed: FollowedPage | None = None
 
     def __repr__(self) -> str:
         return f"<CrawledPage {self.page.url}>"

@@ -18,3 +18,11 @@ class Limits:
         if self.pages and pages >= self.pages:
             return "limit_pages"
         return "limit_seconds" if self.seconds and seconds >= self.seconds else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetches:
+    """Most fetches at a time: of one host, and of all."""
+
+    per_host: int
+    at_once: int

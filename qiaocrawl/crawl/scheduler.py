@@ -16,7 +16,7 @@ from scrapy.dupefilters import BaseDupeFilter
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from qiaocrawl.crawl.limits import Limits
+from qiaocrawl.crawl.limits import Fetches, Limits
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.crawl.worker import FrontierWorker
@@ -70,8 +70,12 @@ class FrontierScheduler(BaseScheduler):
                 options["QIAO_MAX_PAGES_PER_HOST"],
                 options["QIAO_MAX_SECONDS"],
             ),
-            fetches_per_host=settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
-            run_id=self._runtime.start_run(spider.name, spider.topic, spider.arguments),
+            ordering=spider.ordering,
+            fetches=Fetches(
+                settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
+                settings.getint("CONCURRENT_REQUESTS"),
+            ),
+            run_id=self._runtime.start_run(spider.name, spider.topic, spider.asked),
             wake=self._wake,
         )
         spider.worker = self._worker
@@ -94,7 +98,7 @@ class FrontierScheduler(BaseScheduler):
         remaining = await self._worker.close()
         stats = self._crawler.stats
         stats.set_value("qiaocrawl/frontier/remaining", remaining)
-        for name, number in self._worker.aliases.numbers().items():
+        for name, number in self._worker.numbers().items():
             stats.set_value(name, number)
         self._runtime.finish_run(reason, stats.get_stats(), remaining)
         if remaining:

@@ -23,8 +23,9 @@ from qiaocrawl.errors import (
 )
 from qiaocrawl.fetching import BUSY_STATUSES, FetchDecision, judge_fetch
 from qiaocrawl.follow import FollowPolicy, follow_redirect
-from qiaocrawl.frontier import CrawlTopic, LearningStrategy, Strategy, strategies
+from qiaocrawl.frontier import CrawlTopic, LearningStrategy, Strategy, make_strategy
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome, Queue
+from qiaocrawl.ordering import CrawlOrdering, LearnedOrdering
 from qiaocrawl.runtime import CrawlScope, Runtime
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ class FrontierSpider(Spider):
     """A spider whose URLs come from the frontier and whose every fetch ends in an outcome.
 
     Subclasses set ``queue`` and ``allowed_arguments``, build ``scope`` and ``policy`` in
-    :meth:`prepare`, and propose start candidates in :meth:`seeds`.
+    :meth:`prepare`, name their crawl order in :meth:`choose_strategy`, and propose start
+    candidates in :meth:`seeds`.
     """
 
     queue: ClassVar[Queue]
@@ -58,7 +60,7 @@ class FrontierSpider(Spider):
     topic: str
     scope: CrawlScope
     policy: FollowPolicy
-    strategy: Strategy | LearningStrategy
+    ordering: CrawlOrdering
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -73,14 +75,17 @@ class FrontierSpider(Spider):
         try:
             spider.check_arguments()
             spider.runtime = runtime_of(crawler)
-            spider.runtime.check_choices()
             spider.prepare()
+            spider.prepare_order()
+            spider.runtime.check_choices()
         except QiaoError as error:
             # Scrapy would bury the message under a traceback.
             sys.exit(f"qiaocrawl: {error}")
         return spider
 
     arguments: dict[str, str]
+    asked: dict[str, str]
+    """What the run's record says was asked: arguments and crawl order."""
     waited: dict[int, int]
     """How often a URL was put back because its host asked to wait."""
 
@@ -99,13 +104,26 @@ class FrontierSpider(Spider):
         """Set ``scope`` and ``policy`` from arguments and topic."""
         raise NotImplementedError(f"{type(self).__name__}.prepare")
 
-    def strategy_called(self, name: str) -> Strategy | LearningStrategy:
-        """The crawl order called *name*, for this crawl's topic.
+    def choose_strategy(self) -> tuple[str, str]:
+        """Name and options of the crawl order."""
+        return "bfs", ""
+
+    def prepare_order(self) -> None:
+        """Make the crawl order, and have pages judged as it wants before the workers start.
 
         Raises:
-            ConfigError: there is no such strategy.
+            ConfigError: there is no such strategy, or one of its options is wrong.
         """
-        return strategies.get(name)(CrawlTopic(self.runtime.catalogue.pack(self.topic)))
+        name, options = self.choose_strategy()
+        pack = self.runtime.catalogue.pack(self.topic)
+        strategy: Strategy | LearningStrategy = make_strategy(name, CrawlTopic(pack), options)
+        if self.queue is not Queue.SEARCH:
+            self.runtime.judge_pages_for(self.topic, strategy.page_scorer)
+        if isinstance(strategy, LearningStrategy):
+            self.ordering = LearnedOrdering(strategy, self.runtime, self.scope)
+        else:
+            self.ordering = CrawlOrdering(strategy)
+        self.asked = {**self.arguments, "strategy": name, "strategy_options": options}
 
     def seeds(self) -> list[Candidate]:
         """Candidates this run starts from, beside what already waits in the frontier."""
@@ -171,6 +189,8 @@ class FrontierSpider(Spider):
             also=self.runtime.offering([target]) if target else None,
             redirect_key=target.key if target else None,
         )
+        if target is not None:
+            self.ordering.offered([target])
 
     async def on_failure(self, failure: Failure) -> None:
         """No response came: refused, unreachable, too large, or the crawl is stopping."""
@@ -257,7 +277,8 @@ class FrontierSpider(Spider):
         self.worker.park(lease.host, pause)
         self.count("politeness/parked")
         if waited <= _PATIENCE:
-            self.worker.give_back(lease)
+            until = datetime.fromtimestamp(time.time() + pause, UTC)
+            self.worker.give_back(lease, f"host asks to wait until {until:%H:%M:%S}: {reason}")
         else:
             await self.try_again(lease, reason, at_least_seconds=pause)
 

@@ -10,18 +10,22 @@ import asyncio
 import logging
 import secrets
 import time
-from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import partial
 
 from sqlalchemy import Connection
 
 from qiaocrawl.alias_learning import AliasLearning
-from qiaocrawl.crawl.limits import Limits
+from qiaocrawl.crawl.closing import Opening, closing
+from qiaocrawl.crawl.host_use import HostUse
+from qiaocrawl.crawl.limits import Fetches, Limits
+from qiaocrawl.crawl.ready import ReadyLeases
+from qiaocrawl.crawl.supply import LearnedSupply, StoredSupply
 from qiaocrawl.errors import OutdatedError, StorageError
 from qiaocrawl.items import Candidate, Lease, Outcome
+from qiaocrawl.ordering import CrawlOrdering, LearnedOrdering
 from qiaocrawl.runtime import CrawlScope, Runtime
-from qiaocrawl.storage import frontier, url_aliases
+from qiaocrawl.storage import frontier
 
 logger = logging.getLogger(__name__)
 
@@ -32,26 +36,13 @@ _HOSTS_FRESH_SECONDS = 2.0
 _ROWS_PER_FETCH = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """What the transaction that closes a lease begins with.
-
-    Attributes:
-        first: done before all else, other operations included (see :meth:`Writer.submit`).
-        only_if: asked next; False leaves everything as it is.
-    """
-
-    first: Callable[[Connection], object] | None = None
-    only_if: Callable[[Connection], bool] | None = None
-
-
 class FrontierWorker:
     """Leases rows of *scope* and accounts for every one of them.
 
     Args:
         wake: called when leases have arrived or the frontier has drained, so that the
             caller asks :meth:`next_lease` again.
-        fetches_per_host: most fetches of one host at a time.
+        ordering: scores links, and says which leases come first.
     """
 
     def __init__(
@@ -59,8 +50,9 @@ class FrontierWorker:
         runtime: Runtime,
         scope: CrawlScope,
         *,
+        ordering: CrawlOrdering,
         limits: Limits,
-        fetches_per_host: int,
+        fetches: Fetches,
         run_id: int | None,
         wake: Callable[[], None],
     ) -> None:
@@ -72,16 +64,14 @@ class FrontierWorker:
         self._run_id = run_id
         self._wake_caller = wake
         self.aliases = AliasLearning(runtime.reader, runtime.writer, run_id, runtime.options)
-        self._batch: int = runtime.options["QIAO_FRONTIER_BATCH"]
         self._lease_seconds: float = runtime.options["QIAO_FRONTIER_LEASE_SECONDS"]
-        self._fetches_per_host = fetches_per_host
-        self._rows_per_host = fetches_per_host * _ROWS_PER_FETCH
         self.token = secrets.randbits(62)
-        self._ready: dict[str, deque[Lease]] = defaultdict(deque)
+        self._ordering = ordering
+        self._batch: int = runtime.options["QIAO_FRONTIER_BATCH"]
+        self._rows_per_host = fetches.per_host * _ROWS_PER_FETCH
+        self._supply, self._ready = self._order_leases(fetches)
         self._outstanding: dict[int, Lease] = {}
-        self._downloading: Counter[str] = Counter()
-        self._handed_out: Counter[str] = Counter()
-        self._parked: dict[str, float] = {}
+        self._hosts = HostUse(fetches.per_host, limits)
         self._unflushed = 0
         self._starved = True
         self._event = asyncio.Event()
@@ -91,6 +81,15 @@ class FrontierWorker:
         self.drained = False
         self.stop_reason = ""
 
+    def _order_leases(self, fetches: Fetches) -> tuple[StoredSupply, ReadyLeases]:
+        runtime, ordering, token = self._runtime, self._ordering, self.token
+        if not isinstance(ordering, LearnedOrdering):
+            return StoredSupply(runtime, ordering, token), ReadyLeases()
+        # Leased late, so that what the last pages taught counts at once.
+        self._batch = min(self._batch, 2 * fetches.at_once)
+        self._rows_per_host = fetches.per_host
+        return LearnedSupply(runtime, ordering, token), ReadyLeases(ordering.present_score)
+
     # --- life ---------------------------------------------------------------------
 
     async def open(self) -> None:
@@ -98,6 +97,8 @@ class FrontierWorker:
         await self._find_rows()
         await self._recover(all_dead=self._runtime.database.is_exclusive)
         await self.aliases.load()
+        if isinstance(self._ordering, LearnedOrdering):
+            self._ordering.open(self.token, self._event.set)
         self._pump_task = asyncio.ensure_future(self._pump())
         self._pump_task.add_done_callback(self._pumped)
 
@@ -125,11 +126,16 @@ class FrontierWorker:
         if self._pump_task is not None:
             await asyncio.wait([self._pump_task])
         await self._find_rows()
-        held = [*self._outstanding.values(), *self._waiting_here()]
+        held = [*self._outstanding.values(), *self._ready.all()]
         await self._runtime.write(lambda c: frontier.release(c, held, now=time.time()))
         await self._runtime.write(self.aliases.saving())
+        await self._ordering.close()
         left = await self._remaining()
         return left.pending + left.leased
+
+    def numbers(self) -> dict[str, float]:
+        """What the run's statistics say of aliases and order."""
+        return {**self.aliases.numbers(), **self._ordering.numbers()}
 
     # --- handing out ----------------------------------------------------------------
 
@@ -137,53 +143,52 @@ class FrontierWorker:
         """The best-scored lease whose host may be asked now; None when there is none."""
         if self.stop_reason or self._limit_reached():
             return None
-        now = time.monotonic()
-        free = (
-            host for host, queue in self._ready.items()
-            if queue and self._is_free(host, now)
-        )
-        best = max(free, key=lambda host: self._ready[host][0].score, default=None)
-        if best is None:
+        lease = self._ready.next(self._hosts.is_free)
+        if lease is None:
             self._starve()
             return None
-        lease = self._ready[best].popleft()
-        if not self._ready[best]:
-            del self._ready[best]
         self._outstanding[lease.url_id] = lease
-        self._downloading[best] += 1
-        self._handed_out[best] += 1
-        if self._waiting_count() < self._batch // 2:
+        self._hosts.begin(lease.host)
+        if len(self._ready) < self._batch // 2:
             self._starve()
         return lease
 
     def left_downloader(self, lease: Lease) -> None:
         """The fetch of *lease* is over, whatever came of it: its host is free again."""
-        self._downloading[lease.host] -= 1
-        if self._downloading[lease.host] <= 0:
-            del self._downloading[lease.host]
+        self._hosts.end(lease.host)
 
     def park(self, host: str, seconds: float) -> None:
         """Ask *host* nothing for *seconds* (Retry-After); its rows go back meanwhile."""
-        until = time.monotonic() + seconds
-        self._parked[host] = max(until, self._parked.get(host, 0.0))
-        returned = list(self._ready.pop(host, ()))
+        self._hosts.park(host, seconds)
+        returned = self._ready.take_host(host)
         if returned:
-            self.post(lambda c: frontier.release(c, returned, now=time.time()))
+            self.post(
+                lambda c: frontier.release(c, returned, now=time.time()),
+                then=lambda: self._wait_again(returned),
+            )
 
     # --- coming back ------------------------------------------------------------------
 
     def offer(self, candidates: Sequence[Candidate]) -> None:
         """Queue *candidates* for the frontier; it cannot drain before they are stored."""
         self.post(
-            lambda c: frontier.offer(c, candidates, run_id=self._run_id, now=time.time())
+            lambda c: frontier.offer(c, candidates, run_id=self._run_id, now=time.time()),
+            then=lambda: self._ordering.offered(candidates),
         )
 
-    def post(self, operation: Callable[[Connection], object]) -> None:
-        """Queue a write nobody waits for; a failure of it stops the crawl visibly."""
+    def post(
+        self, operation: Callable[[Connection], object],
+        then: Callable[[], None] | None = None,
+    ) -> None:
+        """Queue a write nobody waits for; a failure of it stops the crawl visibly.
+
+        Args:
+            then: called when it is committed.
+        """
         self._unflushed += 1
         self.drained = False
         future = asyncio.wrap_future(self._runtime.writer.submit(operation))
-        future.add_done_callback(self._posted)
+        future.add_done_callback(partial(self._posted, then))
 
     async def complete(
         self,
@@ -210,21 +215,11 @@ class FrontierWorker:
                 on.
         """
         before = opening or Opening()
-
-        def operation(c: Connection) -> bool | None:
-            if before.only_if is not None and not before.only_if(c):
-                return None
-            mine = frontier.complete(
-                c, lease, outcome=outcome, reason=reason, http_status=http_status,
-                redirect_key=redirect_key, now=time.time(),
-            )
-            if mine and also is not None:
-                also(c)
-            if outcome not in url_aliases.READABLE:
-                url_aliases.settle(c, [lease.key])
-            return mine
-
-        mine = await self._runtime.write(operation)
+        operation = closing(
+            lease, outcome, before.only_if, also, reason=reason, http_status=http_status,
+            redirect_key=redirect_key,
+        )
+        mine = await self._runtime.write(operation, before.first)
         if mine is None:
             raise OutdatedError(f"{lease.url}: what was to be stored is out of date")
         if mine and (save := self.aliases.ended(lease, outcome)):
@@ -241,17 +236,27 @@ class FrontierWorker:
                 now=time.time(),
             )
         )
+        if mine:
+            self._ordering.wait_until(lease.key, not_before)
         return self._settled(lease, mine)
 
-    def give_back(self, lease: Lease) -> None:
+    def give_back(self, lease: Lease, reason: str) -> None:
         """*lease* was not used: its row waits again, and no failure is counted."""
         self._outstanding.pop(lease.url_id, None)
-        self.post(lambda c: frontier.release(c, [lease], now=time.time()))
+
+        def operation(c: Connection) -> None:
+            frontier.release(c, [lease], now=time.time())
+            frontier.note_wait(c, lease.url_id, reason)
+
+        self.post(operation, then=lambda: self._wait_again([lease]))
+
+    def _wait_again(self, leases: Sequence[Lease]) -> None:
+        for lease in leases:
+            self._ordering.wait_until(lease.key, 0.0)
 
     def forget(self, lease: Lease) -> None:
         """*lease* was lost to another worker: nothing is owed for it here."""
-        self._outstanding.pop(lease.url_id, None)
-        self._event.set()
+        self._settled(lease, False)
 
     def holds(self, lease: Lease) -> bool:
         """Whether *lease* was handed out and has no outcome yet."""
@@ -259,6 +264,7 @@ class FrontierWorker:
 
     def _settled(self, lease: Lease, mine: bool) -> bool:
         self._outstanding.pop(lease.url_id, None)
+        self._ordering.closed(lease)
         self._event.set()
         return mine
 
@@ -281,9 +287,9 @@ class FrontierWorker:
         if self._closing:
             return
         await self._renew_when_due()
-        if self._starved and self._waiting_count() < self._batch * 4:
+        if self._starved and len(self._ready) < self._batch * 4:
             await self._lease_more()
-        if not self._ready and not self._outstanding and not self._unflushed:
+        if not len(self._ready) and not self._outstanding and not self._unflushed:
             await self._check_drained()
 
     async def _renew_when_due(self) -> None:
@@ -291,7 +297,7 @@ class FrontierWorker:
             return
         self._renewed_at = time.monotonic()
         # Only what is in hand: rows whose lease was committed while the answer got lost run out.
-        held = [*self._outstanding, *(lease.url_id for lease in self._waiting_here())]
+        held = [*self._outstanding, *(lease.url_id for lease in self._ready.all())]
         await self._runtime.write(
             lambda c: frontier.renew(
                 c, self.token, held, lease_seconds=self._lease_seconds, now=time.time()
@@ -309,20 +315,20 @@ class FrontierWorker:
         self._starved = False
         if time.monotonic() - self._rows_found_at > _HOSTS_FRESH_SECONDS:
             await self._find_rows()
-        now = time.monotonic()
-        self._parked = {host: until for host, until in self._parked.items() if until > now}
-        full = {h for h, queue in self._ready.items() if len(queue) >= self._rows_per_host}
-        busy = full | self._parked.keys() | self._spent_hosts()
-        leases = await self._runtime.write(
-            lambda c: frontier.lease(
-                c, self._rows, token=self.token, limit=self._batch, per_host=self._rows_per_host,
-                lease_seconds=self._lease_seconds, now=time.time(), busy_hosts=busy,
-            )
-        )
-        kept = await self.aliases.to_fetch(leases, self._scope.within)
-        for lease in kept:
-            self._ready[lease.host].append(lease)
+        full = self._ready.hosts_with(self._rows_per_host)
+        busy = full | self._hosts.parked | self._hosts.spent
+        leases = await self._supply.take(self._rows, {
+            "limit": self._batch, "per_host": self._rows_per_host, "busy_hosts": busy,
+        })
+        kept, preferred = await self.aliases.to_fetch(leases, self._scope.within)
+        self._ready.add(kept)
+        if preferred:
+            self._ordering.offered(preferred)
         if len(kept) < len(leases):
+            held = {lease.url_id for lease in kept}
+            for lease in leases:
+                if lease.url_id not in held:
+                    self._ordering.closed(lease)
             self._starve()
         if leases:
             self.drained = False
@@ -344,35 +350,23 @@ class FrontierWorker:
             self._wake_caller()
         elif self._only_spent_hosts_wait(left):
             self.stop("limit_pages_per_host")
+        elif await self._ordering.is_below_threshold() and not self._outstanding:
+            self.stop("below_threshold")
 
     # --- bookkeeping ----------------------------------------------------------------------
-
-    def _is_free(self, host: str, now: float) -> bool:
-        busy = self._downloading[host] >= self._fetches_per_host
-        return not busy and self._parked.get(host, 0.0) <= now
-
-    def _waiting_here(self) -> list[Lease]:
-        return [lease for queue in self._ready.values() for lease in queue]
-
-    def _waiting_count(self) -> int:
-        return sum(len(queue) for queue in self._ready.values())
 
     def _starve(self) -> None:
         if not self._starved:
             self._starved = True
             self._event.set()
 
-    def _spent_hosts(self) -> set[str]:
-        most = self._limits.pages_per_host
-        return {h for h, n in self._handed_out.items() if n >= most} if most else set()
-
     def _only_spent_hosts_wait(self, left: frontier.Remaining) -> bool:
         due = left.next_due is None or left.next_due <= time.time()
-        return bool(self._spent_hosts() and due and not left.leased and not self._parked)
+        return bool(self._hosts.spent and due and not left.leased and not self._hosts.parked)
 
     def _limit_reached(self) -> bool:
         seconds = time.monotonic() - self._started_at
-        if reason := self._limits.reached(self._handed_out.total(), seconds):
+        if reason := self._limits.reached(self._hosts.pages, seconds):
             self.stop(reason)
         return bool(self.stop_reason)
 
@@ -390,8 +384,12 @@ class FrontierWorker:
             logger.error("the frontier worker failed", exc_info=error)
             self.stop("internal_error", error)
 
-    def _posted(self, future: asyncio.Future[object]) -> None:
+    def _posted(self, then: Callable[[], None] | None, future: asyncio.Future[object]) -> None:
         self._unflushed -= 1
         self._event.set()
-        if not future.cancelled() and (error := future.exception()) is not None:
+        if future.cancelled():
+            return
+        if (error := future.exception()) is not None:
             self.stop("storage_error", error if isinstance(error, Exception) else None)
+        elif then is not None and not self._closing:
+            then()

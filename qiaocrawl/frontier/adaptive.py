@@ -40,6 +40,7 @@ from qiaocrawl.frontier.adaptive_kernels import (
 from qiaocrawl.frontier.crawl_topic import CrawlTopic
 from qiaocrawl.frontier.link_memory import LinkMemory
 from qiaocrawl.frontier.link_words import LinkWords
+from qiaocrawl.frontier.ranges import within
 from qiaocrawl.frontier.strategy import FoundLink, VisitedPage, strategies
 
 _SAMPLE_CHARS = 1_500
@@ -67,6 +68,9 @@ class Adaptive:
         sign_rate, word_rate: steps of learning.
         replays: pages learnt from again after every page.
         second_opinion: what the links to a page count beside its scorer, from 0 to 1.
+
+    Raises:
+        ConfigError: an option out of its bounds.
     """
 
     name: ClassVar[str] = "adaptive"
@@ -74,14 +78,19 @@ class Adaptive:
     calibrated: ClassVar[bool] = True
 
     def __init__(
-        self, topic: CrawlTopic, sign_rate: float = 0.2, word_rate: float = 0.1,
+        self, topic: CrawlTopic, *, sign_rate: float = 0.2, word_rate: float = 0.1,
         replays: int = 8, second_opinion: float = 0.5,
     ) -> None:
         self.rescore_pages = _RESCORE_PAGES
-        self._second_opinion = second_opinion
+        self._second_opinion = within(
+            self.name, "second_opinion", second_opinion, 0.0, 1.0
+        )
         self.replaying = False
-        self._rates = np.array([sign_rate, word_rate])
-        self._replays = int(replays)
+        self._rates = np.array([
+            within(self.name, "sign_rate", sign_rate, 0.0, 10.0),
+            within(self.name, "word_rate", word_rate, 0.0, 10.0),
+        ])  # fmt: skip
+        self._replays = int(within(self.name, "replays", replays, 0, 1_000))
         self._words = LinkWords(topic)
         self._memory = LinkMemory(self._words)
         self._learnt = adaptive_model.untrained()

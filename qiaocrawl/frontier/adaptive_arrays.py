@@ -13,12 +13,12 @@ SIGNS: tuple[tuple[str, float], ...] = (
     ("anchor like topic", 4.0), ("context like topic", 1.0), ("URL like topic", 2.0),
     ("words of the samples", 0.4), ("best word of the samples", 0.2),
     # Who says it.
-    ("best page leading here", 1.0), ("pages leading here", 1.0), ("number of links here", 0.1),
-    ("near a relevant page", 0.5), ("not deep", 0.3), ("early on its page", 0.2),
+    ("best page leading here", 0.5), ("pages leading here", 0.5), ("number of links here", 0.1),
+    ("near a relevant page", 1.0), ("not deep", 0.3), ("early on its page", 0.2),
     # What else such links led to.
-    ("region", 0.3), ("best region", 0.1), ("siblings", 0.3), ("best siblings", 0.1),
-    ("neighbours on the page", 0.3), ("host", 0.2), ("section", 0.2), ("folder", 0.2),
-    ("form of URL", 0.3), ("new host", 0.0), ("new folder", 0.0), ("new form of URL", 0.0),
+    ("region", 0.5), ("best region", 0.1), ("siblings", 0.5), ("best siblings", 0.1),
+    ("neighbours on the page", 0.5), ("host", 0.2), ("section", 0.2), ("folder", 0.3),
+    ("form of URL", 0.5), ("new host", 0.0), ("new folder", 0.0), ("new form of URL", 0.0),
     # What it looks like.
     ("short path", 1.0), ("home page", 2.0), ("URL of a folder", 0.3), ("query", 0.0),
     ("digits", 0.0), ("URL of a file", 0.0), ("long path", -1.5), ("words in anchor", 0.0),

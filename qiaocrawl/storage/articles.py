@@ -170,10 +170,18 @@ def save_relevance(
             "score": one.score,
             "relevant": bool(one.relevant),
             "method": clean_word(one.method, 64),
-            "terms": to_json(one.terms),
+            "terms": to_json(_explained(one)),
         }
         for one in sorted(judgements, key=lambda one: topic_ids[one.topic])
     ])  # fmt: skip
+
+
+def _explained(judgement: Relevance) -> list[tuple[object, ...]]:
+    """Its words with their shares, and with their places where these are known."""
+    if not judgement.places:
+        return [*judgement.terms]
+    pairs = zip(judgement.terms, judgement.places, strict=True)
+    return [(*term, places) for term, places in pairs]
 
 
 def save_title_terms(c: Connection, article_id: int, tokens: Sequence[str]) -> None:

@@ -8,13 +8,14 @@ A row waits (pending), is held by one worker for a time (leased), has its page s
 
 from __future__ import annotations
 
-from qiaocrawl.storage.leasing import lease
+from qiaocrawl.storage.leasing import KeyLeases, lease, lease_keys, lease_stored
 from qiaocrawl.storage.lifecycle import (
     MAX_ATTEMPTS,
     Recovery,
     Remaining,
     complete,
     is_mine,
+    note_wait,
     rearm_lists,
     recover,
     release,
@@ -28,12 +29,16 @@ from qiaocrawl.storage.scope import Scope
 __all__ = [
     "MAX_ATTEMPTS",
     "MAX_URL_CHARS",
+    "KeyLeases",
     "Recovery",
     "Remaining",
     "Scope",
     "complete",
     "is_mine",
     "lease",
+    "lease_keys",
+    "lease_stored",
+    "note_wait",
     "offer",
     "rearm_lists",
     "recover",

@@ -7,12 +7,14 @@ every host that has any, then deeper into those whose best row can still make it
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NotRequired, TypedDict, Unpack
 
 from sqlalchemy import Connection
 
 from qiaocrawl.items import Lease
+from qiaocrawl.storage.offering import stored_score
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.scope import Scope, ScopedStatement
 from qiaocrawl.storage.statement import ListStatement, Statement
@@ -72,6 +74,14 @@ _ORPHANS = (
 _ORPHANS_SQLITE = ScopedStatement(_ORPHANS)
 _ORPHANS_MYSQL = ScopedStatement(_ORPHANS + " FOR UPDATE SKIP LOCKED")
 
+# Rows a crawl order chose. What another worker has in hand at this moment is passed over.
+_CHOSEN = "SELECT `key`, id, state, not_before, queue, topic_id, host_id FROM url" + (
+    " WHERE `key` IN ({list})"
+)
+_CHOSEN_LOCKED = ListStatement(_CHOSEN, mysql=_CHOSEN + " FOR UPDATE SKIP LOCKED")
+_CHOSEN_AS_IT_IS = ListStatement(_CHOSEN)
+_KEEP_SCORE = Statement("UPDATE url SET score = :score WHERE id = :id")
+
 _TAKE = ListStatement(
     # MySQL assigns from left to right: crashes looks at state and token before they change. A
     # token on a stored row means that nobody counted its worker's death yet.
@@ -123,9 +133,82 @@ def lease(
         busy = {host_id(clean_host(host)) for host in shape.get("busy_hosts", ())}
         picker = _Picker(c, scope, now, shape["per_host"])
         ids += picker.pick(limit - len(ids), busy)
+    return _taken(c, scope, ids, token, now + lease_seconds)
+
+
+def lease_stored(
+    c: Connection, scope: Scope, *, token: int, lease_seconds: float, now: float, limit: int
+) -> list[Lease]:
+    """Take up to *limit* stored pages that lost their worker, and nothing that waits."""
+    return _taken(c, scope, _orphans(c, scope, now, limit), token, now + lease_seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLeases:
+    """What became of the URLs a crawl order chose.
+
+    Attributes:
+        leases: those taken, in the order given.
+        later: those that still wait, but cannot be had at this moment: from when (epoch
+            seconds), *now* where another worker has the row in hand.
+        gone: those that wait no longer, or not for this crawl.
+    """
+
+    leases: list[Lease]
+    later: dict[bytes, float]
+    gone: frozenset[bytes]
+
+
+def lease_keys(
+    c: Connection, scope: Scope, scores: Mapping[bytes, float], *,
+    token: int, lease_seconds: float, now: float,
+) -> KeyLeases:  # fmt: skip
+    """Take exactly the waiting rows of these keys, as far as they may be had now.
+
+    Args:
+        scores: by key, best first; the rows keep them, and so do the leases.
+
+    Raises:
+        StorageError: the scope's topic was never imported.
+    """
+    keys = list(scores)
+    mine = {**scope.params(c)}
+    found = {bytes(row[0]): row for row in _CHOSEN_LOCKED.fetch(c, keys)}
+    passed = [key for key in keys if key not in found]
+    # Locked by another worker, which may take it or may only have raised its score.
+    standing = {bytes(row[0]): row for row in _CHOSEN_AS_IT_IS.fetch(c, passed)}
+    later, ids = {}, {}
+    for key in keys:
+        row = found.get(key) or standing.get(key)
+        if row is None or row[2] != State.PENDING or not _is_of(row, mine):
+            continue
+        if key in standing or not _is_on(row, scope) or row[3] > now:
+            later[key] = max(now, row[3])
+        else:
+            ids[row[1]] = key
+    _KEEP_SCORE.run_many(c, [
+        {"id": row_id, "score": stored_score(scores[key])} for row_id, key in sorted(ids.items())
+    ])  # fmt: skip
+    leases = _taken(c, scope, list(ids), token, now + lease_seconds)
+    leases = [replace(one, score=scores[one.key]) for one in leases]
+    return KeyLeases(leases, later, frozenset(keys) - later.keys() - set(ids.values()))
+
+
+def _is_of(row: Any, mine: Mapping[str, Any]) -> bool:
+    return bool(row[4] == mine["queue"] and row[5] == mine["topic_id"])
+
+
+def _is_on(row: Any, scope: Scope) -> bool:
+    """Whether the row's host is known to belong to *scope*; a new one will be in a moment."""
+    return scope.host_ids is None or row[6] in scope.host_ids
+
+
+def _taken(
+    c: Connection, scope: Scope, ids: Sequence[int], token: int, until: float
+) -> list[Lease]:
     if not ids:
         return []
-    _TAKE.run(c, ids, {"token": token, "until": now + lease_seconds})
+    _TAKE.run(c, ids, {"token": token, "until": until})
     rows = {row[0]: row for row in _LEASED.fetch(c, ids)}
     return [_lease(rows[row_id], scope, token) for row_id in ids]
 

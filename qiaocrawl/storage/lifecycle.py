@@ -59,6 +59,8 @@ _RELEASE = Statement(
     f" lease_until = NULL, attempts = attempts - 1 WHERE {_FENCE} AND state IN (1, 2)"
 )
 
+_NOTE_WAIT = Statement("UPDATE url SET reason = :reason WHERE id = :id AND state = 0")
+
 _EXPIRED = "{scope} AND lease_token IS NOT NULL AND (:all_dead = 1 OR lease_until <= :now)"
 _COUNT_CRASHES = ScopedStatement(
     "UPDATE url SET crashes = crashes + 1, lease_token = NULL, lease_until = NULL"
@@ -161,6 +163,11 @@ def release(c: Connection, leases: Sequence[Lease], *, now: float) -> int:
     """
     return sum(_RELEASE.run(c, _fence(one)).rowcount
                for one in sorted(leases, key=lambda one: one.url_id))
+
+
+def note_wait(c: Connection, url_id: int, reason: str) -> None:
+    """Say why a row waits that was given back."""
+    _NOTE_WAIT.run(c, {"id": url_id, "reason": clean_text(reason, _MAX_REASON_CHARS)})
 
 
 def is_mine(c: Connection, lease: Lease) -> bool:

@@ -14,18 +14,27 @@ from qiaocrawl.storage.memory import Memory
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.statement import ListStatement, Statement
 from qiaocrawl.storage.topic_ids import topic_id
-from qiaocrawl.storage.values import clean_host, clean_text, epoch_time, host_id, to_json
+from qiaocrawl.storage.values import (
+    clean_host,
+    clean_text,
+    clean_word,
+    epoch_time,
+    host_id,
+    to_json,
+)
 
 MAX_URL_CHARS = 16_000
 """A longer URL is stored cut and set aside: no server of ours takes it (F-D7)."""
 
 _MAX_ANCHOR_CHARS = 500
 _MAX_CONTEXT_CHARS = 1_000
+_MAX_REASON_CHARS = 500
 # Leaves room for more rows than any crawl has and keeps SQLite's index small.
 _MAX_SCORE = 1e12
 
 _KNOWN = ListStatement(
-    "SELECT `key`, id, state, score, depth, queue, topic_id FROM url WHERE `key` IN ({list})"
+    "SELECT `key`, id, state, score, depth, queue, topic_id, outcome FROM url"
+    " WHERE `key` IN ({list})"
 )
 
 _NEW_HOST = Statement(
@@ -60,6 +69,14 @@ _REARM = Statement(
     "crashes = 0 WHERE id = :id AND state IN (3, 4)"
 )
 
+# What was left out has never been fetched: it is as if the better link had been the first.
+_REVIVE = Statement(
+    "UPDATE url SET state = 0, outcome = NULL, reason = NULL, done_at = NULL, score = :score,"
+    " depth = :depth, queue = :queue, topic_id = :topic_id, payload = :payload,"
+    " run_id = :run_id, parent_key = :parent_key, anchor = :anchor, context = :context"
+    " WHERE id = :id AND state = 3 AND outcome = 'pruned'"
+)
+
 
 def offer(
     c: Connection, candidates: Sequence[Candidate], *, run_id: int | None, now: float
@@ -70,6 +87,9 @@ def offer(
     and queue, except that it never moves from a whole-site crawl to the queue of single pages:
     the crawl would miss its links. A URL that is done or failed is left alone unless the
     candidate says ``rearm``; one that is leased or set aside is always left alone.
+
+    A candidate that is ``pruned`` is stored as closed where it is new, and changes nothing
+    where it is known. One that is not pruned lets a URL wait that was pruned before.
 
     Raises:
         StorageError: a candidate's topic was never imported.
@@ -97,6 +117,7 @@ def _merge(candidates: Iterable[Candidate]) -> dict[bytes, Candidate]:
                 score=max(one.score, other.score),
                 depth=min(one.depth, other.depth),
                 rearm=one.rearm or other.rearm,
+                pruned=one.pruned and other.pruned,
             )
         merged[one.key] = one
     return dict(sorted(merged.items()))
@@ -112,17 +133,17 @@ def _insert(c: Connection, new: Sequence[Candidate], run_id: int | None, now: fl
 
 def _row(c: Connection, one: Candidate, run_id: int | None, now: float) -> dict[str, Any]:
     discovered_at = epoch_time(now)
-    is_too_long = len(one.url) > MAX_URL_CHARS
+    state, outcome, reason = _standing(one)
     return {
         "key": one.key,
         "url": clean_text(one.url, MAX_URL_CHARS),
         "host_id": host_id(clean_host(one.host)),
         "queue": one.queue.value,
         "topic_id": topic_id(c, one.topic),
-        "state": int(State.SET_ASIDE if is_too_long else State.PENDING),
-        "outcome": Outcome.REFUSED.value if is_too_long else None,
-        "reason": f"URL of {len(one.url)} characters, stored cut" if is_too_long else None,
-        "score": _score(one.score),
+        "state": int(state),
+        "outcome": outcome,
+        "reason": reason,
+        "score": stored_score(one.score),
         "depth": one.depth,
         "parent_key": one.parent,
         "anchor": clean_text(one.anchor, _MAX_ANCHOR_CHARS),
@@ -134,11 +155,21 @@ def _row(c: Connection, one: Candidate, run_id: int | None, now: float) -> dict[
         "attempts": 0,
         "failures": 0,
         "crashes": 0,
-        "done_at": discovered_at if is_too_long else None,
+        "done_at": None if state is State.PENDING else discovered_at,
     }
 
 
-def _score(score: float) -> float:
+def _standing(one: Candidate) -> tuple[State, str | None, str | None]:
+    """State, outcome and reason a new row begins with."""
+    if len(one.url) > MAX_URL_CHARS:
+        reason = f"URL of {len(one.url)} characters, stored cut"
+        return State.SET_ASIDE, Outcome.REFUSED.value, reason
+    if one.pruned:
+        return State.DONE, Outcome.PRUNED.value, clean_word(one.pruned, _MAX_REASON_CHARS)
+    return State.PENDING, None, None
+
+
+def stored_score(score: float) -> float:
     """*score* as a number both databases order; NaN is the lowest."""
     if math.isnan(score):
         return -_MAX_SCORE
@@ -146,12 +177,16 @@ def _score(score: float) -> float:
 
 
 def _update(c: Connection, pairs: Sequence[tuple[Candidate, Any]], run_id: int | None) -> None:
-    raised, rearmed = [], []
-    for one, (_key, row_id, state, score, depth, queue, topic) in pairs:
-        if state == State.PENDING:
+    raised, rearmed, revived = [], [], []
+    for one, (_key, row_id, state, score, depth, queue, topic, outcome) in pairs:
+        if one.pruned:
+            continue
+        if outcome == Outcome.PRUNED:
+            revived.append({"id": row_id, **_row(c, one, run_id, 0.0)})
+        elif state == State.PENDING:
             change = {
                 "id": row_id,
-                "score": max(score, _score(one.score)),
+                "score": max(score, stored_score(one.score)),
                 "depth": min(depth, one.depth),
                 "queue": queue if _stays(queue, one) else one.queue.value,
                 "topic_id": topic if _stays(queue, one) else topic_id(c, one.topic),
@@ -161,7 +196,7 @@ def _update(c: Connection, pairs: Sequence[tuple[Candidate, Any]], run_id: int |
         elif one.rearm and state in (State.DONE, State.FAILED):
             rearmed.append({
                 "id": row_id,
-                "score": _score(one.score),
+                "score": stored_score(one.score),
                 "depth": one.depth,
                 "queue": one.queue.value,
                 "topic_id": topic_id(c, one.topic),
@@ -170,6 +205,7 @@ def _update(c: Connection, pairs: Sequence[tuple[Candidate, Any]], run_id: int |
             })  # fmt: skip
     _RAISE.run_many(c, sorted(raised, key=_by_id))
     _REARM.run_many(c, sorted(rearmed, key=_by_id))
+    _REVIVE.run_many(c, sorted(revived, key=_by_id))
 
 
 def _by_id(row: Mapping[str, Any]) -> int:

@@ -3,6 +3,7 @@
 ::
 
     topic ─┬─ term, site, sample            the topic pack
+           ├─ judgement                     which pages operators say are on topic
            ├─ query                         the coverage ledger: keyword x site x engine x page
            ├─ url ─┬─ page_source           raw bytes, one row a version of the body
            │  │    ├─ article_part          one page of a paged article, by itself
@@ -15,6 +16,9 @@
     site_template                           what each host repeats
     url_alias                               which addresses of a host are other names of pages
     aliased_url ── url                      URLs whose preferred version is fetched instead
+    visit ── url, topic                     the log of fetched pages and where their links led
+    decision ── url                         why a URL was fetched when it was
+    order_model ── topic                    what crawl orders have learnt
 
 Changing a table means a new file in ``migrations/versions/``; a test compares the two.
 """
@@ -156,6 +160,18 @@ sample = _table(
     Column("relevant", Boolean, nullable=False),
     Column("position", Integer, nullable=False),
     UniqueConstraint("topic_id", "name"),
+)
+
+judgement = _table(
+    "judgement",
+    Column("topic_id", ForeignKey("topic.id"), primary_key=True),
+    # Of the URL, which need not be known: a page may be judged before it is crawled.
+    Column("key", key_type(), primary_key=True),
+    Column("url", text_type(), nullable=False),
+    Column("relevant", Boolean, nullable=False),
+    Column("note", name_type(500), nullable=False),
+    Column("judged_at", time_type(), nullable=False),
+    **KEYED_TABLE_OPTIONS,
 )
 
 run = _table(
@@ -425,4 +441,59 @@ aliased_url = _table(
     # Until it is known whether the preferred version brings the page.
     Column("url_id", ForeignKey("url.id"), primary_key=True, autoincrement=False),
     Column("preferred_key", key_type(), nullable=False, index=True),
+)
+
+visit = _table(
+    "visit",
+    # Its place in the log. Workers commit in another order, so readers look back a while.
+    Column("seq", id_type(), primary_key=True, autoincrement=True),
+    Column("topic_id", ForeignKey("topic.id"), nullable=False),
+    Column("queue", code_type(16), nullable=False),
+    Column("url_id", ForeignKey("url.id"), nullable=False),
+    # Of the lease that brought it: the same visit is not noted twice, and a worker knows its own.
+    Column("token", id_type(), nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("depth", Integer, nullable=False),
+    # By the page scorer the crawl's strategy named, in [0, 1], and its verdict.
+    Column("relevance", seconds_type(), nullable=False),
+    Column("relevant", Boolean, nullable=False),
+    Column("at", seconds_type(), nullable=False),
+    # The links within the bounds of the crawl; see storage.visits.
+    Column("links", blob_type(), nullable=False),
+    UniqueConstraint("url_id", "token", "attempt"),
+    Index(None, "topic_id", "queue", "seq", "token"),
+    **LOG_TABLE_OPTIONS,
+)
+
+decision = _table(
+    "decision",
+    Column("url_id", ForeignKey("url.id"), primary_key=True, autoincrement=False),
+    Column("strategy", name_type(64), nullable=False),
+    Column("score", seconds_type(), nullable=False),
+    # Among how many waiting URLs it was the how manieth, from 1; NULL where nobody counted.
+    Column("place", Integer),
+    Column("waiting", Integer),
+    # JSON: the parts of the score by name.
+    Column("parts", text_type(), nullable=False),
+    Column("at", seconds_type(), nullable=False),
+)
+
+order_model = _table(
+    "order_model",
+    Column("version", id_type(), primary_key=True, autoincrement=True),
+    Column("topic_id", ForeignKey("topic.id"), nullable=False),
+    # The one site it was learnt on; "" for a crawl of several.
+    Column("host", code_type(MAX_HOST_CHARS), nullable=False),
+    Column("strategy", name_type(64), nullable=False),
+    # Of the row, not of what the strategy wrote.
+    Column("format", SmallInteger, nullable=False),
+    Column("pages", id_type(), nullable=False),
+    # Place in the log of visits up to which it has learnt.
+    Column("upto", id_type(), nullable=False),
+    Column("created_at", time_type(), nullable=False),
+    # Of the model as the strategy wrote it; what is stored is zstd.
+    Column("digest", key_type(), nullable=False),
+    Column("model", blob_type(), nullable=False),
+    Index(None, "topic_id", "strategy", "host", "version"),
+    **LOG_TABLE_OPTIONS,
 )

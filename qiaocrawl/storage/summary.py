@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, case, desc, func, select
 
-from qiaocrawl.items import Queue
+from qiaocrawl.items import Outcome, Queue
 from qiaocrawl.storage.schema import (
     State,
     article,
@@ -23,7 +23,10 @@ _OPEN = (State.PENDING, State.LEASED, State.FETCHED)
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a spider's queue is: URLs known, URLs closed; articles counts all queues."""
+    """How far a spider's queue is: URLs known, URLs closed; articles counts all queues.
+
+    URLs the crawl order left out are neither.
+    """
 
     known: int
     done: int
@@ -64,7 +67,9 @@ def queue_progress(c: Connection, queue: str) -> Progress:
     """Counts of the frontier rows of *queue* (``search``, ``site`` or ``pages``)."""
     is_open = case((url.c.state.in_(_OPEN), 1), else_=0)
     row = c.execute(
-        select(func.count(), func.coalesce(func.sum(is_open), 0)).where(url.c.queue == queue)
+        select(func.count(), func.coalesce(func.sum(is_open), 0)).where(
+            url.c.queue == queue, func.coalesce(url.c.outcome, "") != Outcome.PRUNED
+        )
     ).one()
     articles = c.execute(select(func.count()).select_from(article)).scalar_one()
     return Progress(known=row[0], done=row[0] - int(row[1]), articles=articles)

@@ -134,6 +134,9 @@ def test_relevance_is_per_topic_and_replaced(database: Database) -> None:
             articles.save_relevance(c, article_id, ids, judged)
         row = c.execute(text("SELECT score, relevant, terms FROM relevance")).one()
         assert (row[0], bool(row[1]), row[2]) == (0.9, True, '[["侨",0.3]]')
+        placed = Relevance(PACK.name, 0.9, True, "vsm", (("侨", 0.3),), ("title text",))
+        articles.save_relevance(c, article_id, ids, [placed])
+        assert scalar(c, "SELECT terms FROM relevance") == '[["侨",0.3,"title text"]]'
         with pytest.raises(StorageError, match="'other'"):
             articles.save_relevance(c, article_id, ids, [Relevance("other", 1, True, "vsm")])
 

@@ -1,0 +1,55 @@
+"""Which rows of the log of visits are new: read on from a place, and look back a while.
+
+Numbers are given when a row is written, not when it is committed, so a row may come to light
+behind a higher one. How long that takes is bounded by how long a transaction may last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+LOOK_BACK_SECONDS = 120.0
+"""Rows that come to light later than this after a higher one are missed by those who read on;
+a restart finds them."""
+
+
+class VisitReader:
+    """Remembers which rows were read.
+
+    Args:
+        token: of this process; its own rows are no news to it.
+        start: place behind which reading begins.
+    """
+
+    def __init__(self, token: int, start: int) -> None:
+        self._token = token
+        self._seen: dict[int, float] = {}
+        self.floor = start
+        """Read on behind this place."""
+
+    @property
+    def newest(self) -> int:
+        """The highest number read so far."""
+        return max(self._seen, default=self.floor)
+
+    def unread(self, heads: Iterable[tuple[int, int]], now: float) -> list[int]:
+        """The numbers among *heads* (number, token) that are new here; they count as read now.
+
+        Args:
+            now: seconds of a clock that does not jump.
+        """
+        new = []
+        for seq, token in heads:
+            if seq in self._seen or seq <= self.floor:
+                continue
+            self._seen[seq] = now
+            if token != self._token:
+                new.append(seq)
+        return new
+
+    def settle(self, now: float) -> None:
+        """Look back no further than needed."""
+        old = [seq for seq, at in self._seen.items() if at < now - LOOK_BACK_SECONDS]
+        if old:
+            self.floor = max(self.floor, *old)
+            self._seen = {seq: at for seq, at in self._seen.items() if seq > self.floor}

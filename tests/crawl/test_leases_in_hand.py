@@ -1,0 +1,60 @@
+"""Which of the leases in hand comes next, and which hosts may be asked."""
+
+from __future__ import annotations
+
+from qiaocrawl.crawl.host_use import HostUse
+from qiaocrawl.crawl.limits import Limits
+from qiaocrawl.crawl.ready import ReadyLeases
+from qiaocrawl.items import Lease, Queue
+
+
+def lease(number: int, host: str, score: float) -> Lease:
+    return Lease(number, 1, 1, f"http://{host}/{number}", b"%16d" % number, host, Queue.SITE, "t",
+                 score, 0, 0)  # fmt: skip
+
+
+LEASES = [lease(1, "a", 5.0), lease(2, "a", 9.0), lease(3, "b", 7.0), lease(4, "c", 8.0)]
+
+
+def handed_out(ready: ReadyLeases, *busy: str) -> list[int]:
+    found = []
+    while (one := ready.next(lambda host: host not in busy)) is not None:
+        found.append(one.url_id)
+    return found
+
+
+def test_leases_of_one_host_keep_their_order_where_scores_stay() -> None:
+    ready = ReadyLeases()
+    ready.add(LEASES)
+    assert ready.hosts_with(2) == {"a"}
+    assert handed_out(ready, "c") == [3, 1, 2]
+    assert [one.url_id for one in ready.all()] == [4]
+    assert len(ready) == 1
+
+
+def test_present_scores_decide_where_they_change() -> None:
+    now = {1: 0.1, 2: 0.9, 3: 0.8, 4: 0.2}
+    ready = ReadyLeases(lambda one: now[one.url_id])
+    ready.add(LEASES)
+    now[1] = 0.85
+    assert handed_out(ready, "c") == [2, 1, 3]
+    assert [one.url_id for one in ready.take_host("c")] == [4]
+    assert len(ready) == 0
+
+
+def test_hosts_are_busy_parked_or_spent() -> None:
+    hosts = HostUse(2, Limits(pages_per_host=3))
+    for _ in range(2):
+        assert hosts.is_free("a")
+        hosts.begin("a")
+    assert not hosts.is_free("a")
+    hosts.end("a")
+    assert hosts.is_free("a")
+    hosts.begin("a")
+    assert (hosts.spent, hosts.pages) == ({"a"}, 3)
+    hosts.park("b", 60.0)
+    hosts.park("b", 1.0)
+    hosts.park("c", -1.0)
+    assert hosts.parked == {"b"}
+    assert not hosts.is_free("b")
+    assert hosts.is_free("c")
