@@ -30,13 +30,22 @@ class AnswerState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One question: keyword x site x engine x result page (Q1). ``site`` is a host or ""."""
+    """One question: keyword x site x engine x period x result page (Q1).
+
+    Attributes:
+        site: a host, or "" for the whole web.
+        period: "" for any time, ``day``, ``week``, ``month`` or ``year`` for the last one, or
+            ``2026-01-01/2026-02-01`` (first day and the day after the last).
+        also: synonyms asked with the term, in one group joined by OR.
+    """
 
     topic: str
     term: str
     site: str
     engine: str
     page: int = 1
+    period: str = ""
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +61,16 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """A classified answer; ``hits`` is empty unless ``state`` is HIT. ``message`` says why."""
+    """A classified answer; ``hits`` is empty unless ``state`` is HIT. ``message`` says why.
+
+    ``total`` is how many results the engine says there are; None where it does not say.
+    """
 
     state: AnswerState
     hits: tuple[Hit, ...] = ()
     has_next: bool = False
     message: str = ""
+    total: int | None = None
 
 
 # --- frontier ----------------------------------------------------------------
@@ -87,6 +100,7 @@ class Queue(StrEnum):
     SEARCH = "search"
     SITE = "site"
     PAGES = "pages"
+    WATCH = "watch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +165,12 @@ class Outcome(StrEnum):
     NOT_HTML = "not_html"
     TOO_LARGE = "too_large"
     SERP = "serp"
+    SITEMAP = "sitemap"
+    FEED = "feed"
+    NOT_MODIFIED = "not_modified"
+    """The host says nothing changed since the last fetch; what is stored stands."""
+    TRAP = "trap"
+    """One more of the pages a site makes without end."""
     UNREACHABLE = "unreachable"
     POISON = "poison"
     REFUSED = "refused"

@@ -35,6 +35,7 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
       "joining", "searching", "reprocess", "regroup", "titles", "snapshots", "learning",
       "alias_learning", "ordering"),),
     (("storage",), ("search",), ("archive",)),
+    (("access",), ("sessions",), ("discovery",), ("revisit",)),
     (("dedup",), ("relevance",), ("frontier",)),
     (("extract",), ("topic",), ("vsm",), ("ontology",)),
     (("page",),),
