@@ -178,10 +178,12 @@ class Adaptive:
         nodes, links, learnt = self._memory.nodes, self._memory.links, self._learnt
         value = value_of(nodes, links, node)
         nodes.value[node] = value
+        if not self.replaying:
+            # Start pages too, which no link led to: their folder may hold more like them.
+            credit(nodes, links, learnt, node, value, 1.0)
         if signs is None:
             return
         if not self.replaying:
-            credit(nodes, links, learnt, node, value, 1.0)
             step(nodes, learnt, node, signs, value, self._rates)
         number = self._number_of_pages
         self._number_of_pages += 1
