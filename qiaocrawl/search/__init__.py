@@ -1,7 +1,9 @@
 """Meta-search: engines as data, one reader for all their answers, the order of queries.
 
-``definition`` loads engine definitions (TOML) and writes request URLs, ``answer`` classifies
-what came back, ``plan`` orders keyword x site x engine. Nothing here does network I/O.
+``definition`` loads engine definitions (TOML), ``request`` writes what is sent, ``answer``
+classifies what came back, ``wrapped`` reads the links only the engine can resolve, ``layout``
+says which selectors still find something, ``plan`` orders keyword x site x engine. Nothing here
+does network I/O.
 """
 
 from __future__ import annotations
@@ -9,12 +11,17 @@ from __future__ import annotations
 from qiaocrawl.search.answer import read_answer
 from qiaocrawl.search.definition import EngineDefinition, load_definitions, request_url
 from qiaocrawl.search.plan import EVERYWHERE, plan
+from qiaocrawl.search.request import EngineRequest, missing_variables, query_url, request_for
 
 __all__ = [
     "EVERYWHERE",
     "EngineDefinition",
+    "EngineRequest",
     "load_definitions",
+    "missing_variables",
     "plan",
+    "query_url",
     "read_answer",
+    "request_for",
     "request_url",
 ]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from qiaocrawl.items import AnswerState, Hit, Query, SearchAnswer
-from qiaocrawl.search.definition import request_url
-from qiaocrawl.search.documents import HtmlDocument, JsonDocument, parse_document
+from qiaocrawl.search.documents import Document, parse_document
 from qiaocrawl.search.reading import PageHits, read_hits
 from qiaocrawl.search.records import EngineDefinition, Signal
+from qiaocrawl.search.request import request_url
 from qiaocrawl.search.signs import (
     COMMON_BLOCK_WORDS,
     COMMON_CHECK_PATHS,
@@ -18,9 +19,12 @@ from qiaocrawl.search.signs import (
     shares_words,
 )
 from qiaocrawl.text import decode_page
-from qiaocrawl.urls import host_of
 
 _BLOCKED_STATUSES = (403, 429)
+
+_NUMBER = re.compile(r"(\d{1,15}(?:[,，]\d{3})*(?:\.\d{1,6}(?!\d))?)\s{0,3}([万萬亿億]?)")
+_UNITS = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
+_MAX_TOTAL_CHARS = 300
 
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 
@@ -53,7 +57,8 @@ def read_answer(
     content_type = named.get("content-type", "")
     if definition.charset:
         content_type = f"text/html; charset={definition.charset}"
-    document = parse_document(decode_page(body, content_type).text, definition.format)
+    text = decode_page(body, content_type).text
+    document = parse_document(text, definition.format, definition.scripts)
     try:
         return _by_document(definition, query, status, document)
     except ValueError as error:
@@ -84,12 +89,12 @@ def _by_document(
     definition: EngineDefinition,
     query: Query,
     status: int,
-    document: HtmlDocument | JsonDocument,
+    document: Document,
 ) -> SearchAnswer:
     signals = definition.signals
     # The title of a check page is sure; other signs may stand beside hits.
     titles = [signal for signal in signals.blocked if signal.place == "title"]
-    if sign := found_sign(titles, document, query.term):
+    if sign := found_sign(titles, document, _terms(query)):
         return SearchAnswer(AnswerState.BLOCKED, message=sign)
     if not 200 <= status < 300 or document.broken:
         reason = document.broken or _status_message(definition, status)
@@ -98,14 +103,20 @@ def _by_document(
         )
     page = read_hits(definition, document, query, request_url(definition, query))
     kept = _answering(definition, query, page.hits)
-    if kept and shares_words(query.term, kept):
+    if page.hits and (sign := found_sign(signals.decoy, document, _terms(query))):
+        return SearchAnswer(AnswerState.DECOY, message=sign)
+    if kept and shares_words(_terms(query), kept):
         return _hit(definition, query, document, page, kept)
     return (
         _blocked(definition, query, document)
         or _signed(AnswerState.ERROR, signals.error, query, document)
-        or _signed(AnswerState.EMPTY, signals.empty, query, document)
+        or _signed(AnswerState.EMPTY, _fitting(signals.empty, page), query, document)
         or _without_sign(definition, query, document, page)
     )
+
+
+def _fitting(signals: tuple[Signal, ...], page: PageHits) -> list[Signal]:
+    return [signal for signal in signals if not (signal.alone and page.hits)]
 
 
 def _answering(
@@ -114,40 +125,54 @@ def _answering(
     """Hits on the asked site; links still wrapped by the engine may lead there and stay."""
     if not query.site:
         return hits
-    own = definition.host
     return tuple(
-        hit for hit in hits if is_on_site(hit.url, query.site) or host_of(hit.url) == own
+        hit for hit in hits if is_on_site(hit.url, query.site) or definition.wraps(hit.url)
     )
 
 
 def _hit(
     definition: EngineDefinition,
     query: Query,
-    document: HtmlDocument | JsonDocument,
+    document: Document,
     page: PageHits,
     kept: tuple[Hit, ...],
 ) -> SearchAnswer:
     signals = definition.signals
-    more = not signals.next or bool(found_sign(signals.next, document, ""))
-    partial = [s for s in (*signals.blocked, *signals.error) if s.place == "json"]
+    more = not signals.next or bool(found_sign(signals.next, document, ()))
+    partial = [s for s in (*signals.error, *signals.blocked) if s.place == "json"]
     notes = {
         "off the asked site": len(page.hits) - len(kept),
         "advertisements or the like": page.left_out,
         "without title or address": page.unreadable,
     }
     words = [f"{count} {what}" for what, count in notes.items() if count]
-    if sign := found_sign(partial, document, query.term):
+    if sign := found_sign(partial, document, _terms(query)):
         words.append(f"partial answer ({sign})")
     return SearchAnswer(
         AnswerState.HIT,
         kept,
         has_next=more and query.page < definition.paging.max_pages,
         message="; ".join(words),
+        total=_total(document.whole(definition.total), kept[-1].position),
     )
 
 
+def _total(text: str, at_least: int) -> int | None:
+    """The largest number in *text* ("约 48,300 个结果"); None for less than there are hits."""
+    numbers = []
+    for digits, unit in _NUMBER.findall(text[:_MAX_TOTAL_CHARS]):
+        whole = float(digits.replace(",", "").replace("，", "")) * _UNITS.get(unit, 1)
+        numbers.append(int(whole))
+    # 0 is how an interface says that it does not know.
+    return max(numbers) if numbers and max(numbers) >= max(at_least, 1) else None
+
+
+def _terms(query: Query) -> tuple[str, ...]:
+    return (query.term, *query.also)
+
+
 def _blocked(
-    definition: EngineDefinition, query: Query, document: HtmlDocument | JsonDocument
+    definition: EngineDefinition, query: Query, document: Document
 ) -> SearchAnswer | None:
     own = _signed(AnswerState.BLOCKED, definition.signals.blocked, query, document)
     common = Signal("text", words=COMMON_BLOCK_WORDS), Signal("title", words=COMMON_BLOCK_WORDS)
@@ -156,18 +181,18 @@ def _blocked(
 
 def _signed(
     state: AnswerState,
-    signals: tuple[Signal, ...],
+    signals: Iterable[Signal],
     query: Query,
-    document: HtmlDocument | JsonDocument,
+    document: Document,
 ) -> SearchAnswer | None:
-    sign = found_sign(signals, document, query.term)
+    sign = found_sign(signals, document, _terms(query))
     return SearchAnswer(state, message=sign) if sign else None
 
 
 def _without_sign(
     definition: EngineDefinition,
     query: Query,
-    document: HtmlDocument | JsonDocument,
+    document: Document,
     page: PageHits,
 ) -> SearchAnswer:
     if page.hits:

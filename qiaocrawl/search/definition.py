@@ -1,4 +1,4 @@
-"""Search engines as data: one TOML file each, loaded, checked and turned into request URLs.
+"""Search engines as data: one TOML file each, loaded and checked.
 
 Result pages change every few months, so what depends on them (addresses, selectors, words
 that mean "blocked") stands in ``engines/*.toml`` and nowhere else. Files of an operator's
@@ -8,47 +8,27 @@ described in :mod:`qiaocrawl.search.schema`.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.search.records import EngineDefinition
+from qiaocrawl.search.request import request_url
 from qiaocrawl.search.schema import read_definition
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-    from qiaocrawl.items import Query
-
 __all__ = ["EngineDefinition", "load_definitions", "request_url"]
-
-_FIELD = re.compile(r"\{(\w+)\}")
-
-
-def request_url(definition: EngineDefinition, query: Query) -> str:
-    """The URL that asks *definition* for *query*, percent-encoded in the engine's charset.
-
-    Raises:
-        ConfigError: the engine's base URL is not given, or *query* names a site and the engine
-            cannot be restricted to one.
-    """
-    if "{base}" in definition.url and not definition.base_url:
-        raise ConfigError(f"engine {definition.name!r} needs a base URL, none is given")
-    if query.site and not definition.supports_site:
-        raise ConfigError(
-            f"engine {definition.name!r} cannot be restricted to a site, got {query.site!r}"
-        )
-    template = definition.url + (definition.site_parameters if query.site else "")
-    return _filled(template, _url_values(definition, query))
 
 
 def load_definitions(
-    extra_dir: str | None = None, base_urls: Mapping[str, str] | None = None
+    extra_dir: str | None = None,
+    base_urls: Mapping[str, str] | None = None,
+    region: str = "",
 ) -> dict[str, EngineDefinition]:
     """All engine definitions by name: the shipped ones, then those of *extra_dir* over them.
 
@@ -56,6 +36,8 @@ def load_definitions(
         extra_dir: the operator's folder of definitions (``QIAO_ENGINES_DIR``).
         base_urls: where engines stand, by name, such as the operator's own SearXNG; "" leaves
             an engine's own base URL.
+        region: what to ask the engines that know it for, such as ``zh-HK``; "" leaves each its
+            own.
 
     Raises:
         ConfigError: the folder or a file cannot be read, definitions have faults (the message
@@ -76,29 +58,7 @@ def load_definitions(
             raise ConfigError(f"base URL for unknown engine {name!r} (there are: {there})")
         if base_url:
             found[name] = found[name].at(base_url)
-    return dict(sorted(found.items()))
-
-
-def _url_values(definition: EngineDefinition, query: Query) -> dict[str, str]:
-    paging = definition.paging
-    words = query.term
-    if query.site and definition.site_query:
-        words = _filled(definition.site_query, {"term": query.term, "site": query.site})
-    encoded = {"query": words, "term": query.term, "site": query.site}
-    values = {key: _percent(text, definition.query_charset) for key, text in encoded.items()}
-    values["page"] = str(paging.first_page + query.page - 1)
-    values["offset"] = str(paging.first_offset + (query.page - 1) * paging.per_page)
-    values["base"] = definition.base_url
-    return values
-
-
-def _percent(text: str, charset: str) -> str:
-    # Browsers send characters the form's charset lacks as &#…; references.
-    return quote(text.encode(charset, "xmlcharrefreplace"), safe="")
-
-
-def _filled(template: str, values: dict[str, str]) -> str:
-    return _FIELD.sub(lambda match: values[match[1]], template)
+    return {name: found[name].for_region(region) for name in sorted(found)}
 
 
 def _shipped_files() -> Iterator[Traversable]:

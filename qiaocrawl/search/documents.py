@@ -1,5 +1,6 @@
-"""An answer's body behind one face, HTML or JSON: hits, their parts, and what else it holds.
+"""An answer's body behind one face: HTML, JSON, or JSON inside the scripts of a page.
 
+It gives the hits, their parts, and what else tells what kind of an answer it is.
 No bytes make anything here raise; a selector that cannot be evaluated raises ValueError.
 """
 
@@ -15,6 +16,14 @@ from parsel import Selector
 from qiaocrawl.text import collapse
 
 # Words in scripts and styles are not said to anybody.
+_MAX_CHARS = 3 * 1024 * 1024
+"""Result pages are a tenth of that; the rest of a longer one is not read."""
+
+_MAX_SCRIPTS = 200
+
+_MAX_SIGNS = 50
+"""Elements of one selector that are read for a sign."""
+
 _VISIBLE_TEXT = (
     "xpath://text()[not(parent::script or parent::style or parent::noscript or parent::title)]"
 )
@@ -39,17 +48,32 @@ class HtmlDocument:
         """Text outside scripts, styles and the title."""
         return "".join(str(node.root) for node in _select(self._page, _VISIBLE_TEXT))
 
-    def items(self, path: str) -> list[Any]:
-        """Elements that CSS or ``xpath:…`` finds."""
-        return [node for node in _select(self._page, path) if _is_element(node)]
+    def items(self, paths: tuple[str, ...]) -> list[Any]:
+        """Elements that CSS or ``xpath:…`` finds, by the first of *paths* that finds any."""
+        found = ([node for node in _select(self._page, path) if _is_element(node)]
+                 for path in paths)
+        return next((nodes for nodes in found if nodes), [])  # fmt: skip
 
     def texts(self, path: str) -> list[str]:
-        """Texts of all elements that *path* finds, "" for one without text."""
-        return [self.value(node, ("xpath:.",)) for node in self.items(path)]
+        """Texts of the elements that *path* finds, "" for one without text; the first 50."""
+        nodes = [node for node in _select(self._page, path) if _is_element(node)]
+        return [HtmlDocument.value(self, node, ("xpath:.",)) for node in nodes[:_MAX_SIGNS]]
 
-    def has_place(self, path: str) -> bool:
+    def data_texts(self, path: str) -> list[str]:
+        """Texts below *path* in the answer's data: a page of words has none."""
+        return []
+
+    def has_place(self, paths: tuple[str, ...]) -> bool:
         """Whether a list of results stands there, be it empty: HTML cannot tell, so False."""
         return False
+
+    def has_empty_list(self, path: str) -> bool:
+        """Whether a list with nothing in it stands at *path* in the answer's data."""
+        return False
+
+    def whole(self, paths: tuple[str, ...]) -> str:
+        """Text at the first of *paths* that gives one, anywhere in the answer."""
+        return HtmlDocument.value(self, self._page, paths)
 
     def value(self, item: Selector, paths: tuple[str, ...]) -> str:
         """Text of an element with all inside it, or of an attribute, white space tidied."""
@@ -64,6 +88,11 @@ class HtmlDocument:
         """Whether *path* finds anything in *item*."""
         return bool(_select(item, path))
 
+    def attributes(self, path: str, *names: str) -> list[tuple[str, ...]]:
+        """Attributes *names* of the elements *path* finds, "" for one that is not there."""
+        nodes = [node for node in _select(self._page, path) if _is_element(node)]
+        return [tuple(node.attrib.get(n, "") for n in names) for node in nodes[:_MAX_SIGNS]]
+
     def attribute(self, item: Selector, path: str, name: str) -> str:
         """Attribute *name* of the first element *path* finds in *item*; of *item* without path."""
         nodes = _select(item, path) if path else [item]
@@ -74,13 +103,12 @@ class HtmlDocument:
 class JsonDocument:
     """The answer of an interface for programs; paths are dotted keys, numbers index lists.
 
-    Only a body that is no JSON has visible text: check pages come as HTML.
+    Only a body that is no JSON has title and visible text: check pages come as HTML.
     """
-
-    title = ""
 
     def __init__(self, text: str) -> None:
         self.broken = ""
+        self.title = ""
         self.visible_text = ""
         self.source = text
         self._data: object = None
@@ -88,21 +116,32 @@ class JsonDocument:
             self._data = json.loads(text)
         except (ValueError, RecursionError) as error:
             self.broken = f"no JSON: {error}"
-            self.visible_text = text
+            page = HtmlDocument(text)
+            self.title, self.visible_text = page.title, page.visible_text
 
-    def items(self, path: str) -> list[Any]:
-        """Entries of the list at *path*; [] when there is none."""
-        found = _at(self._data, path)
-        return found if isinstance(found, list) else []
+    def items(self, paths: tuple[str, ...]) -> list[Any]:
+        """Entries of the list at the first of *paths* that has any; [] when there is none."""
+        return next((found for path in paths if (found := _entries(self._data, path))), [])
 
     def texts(self, path: str) -> list[str]:
-        """All texts and numbers anywhere below *path* as one; [] when nothing is there."""
-        leaves = _leaves(_at(self._data, path))
-        return [", ".join(leaves)] if leaves else []
+        """Texts of elements: data have none."""
+        return []
 
-    def has_place(self, path: str) -> bool:
-        """Whether a list stands at *path*."""
-        return isinstance(_at(self._data, path), list)
+    def data_texts(self, path: str) -> list[str]:
+        """All texts and numbers anywhere below *path* as one; [] when nothing is there."""
+        return _joined_leaves(_at(self._data, path))
+
+    def has_place(self, paths: tuple[str, ...]) -> bool:
+        """Whether a list stands at one of *paths*."""
+        return any(isinstance(_at(self._data, path), list) for path in paths)
+
+    def has_empty_list(self, path: str) -> bool:
+        """Whether a list with nothing in it stands at *path*."""
+        return _at(self._data, path) == []
+
+    def whole(self, paths: tuple[str, ...]) -> str:
+        """Text or number at the first of *paths* that holds one."""
+        return self.value(self._data, paths)
 
     def value(self, item: object, paths: tuple[str, ...]) -> str:
         """Text or number at the first of *paths* that holds one."""
@@ -114,6 +153,15 @@ class JsonDocument:
                 return tidy
         return ""
 
+    def objects(self, paths: tuple[str, ...]) -> list[Any]:
+        """The object, or the entries of the list, at the first of *paths* that has any."""
+        for path in paths:
+            found = _at(self._data, path)
+            entries = [found] if isinstance(found, dict) else found
+            if isinstance(entries, list) and entries:
+                return entries
+        return []
+
     def holds(self, item: object, path: str) -> bool:
         """Whether something other than null, false, 0 or empty stands at *path* in *item*."""
         return bool(_at(item, path))
@@ -123,9 +171,62 @@ class JsonDocument:
         return self.value(item, (f"{path}.{name}" if path else name,))
 
 
-def parse_document(text: str, page_format: str) -> HtmlDocument | JsonDocument:
-    """*text* as ``html`` or ``json``; a body that is not JSON says so in ``broken``."""
-    return JsonDocument(text) if page_format == "json" else HtmlDocument(text)
+class ScriptsDocument(HtmlDocument):
+    """A page whose hits stand as JSON in its scripts, as pages made by programs keep them.
+
+    Each script is an answer of its own: ``items`` takes from each what the first fitting path
+    finds there, an object or the entries of a list.
+    """
+
+    def __init__(self, text: str, scripts: str) -> None:
+        super().__init__(text)
+        nodes = super().items((scripts,))[:_MAX_SCRIPTS]
+        read = [JsonDocument(node.xpath("string()").get() or "") for node in nodes]
+        self._parts = [part for part in read if not part.broken]
+
+    def items(self, paths: tuple[str, ...]) -> list[Any]:
+        """Objects of all scripts, in document order."""
+        return [item for part in self._parts for item in part.objects(paths)]
+
+    def data_texts(self, path: str) -> list[str]:
+        """Texts below *path*, one entry a script that has any."""
+        return [text for part in self._parts for text in part.data_texts(path)]
+
+    def has_empty_list(self, path: str) -> bool:
+        """Whether a list with nothing in it stands at *path* in one of the scripts."""
+        return any(part.has_empty_list(path) for part in self._parts)
+
+    def whole(self, paths: tuple[str, ...]) -> str:
+        """Text or number at *paths* in the first script that holds one."""
+        return next((text for part in self._parts if (text := part.whole(paths))), "")
+
+    def value(self, item: object, paths: tuple[str, ...]) -> str:
+        """Text or number of an object of :meth:`items`."""
+        return _NO_DATA.value(item, paths)
+
+    def holds(self, item: object, path: str) -> bool:
+        """Whether something stands at *path* in an object of :meth:`items`."""
+        return _NO_DATA.holds(item, path)
+
+    def attribute(self, item: object, path: str, name: str) -> str:
+        """Value of key *name* at *path* in an object of :meth:`items`."""
+        return _NO_DATA.attribute(item, path, name)
+
+
+Document = HtmlDocument | JsonDocument
+
+_NO_DATA = JsonDocument("null")
+
+
+def parse_document(text: str, page_format: str, scripts: str = "") -> Document:
+    """*text* as ``html``, ``json`` or ``scripts``; what is not JSON says so in ``broken``.
+
+    *scripts* is the selector of the scripts that hold the data.
+    """
+    text = text[:_MAX_CHARS]
+    if page_format == "json":
+        return JsonDocument(text)
+    return ScriptsDocument(text, scripts) if page_format == "scripts" else HtmlDocument(text)
 
 
 def _is_element(node: Selector) -> bool:
@@ -149,6 +250,16 @@ def _at(data: object, path: str) -> object:
     return data
 
 
+def _entries(data: object, path: str) -> list[Any]:
+    found = _at(data, path)
+    return found if isinstance(found, list) else []
+
+
+def _joined_leaves(data: object) -> list[str]:
+    leaves = _leaves(data)
+    return [", ".join(leaves)] if leaves else []
+
+
 def _leaves(data: object) -> list[str]:
     # A loop, not recursion: answers may be nested as deep as the parser allows.
     leaves: list[str] = []
@@ -160,5 +271,7 @@ def _leaves(data: object) -> list[str]:
         elif isinstance(value, list):
             rest.extend(reversed(value))
         elif value or isinstance(value, int):
-            leaves.append(collapse(str(value)))
+            # As JSON writes them: true and false in small letters.
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            leaves.append(collapse(text))
     return leaves

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import base64
 import binascii
+import html
+import re
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from qiaocrawl.items import Hit, Query
-from qiaocrawl.search.documents import HtmlDocument, JsonDocument
+from qiaocrawl.search.documents import Document
 from qiaocrawl.search.records import EngineDefinition, Unwrap
-from qiaocrawl.text import find_date
+from qiaocrawl.text import collapse, find_date
 from qiaocrawl.urls import canonical_url, host_of
+
+_MAX_ENTRIES = 200
+_MAX_TITLE_CHARS = 300
+_MAX_SNIPPET_CHARS = 2000
+"""Engines give up to 50 short entries a page; what is more is somebody's joke."""
+
+_TAG = re.compile(r"<[^<>]{0,500}>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +29,7 @@ class PageHits:
     """What one result page lists.
 
     ``unreadable`` counts entries without title or web address, ``left_out`` advertisements
-    and entries of dropped hosts; a URL listed twice is one hit.
+    and entries of dropped hosts; a URL listed twice is one hit. Only 200 entries are read.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -29,37 +38,45 @@ class PageHits:
 
 
 def read_hits(
-    definition: EngineDefinition,
-    document: HtmlDocument | JsonDocument,
-    query: Query,
-    page_url: str,
+    definition: EngineDefinition, document: Document, query: Query, page_url: str
 ) -> PageHits:
     """The hits of *document* in their order, URLs canonical, positions over all pages."""
+    fields = definition.hits
     place = (query.page - 1) * definition.paging.per_page
     found: dict[str, Hit] = {}
     unreadable = left_out = 0
-    for item in document.items(definition.hits.each):
+    for item in document.items(fields.each)[:_MAX_ENTRIES]:
         url = _real_url(definition, document, item, page_url)
-        title = document.value(item, definition.hits.title)
+        title = _words(definition, document.value(item, fields.title))[:_MAX_TITLE_CHARS]
         if _is_left_out(definition, document, item, url):
             left_out += 1
+            continue
+        if definition.format == "scripts" and not url and not title:
+            # A page made by programs has scripts for all its other parts too.
             continue
         place += 1
         if not url or not title:
             unreadable += 1
         elif url not in found:
+            snippet = _words(definition, document.value(item, fields.snippet))
             found[url] = Hit(
                 url=url,
                 title=title,
-                snippet=document.value(item, definition.hits.snippet),
+                snippet=snippet[:_MAX_SNIPPET_CHARS],
                 position=place,
-                published_at=find_date(document.value(item, definition.hits.date)),
+                published_at=find_date(document.value(item, fields.date)),
             )
     return PageHits(tuple(found.values()), unreadable, left_out)
 
 
+def _words(definition: EngineDefinition, text: str) -> str:
+    if not definition.hits.markup:
+        return text
+    return collapse(html.unescape(_TAG.sub("", text)))
+
+
 def _is_left_out(
-    definition: EngineDefinition, document: HtmlDocument | JsonDocument, item: Any, url: str
+    definition: EngineDefinition, document: Document, item: Any, url: str
 ) -> bool:
     exclude = definition.hits.exclude
     if exclude and document.holds(item, exclude):
@@ -68,11 +85,15 @@ def _is_left_out(
 
 
 def _real_url(
-    definition: EngineDefinition, document: HtmlDocument | JsonDocument, item: Any, page_url: str
+    definition: EngineDefinition, document: Document, item: Any, page_url: str
 ) -> str:
     """The canonical address of a hit: by the first rule that gives one, else the link's own."""
-    link = canonical_url(document.value(item, definition.hits.link), page_url) or ""
+    written = document.value(item, definition.hits.link)
+    # Resolved against the page, no link would be the page itself.
+    link = (canonical_url(written, page_url) or "") if written else ""
     for rule in definition.unwrap:
+        if rule.by in ("header", "script"):
+            continue  # only the engine can tell: see qiaocrawl.search.wrapped
         if rule.by == "attribute":
             wrapped = document.attribute(item, rule.of, rule.name)
         else:

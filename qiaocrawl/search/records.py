@@ -26,16 +26,19 @@ class HitFields:
     """Where one hit and its parts stand: CSS, ``xpath:…`` or, for JSON, a dotted path.
 
     Every part is a list of alternatives, the first that gives text wins. Parts are read
-    inside the element (or object) that ``each`` finds. ``exclude`` marks advertisements.
+    inside the element (or object) that ``each`` finds; where it has alternatives, the first that
+    finds anything counts. ``exclude`` marks advertisements; ``markup`` says that the texts of an
+    interface are pieces of HTML.
     """
 
-    each: str
+    each: tuple[str, ...]
     link: tuple[str, ...]
     title: tuple[str, ...]
     snippet: tuple[str, ...] = ()
     date: tuple[str, ...] = ()
     exclude: str = ""
     drop_hosts: tuple[str, ...] = ()
+    markup: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +47,13 @@ class Unwrap:
 
     ``by`` is ``attribute`` (attribute ``name`` of the element ``of``, or of the hit itself),
     ``parameter`` (query parameter ``name`` of the link) or ``base64`` (the same, base64url
-    after ``prefix``). ``host`` and ``path`` restrict a rule to links that begin so.
+    after ``prefix``). ``header`` and ``script`` say that only the engine knows: its link
+    answers with a Location header, or with a page whose script or meta refresh leads on (see
+    :mod:`qiaocrawl.search.wrapped`). ``host`` and ``path`` restrict a rule to links that begin so.
     """
 
     by: str
-    name: str
+    name: str = ""
     of: str = ""
     host: str = ""
     path: str = ""
@@ -60,13 +65,17 @@ class Signal:
     """One sign of what an answer is.
 
     ``place`` is ``title``, ``text`` (visible text), ``raw`` (the source), ``location`` (where
-    a redirect leads), ``select`` (an element at ``path``) or ``json`` (a value at ``path``).
-    With ``words`` one of them must occur there, in any case; without, presence is enough.
+    a redirect leads), ``select`` (an element at ``path``), ``json`` (a value at ``path``) or
+    ``empty_list`` (a list at ``path`` with nothing in it). With ``words`` one of them must occur
+    there, in any case, with ``equals`` one must be the whole text; without, presence is enough.
+    ``alone`` says that it means something only where the answer lists nothing.
     """
 
     place: str
     path: str = ""
     words: tuple[str, ...] = ()
+    equals: tuple[str, ...] = ()
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +84,72 @@ class Signals:
 
     blocked: tuple[Signal, ...] = ()
     empty: tuple[Signal, ...] = ()
+    decoy: tuple[Signal, ...] = ()
     error: tuple[Signal, ...] = ()
     next: tuple[Signal, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """What a restriction adds to a request.
+
+    ``query`` rewrites the words, ``parameters`` stand behind the URL, ``body`` is a JSON object
+    (as text) merged into the body; "" where there is nothing to add.
+    """
+
+    query: str = ""
+    parameters: str = ""
+    body: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.query or self.parameters or self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodRules:
+    """How answers are restricted to a time.
+
+    ``named`` is added for a period of ``names`` (``day`` … to what the engine calls it) and
+    ``ranged`` for one between two days. A period that is not in ``names`` is asked for as the
+    range of that many days up to today, if the engine has ranges.
+    """
+
+    names: tuple[tuple[str, str], ...] = ()
+    named: Addition = Addition()
+    ranged: Addition = Addition()
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """How several terms are asked for at once: ``query`` around them, ``join`` between them."""
+
+    query: str = ""
+    join: str = ""
+    max_terms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A value out of the environment that every request carries.
+
+    It goes into a header (as ``template`` with ``{key}`` says) or, what is no secret, into a
+    URL parameter. It is read when a request is made and kept nowhere.
+    """
+
+    variable: str
+    header: str = ""
+    parameter: str = ""
+    template: str = "{key}"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The known query of ``qiaocrawl engines check``: some hit must show ``word`` or ``host``."""
+
+    term: str
+    site: str = ""
+    word: str = ""
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +158,8 @@ class EngineDefinition:
 
     ``kind`` is ``scraped`` (a public result page; asking it is the operator's choice) or
     ``service`` (an interface meant for programs). ``charset`` overrides what pages declare.
+    ``body`` is a JSON object as text with fields like those of ``url``. ``regions`` are other
+    values of ``region`` by name.
     """
 
     name: str
@@ -94,8 +169,19 @@ class EngineDefinition:
     url: str
     hits: HitFields
     base_url: str = ""
+    method: str = "GET"
+    body: str = ""
     site_query: str = ""
     site_parameters: str = ""
+    site_body: str = ""
+    period: PeriodRules = PeriodRules()
+    any_of: AnyOf = AnyOf()
+    region: str = ""
+    regions: tuple[tuple[str, str], ...] = ()
+    keys: tuple[Key, ...] = ()
+    scripts: str = ""
+    total: tuple[str, ...] = ()
+    check: Check | None = None
     query_charset: str = "utf-8"
     charset: str = ""
     headers: tuple[tuple[str, str], ...] = ()
@@ -107,9 +193,35 @@ class EngineDefinition:
     source: str = ""
 
     @property
+    def site(self) -> Addition:
+        """What the restriction to one site adds to a request."""
+        return Addition(self.site_query, self.site_parameters, self.site_body)
+
+    @property
     def supports_site(self) -> bool:
         """Whether the engine can restrict a query to one site."""
-        return bool(self.site_query or self.site_parameters)
+        return bool(self.site)
+
+    @property
+    def supports_any(self) -> bool:
+        """Whether synonyms can be asked for in one question."""
+        return bool(self.any_of.query)
+
+    def supports_period(self, period: str) -> bool:
+        """Whether answers can be restricted to *period* (as in ``Query.period``; "" = any)."""
+        if not period or self.period.ranged:
+            return True
+        return period in dict(self.period.names)
+
+    def wraps(self, url: str) -> bool:
+        """Whether *url* is a link of this engine that only the engine itself can resolve."""
+        parts = urlsplit(url)
+        return any(
+            rule.by in ("header", "script")
+            and parts.hostname == rule.host
+            and parts.path.startswith(rule.path)
+            for rule in self.unwrap
+        )
 
     @property
     def host(self) -> str:
@@ -131,3 +243,7 @@ class EngineDefinition:
         if "{base}" not in self.url:
             raise ConfigError(f"engine {self.name!r} has a fixed address ({self.url})")
         return replace(self, base_url=base_url.rstrip("/"))
+
+    def for_region(self, region: str) -> EngineDefinition:
+        """The same engine asked for another region, such as ``zh-HK``; itself if unknown."""
+        return replace(self, region=dict(self.regions).get(region, self.region))

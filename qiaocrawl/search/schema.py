@@ -2,18 +2,32 @@
 
 Keys of a file (``*`` = must be given):
 
-* ``name*`` (as the file), ``title*``, ``kind*`` (scraped, service), ``format*`` (html, json),
-  ``url*`` with ``{base} {query} {term} {site} {page} {offset}``, ``base_url``, ``note``,
-  ``charset`` (of the pages, when they do not say), ``query_charset`` (of the URL)
+* ``name*`` (as the file), ``title*``, ``kind*`` (scraped, service), ``format*`` (html, json,
+  scripts = JSON inside ``<script>`` elements of a page, found by the selector ``scripts*``),
+  ``url*`` with ``{base} {query} {term} {site} {page} {offset} {region}``, ``base_url``, ``note``,
+  ``method`` (GET, POST), ``total`` (where the number of results stands), ``charset`` (of the
+  pages, when they do not say), ``query_charset`` (of the URL)
+* ``[body]``: the JSON body of a POST, any tables, texts with fields like the URL's; a text that
+  is ``{page}`` or ``{offset}`` and nothing else becomes a number
 * ``[site]``: ``query`` (how a restricted query is written, with ``{term}`` and ``{site}``),
-  ``parameters`` (added to the URL); without the table the engine cannot be restricted
+  ``parameters`` (added to the URL), ``body`` (merged into the body); without the table the
+  engine cannot be restricted
+* ``[period]``: ``names`` (day, week, month, year to what ``{period}`` becomes), ``query``,
+  ``parameters``, ``body``; ``[period.range]``: the same three with ``{from}``, ``{to}`` (last
+  day), ``{until}`` (the day after), each also ``_epoch``, ``_days``, ``_digits``, ``_us``
+* ``[any]``: ``query`` with ``{terms}``, ``join``, ``max_terms``; ``[region]``: ``default*`` and
+  other regions by name
+* ``[[key]]``: ``variable*`` (of the environment), ``header`` with ``template``, or ``parameter``
 * ``[headers]``: request headers; ``[status_hints]``: what to do about an HTTP status
 * ``[paging]``: ``first_page``, ``first_offset``, ``per_page``, ``max_pages``
-* ``[hits]``: ``each*``, ``link*``, ``title*``, ``snippet``, ``date``, ``exclude``, ``drop_hosts``
-* ``[[unwrap]]``: ``by*`` (attribute, parameter, base64), ``name*``, ``of``, ``host``, ``path``,
-  ``prefix``
-* ``[[signals.blocked]]`` (also ``empty``, ``error``, ``next``): ``in*`` (title, text, raw,
-  location, select, json), ``path``, ``words``
+* ``[hits]``: ``each*``, ``link*``, ``title*``, ``snippet``, ``date``, ``exclude``, ``drop_hosts``,
+  ``markup``
+* ``[[unwrap]]``: ``by*`` (attribute, parameter, base64: with ``name*``; header, script: with
+  ``host*`` and ``path*``), ``of``, ``host``, ``path``, ``prefix``
+* ``[[signals.blocked]]`` (also ``empty``, ``decoy``, ``error``, ``next``): ``in*`` (title, text,
+  raw, location, select, json, empty_list), ``path``, ``words``, ``equals``,
+  ``alone``
+* ``[check]``: ``term*``, ``site``, and ``word`` or ``host`` that some hit must show
 """
 
 from __future__ import annotations
@@ -21,11 +35,6 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
-
-from cssselect import SelectorError
-from lxml import etree
-from parsel.csstranslator import HTMLTranslator
 
 from qiaocrawl.search.records import (
     EngineDefinition,
@@ -35,125 +44,78 @@ from qiaocrawl.search.records import (
     Signals,
     Unwrap,
 )
+from qiaocrawl.search.schema_reader import (
+    TableReader,
+    check_nothing,
+    check_selector,
+)
+from qiaocrawl.search.schema_request import (
+    URL_FIELDS,
+    read_any,
+    read_base_url,
+    read_body,
+    read_check,
+    read_key,
+    read_method,
+    read_period,
+    read_regions,
+    read_site,
+    read_url,
+)
 
 KINDS = ("scraped", "service")
-FORMATS = ("html", "json")
-UNWRAP_WAYS = ("attribute", "parameter", "base64")
-SIGNAL_PLACES = ("title", "text", "raw", "location", "select", "json")
-SIGNAL_MEANINGS = ("blocked", "empty", "error", "next")
-URL_FIELDS = ("base", "query", "term", "site", "page", "offset")
-SITE_FIELDS = ("term", "site")
+FORMATS = ("html", "json", "scripts")
+UNWRAP_WAYS = ("attribute", "parameter", "base64", "header", "script")
+SIGNAL_PLACES = ("title", "text", "raw", "location", "select", "json", "empty_list")
+SIGNAL_MEANINGS = ("blocked", "empty", "decoy", "error", "next")
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_FIELD = re.compile(r"\{([^{}]*)\}")
-_CSS = HTMLTranslator()
 _MAX_PAGES = 1000
+_DATA_PLACES = ("json", "empty_list")
+
+_PathCheck = Callable[[TableReader, str, str], None]
 
 
 def read_definition(
     table: Mapping[str, object], file_name: str
 ) -> tuple[EngineDefinition | None, list[str]]:
     """The definition in *table* and no faults, or None and every fault as ``key: why``."""
-    reader = _Reader(table, "", [])
+    reader = TableReader(table, "", [])
     definition = _definition(reader, file_name)
     reader.refuse_unknown()
     return (None if reader.faults else definition), reader.faults
 
 
-class _Reader:
-    """Takes keys out of one table; what is wrong goes to ``faults``, shared by all sub-tables."""
-
-    def __init__(self, table: Mapping[str, object], prefix: str, faults: list[str]) -> None:
-        self._table = table
-        self._prefix = prefix
-        self._known: set[str] = set()
-        self.faults = faults
-
-    def fault(self, key: str, why: str) -> None:
-        self.faults.append(f"{self._prefix}{key}: {why}")
-
-    def has(self, key: str) -> bool:
-        self._known.add(key)
-        return key in self._table
-
-    def text(self, key: str, default: str | None = "") -> str:
-        """A string; without *default* it must be given and not be empty."""
-        value = self._table[key] if self.has(key) else default
-        if value is None or (default is None and value == ""):
-            self.fault(key, "must be given")
-            return ""
-        if not isinstance(value, str):
-            self.fault(key, f"must be a text, got {value!r}")
-            return ""
-        return value
-
-    def choice(self, key: str, allowed: tuple[str, ...]) -> str:
-        value = self.text(key, None)
-        if value and value not in allowed:
-            self.fault(key, f"must be one of {', '.join(allowed)}, got {value!r}")
-        return value
-
-    def count(self, key: str, default: int, low: int, high: int) -> int:
-        value = self._table[key] if self.has(key) else default
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            self.fault(key, f"must be a whole number from {low} to {high}, got {value!r}")
-            return default
-        return value
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """A string or a list of strings; empty when not given."""
-        value = self._table[key] if self.has(key) else []
-        values = [value] if isinstance(value, str) else value
-        if not isinstance(values, list) or not all(isinstance(v, str) and v for v in values):
-            self.fault(key, f"must be a text or a list of texts, got {value!r}")
-            return ()
-        return tuple(values)
-
-    def table(self, key: str) -> _Reader:
-        value = self._table[key] if self.has(key) else {}
-        if not isinstance(value, dict):
-            self.fault(key, f"must be a table [{self._prefix}{key}], got {value!r}")
-            value = {}
-        return _Reader(value, f"{self._prefix}{key}.", self.faults)
-
-    def tables(self, key: str) -> list[_Reader]:
-        value = self._table[key] if self.has(key) else []
-        if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-            self.fault(key, f"must be tables [[{self._prefix}{key}]], got {value!r}")
-            value = []
-        return [
-            _Reader(entry, f"{self._prefix}{key}[{number}].", self.faults)
-            for number, entry in enumerate(value, start=1)
-        ]
-
-    def items(self) -> list[tuple[str, object]]:
-        """All keys and values of a table that may hold any key."""
-        self._known.update(self._table)
-        return list(self._table.items())
-
-    def refuse_unknown(self) -> None:
-        for key in self._table:
-            if key not in self._known:
-                close = get_close_matches(key, self._known, n=1)
-                hint = f"; did you mean {close[0]!r}?" if close else ""
-                allowed = ", ".join(sorted(self._known))
-                self.fault(key, f"unknown key{hint} (allowed: {allowed})")
-
-
-def _definition(reader: _Reader, file_name: str) -> EngineDefinition:
+def _definition(reader: TableReader, file_name: str) -> EngineDefinition:
     page_format = reader.choice("format", FORMATS)
-    check_path = _check_selector if page_format == "html" else _check_nothing
-    site_query, site_parameters = _site(reader)
+    check_path = check_selector if page_format == "html" else check_nothing
+    url = read_url(reader)
+    region, regions = read_regions(reader)
+    site = read_site(reader)
+    total = reader.texts("total")
+    for path in total:
+        check_path(reader, "total", path)
     return EngineDefinition(
         name=_name(reader, file_name),
         title=reader.text("title", None),
         kind=reader.choice("kind", KINDS),
         format=page_format,
-        url=_url(reader),
+        url=url,
         hits=_hits(reader.table("hits"), check_path),
-        base_url=_base_url(reader),
-        site_query=site_query,
-        site_parameters=site_parameters,
+        base_url=read_base_url(reader),
+        method=read_method(reader),
+        body=read_body(reader, "body", URL_FIELDS),
+        site_query=site.query,
+        site_parameters=site.parameters,
+        site_body=site.body,
+        period=read_period(reader),
+        any_of=read_any(reader),
+        region=region,
+        regions=regions,
+        keys=tuple(read_key(entry, url) for entry in reader.tables("key")),
+        scripts=_scripts(reader, page_format),
+        total=total,
+        check=read_check(reader),
         query_charset=_charset(reader, "query_charset", "utf-8"),
         charset=_charset(reader, "charset", ""),
         headers=_headers(reader.table("headers")),
@@ -166,7 +128,7 @@ def _definition(reader: _Reader, file_name: str) -> EngineDefinition:
     )
 
 
-def _name(reader: _Reader, file_name: str) -> str:
+def _name(reader: TableReader, file_name: str) -> str:
     name = reader.text("name", None)
     stem = file_name.removesuffix(".toml")
     if name and not _NAME.fullmatch(name):
@@ -176,45 +138,7 @@ def _name(reader: _Reader, file_name: str) -> str:
     return name
 
 
-def _url(reader: _Reader) -> str:
-    url = reader.text("url", None)
-    if url and not url.startswith(("http://", "https://", "{base}/")):
-        reader.fault("url", f"must begin with http://, https:// or {{base}}/, got {url!r}")
-    if url and "{query}" not in url and "{term}" not in url:
-        reader.fault("url", f"must hold {{query}} or {{term}}, got {url!r}")
-    _check_fields(reader, "url", url, URL_FIELDS)
-    return url
-
-
-def _base_url(reader: _Reader) -> str:
-    url = reader.text("base_url")
-    if url and not re.fullmatch(r"https?://[^/?#]+(/[^?#]*)?", url):
-        reader.fault("base_url", f"must begin with http:// or https://, got {url!r}")
-    return url.rstrip("/")
-
-
-def _check_fields(reader: _Reader, key: str, template: str, allowed: tuple[str, ...]) -> None:
-    for field in _FIELD.findall(template):
-        if field not in allowed:
-            names = ", ".join(f"{{{name}}}" for name in allowed)
-            reader.fault(key, f"may hold {names}, got {{{field}}}")
-
-
-def _site(reader: _Reader) -> tuple[str, str]:
-    given = reader.has("site")
-    site = reader.table("site")
-    query, parameters = site.text("query"), site.text("parameters")
-    if given and "{site}" not in query + parameters:
-        site.fault("query", f"or site.parameters must hold {{site}}, got {query!r}")
-    if query and "{term}" not in query:
-        site.fault("query", f"must hold {{term}}, got {query!r}")
-    _check_fields(site, "query", query, SITE_FIELDS)
-    _check_fields(site, "parameters", parameters, URL_FIELDS)
-    site.refuse_unknown()
-    return query, parameters
-
-
-def _charset(reader: _Reader, key: str, default: str) -> str:
+def _charset(reader: TableReader, key: str, default: str) -> str:
     charset = reader.text(key, default)
     if charset:
         try:
@@ -224,7 +148,7 @@ def _charset(reader: _Reader, key: str, default: str) -> str:
     return charset
 
 
-def _headers(headers: _Reader) -> tuple[tuple[str, str], ...]:
+def _headers(headers: TableReader) -> tuple[tuple[str, str], ...]:
     found = []
     for name, value in headers.items():
         if not isinstance(value, str) or not value.isprintable():
@@ -234,7 +158,7 @@ def _headers(headers: _Reader) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def _status_hints(hints: _Reader) -> tuple[tuple[int, str], ...]:
+def _status_hints(hints: TableReader) -> tuple[tuple[int, str], ...]:
     found = []
     for status, hint in hints.items():
         if not re.fullmatch(r"[1-5]\d\d", status) or not isinstance(hint, str):
@@ -244,7 +168,7 @@ def _status_hints(hints: _Reader) -> tuple[tuple[int, str], ...]:
     return tuple(found)
 
 
-def _paging(table: _Reader) -> Paging:
+def _paging(table: TableReader) -> Paging:
     paging = Paging(
         first_page=table.count("first_page", 1, 0, 1),
         first_offset=table.count("first_offset", 0, 0, 1),
@@ -255,46 +179,47 @@ def _paging(table: _Reader) -> Paging:
     return paging
 
 
-_PathCheck = Callable[[_Reader, str, str], None]
-
-
-def _hits(table: _Reader, check_path: _PathCheck) -> HitFields:
+def _hits(table: TableReader, check_path: _PathCheck) -> HitFields:
     hits = HitFields(
-        each=table.text("each", None),
+        each=table.texts("each"),
         link=table.texts("link"),
         title=table.texts("title"),
         snippet=table.texts("snippet"),
         date=table.texts("date"),
         exclude=table.text("exclude"),
         drop_hosts=tuple(host.lower() for host in table.texts("drop_hosts")),
+        markup=table.flag("markup"),
     )
-    for key in ("link", "title"):
+    for key in ("each", "link", "title"):
         if not getattr(hits, key):
             table.fault(key, "must be given")
-    for key in ("each", "exclude"):
-        check_path(table, key, getattr(hits, key))
-    for key in ("link", "title", "snippet", "date"):
+    check_path(table, "exclude", hits.exclude)
+    for key in ("each", "link", "title", "snippet", "date"):
         for path in getattr(hits, key):
             check_path(table, key, path)
     table.refuse_unknown()
     return hits
 
 
-def _unwrap(table: _Reader, check_path: _PathCheck) -> Unwrap:
+def _unwrap(table: TableReader, check_path: _PathCheck) -> Unwrap:
     rule = Unwrap(
         by=table.choice("by", UNWRAP_WAYS),
-        name=table.text("name", None),
+        name=table.text("name"),
         of=table.text("of"),
         host=table.text("host").lower(),
         path=table.text("path"),
         prefix=table.text("prefix"),
     )
+    needed = ("host", "path") if rule.by in ("header", "script") else ("name",)
+    for key in needed:
+        if not getattr(rule, key):
+            table.fault(key, f"must be given with by = {rule.by!r}")
     check_path(table, "of", rule.of)
     table.refuse_unknown()
     return rule
 
 
-def _signals(table: _Reader, page_format: str) -> Signals:
+def _signals(table: TableReader, page_format: str) -> Signals:
     groups = {
         meaning: tuple(_signal(entry, page_format) for entry in table.tables(meaning))
         for meaning in SIGNAL_MEANINGS
@@ -303,14 +228,19 @@ def _signals(table: _Reader, page_format: str) -> Signals:
     return Signals(**groups)
 
 
-def _signal(table: _Reader, page_format: str) -> Signal:
-    signal = Signal(table.choice("in", SIGNAL_PLACES), table.text("path"), table.texts("words"))
-    if signal.place in ("select", "json"):
+def _signal(table: TableReader, page_format: str) -> Signal:
+    signal = Signal(
+        table.choice("in", SIGNAL_PLACES), table.text("path"), table.texts("words"),
+        table.texts("equals"), table.flag("alone"),
+    )  # fmt: skip
+    if signal.place in ("select", *_DATA_PLACES):
         if not signal.path:
             table.fault("path", f"must be given with in = {signal.place!r}")
         elif signal.place == "select":
-            _check_selector(table, "path", signal.path)
-        if (signal.place == "json") != (page_format == "json"):
+            check_selector(table, "path", signal.path)
+        # Pages with JSON inside have elements too.
+        is_fit = page_format != "html" if signal.place in _DATA_PLACES else page_format != "json"
+        if not is_fit:
             table.fault("in", f"cannot be {signal.place!r} where format is {page_format!r}")
     elif not signal.words:
         table.fault("words", f"must be given with in = {signal.place!r}")
@@ -318,17 +248,9 @@ def _signal(table: _Reader, page_format: str) -> Signal:
     return signal
 
 
-def _check_selector(reader: _Reader, key: str, selector: str) -> None:
-    if not selector:
-        return
-    try:
-        if selector.startswith("xpath:"):
-            etree.XPath(selector.removeprefix("xpath:"))
-        else:
-            _CSS.css_to_xpath(selector)
-    except (etree.XPathSyntaxError, SelectorError) as error:
-        reader.fault(key, f"must be CSS or 'xpath:…', got {selector!r} ({error})")
-
-
-def _check_nothing(reader: _Reader, key: str, path: str) -> None:
-    """A dotted path into JSON has no form that could be wrong."""
+def _scripts(reader: TableReader, page_format: str) -> str:
+    scripts = reader.text("scripts")
+    if (page_format == "scripts") != bool(scripts):
+        reader.fault("scripts", "must be given exactly where format is 'scripts'")
+    check_selector(reader, "scripts", scripts)
+    return scripts

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from qiaocrawl.items import Hit
-from qiaocrawl.search.documents import HtmlDocument, JsonDocument
+from qiaocrawl.search.documents import Document
 from qiaocrawl.search.records import Signal
 from qiaocrawl.text import fold
 from qiaocrawl.urls import host_of
@@ -35,39 +35,51 @@ _MAX_SHOWN_CHARS = 120
 
 
 def found_sign(
-    signals: Iterable[Signal], document: HtmlDocument | JsonDocument, term: str
+    signals: Iterable[Signal], document: Document, terms: Sequence[str]
 ) -> str:
     """The first of *signals* that holds, in words for the ledger; "" when none does.
 
-    The engine's page repeats *term*, so it is taken out of the texts first: a search for
-    "验证码" is not blocked.
+    The engine's page repeats the *terms*, which are no signs: a search for "验证码" is not
+    blocked. A sign in an interface's data is shown with all that stands
+    there, such as the names of engines that failed.
     """
     for signal in signals:
         if signal.place == "location":
             continue
         for text in _texts(signal, document):
-            if not signal.words:
-                return _shown(signal.place, signal.path, text)
-            if word := found_word(signal.words, text, term):
-                return _shown(signal.place, signal.path, word)
+            if signal.equals and text not in signal.equals:
+                continue
+            word = found_word(signal.words, text, terms)
+            if word or not signal.words:
+                shown = text if signal.place == "json" or not word else word
+                return _shown(signal.place, signal.path, shown)
     return ""
 
 
-def found_word(words: Iterable[str], text: str, term: str = "") -> str:
-    """The first of *words* in *text* less *term*, letter case aside; "" when none is."""
-    lowered = text.casefold()
-    if term:
-        lowered = lowered.replace(term.casefold(), " ")
-    return next((word for word in words if word.casefold() in lowered), "")
+def found_word(words: Iterable[str], text: str, terms: Sequence[str] = ()) -> str:
+    """The first of *words* in *text*, letter case aside; "" when none is.
+
+    A word that is part of one of *terms* must stand elsewhere than in them.
+    """
+    lowered, folded_terms = text.casefold(), [term.casefold() for term in terms]
+    for word in words:
+        folded = word.casefold()
+        rest = lowered
+        for term in folded_terms:
+            if folded in term:
+                rest = rest.replace(term, " ")
+        if folded in rest:
+            return word
+    return ""
 
 
-def shares_words(term: str, hits: Sequence[Hit]) -> bool:
-    """Whether any hit shows a character bigram (or a Latin word) of *term*.
+def shares_words(terms: Sequence[str], hits: Sequence[Hit]) -> bool:
+    """Whether any hit shows a character bigram (or a Latin word) of one of *terms*.
 
-    Traditional and simplified characters are the same here. A term of marks only says
+    Traditional and simplified characters are the same here. Terms of marks only say
     nothing: True.
     """
-    units = _units(term)
+    units = {unit for term in terms for unit in _units(term)}
     if not units:
         return True
     texts = (fold(f"{hit.title} {hit.snippet}") for hit in hits)
@@ -82,9 +94,13 @@ def is_on_site(url: str, site: str) -> bool:
     return host.removeprefix("www.") == wanted.removeprefix("www.")
 
 
-def _texts(signal: Signal, document: HtmlDocument | JsonDocument) -> list[str]:
-    if signal.place in ("select", "json"):
+def _texts(signal: Signal, document: Document) -> list[str]:
+    if signal.place == "select":
         return document.texts(signal.path)
+    if signal.place == "json":
+        return document.data_texts(signal.path)
+    if signal.place == "empty_list":
+        return [""] if document.has_empty_list(signal.path) else []
     texts = {"title": document.title, "text": document.visible_text, "raw": document.source}
     return [texts[signal.place]]
 

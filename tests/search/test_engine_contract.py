@@ -79,6 +79,7 @@ def test_saved_answer_is_classified(case: Case) -> None:
 
     assert answer.state == AnswerState(expected["state"]), answer.message
     assert len(answer.hits) == expected.get("hits", 0)
+    assert answer.total == expected.get("total", answer.total)
     assert (answer.hits != ()) == (answer.state is AnswerState.HIT)
     assert answer.message or answer.state is AnswerState.HIT
     if answer.state is AnswerState.HIT:
@@ -104,6 +105,7 @@ def test_every_part_a_definition_names_is_found_in_its_saved_hits(engine: str) -
     hits = [hit for answer in answers for hit in answer.hits]
     assert all(hit.snippet for hit in hits)
     assert not definition.hits.date or any(hit.published_at for hit in hits)
+    assert not definition.total or any(answer.total for answer in answers)
     assert definition.paging.max_pages == 1 or any(answer.has_next for answer in answers)
 
 

@@ -33,12 +33,15 @@ def _write(folder: Path, name: str, text: str) -> str:
 
 def test_shipped_engines() -> None:
     definitions = load_definitions()
-    expected = {"searxng", "bing", "baidu", "sogou", "so360_news", "demo_sou", "demo_zhao"}
-    assert expected <= set(definitions)
+    services = {"searxng", "baidu_qianfan", "brave", "google_cse"}
+    scraped = {
+        "baidu", "baidu_news", "bing", "bing_news", "sogou", "so360", "so360_news", "google",
+        "quark", "duckduckgo", "demo_sou", "demo_zhao",
+    }  # fmt: skip
+    assert services | scraped == set(definitions)
     assert list(definitions) == sorted(definitions)
-    assert definitions["searxng"].kind == "service"
-    assert all(d.kind == "scraped" for name, d in definitions.items() if name != "searxng")
-    assert all(d.note for d in definitions.values())
+    assert {name for name, d in definitions.items() if d.kind == "service"} == services
+    assert all(d.note and d.check for d in definitions.values())
 
 
 def test_definitions_cross_process_boundaries() -> None:
@@ -71,7 +74,7 @@ def test_folder_that_is_not_there() -> None:
     ("old", "new", "fault"),
     [
         ('kind = "scraped"', 'kind = "paid"', "kind: must be one of scraped, service, got 'paid'"),
-        ('format = "html"', 'format = "xml"', "format: must be one of html, json, got 'xml'"),
+        ('format = "html"', 'format = "xml"', "format: must be one of html, json, scripts, got 'xml'"),
         ('title = "Mini"', "", "title: must be given"),
         ('title = "Mini"', "title = 3", "title: must be a text, got 3"),
         ('title = "Mini"', 'titel = "Mini"', "titel: unknown key; did you mean 'title'?"),
@@ -79,11 +82,11 @@ def test_folder_that_is_not_there() -> None:
         ('name = "mini"', 'name = "Mini!"', "name: must be of a-z, 0-9 and _"),
         ("https://mini.test", "ftp://mini.test", "url: must begin with http://"),
         ("{query}", "x", "url: must hold {query} or {term}"),
-        ("{page}", "{pgae}", "url: may hold {base}, {query}, {term}, {site}, {page}, {offset}"),
+        ("{page}", "{pgae}", "url: may hold {base}, {query}, {term}, {site}, {page}, {offset}, {region}"),
         ('link = "a::attr(href)"', "", "hits.link: must be given"),
         ('each = "li"', 'each = "li["', "hits.each: must be CSS or 'xpath:…', got 'li['"),
         ('each = "li"', 'each = "xpath://li["', "hits.each: must be CSS or 'xpath:…'"),
-        ('each = "li"', 'each = ["li"]', "hits.each: must be a text, got ['li']"),
+        ('each = "li"', 'each = [3]', "hits.each: must be a text or a list of texts, got [3]"),
         ('title = "a"', "title = [3]", "hits.title: must be a text or a list of texts, got [3]"),
         ("[hits]", "paging = 3\n[hits]", "paging: must be a table [paging], got 3"),
         ("[hits]", "[paging]\nper_page = 0\n[hits]",
@@ -97,7 +100,7 @@ def test_folder_that_is_not_there() -> None:
         ("[hits]", 'query_charset = "klingon"\n[hits]', "query_charset: must be a charset"),
         ("[hits]", 'base_url = "mini.test"\n[hits]', "base_url: must begin with http://"),
         ("[hits]", '[[unwrap]]\nby = "magic"\nname = "u"\n[hits]',
-         "unwrap[1].by: must be one of attribute, parameter, base64, got 'magic'"),
+         "unwrap[1].by: must be one of attribute, parameter, base64, header, script, got 'magic'"),
         ("[hits]", '[[signals.empty]]\nin = "text"\n[hits]',
          "signals.empty[1].words: must be given with in = 'text'"),
         ("[hits]", '[[signals.empty]]\nin = "json"\npath = "x"\n[hits]',

@@ -25,7 +25,7 @@ MINI = EngineDefinition(
     url="https://mini.test/s?q={query}&p={page}",
     site_query="{term} site:{site}",
     paging=Paging(max_pages=3),
-    hits=HitFields(each="li", link=("a::attr(href)",), title=("a",), snippet=("p",)),
+    hits=HitFields(each=("li",), link=("a::attr(href)",), title=("a",), snippet=("p",)),
     signals=Signals(
         blocked=(Signal("title", words=("请稍候",)), Signal("text", words=("验证码",))),
         empty=(Signal("text", words=("没有结果",)),),
@@ -237,7 +237,7 @@ def test_charset_of_the_definition_wins() -> None:
 
 
 def test_selector_that_cannot_be_evaluated_is_an_error_of_the_definition() -> None:
-    engine = replace(MINI, hits=replace(MINI.hits, each="xpath://li[nonsense(.)]"))
+    engine = replace(MINI, hits=replace(MINI.hits, each=("xpath://li[nonsense(.)]",)))
     answer = _ask(_page(HIT), engine=engine)
     assert answer.state is AnswerState.ERROR
     assert answer.message.startswith("mini.toml: ")
@@ -245,7 +245,7 @@ def test_selector_that_cannot_be_evaluated_is_an_error_of_the_definition() -> No
 
 @pytest.mark.parametrize("path", ["xpath:count(.//a)", "xpath:string(.//a)", "xpath:.//a/@href"])
 def test_selectors_that_give_no_elements(path: str) -> None:
-    as_items = replace(MINI, hits=replace(MINI.hits, each=path))
+    as_items = replace(MINI, hits=replace(MINI.hits, each=(path,)))
     assert _ask(_page(HIT), engine=as_items).state is AnswerState.LAYOUT_CHANGED
     as_title = replace(MINI, hits=replace(MINI.hits, title=(path,), snippet=("a",)))
     assert _ask(_page(HIT), engine=as_title).hits[0].title

@@ -1,0 +1,271 @@
+"""From a query to what is sent: URL, method, headers and body, as the definition says.
+
+A key out of the environment is put in when the request is made (:func:`request_for`) and at no
+other place: :func:`query_url`, which the frontier and the database keep, never has it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta, timezone
+from urllib.parse import quote, urlencode
+
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.items import Query
+from qiaocrawl.search.records import Addition, EngineDefinition, Key
+
+CHINA_TIME = timezone(timedelta(hours=8))
+"""Days of a range begin and end at midnight there."""
+
+PERIOD_DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
+"""Days before today that a named period reaches back where it is asked for as a range (ours)."""
+
+DAY_FORMS = ("", "_epoch", "_days", "_digits", "_us")
+"""Behind ``from``, ``to`` (the last day) and ``until`` (the day after it): 2026-01-31; seconds
+since 1970 (of ``to``: its last second); days since 1970; 20260131; 1/31/2026."""
+
+_FIELD = re.compile(r"\{(\w+)\}")
+_RANGE = re.compile(r"(\d{4}-\d\d-\d\d)/(\d{4}-\d\d-\d\d)")
+_EPOCH_DAY = date(1970, 1, 1)
+_DAY_SECONDS = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class EngineRequest:
+    """One HTTP request to an engine. Keys are not shown by ``repr``."""
+
+    url: str = field(repr=False)
+    method: str = "GET"
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    body: bytes = field(default=b"", repr=False)
+
+
+def request_for(
+    definition: EngineDefinition,
+    query: Query,
+    environment: Mapping[str, str],
+    *,
+    today: date | None = None,
+) -> EngineRequest:
+    """What to send to ask *definition* for *query*; holds secrets, so it is kept nowhere.
+
+    Args:
+        environment: where keys are read from, such as ``os.environ``.
+        today: a day in China, for periods reckoned from it; the present one by default.
+
+    Raises:
+        ConfigError: as :func:`request_url`, or a key's variable is missing or cannot be sent.
+    """
+    url = request_url(definition, query, today=today)
+    headers = dict(definition.headers)
+    for key in definition.keys:
+        value = _key_value(definition, key, environment)
+        if key.header:
+            headers[key.header] = key.template.replace("{key}", value)
+        else:
+            url += ("&" if "?" in url else "?") + urlencode({key.parameter: value})
+    body = b""
+    if definition.body:
+        headers.setdefault("Content-Type", "application/json")
+        body = json.dumps(_body(definition, query, today), ensure_ascii=False).encode(
+            "utf-8", "replace"
+        )
+    return EngineRequest(url, definition.method, tuple(headers.items()), body)
+
+
+def request_url(
+    definition: EngineDefinition, query: Query, *, today: date | None = None
+) -> str:
+    """The URL that asks *definition* for *query*, without keys, percent-encoded in its charset.
+
+    An interface that is asked by POST has the same URL for all queries: see :func:`query_url`.
+
+    Raises:
+        ConfigError: the engine's base URL is not given, or *query* asks for what the engine
+            cannot do: a site, a period, several terms.
+    """
+    if "{base}" in definition.url and not definition.base_url:
+        raise ConfigError(f"engine {definition.name!r} needs a base URL, none is given")
+    additions = _additions(definition, query)
+    template = definition.url + "".join(addition.parameters for addition in additions)
+    values = _values(definition, query, today)
+    encoded = {name: _percent(text, definition.query_charset) for name, text in values.items()}
+    return _filled(template, {**encoded, "base": definition.base_url})
+
+
+def query_url(definition: EngineDefinition, query: Query) -> str:
+    """A URL that stands for *query* and no other, without secrets, the same on any day.
+
+    It is the request's own URL where that is all there is to say; otherwise what is asked
+    stands behind a ``#``, which is never sent.
+
+    Raises:
+        ConfigError: as :func:`request_url`.
+    """
+    if not definition.body and not _is_reckoned(definition, query.period):
+        return request_url(definition, query)
+    asked = {
+        "term": query.term, "also": query.also, "site": query.site, "period": query.period,
+        "page": query.page,
+    }  # fmt: skip
+    address = request_url(definition, query, today=_EPOCH_DAY)
+    encoded = urlencode(asked, doseq=True, encoding="utf-8", errors="xmlcharrefreplace")
+    return f"{address.partition('#')[0]}#{encoded}"
+
+
+def missing_variables(
+    definition: EngineDefinition, environment: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Names of the environment variables *definition* needs and does not find."""
+    return tuple(
+        key.variable for key in definition.keys if not environment.get(key.variable, "").strip()
+    )
+
+
+def day_range(period: str, today: date | None = None) -> tuple[date, date]:
+    """First day of *period* and the day after its last; a named one ends with *today*.
+
+    Raises:
+        ConfigError: *period* is no name and no ``2026-01-01/2026-02-01``.
+    """
+    if period in PERIOD_DAYS:
+        last = today or datetime.now(CHINA_TIME).date()
+        # A date the calendar does not reach is the first one it has.
+        back = min(PERIOD_DAYS[period], last.toordinal() - 1)
+        return last - timedelta(days=back), last + timedelta(days=1)
+    match = _RANGE.fullmatch(period)
+    try:
+        days = [date.fromisoformat(text) for text in match.groups()] if match else []
+    except ValueError:
+        days = []
+    if not days or days[0] >= days[1]:
+        raise ConfigError(
+            f"period must be {', '.join(PERIOD_DAYS)} or like 2026-01-01/2026-02-01, got {period!r}"
+        )
+    return days[0], days[1]
+
+
+def _additions(definition: EngineDefinition, query: Query) -> list[Addition]:
+    """What the restrictions of *query* add, in order."""
+    found = []
+    if query.site:
+        if not definition.supports_site:
+            raise ConfigError(
+                f"engine {definition.name!r} cannot be restricted to a site, got {query.site!r}"
+            )
+        found.append(definition.site)
+    if query.period:
+        if not definition.supports_period(query.period):
+            raise ConfigError(
+                f"engine {definition.name!r} cannot be restricted to the period {query.period!r}"
+            )
+        is_named = query.period in dict(definition.period.names)
+        found.append(definition.period.named if is_named else definition.period.ranged)
+    most = definition.any_of.max_terms if definition.supports_any else 1
+    if len({query.term, *query.also}) > most:
+        raise ConfigError(
+            f"engine {definition.name!r} can be asked for {most} term(s) at once, "
+            f"got {query.term!r} and {', '.join(query.also)}"
+        )
+    return found
+
+
+def _is_reckoned(definition: EngineDefinition, period: str) -> bool:
+    return period in PERIOD_DAYS and period not in dict(definition.period.names)
+
+
+def _values(
+    definition: EngineDefinition, query: Query, today: date | None
+) -> dict[str, str]:
+    """All fields of the templates, not encoded."""
+    paging = definition.paging
+    values = {
+        "term": _terms(definition, query),
+        "site": query.site,
+        "page": str(paging.first_page + query.page - 1),
+        "offset": str(paging.first_offset + (query.page - 1) * paging.per_page),
+        "base": definition.base_url,
+        "region": definition.region,
+        "period": dict(definition.period.names).get(query.period, ""),
+    }
+    if query.period and not values["period"]:
+        values |= _day_values(*day_range(query.period, today))
+    words = values["term"]
+    for addition in _additions(definition, query):
+        if addition.query:
+            words = _filled(addition.query, {**values, "term": words})
+    return {**values, "query": words}
+
+
+def _terms(definition: EngineDefinition, query: Query) -> str:
+    if not set(query.also) - {query.term}:
+        return query.term
+    terms = dict.fromkeys((query.term, *query.also))
+    # White space would divide a term of two words among its neighbours.
+    quoted = (f'"{term}"' if len(term.split()) > 1 else term for term in terms)
+    return definition.any_of.query.replace("{terms}", definition.any_of.join.join(quoted))
+
+
+def _day_values(first: date, after: date) -> dict[str, str]:
+    last = after - timedelta(days=1)
+    values: dict[str, str] = {}
+    bounds = (("from", first, 0), ("to", last, _DAY_SECONDS - 1), ("until", after, 0))
+    for name, day, seconds in bounds:
+        midnight = datetime(day.year, day.month, day.day, tzinfo=CHINA_TIME)
+        forms = (
+            day.isoformat(), str(int(midnight.timestamp()) + seconds),
+            str((day - _EPOCH_DAY).days), day.isoformat().replace("-", ""),
+            f"{day.month}/{day.day}/{day.year}",
+        )  # fmt: skip
+        values |= {name + form: text for form, text in zip(DAY_FORMS, forms, strict=True)}
+    return values
+
+
+def _body(definition: EngineDefinition, query: Query, today: date | None) -> object:
+    values = _values(definition, query, today)
+    merged = json.loads(definition.body)
+    for addition in _additions(definition, query):
+        if addition.body:
+            merged = _merged(merged, json.loads(addition.body))
+    return _filled_body(merged, values)
+
+
+def _merged(under: object, over: object) -> object:
+    if not isinstance(under, dict) or not isinstance(over, dict):
+        return over
+    return {**under, **{name: _merged(under.get(name), value) for name, value in over.items()}}
+
+
+def _filled_body(template: object, values: Mapping[str, str]) -> object:
+    if isinstance(template, dict):
+        return {name: _filled_body(value, values) for name, value in template.items()}
+    if isinstance(template, list):
+        return [_filled_body(value, values) for value in template]
+    if template in ("{page}", "{offset}"):
+        return int(values[str(template)[1:-1]])
+    return _filled(template, values) if isinstance(template, str) else template
+
+
+def _key_value(
+    definition: EngineDefinition, key: Key, environment: Mapping[str, str]
+) -> str:
+    value = environment.get(key.variable, "").strip()
+    if not value:
+        raise ConfigError(
+            f"engine {definition.name!r} needs a key: set the environment variable {key.variable}"
+        )
+    if not (value.isascii() and value.isprintable()):
+        raise ConfigError(f"environment variable {key.variable} must be printable ASCII")
+    return value
+
+
+def _percent(text: str, charset: str) -> str:
+    # Browsers send characters the form's charset lacks as &#…; references.
+    return quote(text.encode(charset, "xmlcharrefreplace"), safe="")
+
+
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    return _FIELD.sub(lambda match: values[match[1]], template)
