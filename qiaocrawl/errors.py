@@ -13,6 +13,9 @@ QiaoError
 ├── ModelError             a stored model of a crawl order that is damaged or not its own
 ├── OntologyError          a wordnet that cannot be read or kept
 ├── RobotsUnreachableError a host whose robots.txt cannot be had is not asked for now
+├── BlockedError           an answer that is a block rather than the page
+├── ProxyError             what a proxy did instead of asking the site; shows no password
+│   └── ProxiesRestError   no proxy is left for a host, and it is not asked directly
 └── ReplayError            a recorded web that cannot be read
 
 Messages name the thing, the bad value with ``!r`` and what is allowed.
@@ -89,6 +92,33 @@ class RobotsUnreachableError(QiaoError):
 
     ``retry_seconds`` is when robots.txt may be asked for again.
     """
+
+    def __init__(self, message: str, retry_seconds: float) -> None:
+        super().__init__(message)
+        self.retry_seconds = retry_seconds
+
+
+class BlockedError(QiaoError):
+    """An answer that is a block rather than the page; the message says what was seen.
+
+    ``pause_seconds`` is how long the host is to be left alone, None where only this page is in
+    doubt; ``give_up`` leaves the host until the next run.
+    """
+
+    def __init__(
+        self, message: str, pause_seconds: float | None = None, *, give_up: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.pause_seconds = pause_seconds
+        self.give_up = give_up
+
+
+class ProxyError(QiaoError):
+    """What a proxy did instead of asking the site; the message shows no user or password."""
+
+
+class ProxiesRestError(ProxyError):
+    """No proxy is left for a host now; ``retry_seconds`` is when one may be."""
 
     def __init__(self, message: str, retry_seconds: float) -> None:
         super().__init__(message)

@@ -180,6 +180,47 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_ALLOW_ADDRESSES", "", "host or address[:port], comma separated",
            "Origins inside private networks that may be fetched; everything else private is "
            "refused.", _names),
+    # not being blocked
+    Option("QIAO_TURNS", "", "SITE=WORK/REST in seconds, comma separated",
+           "Time-shared visits: a host or engine is asked for WORK seconds and then rests for "
+           "REST seconds while others work; SITE may be *.domain or *.", _names),
+    Option("QIAO_IDENTITIES", "", "SITE=NAME, comma separated",
+           "Browser identity shown to a host or engine instead of our own user agent: a name, "
+           "`rotate` for one of all that a host keeps until it blocks us, or `honest`. "
+           "robots.txt is judged by our own name all the same.", _names),
+    Option("QIAO_IDENTITIES_FILE", "", "TOML file",
+           "Browser identities to use instead of the shipped ones.", _text),
+    Option("QIAO_PROXIES", "", "SITE, comma separated",
+           "Hosts or engines asked through the proxy pool, and never directly; SITE=direct "
+           "takes one out of *.domain or *.", _names),
+    Option("QIAO_PROXY_POOL", "", "file, URL or `database`",
+           "Where the proxies stand: a list, the address of a provider's list, or `qiaocrawl "
+           "proxies add`.", _text, secret=True),
+    Option("QIAO_PROXY_REFRESH_SECONDS", 300.0, "s",
+           "How often the list of proxies is read anew.", _number(1, 86400)),
+    Option("QIAO_PROXY_AT_ONCE", 4, "requests", "Requests of one proxy at a time.",
+           _count(1, 1000)),
+    Option("QIAO_PROXY_PER_MINUTE", 0, "requests",
+           "Requests of one proxy within a minute; 0 = no limit.", _count(0, 10**6)),
+    Option("QIAO_PROXY_PAUSE_SECONDS", 60.0, "s",
+           "First rest of a proxy that failed; each further one is four times as long.",
+           _number(0, 86400)),
+    Option("QIAO_PROXY_RESOLVES", False, "on/off",
+           "Proxies look names up that cannot be looked up here: only literal addresses are "
+           "checked then, and a proxy may be led to a private one.", _flag),
+    Option("QIAO_PROXY_OR_DIRECT", False, "on/off",
+           "Ask directly when no proxy is left; the site sees this machine's address then.",
+           _flag),
+    Option("QIAO_BLOCK_DETECTION", True, "on/off",
+           "Recognise captchas, ban pages, check pages and the like, and leave the host alone "
+           "for a while.", _flag),
+    Option("QIAO_BLOCK_PAUSE_SECONDS", 60.0, "s",
+           "First pause of a host that blocks us or does not answer; each further one is four "
+           "times as long, and after two the host is left until the next run.",
+           _number(0, 86400)),
+    Option("QIAO_BLOCK_RETRIES", 2, "tries",
+           "Times a blocked or failed request is tried at once with another identity or proxy, "
+           "where QIAO_IDENTITIES=rotate or QIAO_PROXIES allow one.", _count(0, 10)),
     # limits
     Option("QIAO_MAX_PAGES", 0, "pages", "Stop a crawl after this many pages; 0 = no limit.",
            _count(0, 10**9)),

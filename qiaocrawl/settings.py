@@ -99,8 +99,16 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "middlewares.stored.StoredPageMiddleware": 50,
     "middlewares.guard.GuardMiddleware": 60,
+    # Before robots.txt: without a living proxy its host is not asked for that either.
+    "middlewares.proxy.ProxyPauseMiddleware": 70,
     "middlewares.robots.RobotsMiddleware": 100,
+    # Before Scrapy's own user agent (500) and default headers (400).
+    "middlewares.identity.IdentityMiddleware": 390,
     "middlewares.render.RenderMiddleware": 560,
+    # Reads pages: after they are unpacked (590).
+    "middlewares.blocks.BlockMiddleware": 585,
+    # Chooses the cookie jar too, so before the cookies; Scrapy's proxy middleware is at 750.
+    "middlewares.proxy.ProxyMiddleware": 695,
     # Scrapy's own downloads the public suffix list from the network.
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
     "middlewares.cookies.OfflineCookiesMiddleware": 700,

@@ -74,6 +74,7 @@ class SearchSpider(FrontierSpider):
         query = query_of(lease)
         engine = self.runtime.catalogue.engine(query.engine)
         answer = read_answer(engine, query, page.status, dict(page.headers), page.body)
+        self.care.searched(lease, answer)
         found = ((hit, canonical_url(hit.url)) for hit in answer.hits)
         return SearchedPage(
             lease, page, query, answer, tuple((hit, link_to(url)) for hit, url in found if url)

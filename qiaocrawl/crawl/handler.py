@@ -16,6 +16,7 @@ from scrapy.responsetypes import responsetypes
 from scrapy.utils.httpobj import urlparse_cached
 
 from qiaocrawl.archive import RecordedPage
+from qiaocrawl.crawl.proxy_gate import ProxyGate
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError
 from qiaocrawl.guard import Allowance, is_public_address, looks_like_address
@@ -40,6 +41,7 @@ class GuardedDownloadHandler:
         runtime = runtime_of(crawler)
         options = runtime.options
         self._allowance = Allowance.parse(options["QIAO_ALLOW_ADDRESSES"])
+        self._gate = ProxyGate(self._allowance, proxy_resolves=options["QIAO_PROXY_RESOLVES"])
         self._demo: str = options["QIAO_DEMO"]
         self._replay = runtime.recorded_web
         self._network = _network_handler(crawler, rendering=options["QIAO_RENDER"])
@@ -65,6 +67,7 @@ class GuardedDownloadHandler:
         if self._demo and host.endswith(_DEMO_SUFFIX):
             return await self._download_demo(request)
         self._check_origin(host, parts.port or _DEFAULT_PORTS.get(parts.scheme, 0))
+        await self._gate.check(request)
         return await self._cancellable(self._network.download_request(request))
 
     def cancel_all(self) -> int:

@@ -1,23 +1,32 @@
-"""How much each host is asked: fetches under way, pauses, pages of this run."""
+"""How much each host is asked: fetches under way, pauses, turns, pages of this run."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable, Collection
+from dataclasses import replace
 
-from qiaocrawl.crawl.limits import Limits
+from sqlalchemy import Connection
+
+from qiaocrawl.crawl.limits import Fetches, Limits
+from qiaocrawl.storage import frontier
+from qiaocrawl.storage.hosts import host_names
+
+FOREVER = float("inf")
+"""A pause that lasts to the end of the run: the host is given up for now."""
 
 
 class HostUse:
     """Says which hosts may be asked now.
 
     Args:
-        fetches_per_host: most fetches of one host at a time.
+        fetches: how many at a time, and whose turn it is.
         limits: of the run.
     """
 
-    def __init__(self, fetches_per_host: int, limits: Limits) -> None:
-        self._fetches_per_host = fetches_per_host
+    def __init__(self, fetches: Fetches, limits: Limits) -> None:
+        self._fetches = fetches
         self._limits = limits
         self._downloading: Counter[str] = Counter()
         self._asked: Counter[str] = Counter()
@@ -40,24 +49,54 @@ class HostUse:
             del self._downloading[host]
 
     def park(self, host: str, seconds: float) -> None:
-        """Ask *host* nothing for *seconds*."""
+        """Ask *host* nothing for *seconds*; FOREVER is the rest of the run."""
         until = time.monotonic() + seconds
         self._parked[host] = max(until, self._parked.get(host, 0.0))
 
     def is_free(self, host: str) -> bool:
         """Whether *host* may be asked now."""
-        busy = self._downloading[host] >= self._fetches_per_host
-        return not busy and self._parked.get(host, 0.0) <= time.monotonic()
+        if self._downloading[host] >= self._fetches.per_host:
+            return False
+        if self._parked.get(host, 0.0) > time.monotonic():
+            return False
+        rest = self._fetches.rest_seconds(host)
+        if rest > 0:
+            self.park(host, rest)
+        return rest <= 0
 
     @property
     def parked(self) -> set[str]:
-        """Hosts that asked to wait and still do."""
+        """Hosts that rest and will be asked again in this run."""
         now = time.monotonic()
         self._parked = {host: until for host, until in self._parked.items() if until > now}
-        return set(self._parked)
+        return set(self._parked) - self._given_up
 
     @property
     def spent(self) -> set[str]:
-        """Hosts of which the run has asked for all the pages it may."""
+        """Hosts that are asked nothing more in this run: given up, or at their most pages."""
         most = self._limits.pages_per_host
-        return {host for host, pages in self._asked.items() if pages >= most} if most else set()
+        full = {host for host, pages in self._asked.items() if pages >= most} if most else set()
+        return full | self._given_up
+
+    @property
+    def why_spent(self) -> str:
+        """Why a run ends of which only rows of spent hosts are left."""
+        return "hosts_given_up" if self._given_up else "limit_pages_per_host"
+
+    @property
+    def _given_up(self) -> set[str]:
+        return {host for host, until in self._parked.items() if until == FOREVER}
+
+
+def nothing_elsewhere(
+    rows: frontier.Scope, spent: Collection[str]
+) -> Callable[[Connection], bool]:
+    """An operation that says whether *rows* hold nothing on other hosts than *spent*."""
+
+    def operation(c: Connection) -> bool:
+        hosts = host_names(c) if rows.hosts is None else rows.hosts
+        others = replace(rows, hosts=frozenset(hosts) - frozenset(spent))
+        left = frontier.remaining(c, others, now=time.time())
+        return not left.pending and not left.leased
+
+    return operation

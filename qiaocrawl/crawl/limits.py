@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -20,9 +21,19 @@ class Limits:
         return "limit_seconds" if self.seconds and seconds >= self.seconds else ""
 
 
+def _no_rest(host: str) -> float:
+    return 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Fetches:
-    """Most fetches at a time: of one host, and of all."""
+    """How hosts are asked.
+
+    Attributes:
+        per_host, at_once: most fetches at a time, of one host and of all.
+        rest_seconds: how long a host still rests now; 0 while it is its turn.
+    """
 
     per_host: int
     at_once: int
+    rest_seconds: Callable[[str], float] = _no_rest

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from scrapy.resolver import CachingThreadedResolver
 from twisted.internet.error import DNSLookupError
 
+from qiaocrawl.crawl.proxy_gate import proxy_hosts
 from qiaocrawl.crawl.wiring import options_from_settings
 from qiaocrawl.guard import Allowance, is_public_address
 
@@ -45,6 +46,8 @@ class GuardedResolver(CachingThreadedResolver):
         return found.addCallback(self._checked, name)
 
     def _checked(self, address: str, name: str) -> str:
-        if self.allowance.names(name) or is_public_address(address):
+        # Requests that would go to a proxy's host directly never come as far as here.
+        named = self.allowance.names(name) or name in proxy_hosts
+        if named or is_public_address(address):
             return address
         raise DNSLookupError(f"{name!r} resolves to {address}, which is no public address")

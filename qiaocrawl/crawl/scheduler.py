@@ -16,6 +16,8 @@ from scrapy.dupefilters import BaseDupeFilter
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import build_from_crawler, load_object
 
+from qiaocrawl.crawl.access import access_of
+from qiaocrawl.crawl.another import HeldRequests
 from qiaocrawl.crawl.limits import Fetches, Limits
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import runtime_of
@@ -47,6 +49,8 @@ class FrontierScheduler(BaseScheduler):
         )
         self._worker: FrontierWorker | None = None
         self._watch_task: asyncio.Task[None] | None = None
+        first_seconds = self._runtime.options["QIAO_FRONTIER_RETRY_SECONDS"]
+        self._held = HeldRequests(first_seconds, self._wake)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -74,6 +78,7 @@ class FrontierScheduler(BaseScheduler):
             fetches=Fetches(
                 settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
                 settings.getint("CONCURRENT_REQUESTS"),
+                access_of(self._crawler).rest_seconds,
             ),
             run_id=self._runtime.start_run(spider.name, spider.topic, spider.asked),
             wake=self._wake,
@@ -96,9 +101,11 @@ class FrontierScheduler(BaseScheduler):
         if self._worker is None:
             return
         remaining = await self._worker.close()
+        desk = access_of(self._crawler)
+        await desk.close()
         stats = self._crawler.stats
         stats.set_value("qiaocrawl/frontier/remaining", remaining)
-        for name, number in self._worker.numbers().items():
+        for name, number in {**self._worker.numbers(), **desk.numbers()}.items():
             stats.set_value(name, number)
         self._runtime.finish_run(reason, stats.get_stats(), remaining)
         if remaining:
@@ -114,7 +121,13 @@ class FrontierScheduler(BaseScheduler):
         return self._worker is not None and not self._worker.drained
 
     def enqueue_request(self, request: Request) -> bool:
-        """Store the candidate a spider's ``start()`` proposes; others belong in the items."""
+        """Store the candidate a spider's ``start()`` proposes; others belong in the items.
+
+        Another try of a request comes here too: its lease is still out.
+        """
+        if "lease" in request.meta:
+            self._held.hold(request)
+            return True
         candidate = request.meta.get("candidate")
         if candidate is None or self._worker is None:
             raise ValueError(f"request {request.url!r} carries no frontier candidate")
@@ -126,6 +139,8 @@ class FrontierScheduler(BaseScheduler):
     def next_request(self) -> Request | None:
         """The best lease whose host may be asked now."""
         assert self._worker is not None
+        if (held := self._held.next()) is not None:
+            return held
         lease = self._worker.next_lease()
         if self._worker.stop_reason:
             self._stop_crawl(self._worker.stop_reason)

@@ -12,11 +12,14 @@ from scrapy import Request, Spider
 from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
 
 from qiaocrawl.backoff import backoff_seconds
+from qiaocrawl.crawl.care import HostCare
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import (
     AddressRefusedError,
+    BlockedError,
     ConfigError,
+    ProxiesRestError,
     QiaoError,
     RobotsUnreachableError,
     StorageError,
@@ -61,6 +64,7 @@ class FrontierSpider(Spider):
     scope: CrawlScope
     policy: FollowPolicy
     ordering: CrawlOrdering
+    care: HostCare
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -75,6 +79,7 @@ class FrontierSpider(Spider):
         try:
             spider.check_arguments()
             spider.runtime = runtime_of(crawler)
+            spider.care = HostCare(spider)
             spider.prepare()
             spider.prepare_order()
             spider.runtime.check_choices()
@@ -200,7 +205,12 @@ class FrontierSpider(Spider):
         reason = f"{type(error).__name__}: {error}"[:300]
         if isinstance(error, AddressRefusedError):
             await self.finish(lease, Outcome.REFUSED, str(error))
+        elif isinstance(error, BlockedError):
+            await self.care.blocked(lease, error)
+        elif isinstance(error, ProxiesRestError):
+            self.care.without_proxy(lease, error)
         elif isinstance(error, RobotsUnreachableError):
+            self.care.silent(lease, error)
             await self.leave_host_alone(lease, str(error), error.retry_seconds)
         elif isinstance(error, IgnoreRequest):
             # Scrapy ignores what robots.txt forbids, and bodies that unpack without end.
@@ -213,6 +223,7 @@ class FrontierSpider(Spider):
                 await self.finish(lease, Outcome.TOO_LARGE, reason)
             # A stopping crawl gives the lease back when it closes.
         else:
+            self.care.silent(lease, error)
             await self.try_again(lease, reason)
 
     # --- what went wrong behind the edge ------------------------------------------------

@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.alias_learning import AliasLearning
 from qiaocrawl.crawl.closing import Opening, closing
-from qiaocrawl.crawl.host_use import HostUse
+from qiaocrawl.crawl.host_use import HostUse, nothing_elsewhere
 from qiaocrawl.crawl.limits import Fetches, Limits
 from qiaocrawl.crawl.ready import ReadyLeases
 from qiaocrawl.crawl.supply import LearnedSupply, StoredSupply
@@ -71,7 +71,7 @@ class FrontierWorker:
         self._rows_per_host = fetches.per_host * _ROWS_PER_FETCH
         self._supply, self._ready = self._order_leases(fetches)
         self._outstanding: dict[int, Lease] = {}
-        self._hosts = HostUse(fetches.per_host, limits)
+        self._hosts = HostUse(fetches, limits)
         self._unflushed = 0
         self._starved = True
         self._event = asyncio.Event()
@@ -158,7 +158,7 @@ class FrontierWorker:
         self._hosts.end(lease.host)
 
     def park(self, host: str, seconds: float) -> None:
-        """Ask *host* nothing for *seconds* (Retry-After); its rows go back meanwhile."""
+        """Ask *host* nothing for *seconds* (Retry-After, blocks); its rows go back meanwhile."""
         self._hosts.park(host, seconds)
         returned = self._ready.take_host(host)
         if returned:
@@ -348,8 +348,8 @@ class FrontierWorker:
         if not left.pending and not left.leased:
             self.drained = True
             self._wake_caller()
-        elif self._only_spent_hosts_wait(left):
-            self.stop("limit_pages_per_host")
+        elif await self._only_spent_hosts_wait():
+            self.stop(self._hosts.why_spent)
         elif await self._ordering.is_below_threshold() and not self._outstanding:
             self.stop("below_threshold")
 
@@ -360,9 +360,9 @@ class FrontierWorker:
             self._starved = True
             self._event.set()
 
-    def _only_spent_hosts_wait(self, left: frontier.Remaining) -> bool:
-        due = left.next_due is None or left.next_due <= time.time()
-        return bool(self._hosts.spent and due and not left.leased and not self._hosts.parked)
+    async def _only_spent_hosts_wait(self) -> bool:
+        spent = self._hosts.spent
+        return bool(spent) and await self._runtime.write(nothing_elsewhere(self._rows, spent))
 
     def _limit_reached(self) -> bool:
         seconds = time.monotonic() - self._started_at

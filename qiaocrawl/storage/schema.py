@@ -19,6 +19,7 @@
     visit ── url, topic                     the log of fetched pages and where their links led
     decision ── url                         why a URL was fetched when it was
     order_model ── topic                    what crawl orders have learnt
+    proxy                                   proxies an operator added, and how they have done
 
 Changing a table means a new file in ``migrations/versions/``; a test compares the two.
 """
@@ -496,4 +497,25 @@ order_model = _table(
     Column("model", blob_type(), nullable=False),
     Index(None, "topic_id", "strategy", "host", "version"),
     **LOG_TABLE_OPTIONS,
+)
+
+proxy = _table(
+    "proxy",
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("scheme", code_type(8), nullable=False),
+    Column("host", code_type(MAX_HOST_CHARS), nullable=False),
+    Column("port", Integer, nullable=False),
+    Column("login", name_type(100), nullable=False),
+    # The environment variable that holds the password, which is stored nowhere.
+    Column("password_env", code_type(100), nullable=False),
+    Column("note", name_type(200), nullable=False),
+    Column("added_at", time_type(), nullable=False),
+    # Decayed counts and mean, see access.pool.
+    Column("successes", seconds_type(), nullable=False),
+    Column("failures", seconds_type(), nullable=False),
+    Column("latency_seconds", seconds_type(), nullable=False),
+    Column("failures_in_row", Integer, nullable=False),
+    # Epoch seconds; 0 for one that does not rest.
+    Column("resting_until", seconds_type(), nullable=False),
+    UniqueConstraint("scheme", "host", "port", "login"),
 )

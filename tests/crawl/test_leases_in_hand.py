@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qiaocrawl.crawl.host_use import HostUse
-from qiaocrawl.crawl.limits import Limits
+from qiaocrawl.crawl.limits import Fetches, Limits
 from qiaocrawl.crawl.ready import ReadyLeases
 from qiaocrawl.items import Lease, Queue
 
@@ -43,7 +43,7 @@ def test_present_scores_decide_where_they_change() -> None:
 
 
 def test_hosts_are_busy_parked_or_spent() -> None:
-    hosts = HostUse(2, Limits(pages_per_host=3))
+    hosts = HostUse(Fetches(2, 8), Limits(pages_per_host=3))
     for _ in range(2):
         assert hosts.is_free("a")
         hosts.begin("a")

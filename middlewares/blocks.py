@@ -1,0 +1,102 @@
+"""Looks at every answer for a block; what a block looks like stands in ``access.blocks``."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import NotConfigured
+
+from qiaocrawl.access.blocks import BlockKind, BlockSign, find_block
+from qiaocrawl.crawl.access import access_of, host_of_request
+from qiaocrawl.crawl.another import another_try
+from qiaocrawl.crawl.spider import fetched_page
+from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.errors import BlockedError
+from qiaocrawl.items import Lease, Queue
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+# Statuses with which a server, or the proxy before it, says that it did not do its work.
+_NOT_SERVED = frozenset({502, 503, 504})
+
+
+class BlockMiddleware:
+    """Retries a blocked request as somebody else where that is allowed, else reports the block.
+
+    Result pages of search engines are judged by the engine's own definition; here they are
+    only asked for anew.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._desk = access_of(crawler)
+        if not runtime_of(crawler).options["QIAO_BLOCK_DETECTION"] or self._desk.off:
+            raise NotConfigured
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Scrapy's constructor."""
+        return cls(crawler)
+
+    def process_response(self, request: Request, response: Response) -> Response | Request:
+        """The response, or the request for another try.
+
+        Raises:
+            BlockedError: it is a block, and the URL goes back to the frontier.
+        """
+        lease: Lease | None = request.meta.get("lease")
+        if lease is not None and lease.stored:
+            return response
+        host = host_of_request(request)
+        sign = find_block(fetched_page(response), self._desk.sizes)
+        if sign is None:
+            self._went_well(request, response, host, lease)
+            return response
+        self._desk.counts[f"blocks/{sign.kind}"] += 1
+        if (again := self._as_somebody_else(request, host, sign)) is not None:
+            return again
+        if lease is not None and lease.queue is not Queue.SEARCH:
+            self._report(response, lease, sign)
+        return response
+
+    def _went_well(
+        self, request: Request, response: Response, host: str, lease: Lease | None
+    ) -> None:
+        proxy = request.meta.get("access_proxy")
+        if proxy is not None and response.status in _NOT_SERVED:
+            self._desk.pool.unanswered(proxy, host, time.monotonic())
+        elif proxy is not None:
+            latency: float = request.meta.get("download_latency", 0.0)
+            self._desk.pool.answered(proxy, host, latency)
+        if lease is not None and lease.queue is not Queue.SEARCH and response.status == 200:
+            self._desk.answered(host)
+            self._desk.sizes.add(response.url, len(response.body))
+
+    def _as_somebody_else(self, request: Request, host: str, sign: BlockSign) -> Request | None:
+        proxy = request.meta.get("access_proxy")
+        if proxy is not None:
+            self._desk.pool.blocked(proxy, host, time.monotonic())
+            request.meta["access_tried"] = (*request.meta.get("access_tried", ()), proxy)
+        if not self._desk.can_switch(host):
+            return None
+        self._desk.switch(host)
+        return another_try(self._crawler, request, sign.kind)
+
+    def _report(self, response: Response, lease: Lease, sign: BlockSign) -> None:
+        # A host that asks to wait says for how long; the spider keeps to that.
+        if sign.kind is BlockKind.BUSY:
+            return
+        strike = self._desk.struck(lease.host, sign)
+        if strike is not None:
+            raise BlockedError(str(sign), strike.pause_seconds, give_up=strike.give_up)
+        if sign.kind is not BlockKind.LOGIN and lease.failures == 0:
+            raise BlockedError(str(sign))
+        # Twice the same: it is taken as it is.
+        self._desk.counts["blocks/let_through"] += 1
+        self._desk.sizes.add(response.url, len(response.body))

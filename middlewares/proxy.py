@@ -1,0 +1,187 @@
+"""Asks the hosts the operator named through the proxy pool, and never directly.
+
+Which proxy, and what its answers are worth, is decided in ``qiaocrawl.access.pool``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.core.downloader.handlers.http11 import TunnelError
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+)
+from scrapy.utils.httpobj import urlparse_cached
+
+from qiaocrawl.crawl.access import access_of, host_of_request
+from qiaocrawl.crawl.another import another_try
+from qiaocrawl.crawl.proxy_gate import proxy_hosts
+from qiaocrawl.crawl.proxy_source import DOWNLOAD_ERRORS
+from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.errors import AddressRefusedError, ProxiesRestError, ProxyError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from qiaocrawl.access.proxies import Proxy
+
+_PROXY_AUTHENTICATION_REQUIRED = 407
+_LONGEST_WAIT_SECONDS = 10.0
+_REFUSES_US = ("'status': 401", "'status': 407")
+
+logger = logging.getLogger(__name__)
+
+
+class ProxyPauseMiddleware:
+    """Stands before robots.txt: a host without a living proxy is asked for nothing at all."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._desk = access_of(crawler)
+        self._or_direct: bool = runtime_of(crawler).options["QIAO_PROXY_OR_DIRECT"]
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Scrapy's constructor."""
+        return cls(crawler)
+
+    async def process_request(self, request: Request) -> None:
+        """Raise ProxiesRestError when all proxies for the host rest."""
+        host = host_of_request(request)
+        desk = self._desk
+        if self._or_direct or desk.source is None or not desk.is_proxied(host):
+            return
+        await desk.source.keep_fresh()
+        scheme = urlparse_cached(request).scheme
+        seconds, all_rest = desk.pool.wait_seconds(host, scheme, time.monotonic())
+        if all_rest:
+            raise ProxiesRestError(f"no proxy is left for {host}", seconds)
+
+
+class ProxyMiddleware:
+    """Gives a request its proxy, and takes back what became of it."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._desk = access_of(crawler)
+        self._or_direct: bool = runtime_of(crawler).options["QIAO_PROXY_OR_DIRECT"]
+        crawler.signals.connect(self._left_downloader, signal=signals.request_left_downloader)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Scrapy's constructor."""
+        return cls(crawler)
+
+    async def process_request(self, request: Request) -> None:
+        """Choose the proxy of the host's session, and its cookie jar.
+
+        Raises:
+            ProxiesRestError: none is left, and the operator allowed no direct connection.
+        """
+        host = host_of_request(request)
+        _forget_old(request)
+        # A redirect keeps to the pool it began with, wherever it leads.
+        proxy = None
+        if self._desk.is_proxied(host) or request.meta.get("access_pooled"):
+            proxy = await self._take(request, host)
+        if proxy is not None:
+            request.meta["access_pooled"] = True
+            request.meta["access_proxy"] = proxy
+            request.meta["access_proxy_in_use"] = True
+            # Scrapy's proxy middleware makes the header of it and takes the password out.
+            request.meta["proxy"] = proxy.secret_url
+            proxy_hosts.add(proxy.host)
+            self._desk.counts["proxies/requests"] += 1
+        jar = self._desk.jar(host, proxy)
+        given = request.meta.get("cookiejar")
+        if jar is not None and (given is None or str(given).startswith("access:")):
+            request.meta["cookiejar"] = jar
+
+    def process_response(self, request: Request, response: Response) -> Response | Request:
+        """A proxy that asks who we are is of no use; the answer is not the site's."""
+        proxy = self._used(request)
+        if proxy is None or response.status != _PROXY_AUTHENTICATION_REQUIRED:
+            return response
+        return self._failed(request, proxy, sure=True, why="asks for a login")
+
+    def process_exception(self, request: Request, exception: Exception) -> Request | None:
+        """No answer: another proxy is tried, then the URL goes back to the frontier.
+
+        Raises:
+            ProxyError: instead of *exception*, whose words may come from the proxy.
+        """
+        self._release(request)
+        proxy = self._used(request)
+        passing = (AddressRefusedError, DownloadCancelledError)
+        if proxy is None or isinstance(exception, passing):
+            return None
+        if not isinstance(exception, DOWNLOAD_ERRORS):
+            return None
+        refused = isinstance(exception, (DownloadConnectionRefusedError, CannotResolveHostError))
+        if isinstance(exception, TunnelError):
+            refused = any(words in str(exception) for words in _REFUSES_US)
+        return self._failed(request, proxy, sure=refused, why=type(exception).__name__)
+
+    # --- behind it ----------------------------------------------------------------------
+
+    async def _take(self, request: Request, host: str) -> Proxy | None:
+        desk, pool = self._desk, self._desk.pool
+        assert desk.source is not None
+        await desk.source.keep_fresh()
+        scheme = urlparse_cached(request).scheme
+        until = time.monotonic() + _LONGEST_WAIT_SECONDS
+        while True:
+            now = time.monotonic()
+            proxy = pool.take(host, scheme, now, request.meta.get("access_tried", ()))
+            if proxy is not None:
+                return proxy
+            seconds, all_rest = pool.wait_seconds(host, scheme, now)
+            if all_rest and self._or_direct:
+                logger.warning("no proxy is left for %s: it is asked directly", host)
+                desk.counts["proxies/direct"] += 1
+                return None
+            if all_rest or now >= until:
+                raise ProxiesRestError(f"no proxy is left for {host}", seconds)
+            await asyncio.sleep(seconds)
+
+    def _failed(self, request: Request, proxy: Proxy, *, sure: bool, why: str) -> Request:
+        host, now = host_of_request(request), time.monotonic()
+        if sure:
+            self._desk.pool.failed(proxy, now)
+        else:
+            self._desk.pool.unanswered(proxy, host, now)
+        self._desk.counts["proxies/failures"] += 1
+        request.meta["access_tried"] = (*request.meta.get("access_tried", ()), proxy)
+        again = another_try(self._crawler, request, f"proxy {why}")
+        if again is None:
+            raise ProxyError(f"proxy {proxy}: {why}")
+        return again
+
+    def _used(self, request: Request) -> Proxy | None:
+        return request.meta.get("access_proxy")
+
+    def _left_downloader(self, request: Request) -> None:
+        self._release(request)
+
+    def _release(self, request: Request) -> None:
+        if request.meta.pop("access_proxy_in_use", False):
+            self._desk.pool.release(request.meta["access_proxy"])
+
+
+def _forget_old(request: Request) -> None:
+    """Take away what an earlier try of this request, or the one it is a redirect of, had."""
+    old = request.meta.pop("access_proxy", None)
+    request.meta.pop("access_proxy_in_use", None)
+    if old is not None:
+        for name in ("proxy", "_auth_proxy", "_scheme_proxy"):
+            request.meta.pop(name, None)
+        request.headers.pop(b"Proxy-Authorization", None)

@@ -1,0 +1,86 @@
+"""What a spider does about hosts that block, keep silent, or have no proxy left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qiaocrawl.access.blocks import BlockKind, BlockSign
+from qiaocrawl.backoff import backoff_seconds
+from qiaocrawl.crawl.access import access_of
+from qiaocrawl.crawl.host_use import FOREVER
+from qiaocrawl.errors import BlockedError, ProxiesRestError, ProxyError
+from qiaocrawl.items import AnswerState, Outcome
+
+if TYPE_CHECKING:
+    from qiaocrawl.access.health import Strike
+    from qiaocrawl.crawl.spider import FrontierSpider
+    from qiaocrawl.items import Lease, SearchAnswer
+
+_HOST_IS_THERE = ("IgnoreRequest: HTTP", "ProxyError:", "ProxiesRestError:")
+_NOT_ANSWERED = (AnswerState.BLOCKED, AnswerState.DECOY)
+
+
+class HostCare:
+    """Parks hosts, gives them up for this run, and says what becomes of the URL in hand."""
+
+    def __init__(self, spider: FrontierSpider) -> None:
+        self._spider = spider
+        self._desk = access_of(spider.crawler)
+
+    async def blocked(self, lease: Lease, error: BlockedError) -> None:
+        """*lease* was answered by a block: it waits again, longer each time, then is BLOCKED."""
+        spider, reason = self._spider, str(error)
+        if error.pause_seconds is not None:
+            self._rest(lease.host, error.pause_seconds, reason, give_up=error.give_up)
+        if error.give_up:
+            spider.worker.give_back(lease, f"host given up for this run: {reason}")
+            return
+        options = spider.runtime.options
+        if lease.failures + 1 >= options["QIAO_FRONTIER_MAX_FAILURES"]:
+            self._desk.counts["blocks/given_up"] += 1
+            await spider.finish(lease, Outcome.BLOCKED, reason)
+            return
+        pause = backoff_seconds(lease.failures + 1, options["QIAO_FRONTIER_RETRY_SECONDS"])
+        self._desk.counts["blocks/returned"] += 1
+        await spider.worker.retry(
+            lease, reason=reason, pause_seconds=max(pause, error.pause_seconds or 0.0)
+        )
+        spider.count(f"outcome/{Outcome.RETRY}")
+
+    def without_proxy(self, lease: Lease, error: ProxiesRestError) -> None:
+        """No proxy is left: the URL waits, no failure is counted, the host rests."""
+        strike = self._desk.unavailable(lease.host)
+        self._desk.counts["proxies/none_left"] += 1
+        pause = max(strike.pause_seconds, error.retry_seconds)
+        self._rest(lease.host, pause, str(error), give_up=strike.give_up)
+        self._spider.worker.give_back(lease, str(error))
+
+    def silent(self, lease: Lease, error: BaseException | None) -> None:
+        """No answer came from the host of *lease*: after a few in a row it rests."""
+        # An error of robots.txt names what it comes from.
+        served = any(name in str(error) for name in _HOST_IS_THERE)
+        if not isinstance(error, ProxyError) and not served:
+            self._apply(lease.host, self._desk.silent(lease.host), "no answer")
+
+    def searched(self, lease: Lease, answer: SearchAnswer) -> None:
+        """An engine answered, or blocked: blocked by the first sign, decoys are taken as such."""
+        if answer.state not in _NOT_ANSWERED:
+            self._desk.answered(lease.host)
+            return
+        kind = BlockKind.CAPTCHA if answer.state is AnswerState.BLOCKED else BlockKind.EMPTY
+        self._desk.counts[f"blocks/engine_{answer.state}"] += 1
+        strike = self._desk.struck(lease.host, BlockSign(kind, answer.message))
+        self._apply(lease.host, strike, answer.message)
+
+    def _apply(self, host: str, strike: Strike | None, reason: str) -> None:
+        if strike is not None:
+            self._rest(host, strike.pause_seconds, reason, give_up=strike.give_up)
+
+    def _rest(self, host: str, seconds: float, reason: str, *, give_up: bool) -> None:
+        if give_up:
+            self._spider.logger.warning("%s is left until the next run: %s", host, reason)
+            seconds = FOREVER
+        else:
+            self._spider.logger.warning("%s rests for %.0f s: %s", host, seconds, reason)
+        self._spider.worker.park(host, seconds)
+        self._spider.count("politeness/parked")
