@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 
 from qiaocrawl.items import Candidate, Hit, Lease, Link, Query, Queue
 from qiaocrawl.search import EngineDefinition, request_url
 from qiaocrawl.urls import host_of, url_key
 
 
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """How one question is put to its engine. May hold a key: never to be stored or logged."""
+
+    url: str
+    method: str = "GET"
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+
+
+def search_request(definition: EngineDefinition, query: Query) -> SearchRequest:
+    """The request that asks *definition* for *query*.
+
+    Raises:
+        ConfigError: the engine lacks something to be asked, or cannot be asked that.
+    """
+    return SearchRequest(request_url(definition, query), headers=definition.headers)
+
+
 def query_candidate(
-    query: Query, definition: EngineDefinition, *, rank: int = 0, depth: int = 0
+    query: Query, definition: EngineDefinition, *, rank: float = 0, depth: int = 0
 ) -> Candidate:
     """The frontier row that asks *query*; a smaller *rank* is asked earlier.
 
@@ -28,9 +47,12 @@ def query_candidate(
 def query_of(lease: Lease) -> Query:
     """The query a leased row asks."""
     payload: Mapping[str, object] = lease.payload
+    also = payload.get("also")
     return Query(
         topic=str(payload["topic"]), term=str(payload["term"]), site=str(payload["site"]),
         engine=str(payload["engine"]), page=int(str(payload["page"])),
+        period=str(payload.get("period", "")),
+        also=tuple(map(str, also)) if isinstance(also, list | tuple) else (),
     )
 
 

@@ -1,7 +1,8 @@
 """Meta-search: engines as data, one reader for all their answers, the order of queries.
 
 ``definition`` loads engine definitions (TOML) and writes request URLs, ``answer`` classifies
-what came back, ``plan`` orders keyword x site x engine. Nothing here does network I/O.
+what came back. ``plan`` writes down keyword x site x engine x period, ``plan_order`` says what
+is asked first, ``resting`` who is left alone. Nothing here does network I/O.
 """
 
 from __future__ import annotations
