@@ -7,6 +7,7 @@ from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING
 
 from pipelines.extract import AnalysisStopped
+from qiaocrawl.asking import ask_on, asked_to_rest, record_answer
 from qiaocrawl.crawl.closing import Opening
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem, SearchedPage
 from qiaocrawl.crawl.spider import FrontierSpider
@@ -14,7 +15,7 @@ from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import OutdatedError
 from qiaocrawl.items import Lease, Outcome, PageAnalysis, Verdict
 from qiaocrawl.joining import Whole, enter_part, join_parts, save_whole
-from qiaocrawl.searching import hit_candidates, next_page
+from qiaocrawl.searching import hit_candidates
 from qiaocrawl.storage import visits
 from qiaocrawl.storage.parts import is_current
 
@@ -133,18 +134,16 @@ class StorePipeline:
     async def _store_answer(self, item: SearchedPage) -> None:
         query, answer = item.query, item.answer
         found = hit_candidates(item.hits, item.lease, topic=query.topic)
-        definition = self._runtime.catalogue.engine(query.engine)
-        most: int = self._runtime.options["QIAO_SEARCH_MAX_PAGES"]
-
-        new = 0
+        new = following = 0
 
         def also(c: Connection) -> None:
-            nonlocal new
+            nonlocal new, following
             new = self._runtime.offer(c, found)
-            self._runtime.record_answer(c, query, answer, new_urls=new)
-            # A result page that brings nothing new is followed by others like it.
-            if answer.has_next and new and query.page < most:
-                self._runtime.offer(c, [next_page(query, definition, item.lease)])
+            record_answer(
+                c, self._runtime, item.lease, query, answer, new_urls=new,
+                rest_seconds=asked_to_rest(item.page, self._runtime.options),
+            )
+            following = ask_on(c, self._runtime, item.lease, query, answer, new_urls=new)
 
         await self._spider.worker.complete(
             item.lease, Outcome.SERP, reason=answer.state, http_status=item.page.status, also=also
@@ -152,6 +151,7 @@ class StorePipeline:
         self._count(f"search/{answer.state}")
         self._count("search/new_urls", new)
         self._count("search/known_urls", len(found) - new)
+        self._count("search/asked_on", following)
 
     def _count(self, name: str, by: int = 1) -> None:
         self._crawler.stats.inc_value(f"qiaocrawl/{name}", by)

@@ -89,6 +89,21 @@ def _names(value: object) -> tuple[str, ...]:
     return tuple(name for name in (str(part).strip() for part in parts) if name)
 
 
+def _amounts(low: int, high: int) -> Converter:
+    """``name=number`` pairs, comma separated, as a dictionary."""
+
+    def convert(value: object) -> dict[str, int]:
+        given: dict[str, int] = {}
+        for part in _names(value):
+            name, _, number = (piece.strip() for piece in part.partition("="))
+            if not name or not number.isdecimal() or not low <= int(number) <= high:
+                raise ValueError(f"must be name=number pairs, each from {low} to {high}")
+            given[name] = int(number)
+        return given
+
+    return convert
+
+
 def _choice(*allowed: str) -> Converter:
     def convert(value: object) -> str:
         word = str(value).strip()
@@ -138,6 +153,18 @@ OPTIONS: tuple[Option, ...] = (
            "Result pages asked for one keyword x site x engine.", _count(1, 50)),
     Option("QIAO_SEARCH_REPEAT_HOURS", 20.0, "hours",
            "A query answered less than this ago is not asked again.", _number(0, 8760)),
+    Option("QIAO_SEARCH_RETRY_HOURS", 1.0, "hours",
+           "A query that got no answer (blocked, decoy, layout changed, error) waits this long; "
+           "each further time four times as long, at most a week.", _number(0, 168)),
+    Option("QIAO_SEARCH_DAILY_BUDGET", "", "engine=requests, comma separated",
+           "Most requests a day (Beijing time) of an engine, such as baidu=200,searxng=5000; "
+           "scraped= and service= stand for all engines of a kind (200 and 5000 where nothing is "
+           "said); 0 = no limit.", _amounts(0, 10**9)),
+    Option("QIAO_SEARCH_PARK_AFTER", 3, "answers",
+           "An engine that refuses this often in a row (captcha, decoys, changed layout, no "
+           "answer) is asked nothing more in this run; 0 = never.", _count(0, 1000)),
+    Option("QIAO_SEARCH_FOLD_SYNONYMS", True, "on/off",
+           "Ask synonyms of a topic in one question where the engine has OR-groups.", _flag),
     # frontier
     Option("QIAO_FRONTIER_LEASE_SECONDS", 120.0, "s",
            "A worker that shows no sign of life for this long loses its leased URLs.",

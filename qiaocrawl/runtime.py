@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -29,16 +28,14 @@ from qiaocrawl.items import (
     FetchedPage,
     Lease,
     PageAnalysis,
-    Query,
     Queue,
-    SearchAnswer,
     Verdict,
 )
 from qiaocrawl.learning import SiteLearning
 from qiaocrawl.options import Options
 from qiaocrawl.pool import AnalysisPool, is_pool_error, page_error
 from qiaocrawl.relevance import page_scorers
-from qiaocrawl.storage import Database, Reader, Writer, articles, frontier, ledger, runs
+from qiaocrawl.storage import Database, Reader, Writer, articles, frontier, runs
 from qiaocrawl.storage.hosts import host_names
 from qiaocrawl.storage.weights import rebuild_term_weights
 from qiaocrawl.titles import SharedTitles, index_maker
@@ -136,21 +133,6 @@ class Runtime:
         """Run *operation* and wait for its commit (start and end of a run, tools)."""
         return self.writer.submit(operation).result()
 
-    # --- the coverage ledger ---------------------------------------------------------------
-
-    def due_queries(self, topic: str, queries: Sequence[Query]) -> list[Query]:
-        """Enter *queries* into the ledger and give back, in their order, those to ask now."""
-        topic_id = self.catalogue.topic_ids[topic]
-        before = datetime.now(UTC) - timedelta(hours=self.options["QIAO_SEARCH_REPEAT_HOURS"])
-        engines = sorted({query.engine for query in queries})
-
-        def operation(c: Connection) -> set[Query]:
-            ledger.plan_queries(c, topic_id, queries, time.time())
-            return set(ledger.due_queries(c, topic, engines, None, before))
-
-        due = self.write_now(operation)
-        return [query for query in queries if query in due]
-
     # --- the frontier ---------------------------------------------------------------------------
 
     def scope(self, queue: Queue, topic: str, within: FollowPolicy | None) -> CrawlScope:
@@ -205,15 +187,6 @@ class Runtime:
         return operation
 
     # --- outcomes ---------------------------------------------------------------------------------
-
-    def record_answer(
-        self, c: Connection, query: Query, answer: SearchAnswer, *, new_urls: int
-    ) -> None:
-        """Write an engine's answer into the coverage ledger."""
-        ledger.record_answer(
-            c, query, answer.state, hits=len(answer.hits), new_urls=new_urls,
-            message=answer.message, now=time.time(),
-        )
 
     def save_analysis(
         self,

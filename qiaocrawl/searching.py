@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
 from qiaocrawl.items import Candidate, Hit, Lease, Link, Query, Queue
-from qiaocrawl.search import EngineDefinition, request_url
+from qiaocrawl.search import EngineDefinition, EngineRequest, query_url, request_for
 from qiaocrawl.urls import host_of, url_key
 
 
+def search_request(definition: EngineDefinition, query: Query) -> EngineRequest:
+    """The request that asks *definition* for *query*, its key out of the environment.
+
+    Raises:
+        ConfigError: the engine lacks something to be asked, or cannot be asked that.
+    """
+    return request_for(definition, query, os.environ)
+
+
 def query_candidate(
-    query: Query, definition: EngineDefinition, *, rank: int = 0, depth: int = 0
+    query: Query, definition: EngineDefinition, *, rank: float = 0, depth: int = 0
 ) -> Candidate:
     """The frontier row that asks *query*; a smaller *rank* is asked earlier.
 
-    The address is used as the engine wants it, not in canonical form: an engine's
+    Its address stands for the query and holds no key; it is not in canonical form: an engine's
     parameters are its language.
     """
-    url = request_url(definition, query)
+    url = query_url(definition, query)
     return Candidate(
         url=url, key=url_key(url), host=host_of(url), queue=Queue.SEARCH, topic=query.topic,
         score=-float(rank), depth=depth, payload=asdict(query), rearm=True,
@@ -28,9 +38,12 @@ def query_candidate(
 def query_of(lease: Lease) -> Query:
     """The query a leased row asks."""
     payload: Mapping[str, object] = lease.payload
+    also = payload.get("also")
     return Query(
         topic=str(payload["topic"]), term=str(payload["term"]), site=str(payload["site"]),
         engine=str(payload["engine"]), page=int(str(payload["page"])),
+        period=str(payload.get("period", "")),
+        also=tuple(map(str, also)) if isinstance(also, list | tuple) else (),
     )
 
 

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from scrapy.exceptions import DownloadCancelledError
 from sqlalchemy import Connection
 
+from qiaocrawl.asking import (
+    AskingOrder,
+    Wish,
+    asked_to_rest,
+    due_candidates,
+    parked_reason,
+    record_answer,
+)
 from qiaocrawl.crawl.items import CrawlItem, SearchedPage
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
@@ -17,12 +28,23 @@ from qiaocrawl.items import (
     FetchedPage,
     Lease,
     Outcome,
+    Query,
     Queue,
     SearchAnswer,
 )
-from qiaocrawl.search import plan, read_answer
-from qiaocrawl.searching import query_candidate, query_of
+from qiaocrawl.search import read_answer
+from qiaocrawl.search.plan_periods import checked_period
+from qiaocrawl.search.resting import EngineRests, Sign, sign_of
+from qiaocrawl.searching import query_of, search_request
 from qiaocrawl.urls import canonical_url
+
+if TYPE_CHECKING:
+    from twisted.python.failure import Failure
+
+logger = logging.getLogger(__name__)
+
+# The first rest of an engine that refuses, in usual pauses between two requests.
+_REST_IN_PAUSES = 10
 
 
 class SearchSpider(FrontierSpider):
@@ -34,37 +56,60 @@ class SearchSpider(FrontierSpider):
         "engine": "engines out of QIAO_ENGINES, comma separated; default: all of them",
         "site": "hosts of the topic, comma separated; default: all its sites and no site",
         "terms": "how many of the heaviest terms are asked; default: all",
+        "period": "day, week, month, year or FIRST/END; default: any time",
     }
+    # One question of an engine at a time: it is known to refuse before it is asked again.
+    custom_settings = {"CONCURRENT_REQUESTS_PER_DOMAIN": 1}
 
     def prepare(self) -> None:
         """Scope: all queries of this topic that wait; engines must be named by the operator."""
         self.engines = self.runtime.catalogue.chosen_engines(self.arguments.get("engine", ""))
+        for name, engine in self.engines.items():
+            # What an engine lacks is said before anything starts.
+            search_request(engine, Query(self.topic, "a", "", name))
         hosts = frozenset(engine.host for engine in self.engines.values())
         self.scope = self.runtime.scope(self.queue, self.topic, FollowPolicy(sites=hosts))
         self.policy = FollowPolicy(sites=frozenset())
+        named = [host.strip() for host in self.arguments.get("site", "").split(",")]
+        self.wish = Wish(
+            self.engines, list(filter(None, named)) or None, self._term_limit(),
+            checked_period(self.arguments.get("period", "")),
+        )
+
+    def prepare_order(self) -> None:
+        """The order of questions is in their scores; budgets and rests let them through."""
+        super().prepare_order()
+        self.rests = EngineRests(
+            self.runtime.options["QIAO_SEARCH_PARK_AFTER"],
+            _REST_IN_PAUSES * self.crawler.settings.getfloat("DOWNLOAD_DELAY"),
+        )
+        self.asking = AskingOrder(
+            self.ordering.strategy, self.runtime, self.engines, self.rests
+        )
+        self.ordering = self.asking
 
     def seeds(self) -> list[Candidate]:
         """The queries that are due: never asked, or asked too long ago."""
-        named = [host.strip() for host in self.arguments.get("site", "").split(",")]
-        queries = plan(
-            self.runtime.catalogue.pack(self.topic),
-            [self.engines[name] for name in sorted(self.engines)],
-            sites=list(filter(None, named)) or None,
-            max_terms=self._term_limit(),
-        )
-        due = self.runtime.due_queries(self.topic, list(queries))
-        return [
-            query_candidate(query, self.engines[query.engine], rank=rank)
-            for rank, query in enumerate(due)
-        ]
+        return due_candidates(self.runtime, self.topic, self.wish)
 
     def request_meta(self, lease: Lease) -> dict[str, Any]:
         """Result pages are asked on the operator's explicit choice (QIAO_ENGINES)."""
         return {"dont_obey_robotstxt": True}
 
-    def request_headers(self, lease: Lease) -> Mapping[str, str]:
-        """What the engine's definition asks for, such as the language of its answers."""
-        return dict(self.runtime.catalogue.engine(query_of(lease).engine).headers)
+    def request_parts(self, lease: Lease) -> Mapping[str, Any]:
+        """The request as the engine's definition writes it."""
+        query = query_of(lease)
+        asked = search_request(self.runtime.catalogue.engine(query.engine), query)
+        return {
+            "url": asked.url, "method": asked.method, "headers": dict(asked.headers),
+            "body": asked.body,
+        }  # fmt: skip
+
+    def declines(self, lease: Lease) -> str:
+        """An engine that was parked since the lease was taken is asked nothing."""
+        engine = str(lease.payload.get("engine", ""))
+        parked = self.rests.is_parked(engine) and not lease.stored
+        return parked_reason(engine) if parked else ""
 
     def judge(self, page: FetchedPage) -> None:
         """Every status is an answer to classify: a redirect may lead to a captcha."""
@@ -74,11 +119,51 @@ class SearchSpider(FrontierSpider):
         query = query_of(lease)
         engine = self.runtime.catalogue.engine(query.engine)
         answer = read_answer(engine, query, page.status, dict(page.headers), page.body)
-        self.care.searched(lease, answer)
+        if not lease.stored:
+            self.on_answer(lease, page, answer)
+        # The address that was asked may hold a key; the row's does not.
+        page = replace(page, url=lease.url, final_url=lease.url)
         found = ((hit, canonical_url(hit.url)) for hit in answer.hits)
         return SearchedPage(
             lease, page, query, answer, tuple((hit, link_to(url)) for hit, url in found if url)
         )
+
+    def on_answer(self, lease: Lease, page: FetchedPage, answer: SearchAnswer) -> None:
+        """Let the engine rest if the answer says so. Called once for every answer that came."""
+        engine = self.engines[query_of(lease).engine]
+        of_its_format = (engine.format == "html") == ("html" in page.header("content-type"))
+        came_back = 200 <= page.status < 300 and of_its_format
+        sign = sign_of(answer.state, came_back=came_back)
+        self._rest(lease, sign, answer.message, asked_to_rest(page, self.runtime.options))
+
+    async def on_failure(self, failure: Failure) -> None:
+        """No answer came: the engine is left alone like one that refuses."""
+        if not isinstance(failure.value, DownloadCancelledError):
+            lease: Lease = failure.request.meta["lease"]  # type: ignore[attr-defined]
+            self._rest(lease, Sign.REFUSES, type(failure.value).__name__)
+        await super().on_failure(failure)
+
+    def _rest(self, lease: Lease, sign: Sign, why: str, seconds: float = 0.0) -> None:
+        name = query_of(lease).engine
+        rest = self.rests.note(name, sign, seconds)
+        if rest.seconds or rest.parked:
+            self.worker.park(lease.host, rest.seconds)
+            self.count(f"search/rests/{name}")
+        if not rest.parked:
+            return
+        logger.warning("%s (%s)", parked_reason(name), why)
+        self.crawler.stats.set_value(f"qiaocrawl/search/parked/{name}", 1)
+        self.worker.post(
+            lambda c: self.asking.put_off(c, self.topic, name, parked_reason(name))
+        )
+
+    async def try_again(
+        self, lease: Lease, reason: str, *, at_least_seconds: float = 0.0
+    ) -> None:
+        """An engine that could not be asked stands in the ledger, also while it is retried."""
+        if lease.failures + 1 < self.runtime.options["QIAO_FRONTIER_MAX_FAILURES"]:
+            self.worker.post(lambda c: self._record_error(c, lease, reason))
+        await super().try_again(lease, reason, at_least_seconds=at_least_seconds)
 
     async def finish(
         self,
@@ -91,13 +176,15 @@ class SearchSpider(FrontierSpider):
         redirect_key: bytes | None = None,
     ) -> None:
         """An engine that could not be asked stands in the ledger as an error."""
-        query = query_of(lease)
-        answer = SearchAnswer(AnswerState.ERROR, message=reason)
         await super().finish(
             lease, outcome, reason, status=status, redirect_key=redirect_key,
-            also=lambda c: self.runtime.record_answer(c, query, answer, new_urls=0),
+            also=lambda c: self._record_error(c, lease, reason),
         )
         self.count(f"search/{AnswerState.ERROR}")
+
+    def _record_error(self, c: Connection, lease: Lease, reason: str) -> None:
+        answer = SearchAnswer(AnswerState.ERROR, message=reason)
+        record_answer(c, self.runtime, lease, query_of(lease), answer)
 
     def _term_limit(self) -> int | None:
         given = self.arguments.get("terms", "")

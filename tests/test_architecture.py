@@ -32,7 +32,7 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("crawl",),),
     # Put things together.
     (("__main__", "cli", "demo", "runtime", "catalogue", "analyse", "pool", "follow", "fetching",
-      "joining", "searching", "reprocess", "regroup", "titles", "snapshots", "learning",
+      "joining", "searching", "asking", "reprocess", "regroup", "titles", "snapshots", "learning",
       "alias_learning", "ordering"),),
     (("storage",), ("search",), ("archive",)),
     (("access",), ("sessions",), ("discovery",), ("revisit",)),

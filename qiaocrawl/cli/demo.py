@@ -71,7 +71,8 @@ def serve(port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 = any.")]
     database_file.parent.mkdir(parents=True, exist_ok=True)
     _demo_database(f"sqlite:///{database_file}").close()
     typer.echo(f"The demo web listens on {host}:{bound}. In another window:\n")
-    typer.echo(f"  export QIAO_DEMO={host}:{bound} QIAO_ENGINES={_ENGINES}")
+    typer.echo(f"  export QIAO_DEMO={host}:{bound} QIAO_ENGINES={_ENGINES}"
+               " QIAO_SEARCH_PARK_AFTER=0")
     typer.echo(f"  export QIAO_DATABASE_URL=sqlite:///{database_file}")
     typer.echo(f"  scrapy crawl site -a topic={_TOPIC}\n\nCtrl-C ends it.")
     try:
@@ -158,6 +159,8 @@ def _environment(url: str, origin: str) -> dict[str, str]:
     return {
         **os.environ, "QIAO_DATABASE_URL": url, "QIAO_DEMO": origin, "QIAO_ENGINES": _ENGINES,
         "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "PYTHONUNBUFFERED": "1",
+        # Its engines refuse by lot, a question at a time: three in a row mean nothing there.
+        "QIAO_SEARCH_PARK_AFTER": "0",
     }
 
 

@@ -60,7 +60,8 @@ def print_report(database: Database, topic: str, console: Console) -> None:
 
 
 def _print_answers(console: Console, counts: dict[tuple[str, str], int]) -> None:
-    engines = sorted({engine for engine, _ in counts})
+    # Engines nobody chose are told of by `qiaocrawl coverage`.
+    engines = sorted({engine for engine, state in counts if state != AnswerState.ROBOTS})
     table = Table("应答 answer", *engines, title="查询 Queries by answer", title_justify="left")
     for column in table.columns[1:]:
         column.justify = "right"

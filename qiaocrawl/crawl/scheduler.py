@@ -148,6 +148,10 @@ class FrontierScheduler(BaseScheduler):
             return None
         spider = self._crawler.spider
         assert isinstance(spider, FrontierSpider)
+        if why := spider.declines(lease):
+            self._worker.left_downloader(lease)
+            self._worker.give_back(lease, why)
+            return self.next_request()
         try:
             return request_of(lease, spider)
         except (KeyError, ValueError, TypeError) as error:
@@ -190,12 +194,16 @@ class FrontierScheduler(BaseScheduler):
 
 def request_of(lease: Lease, spider: FrontierSpider) -> Request:
     """A request for *lease*: redirects and errors come back as they are."""
+    parts = {
+        "url": lease.url,
+        "headers": dict(spider.request_headers(lease)),
+        **spider.request_parts(lease),
+    }
     return Request(
-        lease.url,
+        **parts,
         callback=spider.parse,
         errback=spider.on_failure,
         dont_filter=True,
-        headers=dict(spider.request_headers(lease)),
         meta={
             "lease": lease,
             "dont_redirect": True,

@@ -142,6 +142,14 @@ class FrontierSpider(Spider):
         """Headers the requests of this spider carry beside the usual ones."""
         return {}
 
+    def request_parts(self, lease: Lease) -> Mapping[str, Any]:
+        """What else is not as usual: ``url``, ``method``, ``body`` or ``headers`` (all of them)."""
+        return {}
+
+    def declines(self, lease: Lease) -> str:
+        """Why *lease* is given back unasked after all; "" to ask it. It waits again then."""
+        return ""
+
     async def start(self) -> AsyncIterator[Request]:
         """Propose the seeds; everything else the frontier hands out itself."""
         for candidate in self.seeds():

@@ -43,9 +43,9 @@ class StoredSupply:
 
         def operation(c: Connection) -> list[Lease]:
             now = time.time()
-            leases = frontier.lease(
+            leases = self._ordering.admitted(c, frontier.lease(
                 c, rows, token=self._token, lease_seconds=self._lease_seconds, now=now, **shape
-            )
+            ), now)  # fmt: skip
             self._note(c, leases, now)
             return leases
 

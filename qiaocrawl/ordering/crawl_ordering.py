@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
+from sqlalchemy import Connection
+
 from qiaocrawl.follow import Followed, FollowPolicy, Fresh, follow_links
 from qiaocrawl.frontier import (
     FoundLink,
@@ -87,6 +89,13 @@ class CrawlOrdering:
         return reason_of(self.strategy.name, explained(self.strategy, visit, place))
 
     # --- leasing ----------------------------------------------------------------------------
+
+    def admitted(self, c: Connection, leases: list[Lease], now: float) -> list[Lease]:
+        """Those of *leases* that may be fetched, within the transaction that took them.
+
+        Whoever leaves one out ends its lease. In the thread of the writer.
+        """
+        return leases
 
     def closed(self, lease: Lease) -> None:
         """The page of *lease* has its outcome, or belongs to another worker now."""

@@ -2,8 +2,9 @@
 
 ``definition`` loads engine definitions (TOML), ``request`` writes what is sent, ``answer``
 classifies what came back, ``wrapped`` reads the links only the engine can resolve, ``layout``
-says which selectors still find something, ``plan`` orders keyword x site x engine. Nothing here
-does network I/O.
+says which selectors still find something. ``plan`` writes down keyword x site x engine x period,
+``plan_order`` says what is asked first, ``resting`` who is left alone. Nothing here does network
+I/O.
 """
 
 from __future__ import annotations

@@ -10,8 +10,10 @@ import heapq
 from collections.abc import Iterable, Iterator, Sequence
 
 from qiaocrawl.items import Query
+from qiaocrawl.search.plan_periods import can_ask
+from qiaocrawl.search.plan_terms import TermGroup, group_terms
 from qiaocrawl.search.records import EngineDefinition
-from qiaocrawl.topic.pack import Site, Term, TopicPack
+from qiaocrawl.topic.pack import Site, TopicPack
 
 EVERYWHERE = ""
 """In a list of sites: the question without a site."""
@@ -23,59 +25,81 @@ def plan(
     *,
     sites: Sequence[str] | None = None,
     max_terms: int | None = None,
+    period: str = "",
+    fold_synonyms: bool = True,
 ) -> Iterator[Query]:
     """All queries of a topic, each once, for result page 1, in the order they should be asked.
 
-    Terms take turns in proportion to their weights (stride scheduling: the n-th question of a
-    term is due at n / weight). A term is first asked without a site, then on the sites,
-    always on the one asked least so far. Each question goes to all engines in a row, another
-    engine beginning each time; engines that cannot be restricted to a site get only the
-    questions without one. Deterministic; O(sites) a question.
+    Terms take turns in proportion to their weights (stride scheduling, Waldspurger and Weihl
+    1995: the n-th question of a term is due at n / weight). A term is first asked without a
+    site, then on the sites, always on the one asked least so far. Each question goes to all
+    engines in a row, another engine beginning each time; engines that cannot be restricted to
+    a site get only the questions without one. Deterministic; O(sites) a question.
 
     Args:
-        pack: terms and sites; of equal terms (white space aside) the heaviest counts.
+        pack: terms and sites; terms that differ only in spelling are one.
         engines: the engines to ask.
         sites: only these hosts, the most important first, with :data:`EVERYWHERE` for the
             question without a site; None = that and all sites of the pack, by authority.
-        max_terms: only this many of the heaviest terms; None = all.
+        max_terms: only this many of the heaviest terms (groups of synonyms); None = all.
+        period: asked of engines that can be asked for it; the others are asked for any time.
+        fold_synonyms: ask synonyms in one group where the engine has groups.
     """
     hosts = [EVERYWHERE, *_by_authority(pack.sites)] if sites is None else list(sites)
+    hosts = list(dict.fromkeys(hosts))
+    grouping = [one for one in engines if fold_synonyms and one.supports_any]
+    plain = [one for one in engines if one not in grouping]
+    for some, joined in ((plain, False), (grouping, True)):
+        if some:
+            groups = group_terms(pack.terms, joined=joined)[:max_terms]
+            yield from _plan(pack.name, groups, hosts, some, period)
+
+
+def _plan(
+    topic: str,
+    groups: Sequence[TermGroup],
+    hosts: Sequence[str],
+    engines: Sequence[EngineDefinition],
+    period: str,
+) -> Iterator[Query]:
     if not any(engine.supports_site for engine in engines):
         hosts = [host for host in hosts if host == EVERYWHERE]
-    questions = _questions(_ranked(pack.terms, max_terms), list(dict.fromkeys(hosts)))
-    for number, (term, site) in enumerate(questions):
+    for number, (group, site) in enumerate(_questions(groups, hosts)):
         for step in range(len(engines)):
             engine = engines[(number + step) % len(engines)]
             if site == EVERYWHERE or engine.supports_site:
-                yield Query(pack.name, term, site, engine.name)
+                asked = period if can_ask(engine, period) else ""
+                for term, *also in _batches((group.term, *group.also), engine):
+                    yield Query(
+                        topic, term, site, engine.name, period=asked, also=tuple(also)
+                    )
+
+
+def _batches(terms: Sequence[str], engine: EngineDefinition) -> Iterator[Sequence[str]]:
+    """*terms* in groups that *engine* takes in one question."""
+    most = engine.any_of.max_terms if engine.supports_any else 1
+    for first in range(0, len(terms), most):
+        yield terms[first : first + most]
 
 
 def _by_authority(sites: Iterable[Site]) -> list[str]:
     return [site.host for site in sorted(sites, key=lambda site: site.tier)]
 
 
-def _ranked(terms: Iterable[Term], max_terms: int | None) -> list[tuple[str, float]]:
-    """Distinct terms with their weights, the heaviest first, in given order where equal."""
-    weights: dict[str, float] = {}
-    for term in terms:
-        if text := " ".join(term.text.split()):
-            weights[text] = max(term.weight, weights.get(text, 0.0))
-    ranked = sorted(weights.items(), key=lambda pair: -pair[1])
-    return ranked[:max_terms]
-
-
-def _questions(terms: list[tuple[str, float]], hosts: list[str]) -> Iterator[tuple[str, str]]:
+def _questions(
+    groups: Sequence[TermGroup], hosts: Sequence[str]
+) -> Iterator[tuple[TermGroup, str]]:
     asked = dict.fromkeys(hosts, 0)
-    waiting = {text: list(hosts) for text, _ in terms}
-    due = [(1 / weight, rank, 1) for rank, (_, weight) in enumerate(terms)] if hosts else []
+    waiting = [list(hosts) for _ in groups]
+    due = [(1 / one.weight, rank, 1) for rank, one in enumerate(groups)] if hosts else []
     heapq.heapify(due)
     while due:
         _, rank, turn = heapq.heappop(due)
-        text, weight = terms[rank]
+        group = groups[rank]
         # min() takes the first of equals: the more important site.
-        site = min(waiting[text], key=lambda host: -1 if host == EVERYWHERE else asked[host])
-        waiting[text].remove(site)
+        site = min(waiting[rank], key=lambda host: -1 if host == EVERYWHERE else asked[host])
+        waiting[rank].remove(site)
         asked[site] += 1
-        yield text, site
-        if waiting[text]:
-            heapq.heappush(due, ((turn + 1) / weight, rank, turn + 1))
+        yield group, site
+        if waiting[rank]:
+            heapq.heappush(due, ((turn + 1) / group.weight, rank, turn + 1))

@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qiaocrawl.items import Lease, Outcome
+from qiaocrawl.storage import engine_days
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.scope import Scope, ScopedStatement
 from qiaocrawl.storage.statement import ListStatement, Statement
@@ -159,10 +160,14 @@ def renew(
 def release(c: Connection, leases: Sequence[Lease], *, now: float) -> int:
     """Give *leases* back unused: they count no attempt and no crash. Returns how many were held.
 
-    A stored page stays stored and is handed out again at once.
+    A stored page stays stored and is handed out again at once; a question counts as not asked.
     """
-    return sum(_RELEASE.run(c, _fence(one)).rowcount
-               for one in sorted(leases, key=lambda one: one.url_id))
+    held = 0
+    for one in sorted(leases, key=lambda one: one.url_id):
+        if _RELEASE.run(c, _fence(one)).rowcount:
+            held += 1
+            engine_days.give_back(c, one, now)
+    return held
 
 
 def note_wait(c: Connection, url_id: int, reason: str) -> None:

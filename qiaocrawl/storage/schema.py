@@ -4,7 +4,8 @@
 
     topic ─┬─ term, site, sample            the topic pack
            ├─ judgement                     which pages operators say are on topic
-           ├─ query                         the coverage ledger: keyword x site x engine x page
+           ├─ query ── query_answer         the coverage ledger: keyword x site x engine x
+           │                                period x page, and the last answers to each
            ├─ url ─┬─ page_source           raw bytes, one row a version of the body
            │  │    ├─ article_part          one page of a paged article, by itself
            │  │    └─ article ─┬─ relevance (per topic)
@@ -20,6 +21,7 @@
     decision ── url                         why a URL was fetched when it was
     order_model ── topic                    what crawl orders have learnt
     proxy                                   proxies an operator added, and how they have done
+    engine_day                              requests a search engine got a day
 
 Changing a table means a new file in ``migrations/versions/``; a test compares the two.
 """
@@ -195,7 +197,7 @@ query = _table(
     "query",
     _id(),
     Column("topic_id", ForeignKey("topic.id"), nullable=False),
-    # Hash of topic, engine, term, site and page.
+    # Hash of topic, engine, term, site, page and, where there is one, period.
     Column("key", key_type(), nullable=False, unique=True),
     Column("engine", name_type(64), nullable=False),
     Column("term", name_type(200), nullable=False),
@@ -207,7 +209,44 @@ query = _table(
     Column("message", text_type(), nullable=False),
     Column("planned_at", time_type(), nullable=False),
     Column("asked_at", time_type()),
+    Column("period", code_type(), nullable=False, server_default=""),
+    # Synonyms asked with the term, one a line.
+    Column("also", name_type(500), nullable=False, server_default=""),
+    Column("tries", Integer, nullable=False, server_default="0"),
+    # Answers in a row that were none: blocked, decoy, layout changed, error.
+    Column("bad_in_a_row", Integer, nullable=False, server_default="0"),
+    # Not to be asked again before; NULL: when the operator's interval is over.
+    Column("due_at", time_type()),
+    # Results the engine says there are; NULL where it does not say.
+    Column("total", id_type()),
+    # Requests and new URLs, older ones counting less; see storage.ledger.
+    Column("asked_weight", seconds_type(), nullable=False, server_default="0"),
+    Column("new_weight", seconds_type(), nullable=False, server_default="0"),
+    # Of the frontier row that asked it last, which is the parent of the URLs it brought.
+    Column("url_key", key_type(), index=True),
     Index(None, "topic_id", "engine", "state"),
+)
+
+query_answer = _table(
+    "query_answer",
+    Column("query_id", ForeignKey("query.id"), primary_key=True),
+    # The number of the try modulo the answers that are kept: the newest takes the oldest's place.
+    Column("slot", SmallInteger, primary_key=True),
+    Column("asked_at", time_type(), nullable=False),
+    Column("state", code_type(), nullable=False),
+    Column("hits", Integer, nullable=False),
+    Column("new_urls", Integer, nullable=False),
+    Column("message", name_type(300), nullable=False),
+    **KEYED_TABLE_OPTIONS,
+)
+
+engine_day = _table(
+    "engine_day",
+    Column("engine", name_type(64), primary_key=True),
+    # By Beijing time, as 2026-03-05.
+    Column("day", code_type(10), primary_key=True),
+    Column("asked", Integer, nullable=False),
+    **KEYED_TABLE_OPTIONS,
 )
 
 host = _table(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import islice
 from typing import Any
 
@@ -18,6 +18,26 @@ from qiaocrawl.topic.pack import Site, Term, TopicPack
 
 DEFINITIONS = load_definitions()
 SITED = [DEFINITIONS["bing"], DEFINITIONS["baidu"], DEFINITIONS["sogou"]]
+
+
+class _Dated(EngineDefinition):
+    """An engine that can be asked for periods."""
+
+    supports_period = True
+
+
+class _Grouping(EngineDefinition):
+    """An engine with OR-groups."""
+
+    supports_any = True
+
+
+def _as(kind: type[EngineDefinition], name: str) -> EngineDefinition:
+    values = {field.name: getattr(SITED[0], field.name) for field in fields(EngineDefinition)}
+    return kind(**{**values, "name": name})
+
+
+DATED, GROUPING = _as(_Dated, "dated"), _as(_Grouping, "grouping")
 SITELESS = replace(DEFINITIONS["sogou"], name="plain", site_query="", site_parameters="")
 
 
@@ -92,7 +112,7 @@ def test_equal_terms_and_sites_count_once() -> None:
     words = [_word("侨 务"), _word("  侨  务 ", 5), _word("侨务")]
     queries = _planned(words, ["a.test", "a.test"], SITED[:1])
     assert [(q.term, q.site) for q in queries][:2] == [("侨 务", ""), ("侨 务", "a.test")]
-    assert len(queries) == 4
+    assert len(queries) == 2
 
 
 def test_only_the_heaviest_terms() -> None:
@@ -120,6 +140,25 @@ def test_a_large_plan_begins_at_once() -> None:
     sites = [f"s{n}.test" for n in range(500)]
     first = list(islice(plan(_pack(words, sites), SITED), 30))
     assert len(set(first)) == 30
+
+
+def test_a_period_is_asked_of_engines_that_know_it() -> None:
+    queries = _planned([_word("甲")], [], [SITED[0], DATED], period="week")
+    assert {query.engine: query.period for query in queries} == {"bing": "", "dated": "week"}
+
+
+def test_synonyms_are_one_question_where_the_engine_has_groups() -> None:
+    words = [_word("侨胞"), _word("華僑", 2), _word("华侨"), _word("海外侨胞", 3), _word("侨乡")]
+    grouped = _planned(words, [], [GROUPING, SITED[0]])
+    by_engine: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for query in grouped:
+        by_engine.setdefault(query.engine, []).append((query.term, query.also))
+    # 海外侨胞 and 侨胞 are one concept of the shipped ontology; spellings are one everywhere.
+    assert by_engine["grouping"] == [("海外侨胞", ("侨胞",)), ("華僑", ("华侨",)), ("侨乡", ())]
+    assert [term for term, _ in by_engine["bing"]] == ["海外侨胞", "華僑", "侨胞", "侨乡"]
+    assert not any(also for _, also in by_engine["bing"])
+    alone = _planned(words, [], [GROUPING], fold_synonyms=False)
+    assert not any(query.also for query in alone)
 
 
 @settings(max_examples=50, deadline=None)

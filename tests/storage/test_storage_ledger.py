@@ -4,23 +4,74 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
-from sqlalchemy import text
+from alembic import command
+from sqlalchemy import Connection, text
 from sqlalchemy.exc import SQLAlchemyError
-from storage_samples import NOW, PACK, add_topic, counts, scalar
+from storage_samples import (
+    NOW,
+    PACK,
+    add_topic,
+    analysed,
+    candidate,
+    counts,
+    offer,
+    scalar,
+    take,
+    url_key,
+)
 
 from qiaocrawl.errors import StorageError
-from qiaocrawl.items import AnswerState, Query
-from qiaocrawl.storage import Database, ledger, runs, topics
+from qiaocrawl.items import AnswerState, Lease, Query, Queue, Relevance
+from qiaocrawl.storage import (
+    Database,
+    articles,
+    coverage,
+    engine_days,
+    frontier,
+    ledger,
+    migrate,
+    runs,
+    topics,
+)
+from qiaocrawl.storage.frontier import Scope
+from qiaocrawl.storage.ledger import Answered
 from qiaocrawl.topic.pack import Term
-
-_AT = datetime.fromtimestamp(NOW, UTC)
 
 
 def _queries(*terms: str, engine: str = "sogou", site: str = "www.a-qiao.cn") -> list[Query]:
     return [Query(PACK.name, term, site, engine, page) for term in terms for page in (1, 2)]
+
+
+def _due(
+    c: Connection, engine: str = "sogou", *, now: float, repeat: float = 3600.0
+) -> list[Query]:
+    rows = ledger.due_queries(c, PACK.name, [engine], repeat_seconds=repeat, now=now)
+    return [row.query for row in rows]
+
+
+def _save(c: Connection, lease: Lease, *, relevant: bool) -> None:
+    """An article on or off topic at the URL of *lease*."""
+    analysis = analysed(lease.url, body=lease.url)
+    assert analysis.article is not None
+    saved = articles.save_article(
+        c, lease.url_id, analysis.article, analysis, anchor="", now=NOW
+    )
+    judged = [Relevance(PACK.name, 0.5, relevant, "vsm")]
+    articles.save_relevance(c, saved.id, {PACK.name: scalar(c, "SELECT id FROM topic")}, judged)
+
+
+def _upgrade_to(database: Database, revision: str) -> None:
+    with database.engine.begin() as c, migrate._script_location() as location:
+        config = migrate._config(location)
+        config.attributes["connection"] = c
+        command.upgrade(config, revision)
+
+
+def _record(c: Connection, query: Query, state: AnswerState, now: float, **fields: Any) -> None:
+    ledger.record_answer(c, query, Answered(state, **fields), now)
 
 
 def test_planning_and_asking(database: Database) -> None:
@@ -29,16 +80,12 @@ def test_planning_and_asking(database: Database) -> None:
     with database.engine.begin() as c:
         assert ledger.plan_queries(c, topic, queries, NOW) == 6
         assert ledger.plan_queries(c, topic, queries, NOW + 9) == 0
-        assert ledger.due_queries(c, PACK.name, ["sogou"], None, _AT) == queries
-        ledger.record_answer(c, queries[0], AnswerState.HIT, 10, 4, "", NOW)
-        ledger.record_answer(c, queries[1], AnswerState.BLOCKED, 0, 0, "验证码\0", NOW + 60)
-        assert ledger.due_queries(c, PACK.name, ["sogou"], None, _AT) == queries[2:]
-        later = _AT + timedelta(seconds=30)
-        assert ledger.due_queries(c, PACK.name, ["sogou"], None, later) == [
-            queries[0], *queries[2:]
-        ]  # fmt: skip
-        assert ledger.due_queries(c, PACK.name, ["bing"], None, _AT) == []
-        assert ledger.due_queries(c, PACK.name, ["sogou"], ["www.a-qiao.cn"], _AT) == []
+        assert _due(c, now=NOW + 10) == queries
+        assert _due(c, "bing", now=NOW + 10) == []
+        _record(c, queries[0], AnswerState.HIT, NOW, hits=10, new_urls=4)
+        _record(c, queries[2], AnswerState.BLOCKED, NOW, message="验证码\0")
+        left = [queries[1], *queries[3:]]
+        assert _due(c, now=NOW + 10) == left
         assert ledger.ledger_counts(c, PACK.name) == {
             ("sogou", AnswerState.HIT): 1,
             ("sogou", AnswerState.BLOCKED): 1,
@@ -46,17 +93,170 @@ def test_planning_and_asking(database: Database) -> None:
         }
 
 
-def test_an_answer_recorded_three_times_counts_once(database: Database) -> None:
+def test_what_was_answered_is_due_after_a_while_and_what_was_refused_ever_later(
+    database: Database,
+) -> None:
+    topic = add_topic(database)
+    first, second = _queries("华侨")
+    with database.engine.begin() as c:
+        ledger.plan_queries(c, topic, [first, second], NOW)
+        for query in (first, second):
+            _record(c, query, AnswerState.HIT, NOW, hits=10, new_urls=4)
+        assert _due(c, now=NOW + 3599) == []
+        # The second page is asked when the first leads to it.
+        assert _due(c, now=NOW + 3601) == [first]
+        (row,) = ledger.due_queries(c, PACK.name, ["sogou"], repeat_seconds=3600, now=NOW + 9000)
+        assert (row.waiting_since, row.asked) == (NOW + 3600, True)
+
+        at = NOW + 3601
+        for pause in (60.0, 240.0, 960.0):
+            _record(c, second, AnswerState.BLOCKED, at, retry_seconds=60.0)
+            assert second not in _due(c, now=at + pause - 1)
+            at += pause + 1
+            assert second in _due(c, now=at)
+        _record(c, first, AnswerState.ERROR, at, retry_seconds=1.0, rest_seconds=500.0)
+        assert first not in _due(c, now=at + 499)
+        assert first in _due(c, now=at + 501)
+
+
+def test_period_is_another_question_and_synonyms_are_not(database: Database) -> None:
+    topic = add_topic(database)
+    plain = Query(PACK.name, "华侨", "", "sogou")
+    asked = [plain, replace(plain, period="week"), replace(plain, also=("華僑", "侨胞"))]
+    with database.engine.begin() as c:
+        assert ledger.plan_queries(c, topic, asked[:1], NOW) == 1
+        assert ledger.plan_queries(c, topic, asked, NOW) == 1
+        assert _due(c, now=NOW) == [asked[2], asked[1]]
+        unfolded = [replace(plain, term=word) for word in ("華僑", "侨胞")]
+        ledger.plan_queries(c, topic, unfolded, NOW)
+        _record(c, unfolded[0], AnswerState.EMPTY, NOW)
+        ledger.drop_unasked(c, topic, "sogou", ["華僑", "侨胞"])
+        assert {query.term for query in _due(c, now=NOW + 1, repeat=0.0)} == {"华侨", "華僑"}
+
+
+def test_what_nobody_chose_is_asked_once_it_is_chosen(database: Database) -> None:
+    topic = add_topic(database)
+    (query, other) = _queries("华侨")
+    with database.engine.begin() as c:
+        ledger.plan_queries(c, topic, [query], NOW, AnswerState.ROBOTS)
+        assert ledger.ledger_counts(c, PACK.name) == {("sogou", AnswerState.ROBOTS): 1}
+        ledger.plan_queries(c, topic, [query], NOW)
+        assert ledger.ledger_counts(c, PACK.name) == {("sogou", AnswerState.NOT_ASKED): 1}
+        _record(c, query, AnswerState.HIT, NOW, hits=3)
+        ledger.plan_queries(c, topic, [query, other], NOW, AnswerState.ROBOTS)
+        counts_now = ledger.ledger_counts(c, PACK.name)
+        assert counts_now == {("sogou", AnswerState.HIT): 1, ("sogou", AnswerState.ROBOTS): 1}
+
+
+def test_the_last_answers_are_remembered(database: Database) -> None:
     add_topic(database)
     (query, _) = _queries("侨务")
     with database.engine.begin() as c:
-        for _ in range(3):
-            ledger.record_answer(c, query, AnswerState.HIT, 10, 4, "", NOW)
+        for number in range(10):
+            state = AnswerState.HIT if number < 5 else AnswerState.BLOCKED
+            _record(c, query, state, NOW + number, hits=number, new_urls=1, message=f"第{number}次")
+        (row,) = coverage.ledger_rows(c, PACK.name, coverage.Chosen())
+        assert (row.state, row.tries, row.message) == (AnswerState.BLOCKED, 10, "第9次")
+        past = coverage.past_answers(c, [row.id])
+        assert [one.hits for one in past] == list(range(2, 10))
+        lost = coverage.lost_answers(c, PACK.name)[row.id]
+        assert (lost.state, lost.hits) == (AnswerState.HIT, 4)
+        # Refusals say nothing about what the question brings.
+        ((asked, new),) = coverage.requests_by_pair(c, PACK.name).values()
+        assert asked == pytest.approx(sum(ledger.MEMORY**n for n in range(5)))
+        assert new == pytest.approx(asked)
+
+
+def test_an_answer_to_an_unplanned_query_is_entered(database: Database) -> None:
+    add_topic(database)
+    (query, _) = _queries("侨务")
+    with database.engine.begin() as c:
+        _record(c, query, AnswerState.HIT, NOW, hits=10, new_urls=4)
         row = c.execute(text("SELECT hits, new_urls, state FROM `query`")).one()
         assert tuple(row) == (10, 4, "hit")
         assert counts(c)["query"] == 1
         with pytest.raises(StorageError, match="'none'"):
-            ledger.record_answer(c, replace(query, topic="none"), AnswerState.HIT, 1, 1, "", NOW)
+            _record(c, replace(query, topic="none"), AnswerState.HIT, NOW)
+
+
+def test_articles_count_for_the_question_that_brought_them_first(database: Database) -> None:
+    add_topic(database)
+    (query, _) = _queries("侨务")
+    asked = url_key("http://www.sogou.com/web?query=1")
+    with database.engine.begin() as c:
+        _record(c, query, AnswerState.HIT, NOW, hits=2, new_urls=2, url_key=asked)
+        offer(c, [candidate(path, queue=Queue.PAGES, parent=asked) for path in ("a", "b")])
+        pages = Scope(Queue.PAGES, PACK.name)
+        for number, lease in enumerate(take(c, scope=pages)):
+            _save(c, lease, relevant=number == 0)
+        assert list(coverage.articles_by_pair(c, PACK.name).values()) == [(2, 1)]
+        (row,) = coverage.ledger_rows(c, PACK.name, coverage.Chosen())
+        assert (row.articles, row.on_topic) == (2, 1)
+
+
+def test_a_budget_is_kept_and_unused_requests_come_back(database: Database) -> None:
+    add_topic(database)
+    rows = [
+        candidate(f"s?{n}", host="www.sogou.com", queue=Queue.SEARCH,
+                  payload={"engine": "sogou", "term": "侨"}, score=-float(n))
+        for n in range(5)
+    ]  # fmt: skip
+    search = Scope(Queue.SEARCH, PACK.name)
+    with database.engine.begin() as c:
+        offer(c, rows)
+        leases = take(c, 3, scope=search)
+        assert [engine_days.count_request(c, "sogou", 2, NOW) for _ in leases] == [
+            True, True, False,
+        ]  # fmt: skip
+        assert engine_days.requests_of_day(c, NOW) == {"sogou": 2}
+        frontier.release(c, leases[1:2], now=NOW)
+        assert engine_days.requests_of_day(c, NOW) == {"sogou": 1}
+        frontier.release(c, leases[1:2], now=NOW)
+        assert engine_days.requests_of_day(c, NOW) == {"sogou": 1}, "given back once"
+        assert engine_days.requests_of_day(c, NOW + 86_400) == {}
+        assert engine_days.count_request(c, "sogou", 2, NOW)
+        assert engine_days.count_request(c, "baidu", None, NOW)
+        # The questions that wait are put off, those under way are not; a later run has them.
+        assert engine_days.put_off(c, PACK.name, "baidu", "www.sogou.com", "x", NOW) == 0
+        assert engine_days.put_off(c, PACK.name, "sogou", "www.sogou.com", "full", NOW) == 3
+        assert frontier.remaining(c, search, now=NOW).pending == 0
+        offer(c, [replace(one, rearm=True) for one in rows])
+        assert frontier.remaining(c, search, now=NOW).pending == 3
+
+
+def test_what_waits_from_before_comes_last(database: Database) -> None:
+    add_topic(database)
+    search = Scope(Queue.SEARCH, PACK.name)
+    with database.engine.begin() as c:
+        offer(c, [candidate("old", queue=Queue.SEARCH, score=5.0)])
+        engine_days.move_to_the_end(c, PACK.name)
+        offer(c, [candidate("new", queue=Queue.SEARCH, score=-5000.0)])
+        assert [lease.url for lease in take(c, scope=search)] == [
+            "http://a.example/new", "http://a.example/old",
+        ]  # fmt: skip
+
+
+def test_a_ledger_of_before_keeps_its_rows(database_url: str) -> None:
+    with Database.open(database_url) as database:
+        _upgrade_to(database, "0007")
+        with database.engine.begin() as c:
+            c.execute(text(
+                "INSERT INTO topic (name, title, description, language, threshold, created_at,"
+                " updated_at) VALUES ('qiaoqing', '', '', 'zh', 0, '2026-01-01', '2026-01-01')"
+            ))  # fmt: skip
+            query = Query("qiaoqing", "华侨", "", "sogou")
+            row = {"key": ledger.query_key(1, query), "asked_at": "2026-01-02 00:00:00"}
+            c.execute(text(
+                "INSERT INTO `query` (topic_id, `key`, engine, term, site, page, state, hits,"
+                " new_urls, message, planned_at, asked_at) VALUES (1, :key, 'sogou', '华侨', '',"
+                " 1, 'hit', 10, 4, '', '2026-01-01', :asked_at)"
+            ), row)  # fmt: skip
+        database.upgrade()
+        with database.engine.begin() as c:
+            assert ledger.plan_queries(c, 1, [query], NOW) == 0
+            assert coverage.requests_by_pair(c, "qiaoqing") == {("华侨", "", "sogou"): (1, 4)}
+            (stored,) = coverage.ledger_rows(c, "qiaoqing", coverage.Chosen())
+            assert (stored.state, stored.tries, stored.period) == (AnswerState.HIT, 1, "")
 
 
 def test_a_run_is_recorded(database: Database) -> None:

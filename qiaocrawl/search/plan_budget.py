@@ -1,0 +1,37 @@
+"""How many requests an engine may get a day."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from qiaocrawl.search.records import EngineDefinition
+
+T = TypeVar("T")
+
+REQUESTS_A_DAY = {"scraped": 200, "service": 5_000}
+"""Where the operator says nothing: what a diligent reader asks a public engine (ours), and what
+an instance of one's own stands easily."""
+
+_RESERVED = (".test", ".invalid", ".example")
+"""Names that never lead to a real host (RFC 6761), such as the demo's engines: nobody is spared
+there."""
+
+
+def daily_limit(engine: EngineDefinition, given: Mapping[str, int]) -> int | None:
+    """Most requests a day of *engine*; None = no limit.
+
+    Args:
+        given: QIAO_SEARCH_DAILY_BUDGET, by name of an engine or by kind; the name wins.
+    """
+    for name in (engine.name, engine.kind):
+        if name in given:
+            return given[name] or None
+    if engine.host.endswith(_RESERVED):
+        return None
+    return REQUESTS_A_DAY.get(engine.kind)
+
+
+def within_budget(order: Sequence[T], left: int | None) -> Sequence[T]:
+    """The first of *order* that the day's budget has *left* requests for; None = all."""
+    return order if left is None else order[: max(left, 0)]

@@ -1,0 +1,112 @@
+"""Splitting by time: a question whose answer is cut off is asked again for shorter periods.
+
+A period is ``day``, ``week``, ``month`` or ``year`` (the last one), or ``2026-01-01/2026-02-01``
+(first day and the day after the last), as :class:`qiaocrawl.items.Query` says.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.items import Query, SearchAnswer
+from qiaocrawl.search.records import EngineDefinition
+
+LAST_PERIODS = ("day", "week", "month", "year")
+
+_SHORTER = {"": "year", "year": "month", "month": "week", "week": "day"}
+_DAYS = {"year": 365, "month": 31, "week": 7, "day": 1}
+_RANGE = re.compile(r"\d{4}-\d\d-\d\d/\d{4}-\d\d-\d\d")
+# News on the web begins about then (ours).
+_FIRST_DAY = date(1995, 1, 1)
+
+
+def can_ask(engine: EngineDefinition, period: str) -> bool:
+    """Whether *engine* can be asked for *period*; any time ("") it always can."""
+    return engine.supports_period(period)
+
+
+def checked_period(text: str) -> str:
+    """*text* as a period.
+
+    Raises:
+        ConfigError: it is none.
+    """
+    period = text.strip()
+    if period in ("", *LAST_PERIODS):
+        return period
+    try:
+        if _RANGE.fullmatch(period) and range_of(period)[0] < range_of(period)[1]:
+            return period
+    except ValueError:
+        pass
+    raise ConfigError(
+        f"period= must be one of {', '.join(LAST_PERIODS)} or FIRST/END as"
+        f" 2026-01-01/2026-02-01 (END is the day after the last), got {text!r}"
+    )
+
+
+def range_of(period: str) -> tuple[date, date]:
+    """First day and the day after the last of a period that names them.
+
+    Raises:
+        ValueError: it does not, or there is no such day.
+    """
+    first, _, end = period.partition("/")
+    return date.fromisoformat(first), date.fromisoformat(end)
+
+
+def is_past(period: str, today: date) -> bool:
+    """Whether *period* names days that are all over: little new can come there."""
+    return bool(_RANGE.fullmatch(period)) and range_of(period)[1] <= today
+
+
+def is_cut_off(
+    query: Query, answer: SearchAnswer, engine: EngineDefinition, most_pages: int
+) -> bool:
+    """Whether there is more than may be asked for, or than the engine lets one page to.
+
+    Args:
+        most_pages: result pages the operator has asked for one question.
+    """
+    if answer.has_next:
+        return query.page >= most_pages
+    shown = query.page * engine.paging.per_page
+    at_its_end = query.page >= min(most_pages, engine.paging.max_pages)
+    return at_its_end and answer.total is not None and answer.total > shown
+
+
+def shorter_periods(engine: EngineDefinition, period: str, today: date) -> tuple[str, ...]:
+    """What to ask for in place of *period*, the newest first; () when it goes no shorter.
+
+    An engine that takes days is asked for halves of the days, down to one day; any time is
+    then the last year and all before. Others are asked for the next shorter of the last year,
+    month, week and day.
+    """
+    days = _days_of(engine, period, today)
+    if days is not None:
+        first, end = days
+        middle = first + timedelta(days=(end - first).days // 2)
+        if period == "":
+            middle = end - timedelta(days=_DAYS["year"])
+        if middle in (first, end):
+            return ()
+        return _named(middle, end), _named(first, middle)
+    shorter = _SHORTER.get(period, "")
+    return (shorter,) if shorter and can_ask(engine, shorter) else ()
+
+
+def _days_of(engine: EngineDefinition, period: str, today: date) -> tuple[date, date] | None:
+    """The days of *period*; None where the engine cannot be asked for days."""
+    tomorrow = today + timedelta(days=1)
+    if _RANGE.fullmatch(period):
+        return range_of(period)
+    if not can_ask(engine, _named(today, tomorrow)):
+        return None
+    first = tomorrow - timedelta(days=_DAYS[period]) if period else _FIRST_DAY
+    return first, tomorrow
+
+
+def _named(first: date, end: date) -> str:
+    return f"{first.isoformat()}/{end.isoformat()}"

@@ -1,0 +1,86 @@
+"""Requests a day, and engines that are left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.items import AnswerState
+from qiaocrawl.options import Options
+from qiaocrawl.search import load_definitions
+from qiaocrawl.search.plan_budget import REQUESTS_A_DAY, daily_limit, within_budget
+from qiaocrawl.search.resting import MOST_SECONDS, EngineRests, Rest, Sign, sign_of
+
+ENGINES = load_definitions(base_urls={"searxng": "http://127.0.0.1:8888"})
+
+
+def test_limits_by_name_by_kind_and_by_default() -> None:
+    given = Options({"QIAO_SEARCH_DAILY_BUDGET": "baidu=50, scraped=300,sogou=0"})
+    limits = {name: daily_limit(one, given["QIAO_SEARCH_DAILY_BUDGET"])
+              for name, one in ENGINES.items()}  # fmt: skip
+    assert (limits["baidu"], limits["bing"], limits["sogou"]) == (50, 300, None)
+    assert limits["searxng"] == REQUESTS_A_DAY["service"]
+    assert daily_limit(ENGINES["baidu"], {}) == REQUESTS_A_DAY["scraped"]
+    # Nobody is spared where nobody is.
+    assert daily_limit(ENGINES["demo_sou"], {}) is None
+    assert daily_limit(ENGINES["demo_sou"], {"demo_sou": 7}) == 7
+
+
+@pytest.mark.parametrize("bad", ["baidu", "baidu=x", "=3", "baidu=-1"])
+def test_a_wrong_budget_is_named(bad: str) -> None:
+    with pytest.raises(ConfigError, match="QIAO_SEARCH_DAILY_BUDGET must be name=number"):
+        Options({"QIAO_SEARCH_DAILY_BUDGET": bad})
+
+
+def test_a_slate_ends_with_the_budget() -> None:
+    assert within_budget([1, 2, 3], 2) == [1, 2]
+    assert within_budget([1, 2, 3], None) == [1, 2, 3]
+    assert within_budget([1, 2, 3], -5) == []
+
+
+def test_who_refuses_rests_longer_each_time_and_then_for_the_run() -> None:
+    rests = EngineRests(park_after=3, first_seconds=10.0)
+    assert rests.note("a", Sign.REFUSES) == Rest(10.0)
+    assert rests.note("a", Sign.REFUSES, 100.0) == Rest(100.0)
+    assert rests.note("b", Sign.REFUSES) == Rest(10.0)
+    assert not rests.is_parked("a")
+    assert rests.note("a", Sign.REFUSES) == Rest(160.0, parked=True)
+    assert rests.is_parked("a")
+    assert not rests.is_parked("b")
+    # An answer that was under way does not bring it back.
+    assert rests.note("a", Sign.ANSWERS) == Rest()
+    assert rests.is_parked("a")
+
+
+def test_an_answer_between_begins_the_count_anew() -> None:
+    rests = EngineRests(park_after=2, first_seconds=1.0)
+    for sign in (Sign.REFUSES, Sign.ANSWERS, Sign.REFUSES, Sign.SAYS_NOTHING):
+        rests.note("a", sign)
+    assert not rests.is_parked("a")
+    assert rests.note("a", Sign.SAYS_NOTHING, 30.0) == Rest(30.0)
+    assert rests.note("a", Sign.REFUSES).parked
+
+
+def test_no_rest_is_endless() -> None:
+    rests = EngineRests(park_after=0, first_seconds=10.0)
+    assert max(rests.note("a", Sign.REFUSES).seconds for _ in range(400)) == MOST_SECONDS
+    assert not rests.is_parked("a")
+
+
+@pytest.mark.parametrize(
+    ("state", "came_back", "sign"),
+    [
+        (AnswerState.HIT, True, Sign.ANSWERS),
+        (AnswerState.EMPTY, True, Sign.ANSWERS),
+        (AnswerState.BLOCKED, True, Sign.REFUSES),
+        (AnswerState.BLOCKED, False, Sign.REFUSES),
+        (AnswerState.DECOY, True, Sign.REFUSES),
+        (AnswerState.LAYOUT_CHANGED, True, Sign.REFUSES),
+        (AnswerState.ERROR, True, Sign.SAYS_NOTHING),
+        (AnswerState.ERROR, False, Sign.REFUSES),
+    ],
+)
+def test_what_an_answer_says_of_its_engine(
+    state: AnswerState, came_back: bool, sign: Sign
+) -> None:
+    assert sign_of(state, came_back=came_back) is sign
