@@ -130,7 +130,10 @@ class LoginPageError(SessionError):
 
 
 class SessionRestError(SessionError):
-    """No account of a site may be used now; ``retry_seconds`` says when, inf for not in this run."""
+    """No account of a site may be used now.
+
+    ``retry_seconds`` says when to ask again; inf for not in this run.
+    """
 
     def __init__(self, message: str, retry_seconds: float) -> None:
         super().__init__(message)

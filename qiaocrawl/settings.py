@@ -101,6 +101,11 @@ DOWNLOADER_MIDDLEWARES = {
     "middlewares.guard.GuardMiddleware": 60,
     "middlewares.robots.RobotsMiddleware": 100,
     "middlewares.render.RenderMiddleware": 560,
+    # Scrapy's own lets token headers and posted bodies follow a redirect to other origins.
+    "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
+    "middlewares.redirect.SafeRedirectMiddleware": 600,
+    # Below cookies, whose jar it chooses; QIAO_SESSIONS.
+    "middlewares.session.SessionMiddleware": 690,
     # Scrapy's own downloads the public suffix list from the network.
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
     "middlewares.cookies.OfflineCookiesMiddleware": 700,

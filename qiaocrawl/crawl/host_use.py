@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 
@@ -22,6 +23,7 @@ class HostUse:
         self._downloading: Counter[str] = Counter()
         self._asked: Counter[str] = Counter()
         self._parked: dict[str, float] = {}
+        self._given_up: set[str] = set()
 
     @property
     def pages(self) -> int:
@@ -40,13 +42,17 @@ class HostUse:
             del self._downloading[host]
 
     def park(self, host: str, seconds: float) -> None:
-        """Ask *host* nothing for *seconds*."""
+        """Ask *host* nothing for *seconds*; inf: not again in this run."""
+        if seconds == math.inf:
+            self._given_up.add(host)
+            return
         until = time.monotonic() + seconds
         self._parked[host] = max(until, self._parked.get(host, 0.0))
 
     def is_free(self, host: str) -> bool:
         """Whether *host* may be asked now."""
         busy = self._downloading[host] >= self._fetches_per_host
+        busy = busy or host in self._given_up
         return not busy and self._parked.get(host, 0.0) <= time.monotonic()
 
     @property
@@ -58,6 +64,12 @@ class HostUse:
 
     @property
     def spent(self) -> set[str]:
-        """Hosts of which the run has asked for all the pages it may."""
+        """Hosts that are not asked again in this run: all the pages it may, or no session."""
         most = self._limits.pages_per_host
-        return {host for host, pages in self._asked.items() if pages >= most} if most else set()
+        full = {host for host, pages in self._asked.items() if pages >= most} if most else set()
+        return full | self._given_up
+
+    @property
+    def spent_reason(self) -> str:
+        """Why a run stops when only spent hosts wait."""
+        return "no_session" if self._given_up else "limit_pages_per_host"

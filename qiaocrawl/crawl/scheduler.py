@@ -18,7 +18,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from qiaocrawl.crawl.limits import Fetches, Limits
 from qiaocrawl.crawl.spider import FrontierSpider
-from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
 from qiaocrawl.crawl.worker import FrontierWorker
 from qiaocrawl.items import Lease, Outcome
 
@@ -95,6 +95,7 @@ class FrontierScheduler(BaseScheduler):
             self._watch_task.cancel()
         if self._worker is None:
             return
+        await self._crawler.signals.send_catch_log_async(frontier_closing)
         remaining = await self._worker.close()
         stats = self._crawler.stats
         stats.set_value("qiaocrawl/frontier/remaining", remaining)

@@ -349,7 +349,7 @@ class FrontierWorker:
             self.drained = True
             self._wake_caller()
         elif self._only_spent_hosts_wait(left):
-            self.stop("limit_pages_per_host")
+            self.stop(self._hosts.spent_reason)
         elif await self._ordering.is_below_threshold() and not self._outstanding:
             self.stop("below_threshold")
 

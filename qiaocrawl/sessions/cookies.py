@@ -207,14 +207,14 @@ def from_browser(item: object) -> StoredCookie | None:
     if not isinstance(name, str) or not isinstance(value, str) or not isinstance(domain, str):
         return None
     expires = item.get("expirationDate", item.get("expires"))
-    lasts = isinstance(expires, int | float) and expires > 0
+    lasting = float(expires) if isinstance(expires, int | float) and expires > 0 else None
     host = domain.lower()
     if item.get("hostOnly") is False and not host.startswith("."):
         host = f".{host}"
     path = item.get("path")
     return StoredCookie(
         name, value, host, path if isinstance(path, str) and path else "/",
-        float(expires) if lasts else None,
+        lasting,
         bool(item.get("secure")), bool(item.get("httpOnly")),
     )  # fmt: skip
 

@@ -107,7 +107,7 @@ def is_login_form(seen: SeenPage) -> bool:
     """Whether the page shows a password field and little else."""
     if len(seen.body) > _MAX_PARSED_BYTES or not _PASSWORD_FIELD.search(seen.body):
         return False
-    return judge(seen.page, Body(""), seen.page.title).kind is PageKind.LOGIN
+    return judge(seen.page, Body("", 0.0, ""), seen.page.title).kind is PageKind.LOGIN
 
 
 def _is_login_address(recipe: Recipe, url: str) -> bool:

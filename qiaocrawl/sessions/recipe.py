@@ -64,7 +64,7 @@ class FormLogin:
 
 @dataclass(frozen=True, slots=True)
 class BrowserLogin:
-    """A login by hand in a browser: its page, the element with the QR code, signs that it is done."""
+    """A login by hand in a browser: its page, the QR code's element, signs that it is done."""
 
     page: str
     qr: str = ""

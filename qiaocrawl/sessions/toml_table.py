@@ -68,9 +68,8 @@ class TomlTable:
         """A whole number or a list of them, each in [*low*, *high*]."""
         value = self._table[key] if self.has(key) else []
         values = value if isinstance(value, list) else [value]
-        if any(isinstance(v, bool) or not isinstance(v, int) for v in values) or not all(
-            low <= v <= high for v in values
-        ):
+        right = (type(v) is int and low <= v <= high for v in values)
+        if not all(right):
             self.fault(key, f"must be whole numbers from {low} to {high}, got {value!r}")
             return ()
         return tuple(values)

@@ -19,6 +19,7 @@
     visit ── url, topic                     the log of fetched pages and where their links led
     decision ── url                         why a URL was fetched when it was
     order_model ── topic                    what crawl orders have learnt
+    account                                 who logs in to a site, encrypted
 
 Changing a table means a new file in ``migrations/versions/``; a test compares the two.
 """
@@ -495,5 +496,25 @@ order_model = _table(
     Column("digest", key_type(), nullable=False),
     Column("model", blob_type(), nullable=False),
     Index(None, "topic_id", "strategy", "host", "version"),
+    **LOG_TABLE_OPTIONS,
+)
+
+account = _table(
+    "account",
+    # Never given twice: the jars of a run, and messages, go by it.
+    Column("id", id_type(), primary_key=True, autoincrement=True),
+    # Name of the login recipe.
+    Column("site", code_type(64), nullable=False),
+    Column("name", name_type(100), nullable=False),
+    Column("state", code_type(16), nullable=False),
+    # In words, why it rests.
+    Column("reason", name_type(500), nullable=False),
+    # Both encrypted with QIAO_SECRET_KEY: user name and password; cookies. Empty = none.
+    Column("secret", blob_type(), nullable=False),
+    Column("session", blob_type(), nullable=False),
+    Column("logged_in_at", time_type()),
+    Column("rests_until", time_type()),
+    Column("updated_at", time_type(), nullable=False),
+    UniqueConstraint("site", "name"),
     **LOG_TABLE_OPTIONS,
 )
