@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+# Its compiler prints some ten thousand lines at DEBUG.
+logging.getLogger("numba").setLevel(logging.INFO)
+
 
 class QuietLogFormatter(LogFormatter):
     """Scraped and dropped items in one short line each; steps of a login without their tickets."""
