@@ -16,6 +16,11 @@ QiaoError
 ├── BlockedError           an answer that is a block rather than the page
 ├── ProxyError             what a proxy did instead of asking the site; shows no password
 │   └── ProxiesRestError   no proxy is left for a host, and it is not asked directly
+├── SessionError           a login, its recipe or its account
+│   ├── SecretKeyError     the key that opens stored secrets is missing or another one
+│   ├── LoginError         a login that did not succeed
+│   ├── LoginPageError     a page that asks for a login although one is there
+│   └── SessionRestError   no account of a site may be used now
 └── ReplayError            a recorded web that cannot be read
 
 Messages name the thing, the bad value with ``!r`` and what is allowed.
@@ -127,6 +132,42 @@ class ProxiesRestError(ProxyError):
 
 class ModelError(QiaoError):
     """A stored model of a crawl order that is damaged, too large, or of another kind."""
+
+
+class SessionError(QiaoError):
+    """A login, its recipe or its account; the message never holds a secret."""
+
+
+class SecretKeyError(SessionError):
+    """The key that opens stored secrets (QIAO_SECRET_KEY) is missing, malformed or another one."""
+
+
+class LoginError(SessionError):
+    """A login that did not succeed.
+
+    ``is_final``: another try with the same secret would end the same way, and may lock the
+    account; ``is_alert``: somebody may be after the secret, so an operator has to look.
+    """
+
+    def __init__(self, message: str, *, is_final: bool = False, is_alert: bool = False) -> None:
+        super().__init__(message)
+        self.is_final = is_final
+        self.is_alert = is_alert
+
+
+class LoginPageError(SessionError):
+    """A page that asks for a login although the account is logged in."""
+
+
+class SessionRestError(SessionError):
+    """No account of a site may be used now.
+
+    ``retry_seconds`` says when to ask again; inf for not in this run.
+    """
+
+    def __init__(self, message: str, retry_seconds: float) -> None:
+        super().__init__(message)
+        self.retry_seconds = retry_seconds
 
 
 class ReplayError(QiaoError):

@@ -248,6 +248,19 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_BLOCK_RETRIES", 2, "tries",
            "Times a blocked or failed request is tried at once with another identity or proxy, "
            "where QIAO_IDENTITIES=rotate or QIAO_PROXIES allow one.", _count(0, 10)),
+    # sessions
+    Option("QIAO_SESSIONS", "", "names, comma separated",
+           "Login recipes whose accounts are used for the pages of their sites; none is used "
+           "unless named here.", _names),
+    Option("QIAO_LOGINS_DIR", "", "folder",
+           "Folder of login recipes that add to or override the shipped ones.", _text),
+    Option("QIAO_SECRET_KEY", "", "keys, comma separated",
+           "What accounts and cookies are encrypted with (`qiaocrawl session key new` makes one); "
+           "the first key writes, all read. Belongs in the environment only.", _text,
+           secret=True),
+    Option("QIAO_SESSION_REST_HOURS", 6.0, "hours",
+           "How long an account rests after three logins that failed, over runs.",
+           _number(0, 8760)),
     # limits
     Option("QIAO_MAX_PAGES", 0, "pages", "Stop a crawl after this many pages; 0 = no limit.",
            _count(0, 10**9)),

@@ -109,6 +109,11 @@ DOWNLOADER_MIDDLEWARES = {
     "middlewares.blocks.BlockMiddleware": 585,
     # Chooses the cookie jar too, so before the cookies; Scrapy's proxy middleware is at 750.
     "middlewares.proxy.ProxyMiddleware": 695,
+    # Scrapy's own lets token headers and posted bodies follow a redirect to other origins.
+    "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
+    "middlewares.redirect.SafeRedirectMiddleware": 600,
+    # Below cookies, whose jar it chooses; QIAO_SESSIONS.
+    "middlewares.session.SessionMiddleware": 690,
     # Scrapy's own downloads the public suffix list from the network.
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
     "middlewares.cookies.OfflineCookiesMiddleware": 700,

@@ -7,13 +7,32 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.logformatter import LogFormatter, LogFormatterResult
 
+from qiaocrawl.crawl.login import LOGIN_STEP
+
 if TYPE_CHECKING:
+    from scrapy import Request
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+# Its compiler prints some ten thousand lines at DEBUG.
+logging.getLogger("numba").setLevel(logging.INFO)
+
 
 class QuietLogFormatter(LogFormatter):
-    """Scraped and dropped items in one short line each."""
+    """Scraped and dropped items in one short line each; steps of a login without their tickets."""
+
+    def crawled(
+        self, request: Request, response: Response, *args: Any, **kwargs: Any
+    ) -> LogFormatterResult:
+        """Scrapy's line; of a login only who answered, since addresses hold tickets there."""
+        if not request.meta.get(LOGIN_STEP):
+            return super().crawled(request, response, *args, **kwargs)
+        return {
+            "level": logging.DEBUG,
+            "msg": "Login step (%(status)s) %(method)s %(address)s",
+            "args": {"status": response.status, "method": request.method,
+                     "address": request.url.partition("?")[0]},
+        }  # fmt: skip
 
     def scraped(
         self, item: Any, response: Response | Failure | None, *args: Any, **kwargs: Any

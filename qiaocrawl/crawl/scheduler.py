@@ -20,7 +20,7 @@ from qiaocrawl.crawl.access import access_of
 from qiaocrawl.crawl.another import HeldRequests
 from qiaocrawl.crawl.limits import Fetches, Limits
 from qiaocrawl.crawl.spider import FrontierSpider
-from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
 from qiaocrawl.crawl.worker import FrontierWorker
 from qiaocrawl.items import Lease, Outcome
 
@@ -100,6 +100,7 @@ class FrontierScheduler(BaseScheduler):
             self._watch_task.cancel()
         if self._worker is None:
             return
+        await self._crawler.signals.send_catch_log_async(frontier_closing)
         remaining = await self._worker.close()
         desk = access_of(self._crawler)
         await desk.close()

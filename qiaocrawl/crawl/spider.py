@@ -19,9 +19,11 @@ from qiaocrawl.errors import (
     AddressRefusedError,
     BlockedError,
     ConfigError,
+    LoginPageError,
     ProxiesRestError,
     QiaoError,
     RobotsUnreachableError,
+    SessionRestError,
     StorageError,
 )
 from qiaocrawl.fetching import BUSY_STATUSES, FetchDecision, judge_fetch
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
 
     from qiaocrawl.crawl.worker import FrontierWorker
 
+
+# What would let others in as the account that fetched a page; kept nowhere but in its jar.
+_NOT_KEPT = frozenset({"set-cookie", "set-cookie2"})
 
 # Times a URL waits for a busy host before it counts as a failure. With the default pauses (2,
 # 8, 32 s, then three counted tries) a host that stays away is given up after two minutes.
@@ -220,6 +225,10 @@ class FrontierSpider(Spider):
         elif isinstance(error, RobotsUnreachableError):
             self.care.silent(lease, error)
             await self.leave_host_alone(lease, str(error), error.retry_seconds)
+        elif isinstance(error, SessionRestError):
+            self.wait_for_session(lease, error)
+        elif isinstance(error, LoginPageError):
+            await self.finish(lease, Outcome.LOGIN, str(error))
         elif isinstance(error, IgnoreRequest):
             # Scrapy ignores what robots.txt forbids, and bodies that unpack without end.
             forbidden = "robots.txt" in str(error)
@@ -301,6 +310,13 @@ class FrontierSpider(Spider):
         else:
             await self.try_again(lease, reason, at_least_seconds=pause)
 
+    def wait_for_session(self, lease: Lease, error: SessionRestError) -> None:
+        """No account may be used for *lease* now: it waits, and no failure is counted."""
+        if error.retry_seconds:
+            self.worker.park(lease.host, error.retry_seconds)
+        self.worker.give_back(lease, str(error)[:300])
+        self.count("session/put_back")
+
     async def try_again(
         self, lease: Lease, reason: str, *, at_least_seconds: float = 0.0
     ) -> None:
@@ -323,8 +339,9 @@ class FrontierSpider(Spider):
 def fetched_page(response: Response) -> FetchedPage:
     """Our record of *response*; the only place that reads one."""
     headers = tuple(
-        (name.decode("latin-1").lower(), value.decode("latin-1"))
+        (lower, value.decode("latin-1"))
         for name, values in response.headers.items()
+        if (lower := name.decode("latin-1").lower()) not in _NOT_KEPT
         for value in values
     )
     return FetchedPage(

@@ -14,6 +14,9 @@ from qiaocrawl.runtime import Runtime
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+frontier_closing = object()
+"""Sent when all fetches of a run are over, while the store is still open."""
+
 _runtimes: WeakKeyDictionary[Crawler, Runtime] = WeakKeyDictionary()
 
 

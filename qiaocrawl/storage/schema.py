@@ -22,6 +22,7 @@
     order_model ── topic                    what crawl orders have learnt
     proxy                                   proxies an operator added, and how they have done
     engine_day                              requests a search engine got a day
+    account                                 who logs in to a site, encrypted
 
 Changing a table means a new file in ``migrations/versions/``; a test compares the two.
 """
@@ -557,4 +558,24 @@ proxy = _table(
     # Epoch seconds; 0 for one that does not rest.
     Column("resting_until", seconds_type(), nullable=False),
     UniqueConstraint("scheme", "host", "port", "login"),
+)
+
+account = _table(
+    "account",
+    # Never given twice: the jars of a run, and messages, go by it.
+    Column("id", id_type(), primary_key=True, autoincrement=True),
+    # Name of the login recipe.
+    Column("site", code_type(64), nullable=False),
+    Column("name", name_type(100), nullable=False),
+    Column("state", code_type(16), nullable=False),
+    # In words, why it rests.
+    Column("reason", name_type(500), nullable=False),
+    # Both encrypted with QIAO_SECRET_KEY: user name and password; cookies. Empty = none.
+    Column("secret", blob_type(), nullable=False),
+    Column("session", blob_type(), nullable=False),
+    Column("logged_in_at", time_type()),
+    Column("rests_until", time_type()),
+    Column("updated_at", time_type(), nullable=False),
+    UniqueConstraint("site", "name"),
+    **LOG_TABLE_OPTIONS,
 )

@@ -1,0 +1,166 @@
+"""Pages of sites that QIAO_SESSIONS names are asked for with the cookies of an account.
+
+Stands between redirects (600) and cookies (700): what it says about the jar comes before the
+cookies are put in, and it sees every answer before a redirect could be followed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.exceptions import DownloadCancelledError, NotConfigured
+from scrapy.utils.httpobj import urlparse_cached
+from w3lib.http import basic_auth_header
+
+from middlewares.cookies import OfflineCookiesMiddleware
+from qiaocrawl.crawl.login import LOGIN_STEP
+from qiaocrawl.crawl.sessions import CrawlSessions, chosen_recipes
+from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
+from qiaocrawl.errors import QiaoError, SecretKeyError, SessionRestError
+from qiaocrawl.sessions.matching import SeenPage
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from qiaocrawl.sessions import Recipe
+    from qiaocrawl.sessions.pool import Turn
+
+_TURN = "qiaocrawl_session"
+"""Request meta: recipe and turn whose cookies the request carries."""
+_TRIES = "qiaocrawl_session_tries"
+_MOST_TRIES = 2
+
+
+class SessionMiddleware:
+    """Gives frontier requests an account's jar, and answers ended sessions with a new login.
+
+    Only requests that carry a lease: robots.txt is asked by nobody in particular, and the steps
+    of a login have their own jar.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._runtime = runtime_of(crawler)
+        try:
+            self._recipes = chosen_recipes(self._runtime.options)
+        except QiaoError as error:
+            sys.exit(f"qiaocrawl: {error}")
+        if not self._recipes:
+            # Switched off on purpose: no warning is due.
+            raise NotConfigured
+        self._sessions: CrawlSessions | None = None
+        self._waiting: set[asyncio.Task[None]] = set()
+        self._runtime.downloaders.append(self._cancel_all)
+        crawler.signals.connect(self.engine_started, signal=signals.engine_started)
+        crawler.signals.connect(self.frontier_closing, signal=frontier_closing)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Scrapy's constructor."""
+        return cls(crawler)
+
+    def engine_started(self) -> None:
+        """All middlewares are there now, so the cookie jars are too."""
+        cookies = self._crawler.get_downloader_middleware(OfflineCookiesMiddleware)
+        if cookies is None:
+            sys.exit("qiaocrawl: QIAO_SESSIONS needs cookies: COOKIES_ENABLED must be on")
+        self._sessions = CrawlSessions(
+            self._crawler, self._runtime, self._recipes, cookies.jars
+        )
+
+    async def frontier_closing(self) -> None:
+        """Keep what cookies came to be during the run."""
+        if self._sessions is not None:
+            await self._sessions.save()
+
+    async def process_request(self, request: Request) -> None:
+        """Give the request the jar of the account whose turn it is.
+
+        Raises:
+            SessionRestError: no account may be used now; the URL waits.
+        """
+        meta = request.meta
+        if "lease" not in meta or meta.get(LOGIN_STEP) or self._sessions is None:
+            return
+        recipe = self._sessions.recipe_for(request.url)
+        if recipe is None:
+            return
+        turn = await self._turn(recipe, urlparse_cached(request).netloc)
+        if turn.wait_seconds > 0:
+            await self._wait(turn.wait_seconds)
+        meta[_TURN] = recipe, turn
+        if recipe.way == "http":
+            await self._authenticate(request, recipe, turn)
+        else:
+            meta["cookiejar"] = turn.account.jar[:2] + (turn.generation,)
+
+    async def process_response(self, request: Request, response: Response) -> Response:
+        """Let pages pass; what asks for a login is asked for again with a new session.
+
+        Raises:
+            LoginPageError: the page asks for a login whoever is logged in.
+            SessionRestError: there is no session for it now; the URL waits.
+        """
+        if _TURN not in request.meta or self._sessions is None:
+            return response
+        recipe, turn = request.meta[_TURN]
+        if not await self._sessions.judge(recipe, turn, _seen(response)):
+            return response
+        tries = request.meta.get(_TRIES, 0) + 1
+        if tries > _MOST_TRIES:
+            raise SessionRestError("its session ended again and again", 1.0)
+        meta = {k: v for k, v in request.meta.items() if k not in (_TURN, "cookiejar")}
+        again = request.replace(meta={**meta, _TRIES: tries})
+        again.headers.pop("Cookie", None)
+        engine = self._crawler.engine
+        assert engine is not None
+        # Not by way of the scheduler: the lease is in hand already.
+        return await engine.download_async(again)
+
+    async def _turn(self, recipe: Recipe, host: str) -> Turn:
+        assert self._sessions is not None
+        try:
+            return await self._sessions.turn(recipe, host)
+        except SecretKeyError as error:
+            # Every page of every account would fail in the same way.
+            self._crawler.spider.worker.stop("secret_key", error)  # type: ignore[union-attr]
+            raise SessionRestError(str(error), 1.0) from error
+
+    async def _authenticate(self, request: Request, recipe: Recipe, turn: Turn) -> None:
+        assert self._sessions is not None
+        secret = await self._sessions.credentials(recipe, turn)
+        if secret is not None:
+            request.headers["Authorization"] = basic_auth_header(
+                secret.user, secret.password, "utf-8"
+            )
+
+    async def _wait(self, seconds: float) -> None:
+        task = asyncio.ensure_future(asyncio.sleep(seconds))
+        self._waiting.add(task)
+        task.add_done_callback(self._waiting.discard)
+        try:
+            await task
+        except asyncio.CancelledError:
+            raise DownloadCancelledError("the crawl is stopping") from None
+
+    def _cancel_all(self) -> int:
+        waiting = list(self._waiting)
+        for task in waiting:
+            task.cancel()
+        return len(waiting)
+
+
+def _seen(response: Response) -> SeenPage:
+    headers = [
+        (name.decode("latin-1").lower(), value.decode("latin-1"))
+        for name, values in response.headers.items()
+        for value in values
+    ]
+    return SeenPage.of(response.url, response.status, headers, response.body)

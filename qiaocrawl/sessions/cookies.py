@@ -1,0 +1,227 @@
+"""Cookies between jars, files and people: three forms operators paste, one record.
+
+* a header: ``SUB=…; SUBP=…`` (with or without ``Cookie:`` in front)
+* a Netscape file, as ``curl`` and browser add-ons write it
+* JSON: a browser add-on's list of objects, or Playwright's ``storage_state``
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from http.cookiejar import Cookie
+from typing import Any
+
+import tldextract
+
+from qiaocrawl.errors import SessionError
+from qiaocrawl.sessions.recipe import Recipe
+
+# The snapshot of the Public Suffix List inside the package: no download, no cache folder.
+_SUFFIXES = tldextract.TLDExtract(
+    cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True
+)
+# RFC 6265 4.1.1: a token; any octets but control characters, spaces and ; in a value.
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VALUE = re.compile(r"[^\x00-\x20\x7f;]*(?: [^\x00-\x20\x7f;]+)*")
+_HTTP_ONLY = "#HttpOnly_"
+_SAFE_PREFIXES = ("__Secure-", "__Host-")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCookie:
+    """A cookie as it is kept.
+
+    Attributes:
+        domain: with a dot in front where subdomains get it too.
+        expires: epoch seconds; None for one that a browser forgets when it closes.
+    """
+
+    name: str
+    value: str
+    domain: str
+    path: str = "/"
+    expires: float | None = None
+    secure: bool = False
+    http_only: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> StoredCookie:
+        """From JSON of :meth:`to_dict`."""
+        return cls(**values)
+
+    def for_jar(self) -> Cookie:
+        """As :mod:`http.cookiejar` keeps it."""
+        return Cookie(
+            version=0, name=self.name, value=self.value, port=None, port_specified=False,
+            domain=self.domain, domain_specified=self.domain.startswith("."),
+            domain_initial_dot=self.domain.startswith("."), path=self.path, path_specified=True,
+            secure=self.secure, expires=None if self.expires is None else int(self.expires),
+            discard=self.expires is None, comment=None, comment_url=None,
+            rest={"HttpOnly": ""} if self.http_only else {},
+        )  # fmt: skip
+
+    def for_browser(self) -> dict[str, Any]:
+        """As Playwright's ``storage_state`` has it."""
+        return {
+            "name": self.name, "value": self.value, "domain": self.domain, "path": self.path,
+            "expires": -1 if self.expires is None else self.expires, "httpOnly": self.http_only,
+            "secure": self.secure, "sameSite": "Lax",
+        }  # fmt: skip
+
+
+def from_jar(jar: Iterable[Cookie]) -> tuple[StoredCookie, ...]:
+    """The cookies of *jar*."""
+    return tuple(
+        StoredCookie(
+            one.name, one.value or "", one.domain, one.path,
+            None if one.expires is None else float(one.expires), one.secure,
+            any(key.lower() == "httponly" for key in one._rest),  # type: ignore[attr-defined]
+        )
+        for one in jar
+    )  # fmt: skip
+
+
+def is_public_suffix(domain: str) -> bool:
+    """Whether nobody owns *domain* as a whole: ``com.cn``, ``github.io`` (private rules count).
+
+    Under a top-level domain the list lacks only that domain itself is one (its rule ``*``).
+    """
+    name = domain.lstrip(".").lower().rstrip(".")
+    found = _SUFFIXES(name)
+    if found.ipv4 or found.ipv6:
+        return False
+    return not found.domain or name == found.suffix
+
+
+@dataclass(frozen=True, slots=True)
+class Usable:
+    """Cookies that may be kept for a login, and how many were refused, by reason."""
+
+    cookies: tuple[StoredCookie, ...]
+    refused: Mapping[str, int]
+
+
+def usable_for(recipe: Recipe, cookies: Iterable[StoredCookie], *, now: float) -> Usable:
+    """Those of *cookies* that belong to the hosts of *recipe*, are alive and well formed."""
+    kept: dict[tuple[str, str, str], StoredCookie] = {}
+    refused: dict[str, int] = {}
+    for cookie in cookies:
+        reason = _refusal(recipe, cookie, now)
+        if reason:
+            refused[reason] = refused.get(reason, 0) + 1
+        else:
+            kept[cookie.domain, cookie.path, cookie.name] = cookie
+    return Usable(tuple(kept.values()), refused)
+
+
+def _refusal(recipe: Recipe, cookie: StoredCookie, now: float) -> str:
+    if not _NAME.fullmatch(cookie.name) or not _VALUE.fullmatch(cookie.value):
+        return "malformed"
+    if cookie.expires is not None and cookie.expires <= now:
+        return "expired"
+    if is_public_suffix(cookie.domain):
+        return "domain nobody owns"
+    return "" if recipe.may_hold_cookies(cookie.domain) else "of another site"
+
+
+def read_pasted(text: str, recipe: Recipe) -> tuple[StoredCookie, ...]:
+    """The cookies in *text*, whichever of the three forms it has.
+
+    A header does not say whose its cookies are: they become cookies of the recipe's sites.
+
+    Raises:
+        SessionError: no cookies in any of the forms; the text is not shown.
+    """
+    bare = text.lstrip("\ufeff").strip()
+    if bare[:1] in ("[", "{"):
+        found = _from_json(bare)
+    elif "\t" in bare:
+        found = _from_netscape(bare)
+    else:
+        found = _from_header(bare, recipe)
+    if not found:
+        raise SessionError(
+            "no cookies found: a Cookie header (a=1; b=2), a Netscape cookie file, or JSON (a "
+            "list of cookies, Playwright's storage_state) is expected"
+        )
+    return tuple(found)
+
+
+def _from_header(text: str, recipe: Recipe) -> list[StoredCookie]:
+    line = re.sub(r"(?i)^cookie:\s*", "", text)
+    found = []
+    for pair in re.split(r"[;\n]", line):
+        name, sign, value = pair.strip().partition("=")
+        if not sign or not _NAME.fullmatch(name):
+            continue
+        secure = name.startswith(_SAFE_PREFIXES)
+        found += [
+            StoredCookie(name, value, f".{host.rpartition(':')[0] or host}", secure=secure)
+            for host in (site.removeprefix("www.") for site in recipe.hosts)
+        ]
+    return found
+
+
+def _from_netscape(text: str) -> list[StoredCookie]:
+    found = []
+    for line in text.splitlines():
+        http_only = line.startswith(_HTTP_ONLY)
+        line = line.removeprefix(_HTTP_ONLY)
+        fields = line.split("\t")
+        if line.startswith("#") or len(fields) != 7:
+            continue
+        domain, subdomains, path, secure, expires, name, value = fields
+        bare = domain.strip().lstrip(".").lower()
+        when = float(expires) if expires.strip().isdigit() else 0.0
+        found.append(StoredCookie(
+            name, value.strip(), f".{bare}" if subdomains == "TRUE" else bare, path or "/",
+            when or None, secure == "TRUE", http_only,
+        ))  # fmt: skip
+    return found
+
+
+def _from_json(text: str) -> list[StoredCookie]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        raise SessionError("the cookies begin like JSON but are none (not shown)") from None
+    items = value.get("cookies") if isinstance(value, dict) else value
+    if not isinstance(items, list):
+        return []
+    return [cookie for item in items if (cookie := from_browser(item)) is not None]
+
+
+def from_browser(item: object) -> StoredCookie | None:
+    """A cookie as Playwright or a browser add-on writes it; None for anything else."""
+    if not isinstance(item, dict):
+        return None
+    name, value, domain = (item.get(key) for key in ("name", "value", "domain"))
+    if not isinstance(name, str) or not isinstance(value, str) or not isinstance(domain, str):
+        return None
+    expires = item.get("expirationDate", item.get("expires"))
+    lasting = float(expires) if isinstance(expires, int | float) and expires > 0 else None
+    host = domain.lower()
+    if item.get("hostOnly") is False and not host.startswith("."):
+        host = f".{host}"
+    path = item.get("path")
+    return StoredCookie(
+        name, value, host, path if isinstance(path, str) and path else "/",
+        lasting,
+        bool(item.get("secure")), bool(item.get("httpOnly")),
+    )  # fmt: skip
+
+
+def names_of(cookies: Iterable[StoredCookie], *, now: float | None = None) -> frozenset[str]:
+    """Names of the cookies that are alive."""
+    moment = time.time() if now is None else now
+    return frozenset(
+        one.name for one in cookies if one.expires is None or one.expires > moment
+    )

@@ -1,0 +1,258 @@
+"""A login, step by step, without any input or output of its own.
+
+:func:`login_flow` yields the requests of a login and is sent their answers; whoever drives it
+fetches them, keeps the cookies and obeys no other redirect. So the same steps serve a crawl, a
+command and a test, and every rule about where a secret may go stands here:
+
+* user name and password go only where the recipe says (:meth:`Recipe.may_get_secret`)
+* their request follows no redirect to another origin, whatever the status says
+* everything else of a login stays on the hosts the recipe names
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urljoin
+
+from qiaocrawl.errors import LoginError
+from qiaocrawl.sessions.accounts import Credentials
+from qiaocrawl.sessions.forms import (
+    JSON_TYPE,
+    Submission,
+    form_submission,
+    json_submission,
+    onward_submission,
+)
+from qiaocrawl.sessions.matching import SeenPage, is_login_form, matching_sign
+from qiaocrawl.sessions.origins import is_same_origin, origin_of
+from qiaocrawl.sessions.recipe import FormLogin, Recipe
+
+_KEEPS_BODY = frozenset({307, 308})
+_REFRESH = re.compile(r"""^\s*\d*\s*[;,]\s*(?:url\s*=\s*)?["']?([^"']+)""", re.IGNORECASE)
+# Sina's sign-on, and others, hand over by a script that only goes on.
+_SCRIPTED = re.compile(
+    r"""location(?:\.href)?(?:\s*=|\.replace\(|\.assign\()\s*\(?["'](https?:[^"']+)["']"""
+)
+_MAX_HANDOVER_CHARS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class LoginStep:
+    """One request of a login. ``is_secret``: its body holds user name and password."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = field(default=b"", repr=False)
+    is_secret: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoginAnswer:
+    """What came back. ``headers`` in lower case; ``cookies`` are all of the login's, by name."""
+
+    url: str
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes = field(repr=False)
+    cookies: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def seen(self) -> SeenPage:
+        """As signs are looked for."""
+        return SeenPage.of(self.url, self.status, self.headers, self.body, self.cookies)
+
+
+Flow = Generator[LoginStep, LoginAnswer, LoginAnswer]
+
+
+def login_flow(recipe: Recipe, secret: Credentials) -> Flow:
+    """The steps of a login by form or single sign-on; ends with the page it led to.
+
+    Raises:
+        LoginError: it did not succeed; the message says why, never with what.
+    """
+    form = recipe.form
+    assert form is not None, "only a form can be filled in"
+    answer = yield from _visit(recipe, form.page)
+    _refuse_error(answer)
+    step = _secret_step(recipe, form, secret, answer)
+    answer = yield from _submit(recipe, step)
+    _refuse_failure(recipe, answer)
+    answer = yield from _hand_over(recipe, answer)
+    _refuse_failure(recipe, answer)
+    if recipe.target:
+        answer = yield from _visit(recipe, recipe.target)
+    reason = why_not_logged_in(recipe, answer)
+    if reason:
+        raise LoginError(reason)
+    return answer
+
+
+def check_flow(recipe: Recipe) -> Flow:
+    """The steps that find out whether one is logged in: the recipe's target.
+
+    Raises:
+        LoginError: it leads to a host the recipe does not name.
+    """
+    return (yield from _visit(recipe, recipe.target, strict=False))
+
+
+def why_not_logged_in(recipe: Recipe, answer: LoginAnswer) -> str:
+    """Why *answer* shows nobody who is logged in, in words; "" when it does."""
+    seen = answer.seen
+    failed = matching_sign(recipe.failure, seen)
+    if failed:
+        return f"the site refuses the login ({failed})"
+    expired = matching_sign(recipe.expired, seen)
+    if expired:
+        return f"still asked to log in ({expired})"
+    if recipe.success:
+        found = matching_sign(recipe.success, seen)
+        return "" if found else "none of the signs of success is there"
+    if answer.status >= 400:
+        return f"HTTP {answer.status} after the login"
+    if is_login_form(seen):
+        return "the login form came back"
+    return "" if answer.cookies else "the site set no cookie"
+
+
+# --- going on --------------------------------------------------------------------------------
+
+
+def _visit(recipe: Recipe, url: str, *, strict: bool = True) -> Flow:
+    """Open *url* and follow its redirects within the hosts the recipe names."""
+    answer = yield LoginStep("GET", url)
+    for _ in range(recipe.max_steps):
+        location = answer.seen.location
+        if not location:
+            return answer
+        if not recipe.may_visit(location):
+            if not strict:
+                return answer
+            raise _leaves(location)
+        answer = yield LoginStep("GET", location)
+    raise LoginError(f"more than {recipe.max_steps} redirects from {_plain(url)}")
+
+
+def _submit(recipe: Recipe, step: LoginStep) -> Flow:
+    """Send user name and password; 307 and 308 ask for them again, but not elsewhere."""
+    for _ in range(3):
+        answer = yield step
+        location = answer.seen.location
+        if answer.status not in _KEEPS_BODY or not location:
+            return answer
+        if not is_same_origin(location, step.url):
+            raise LoginError(
+                f"ALERT: {origin_of(step.url)} asks to send user name and password on to "
+                f"{origin_of(location)} (HTTP {answer.status}); nothing was sent there",
+                is_final=True, is_alert=True,
+            )
+        step = LoginStep("POST", location, step.headers, step.body, is_secret=True)
+    raise LoginError(f"{origin_of(step.url)} asks for user name and password again and again")
+
+
+def _hand_over(recipe: Recipe, answer: LoginAnswer) -> Flow:
+    """Follow what the login page leads on to: redirects, refreshes, scripts, forms."""
+    for _ in range(recipe.max_steps):
+        step = _next_step(answer)
+        if step is None:
+            return answer
+        if not recipe.may_visit(step.url):
+            if recipe.way != "sso":
+                return answer  # the cookies of a form are there; where it leads on is no matter
+            raise _leaves(step.url)
+        answer = yield step
+        _refuse_failure(recipe, answer)
+    raise LoginError(f"the hand-over takes more than {recipe.max_steps} steps")
+
+
+def _next_step(answer: LoginAnswer) -> LoginStep | None:
+    seen = answer.seen
+    if seen.location:
+        # Whatever the status: nothing that was posted is posted on.
+        return LoginStep("GET", seen.location)
+    if not 200 <= answer.status < 300 or not seen.is_html or not answer.body:
+        return None
+    target = _refresh_target(seen) or _scripted_target(seen)
+    if target:
+        return LoginStep("GET", target)
+    onward = onward_submission(seen.page)
+    return None if onward is None else _posting(onward, answer.url)
+
+
+def _refresh_target(seen: SeenPage) -> str:
+    # Not the page's own reading of it: that drops session ids, and tickets may look like them.
+    match = _REFRESH.match(seen.page.meta.get("refresh", ""))
+    target = urljoin(seen.page.base_url, match[1].strip()) if match else ""
+    return "" if target == seen.url else target
+
+
+def _scripted_target(seen: SeenPage) -> str:
+    if len(seen.text) > _MAX_HANDOVER_CHARS or seen.page.tree.css_first("form") is not None:
+        return ""
+    match = _SCRIPTED.search(seen.text)
+    return match[1].replace("\\/", "/") if match else ""
+
+
+# --- what is sent ------------------------------------------------------------------------------
+
+
+def _secret_step(
+    recipe: Recipe, form: FormLogin, secret: Credentials, answer: LoginAnswer
+) -> LoginStep:
+    if form.is_json:
+        submission = json_submission(form, secret)
+    else:
+        submission = form_submission(answer.seen.page, form, secret)
+    if not recipe.may_get_secret(submission.url):
+        raise LoginError(
+            f"ALERT: the login form would send user name and password to "
+            f"{origin_of(submission.url)}, which the recipe does not name; nothing was sent",
+            is_final=True, is_alert=True,
+        )
+    step = _posting(submission, answer.url, is_secret=True)
+    extra = {
+        header: answer.cookies[cookie]
+        for header, cookie in form.cookie_headers.items()
+        if cookie in answer.cookies
+    }
+    return LoginStep(step.method, step.url, {**step.headers, **extra}, step.body, True)
+
+
+def _posting(submission: Submission, page_url: str, *, is_secret: bool = False) -> LoginStep:
+    headers = {"Content-Type": submission.content_type}
+    origin = origin_of(page_url)
+    if is_same_origin(page_url, submission.url):
+        # Some sites refuse forms that come from nowhere; other origins learn no address.
+        headers |= {"Origin": str(origin), "Referer": page_url}
+    if submission.content_type == JSON_TYPE:
+        headers["Accept"] = JSON_TYPE
+    return LoginStep("POST", submission.url, headers, submission.body, is_secret)
+
+
+def _refuse_error(answer: LoginAnswer) -> None:
+    if answer.status >= 400:
+        raise LoginError(f"the login page {_plain(answer.url)} answers HTTP {answer.status}")
+
+
+def _refuse_failure(recipe: Recipe, answer: LoginAnswer) -> None:
+    failed = matching_sign(recipe.failure, answer.seen)
+    if failed:
+        # The same password again would only bring the account nearer to being locked.
+        raise LoginError(f"the site refuses the login ({failed})", is_final=True)
+    if answer.status >= 500 or answer.status == 429:
+        raise LoginError(f"HTTP {answer.status} from {_plain(answer.url)}")
+
+
+def _leaves(url: str) -> LoginError:
+    return LoginError(
+        f"the login leads to {origin_of(url) or 'an address that is none'}, which the recipe "
+        "does not name (hosts, sso.hosts)", is_final=True,
+    )
+
+
+def _plain(url: str) -> str:
+    return url.partition("?")[0]

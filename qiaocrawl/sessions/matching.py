@@ -1,0 +1,122 @@
+"""Whether a page carries a recipe's signs: of success, of failure, of a session that ran out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+from urllib.parse import urljoin
+
+from qiaocrawl.extract.base import Body
+from qiaocrawl.extract.extraction import PageKind
+from qiaocrawl.extract.kind import judge
+from qiaocrawl.page import Page, parse_page
+from qiaocrawl.sessions.origins import origin_of
+from qiaocrawl.sessions.recipe import Recipe, Signs
+from qiaocrawl.text import decode_page
+
+# Parsing takes time of the event loop; a login page is small.
+_MAX_PARSED_BYTES = 512 * 1024
+_PASSWORD_FIELD = re.compile(rb"""<input\b[^>]{0,500}\btype\s*=\s*["']?password""", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class SeenPage:
+    """A response as signs are looked for in it. ``location`` is where it redirects, absolute."""
+
+    url: str
+    status: int
+    body: bytes = b""
+    content_type: str = ""
+    location: str = ""
+    cookies: Collection[str] = ()
+
+    @classmethod
+    def of(cls, url: str, status: int, headers: Collection[tuple[str, str]], body: bytes,
+           cookies: Collection[str] = ()) -> SeenPage:  # fmt: skip
+        """From header fields (names in lower case)."""
+        found = dict(reversed(list(headers)))
+        location = found.get("location", "") if 300 <= status < 400 else ""
+        try:
+            target = urljoin(url, location) if location else ""
+        except ValueError:
+            target = ""
+        return cls(url, status, body, found.get("content-type", ""), target, cookies)
+
+    @cached_property
+    def text(self) -> str:
+        """The source, decoded."""
+        return decode_page(self.body, self.content_type).text
+
+    @cached_property
+    def page(self) -> Page:
+        """The page, parsed."""
+        return parse_page(self.body, self.content_type, self.url)
+
+    @property
+    def is_html(self) -> bool:
+        """Whether it says, or leaves open, that it is HTML."""
+        return not self.content_type or "html" in self.content_type.lower()
+
+
+def matching_sign(signs: Signs, seen: SeenPage) -> str:
+    """The first of *signs* that *seen* carries, in words; "" for none."""
+    if seen.status in signs.statuses:
+        return f"HTTP {seen.status}"
+    for address in filter(None, (seen.url, seen.location)):
+        plain = _without_query(address)
+        for piece in signs.urls:
+            if piece in plain:
+                return f"address with {piece!r}"
+    for name in signs.cookies:
+        if name in seen.cookies:
+            return f"cookie {name!r}"
+    return _sign_in_body(signs, seen)
+
+
+def _sign_in_body(signs: Signs, seen: SeenPage) -> str:
+    for word in signs.words if seen.body else ():
+        if word in seen.text:
+            return f"text {word!r}"
+    if signs.selectors and seen.is_html and len(seen.body) <= _MAX_PARSED_BYTES:
+        for selector in signs.selectors:
+            if seen.page.tree.css_first(selector) is not None:
+                return f"element {selector!r}"
+    return ""
+
+
+def login_wanted(recipe: Recipe, seen: SeenPage) -> str:
+    """Why *seen* asks for a login, in words; "" when it does not.
+
+    Beside the recipe's signs: a redirect to the login, 401, and a page that is a login form.
+    """
+    sign = matching_sign(recipe.expired, seen)
+    if sign:
+        return sign
+    if seen.status == 401:
+        return "HTTP 401"
+    if seen.location and recipe.form and _is_login_address(recipe, seen.location):
+        return "redirect to the login"
+    if not 200 <= seen.status < 300 or not seen.is_html:
+        return ""
+    return "login form" if is_login_form(seen) else ""
+
+
+def is_login_form(seen: SeenPage) -> bool:
+    """Whether the page shows a password field and little else."""
+    if len(seen.body) > _MAX_PARSED_BYTES or not _PASSWORD_FIELD.search(seen.body):
+        return False
+    return judge(seen.page, Body("", 0.0, ""), seen.page.title).kind is PageKind.LOGIN
+
+
+def _is_login_address(recipe: Recipe, url: str) -> bool:
+    assert recipe.form is not None
+    origin = origin_of(url)
+    if origin is not None and origin.netloc in recipe.sso_hosts:
+        return True
+    return _without_query(url) == _without_query(recipe.form.page)
+
+
+def _without_query(url: str) -> str:
+    return url.partition("#")[0].partition("?")[0]

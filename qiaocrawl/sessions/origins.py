@@ -1,0 +1,44 @@
+"""Origins as browsers have them: scheme, host and port."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+class Origin(NamedTuple):
+    """Scheme, lower-case host and port, which is never left open."""
+
+    scheme: str
+    host: str
+    port: int
+
+    @property
+    def netloc(self) -> str:
+        """Host, with its port where that is not the scheme's own."""
+        usual = self.port == _DEFAULT_PORTS[self.scheme]
+        return self.host if usual else f"{self.host}:{self.port}"
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.netloc}"
+
+
+def origin_of(url: str) -> Origin | None:
+    """The origin of an http or https *url*; None for anything else."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    scheme, host = parts.scheme.lower(), (parts.hostname or "").lower()
+    if scheme not in _DEFAULT_PORTS or not host:
+        return None
+    return Origin(scheme, host, port or _DEFAULT_PORTS[scheme])
+
+
+def is_same_origin(one: str, other: str) -> bool:
+    """Whether both URLs are of one origin; False when either has none."""
+    origin = origin_of(one)
+    return origin is not None and origin == origin_of(other)

@@ -1,0 +1,55 @@
+"""`qiaocrawl session login` and `session check` run this: one login, nothing crawled.
+
+It is a crawl so that a login goes the way of everything else: guard, delays, proxies. What came
+of it stands in the account's row afterwards.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request, Spider
+
+from qiaocrawl.crawl.one_login import ONE_LOGIN_SETTINGS, Asked, OneLogin, checked_arguments
+from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.errors import QiaoError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+    from qiaocrawl.runtime import Runtime
+
+
+class LoginSpider(Spider):
+    """Logs one account in, or finds out whether it is."""
+
+    name = "login"
+    custom_settings = ONE_LOGIN_SETTINGS
+    asked: Asked
+    runtime: Runtime
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Check the arguments.
+
+        Raises:
+            SystemExit: a wrong argument or option, with one clear line (exit code 1).
+        """
+        spider = super().from_crawler(crawler, *args)
+        try:
+            spider.asked = checked_arguments(kwargs)
+            spider.runtime = runtime_of(crawler)
+        except QiaoError as error:
+            sys.exit(f"qiaocrawl: {error}")
+        return spider
+
+    async def start(self) -> AsyncIterator[Request]:
+        """Do the one thing asked for."""
+        await OneLogin(self.crawler, self.runtime, self.asked).run()
+        no_requests: tuple[Request, ...] = ()
+        for request in no_requests:
+            yield request
