@@ -115,7 +115,7 @@ class RenderLearning:
         """What the page teaches, to be stored; None when it teaches nothing."""
         votes = self._of(lease.url)
         readable = analysis.outcome in _READABLE
-        if is_rendered(lease, page):
+        if page.header(RENDERED_HEADER):
             # An old habit of the site gives way to a new one within a few pages.
             if readable:
                 new = replace(votes, gained=votes.gained + 1, in_vain=votes.in_vain // _FORGETTING)
@@ -123,7 +123,7 @@ class RenderLearning:
                 new = replace(votes, in_vain=votes.in_vain + 1)
             else:
                 return None
-        elif readable and votes.gained:
+        elif readable and votes.gained and RENDER not in lease.payload:
             new = replace(votes, plain=votes.plain + 1, gained=votes.gained // _FORGETTING)
         else:
             return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 # Profiles kept for requests to come; each holds some megabytes.
 _MOST_CONTEXTS = 8
 _GONE_SECONDS = 5.0
+
+
+logger = logging.getLogger(__name__)
 
 
 class GuardedHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
@@ -64,28 +68,27 @@ class GuardedHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
 
     # --- starting, ending -----------------------------------------------------------------
 
-    @property
-    def driver_pid(self) -> int:
-        """Process of Playwright's driver, the parent of all browsers; 0 when none runs."""
-        process = self._driver()
-        return 0 if process is None or process.returncode is not None else int(process.pid)
-
-    def _driver(self) -> Any:
-        provider = getattr(self, "browser_provider", None)
-        manager = getattr(provider, "playwright_context_manager", None)
-        # Scrapy-playwright's own memory extension goes the same way; there is no public one.
-        connection = getattr(manager, "_connection", None)
-        return getattr(getattr(connection, "_transport", None), "_proc", None)
-
     async def make_ready(self) -> None:
-        """See that the driver runs, and that a browser which is gone is forgotten."""
-        if self._is_running and not self.driver_pid:
-            self._forget()
-            self._is_running = False
+        """Start Playwright's driver with the first page; forget a browser that is gone."""
         if not self._is_running:
             await self._launch()
             self._is_running = True
         await self._wait_gone()
+
+    async def _maybe_launch_browser(self) -> None:
+        try:
+            await super()._maybe_launch_browser()
+        except Exception as error:
+            # A dead driver raises a bare Exception. A new one may do better; once.
+            logger.warning("no browser: %s", str(error).split("\n")[0][:200])
+            await self._launch()
+            await super()._maybe_launch_browser()
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether there is no browser that answers."""
+        browser = getattr(self, "browser", None)
+        return browser is None or not browser.is_connected()
 
     async def restart(self) -> None:
         """Close the browser; the next page starts another. No page may be open."""

@@ -1,4 +1,4 @@
-"""How much memory a process and all it started use."""
+"""How much memory the browser uses, all its processes together."""
 
 from __future__ import annotations
 
@@ -7,27 +7,28 @@ from pathlib import Path
 
 _PROC = Path("/proc")
 _KIB_PER_MIB = 1024
+_DRIVER = b"run-driver"
 
 
-def family_mib(pid: int) -> float:
-    """Proportional share of memory (PSS) of *pid* and its descendants in MiB.
+def browser_mib(pid: int) -> float:
+    """Memory of Playwright's driver, started by process *pid*, and of all its browsers, in MiB.
 
-    Chromium's processes share much: their resident sizes together would count it many times.
-    0.0 where the system does not tell (no ``/proc``) or the process is gone.
+    Chromium's processes share much, and their resident sizes together would count that many
+    times: each process counts with its proportional share (PSS). 0.0 where the system does not
+    tell (no ``/proc``) or no driver runs.
     """
-    children = _children()
-    waiting, kib, seen = [pid], 0, set()
+    children = children_by_parent()
+    waiting = [child for child in children.get(pid, ()) if _DRIVER in _command(child)]
+    kib = 0
     while waiting:
         one = waiting.pop()
-        if one in seen:
-            continue
-        seen.add(one)
         kib += _pss_kib(one)
         waiting += children.get(one, ())
     return kib / _KIB_PER_MIB
 
 
-def _children() -> dict[int, list[int]]:
+def children_by_parent() -> dict[int, list[int]]:
+    """The processes each process has started."""
     found: dict[int, list[int]] = defaultdict(list)
     for folder in _PROC.glob("[0-9]*"):
         try:
@@ -37,6 +38,13 @@ def _children() -> dict[int, list[int]]:
             continue  # it has ended meanwhile
         found[parent].append(int(folder.name))
     return found
+
+
+def _command(pid: int) -> bytes:
+    try:
+        return (_PROC / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def _pss_kib(pid: int) -> int:

@@ -91,20 +91,22 @@ class BrowserProxy:
         pair = base64.b64encode(f"browser:{self._password}".encode()).decode()
         self._authorization = f"Basic {pair}"
         self._servers: dict[Upstream | None, asyncio.Server] = {}
+        self._opening = asyncio.Lock()
 
     async def settings(self, upstream: Upstream | None = None) -> ProxySettings:
         """What the browser is told, for connections through *upstream* or direct ones."""
-        server = self._servers.get(upstream)
-        if server is None:
-
-            async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-                await self._serve((reader, writer), upstream)
-
-            server = await asyncio.start_server(serve, "127.0.0.1", 0, limit=_HEAD_BYTES)
-            self._servers[upstream] = server
-        port = server.sockets[0].getsockname()[1]
+        async with self._opening:
+            if upstream not in self._servers:
+                self._servers[upstream] = await self._listen(upstream)
+        port = self._servers[upstream].sockets[0].getsockname()[1]
         return {"server": f"http://127.0.0.1:{port}", "username": "browser",
                 "password": self._password}
+
+    async def _listen(self, upstream: Upstream | None) -> asyncio.Server:
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await self._serve((reader, writer), upstream)
+
+        return await asyncio.start_server(serve, "127.0.0.1", 0, limit=_HEAD_BYTES)
 
     async def close(self) -> None:
         """Listen no more."""

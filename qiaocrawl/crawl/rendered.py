@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -22,7 +23,7 @@ from scrapy.utils.misc import build_from_crawler
 from scrapy_playwright.page import PageMethod
 
 from qiaocrawl.crawl.browser_contexts import GuardedHandler, context_of
-from qiaocrawl.crawl.browser_memory import family_mib
+from qiaocrawl.crawl.browser_memory import browser_mib
 from qiaocrawl.crawl.browser_proxy import BrowserProxy, Upstream
 from qiaocrawl.crawl.page_visit import PageVisit
 from qiaocrawl.crawl.seats import Seats
@@ -193,17 +194,16 @@ class RenderedDownloads:
         except Exception as error:
             # Playwright has no one family of errors: a dead driver raises a bare Exception.
             said = f"{type(error).__name__}: {error}".split("\n")[0][:200]
-            browser = getattr(self._handler, "browser", None)
-            if browser is None or not browser.is_connected():
-                raise BrowserLostError(f"the browser is gone ({said})") from error
+            if self._handler.is_gone or "TargetClosed" in said or "crashed" in said:
+                raise BrowserLostError(f"the browser or its page is gone ({said})") from error
             raise RenderError(f"{request.url} could not be opened ({said})") from error
         return response
 
     async def _check_wear(self) -> None:
         if self._pages >= self._options["QIAO_RENDER_PAGES"]:
             self._is_worn = True
-        elif (pid := self._handler.driver_pid) and not self._is_worn:
-            used_mib = await asyncio.to_thread(family_mib, pid)
+        elif not self._is_worn:
+            used_mib = await asyncio.to_thread(browser_mib, os.getpid())
             self._stats.max_value("qiaocrawl/render/memory_mib", round(used_mib))
             self._is_worn = used_mib > self._options["QIAO_RENDER_MEMORY_MB"]
 
