@@ -1,4 +1,4 @@
-"""Opens pages of sites marked ``render`` in a browser, when the operator switched it on."""
+"""Which pages are opened in a browser: those of sites marked for it, and those known to need it."""
 
 from __future__ import annotations
 
@@ -6,37 +6,60 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
-from qiaocrawl.crawl.browser import record_layout
+from middlewares.stored import response_of
+from qiaocrawl.crawl.render_memory import render_learning
 from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.rendering import RENDER
+from qiaocrawl.storage.pages import load_page
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from qiaocrawl.items import Lease
 
 
 class RenderMiddleware:
-    """Turns the spider's ``render`` mark into scrapy-playwright's."""
+    """Turns the spider's ``render`` mark, or what is known of such pages, into Playwright's."""
 
     def __init__(self, crawler: Crawler) -> None:
-        options = runtime_of(crawler).options
-        if not options["QIAO_RENDER"]:
+        self._runtime = runtime_of(crawler)
+        mode: str = self._runtime.options["QIAO_RENDER"]
+        if mode == "off":
             # Switched off on purpose: no warning is due.
             raise NotConfigured
-        self._page_methods = [record_layout()] if options["QIAO_RENDER_LAYOUT"] else []
-        self._stats = crawler.stats
+        self._crawler = crawler
+        self._finds_out = mode == "auto"
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Scrapy's constructor."""
         return cls(crawler)
 
-    def process_request(self, request: Request) -> None:
-        """Mark the request for the browser."""
+    async def process_request(self, request: Request) -> Response | None:
+        """Mark the request for the browser.
+
+        A page that waits for it is answered as it came when pages like it have turned out to
+        gain nothing meanwhile: neither its host nor the browser is asked again.
+        """
+        lease: Lease | None = request.meta.get("lease")
         if request.meta.get("render"):
             request.meta["playwright"] = True
-            # Scripts fetch their text after the page has loaded.
-            request.meta["playwright_page_goto_kwargs"] = {"wait_until": "networkidle"}
-            request.meta["playwright_page_methods"] = self._page_methods
-            self._stats.inc_value("qiaocrawl/render/pages")
+        elif self._finds_out and lease is not None:
+            learning = await render_learning(self._crawler)
+            if RENDER in lease.payload and learning.is_useless_for(lease):
+                page = await self._runtime.read(lambda c: load_page(c, lease.url_id))
+                if page is not None:
+                    self._count("spared")
+                    return response_of(page, request)
+            if learning.goes_straight(lease):
+                request.meta["playwright"] = True
+                if RENDER not in lease.payload:
+                    self._count("by_memory")
+        return None
+
+    def _count(self, name: str) -> None:
+        self._crawler.stats.inc_value(f"qiaocrawl/render/{name}")

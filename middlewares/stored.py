@@ -36,10 +36,11 @@ class StoredPageMiddleware:
         if lease is None or not lease.stored:
             return None
         page = await self._runtime.read(lambda c: load_page(c, lease.url_id))
-        return None if page is None else _response(page, request)
+        return None if page is None else response_of(page, request)
 
 
-def _response(page: FetchedPage, request: Request) -> Response:
+def response_of(page: FetchedPage, request: Request) -> Response:
+    """A stored page as if it had just come."""
     headers = Headers()
     for name, value in page.headers:
         # The stored body is decoded already.

@@ -12,6 +12,8 @@ QiaoError
 ├── AddressRefusedError    a URL that leads to a private address nobody allowed
 ├── ModelError             a stored model of a crawl order that is damaged or not its own
 ├── OntologyError          a wordnet that cannot be read or kept
+├── RenderError            a page the browser cannot open as it must
+│   └── BrowserLostError   the page took the browser down, or hung
 ├── RobotsUnreachableError a host whose robots.txt cannot be had is not asked for now
 ├── BlockedError           an answer that is a block rather than the page
 ├── ProxyError             what a proxy did instead of asking the site; shows no password
@@ -90,6 +92,14 @@ class OntologyError(QiaoError):
 
 class AddressRefusedError(QiaoError):
     """A URL that leads to a private address nobody allowed."""
+
+
+class RenderError(QiaoError):
+    """A page the browser cannot open as it must be opened; another try may do."""
+
+
+class BrowserLostError(RenderError):
+    """The browser, or its page, crashed or hung while the page was open."""
 
 
 class RobotsUnreachableError(QiaoError):

@@ -84,6 +84,16 @@ def _flag(value: object) -> bool:
     return words[word]
 
 
+def _render_mode(value: object) -> str:
+    word = str(value).strip().lower()
+    if word in ("sites", "auto"):
+        return word
+    try:
+        return "auto" if _flag(value) else "off"
+    except ValueError:
+        raise ValueError("must be one of off, sites, auto, on") from None
+
+
 def _names(value: object) -> tuple[str, ...]:
     parts: Iterable[object] = value.split(",") if isinstance(value, str) else value  # type: ignore[assignment]
     return tuple(name for name in (str(part).strip() for part in parts) if name)
@@ -308,8 +318,21 @@ OPTIONS: tuple[Option, ...] = (
            "How similar titles of one story are at least; empty or 0 = the method's own.",
            _own_or(_number(0.5, 1))),
     # rendering
-    Option("QIAO_RENDER", False, "on/off",
-           "Open pages of sites marked render=yes in a browser (Chromium).", _flag),
+    Option("QIAO_RENDER", "off", "off, sites, auto",
+           "Open pages in a browser (Chromium): `sites`, those of sites marked render=yes; "
+           "`auto` (or on), those too that are found to say nothing without their scripts.",
+           _render_mode),
+    Option("QIAO_RENDER_SECONDS", 12.0, "s",
+           "How long a rendered page may take to become still; what is there then is taken.",
+           _number(1, 120)),
+    Option("QIAO_RENDER_PAGES", 300, "pages",
+           "The browser is started anew after so many pages.", _count(1, 100_000)),
+    Option("QIAO_RENDER_MEMORY_MB", 1500.0, "MiB",
+           "The browser is started anew when all its processes together use more.",
+           _number(200, 1_000_000)),
+    Option("QIAO_RENDER_DATA_HOSTS", "", "sites, comma separated",
+           "Sites whose JSON is kept with the rendered pages of other sites; that of a page's own "
+           "site always is.", _names),
     Option("QIAO_RENDER_LAYOUT", False, "on/off",
            "Write boxes and colours of its elements into the source of a rendered page, for the "
            "extractor `visual`.", _flag),

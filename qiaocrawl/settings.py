@@ -88,6 +88,7 @@ DUPEFILTER_CLASS = "qiaocrawl.crawl.dupefilter.FrontierDupeFilter"
 ITEM_PIPELINES = {
     "pipelines.evidence.EvidencePipeline": 100,
     "pipelines.extract.ExtractPipeline": 200,
+    "pipelines.render.RenderPipeline": 250,
     "pipelines.relevance.RelevancePipeline": 300,
     "pipelines.dedup.DedupPipeline": 400,
     "pipelines.links.LinksPipeline": 500,
@@ -146,9 +147,17 @@ LOG_SHORT_NAMES = False
 # Items are whole pages: never print them.
 LOG_FORMATTER = "qiaocrawl.crawl.logformat.QuietLogFormatter"
 
-# Chromium, only used with QIAO_RENDER: no sandbox under root, no calls home, no media.
+# Chromium, only used with QIAO_RENDER: no sandbox under root, no calls home. It resolves no name
+# and sends nothing past the proxy it is given (qiaocrawl/crawl/browser_proxy.py).
 PLAYWRIGHT_LAUNCH_OPTIONS = {
     "args": ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
-             "--no-first-run", "--disable-component-update", "--disable-sync"],
+             "--no-first-run", "--disable-component-update", "--disable-sync",
+             "--disable-quic", "--dns-prefetch-disable",
+             "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+             "--force-webrtc-ip-handling-policy=disable_non_proxied_udp"],
 }
+# The browser sends its own headers; user agent and language of the request are its context's.
+# Scrapy's headers on every navigation would break form logins.
+PLAYWRIGHT_PROCESS_REQUEST_HEADERS = None
+# Pages open at once.
 PLAYWRIGHT_MAX_PAGES_PER_CONTEXT = 4

@@ -95,7 +95,7 @@ def test_defaults_are_valid_and_mean_the_same_as_text(option: Option) -> None:
         ("QIAO_FRONTIER_BATCH", "0", "must be a whole number from 1 to 1000, got '0'"),
         ("QIAO_FRONTIER_BATCH", "1.5", "must be a whole number from 1 to 1000, got '1.5'"),
         ("QIAO_FRONTIER_BATCH", "", "must be a whole number from 1 to 1000, got ''"),
-        ("QIAO_RENDER", "maybe", "must be one of 1, 0, true, false, yes, no, on, off"),
+        ("QIAO_RENDER", "maybe", "must be one of off, sites, auto, on"),
         ("QIAO_DATABASE_URL", "oracle://x", "must be a SQLAlchemy URL that starts with sqlite:"),
     ],
 )
@@ -124,7 +124,7 @@ def test_a_misspelt_name_is_refused_with_the_nearest_one(name: str, message: str
 
 
 def test_names_of_others_are_left_alone() -> None:
-    assert Options({"DOWNLOAD_DELAY": 3, "qiao_render": "1"})["QIAO_RENDER"] is False
+    assert Options({"DOWNLOAD_DELAY": 3, "qiao_render": "1"})["QIAO_RENDER"] == "off"
 
 
 def test_secrets_are_not_shown() -> None:

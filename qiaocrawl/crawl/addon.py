@@ -37,7 +37,7 @@ def _apply(options: Options, settings: BaseSettings) -> None:
     if options["QIAO_DEMO"]:
         # Nobody is on the other side; Crawl-delay in its robots.txt is kept all the same.
         settings.set("DOWNLOAD_DELAY", 0, priority="cmdline")
-    if options["QIAO_RENDER"]:
+    if options["QIAO_RENDER"] != "off":
         launch = {**settings.getdict("PLAYWRIGHT_LAUNCH_OPTIONS"),
                   "executable_path": options["QIAO_CHROMIUM"]}
         settings.set("PLAYWRIGHT_LAUNCH_OPTIONS", launch, priority="project")

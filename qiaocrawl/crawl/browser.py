@@ -15,9 +15,10 @@ from qiaocrawl.page.layout import LAYOUT_SCRIPT
 
 if TYPE_CHECKING:
     from playwright.async_api import Page, Request
-    from scrapy_playwright.page import PageMethod
 
-_MEDIA = frozenset({"image", "media", "font"})
+# Style sheets are among them: without them there is no layout. No images, media, fonts, event
+# streams, pings, prefetches: they add nothing to the text.
+_NEEDED = frozenset({"document", "script", "stylesheet", "xhr", "fetch"})
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _LAYOUT_SECONDS = 5.0
 
@@ -25,10 +26,10 @@ logger = logging.getLogger(__name__)
 
 
 class BrowserGuard:
-    """Decides about the browser's own requests; names are resolved by the browser itself.
+    """Decides about the browser's own requests before they are sent.
 
-    A page may still name a host that resolves to a private address: where that matters, give
-    the browser's machine no route inside.
+    It sees the URLs a page names. Where they lead by redirect or by name is judged by the proxy
+    they go through (:mod:`qiaocrawl.crawl.browser_proxy`).
     """
 
     def __init__(self, allowance: Allowance) -> None:
@@ -36,7 +37,7 @@ class BrowserGuard:
 
     def should_abort(self, request: Request) -> bool:
         """Scrapy-playwright's hook: True stops a request before it is sent."""
-        return request.resource_type in _MEDIA or not self.may_open(request.url)
+        return request.resource_type not in _NEEDED or not self.may_open(request.url)
 
     def may_open(self, url: str) -> bool:
         """Whether a page may load *url*."""
@@ -50,14 +51,6 @@ class BrowserGuard:
             return True
         literal = looks_like_address(host) and not is_public_address(host)
         return not literal and host != "localhost" and not self._allowance.names(host)
-
-
-def record_layout() -> PageMethod:
-    """What scrapy-playwright is to do with a page so that its source carries its layout."""
-    # Imported only when asked for: it brings the browser's driver with it.
-    from scrapy_playwright.page import PageMethod
-
-    return PageMethod(stamp_layout)
 
 
 async def stamp_layout(page: Page) -> None:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
+    from qiaocrawl.crawl.rendered import RenderedDownloads
+
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _DEMO_SUFFIX = ".test"
 
@@ -44,7 +46,8 @@ class GuardedDownloadHandler:
         self._gate = ProxyGate(self._allowance, proxy_resolves=options["QIAO_PROXY_RESOLVES"])
         self._demo: str = options["QIAO_DEMO"]
         self._replay = runtime.recorded_web
-        self._network = _network_handler(crawler, rendering=options["QIAO_RENDER"])
+        self._network = HTTP11DownloadHandler(crawler)
+        self._browser = _browser(crawler) if options["QIAO_RENDER"] != "off" else None
         self._running: set[asyncio.Future[Response]] = set()
         # Scrapy builds a handler for http and another for https.
         runtime.downloaders.append(self.cancel_all)
@@ -62,6 +65,11 @@ class GuardedDownloadHandler:
         """
         if self._replay is not None:
             return _recorded_response(self._replay.get(request.url), request)
+        if self._browser is not None and request.meta.get("playwright"):
+            return await self._cancellable(self._browser.download(request, self._download))
+        return await self._download(request)
+
+    async def _download(self, request: Request) -> Response:
         parts = urlparse_cached(request)
         host = parts.hostname or ""
         if self._demo and host.endswith(_DEMO_SUFFIX):
@@ -80,6 +88,8 @@ class GuardedDownloadHandler:
     async def close(self) -> None:
         """Close the connections."""
         await self._network.close()
+        if self._browser is not None:
+            await self._browser.close()
 
     def _check_origin(self, host: str, port: int) -> None:
         if self._allowance.permits(host, port):
@@ -114,14 +124,11 @@ class GuardedDownloadHandler:
             raise DownloadCancelledError("the crawl is stopping") from None
 
 
-def _network_handler(crawler: Crawler, *, rendering: bool) -> HTTP11DownloadHandler:
-    if not rendering:
-        return HTTP11DownloadHandler(crawler)
+def _browser(crawler: Crawler) -> RenderedDownloads:
     # Imported only when asked for: it brings the browser's driver with it.
-    from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
+    from qiaocrawl.crawl.rendered import rendered_downloads
 
-    handler: HTTP11DownloadHandler = ScrapyPlaywrightDownloadHandler.from_crawler(crawler)
-    return handler
+    return rendered_downloads(crawler)
 
 
 def _recorded_response(recorded: RecordedPage | None, request: Request) -> Response:

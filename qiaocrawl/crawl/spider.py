@@ -18,6 +18,7 @@ from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import (
     AddressRefusedError,
     BlockedError,
+    BrowserLostError,
     ConfigError,
     LoginPageError,
     ProxiesRestError,
@@ -239,6 +240,8 @@ class FrontierSpider(Spider):
             if not self.runtime.stopping:
                 await self.finish(lease, Outcome.TOO_LARGE, reason)
             # A stopping crawl gives the lease back when it closes.
+        elif isinstance(error, BrowserLostError):
+            await self._abandon(lease, failure)
         else:
             self.care.silent(lease, error)
             await self.try_again(lease, reason)
@@ -247,7 +250,7 @@ class FrontierSpider(Spider):
 
     async def on_item_dropped(self, item: CrawlItem, exception: BaseException) -> None:
         """A stage dropped the page: its lease was lost, or the crawl is stopping."""
-        if not self.runtime.stopping:
+        if not self.runtime.stopping and self.worker.holds(item.lease):
             self.worker.forget(item.lease)
 
     async def on_item_error(self, item: CrawlItem, failure: Failure) -> None:

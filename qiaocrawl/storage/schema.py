@@ -16,6 +16,7 @@
     idf_snapshot ── idf_term                how common words are, as verdicts take it
     site_template                           what each host repeats
     url_alias                               which addresses of a host are other names of pages
+    rendering                               which forms of URLs need a browser
     aliased_url ── url                      URLs whose preferred version is fetched instead
     visit ── url, topic                     the log of fetched pages and where their links led
     decision ── url                         why a URL was fetched when it was
@@ -482,6 +483,19 @@ aliased_url = _table(
     # Until it is known whether the preferred version brings the page.
     Column("url_id", ForeignKey("url.id"), primary_key=True, autoincrement=False),
     Column("preferred_key", key_type(), nullable=False, index=True),
+)
+
+rendering = _table(
+    "rendering",
+    # Of host and form of the URL.
+    Column("key", key_type(), primary_key=True),
+    Column("host", code_type(MAX_HOST_CHARS), nullable=False),
+    Column("form", name_type(200), nullable=False),
+    # Pages the browser made readable, pages it did not, pages readable without it.
+    Column("gained", Integer, nullable=False),
+    Column("in_vain", Integer, nullable=False),
+    Column("plain", Integer, nullable=False),
+    Column("voted_at", seconds_type(), nullable=False, index=True),
 )
 
 visit = _table(
