@@ -88,6 +88,7 @@ DUPEFILTER_CLASS = "qiaocrawl.crawl.dupefilter.FrontierDupeFilter"
 ITEM_PIPELINES = {
     "pipelines.evidence.EvidencePipeline": 100,
     "pipelines.extract.ExtractPipeline": 200,
+    "pipelines.discovery.DiscoveryPipeline": 250,
     "pipelines.relevance.RelevancePipeline": 300,
     "pipelines.dedup.DedupPipeline": 400,
     "pipelines.links.LinksPipeline": 500,
@@ -99,6 +100,7 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "middlewares.stored.StoredPageMiddleware": 50,
     "middlewares.guard.GuardMiddleware": 60,
+    "middlewares.traps.TrapMiddleware": 70,
     "middlewares.robots.RobotsMiddleware": 100,
     "middlewares.render.RenderMiddleware": 560,
     # Scrapy's own downloads the public suffix list from the network.

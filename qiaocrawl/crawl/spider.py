@@ -20,6 +20,7 @@ from qiaocrawl.errors import (
     QiaoError,
     RobotsUnreachableError,
     StorageError,
+    TrapError,
 )
 from qiaocrawl.fetching import BUSY_STATUSES, FetchDecision, judge_fetch
 from qiaocrawl.follow import FollowPolicy, follow_redirect
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from qiaocrawl.crawl.worker import FrontierWorker
+    from qiaocrawl.site_discovery import SiteDiscovery
 
 
 # Times a URL waits for a busy host before it counts as a failure. With the default pauses (2,
@@ -61,6 +63,7 @@ class FrontierSpider(Spider):
     scope: CrawlScope
     policy: FollowPolicy
     ordering: CrawlOrdering
+    discovery: SiteDiscovery | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -137,6 +140,13 @@ class FrontierSpider(Spider):
         """Headers the requests of this spider carry beside the usual ones."""
         return {}
 
+    def robots_read(self, url: str, body: bytes) -> None:
+        """The robots.txt at *url* was read: what the host is to be asked for beside links."""
+        if self.discovery is not None:
+            found = self.discovery.robots_read(url, body, self.policy)
+            if found:
+                self.worker.offer(found)
+
     async def start(self) -> AsyncIterator[Request]:
         """Propose the seeds; everything else the frontier hands out itself."""
         for candidate in self.seeds():
@@ -200,6 +210,8 @@ class FrontierSpider(Spider):
         reason = f"{type(error).__name__}: {error}"[:300]
         if isinstance(error, AddressRefusedError):
             await self.finish(lease, Outcome.REFUSED, str(error))
+        elif isinstance(error, TrapError):
+            await self.finish(lease, Outcome.TRAP, str(error))
         elif isinstance(error, RobotsUnreachableError):
             await self.leave_host_alone(lease, str(error), error.retry_seconds)
         elif isinstance(error, IgnoreRequest):

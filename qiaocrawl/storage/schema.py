@@ -19,6 +19,8 @@
     visit ── url, topic                     the log of fetched pages and where their links led
     decision ── url                         why a URL was fetched when it was
     order_model ── topic                    what crawl orders have learnt
+    url_form                                what groups of URLs cost and brought: traps are cut
+    missing_page                            what hosts show for pages that do not exist
 
 Changing a table means a new file in ``migrations/versions/``; a test compares the two.
 """
@@ -496,4 +498,29 @@ order_model = _table(
     Column("model", blob_type(), nullable=False),
     Index(None, "topic_id", "strategy", "host", "version"),
     **LOG_TABLE_OPTIONS,
+)
+
+url_form = _table(
+    "url_form",
+    # Of the group's name, which tells the host too.
+    Column("key", key_type(), primary_key=True),
+    Column("host", code_type(MAX_HOST_CHARS), nullable=False),
+    Column("form", name_type(400), nullable=False),
+    # At 0 or below nothing more of the group is fetched.
+    Column("credit", seconds_type(), nullable=False),
+    Column("fetched", Integer, nullable=False),
+    Column("stories", Integer, nullable=False),
+    # Pages that led to new URLs of the group and hardly to known ones.
+    Column("trees", Integer, nullable=False),
+    Column("updated_at", seconds_type(), nullable=False, index=True),
+    **KEYED_TABLE_OPTIONS,
+)
+
+missing_page = _table(
+    "missing_page",
+    Column("host", code_type(MAX_HOST_CHARS), primary_key=True),
+    Column("title", name_type(500), nullable=False),
+    Column("digest", key_type(), nullable=False),
+    Column("simhash", short_bytes_type(8), nullable=False),
+    Column("updated_at", seconds_type(), nullable=False),
 )
