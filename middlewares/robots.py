@@ -11,6 +11,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.robotstxt import ProtegoRobotParser
 from scrapy.utils.httpobj import urlparse_cached
 
+from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError, RobotsUnreachableError
 
@@ -79,6 +80,9 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         self._failures.pop(netloc, None)
         await super()._parse_robots(response.replace(body=usable), netloc, request)
         self._keep_crawl_delay(usable, request)
+        spider = self.crawler.spider
+        if isinstance(spider, FrontierSpider):
+            spider.robots_read(response.url, usable)
 
     def _robots_error(self, exc: Exception, netloc: str) -> None:
         self._unreachable[netloc] = exc

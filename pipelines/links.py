@@ -43,4 +43,9 @@ class LinksPipeline:
                 stats.inc_value(f"qiaocrawl/links/{reason}", links)
         offered = sum(not one.pruned for one in followed.candidates)
         stats.inc_value("qiaocrawl/links/offered", offered)
+        if spider.discovery is not None:
+            fresh = [one.key for one in followed.candidates]
+            save = spider.discovery.learn(item.lease, item.analysis, followed.visit.links, fresh)
+            if save is not None:
+                spider.worker.post(save)
         return replace(item, candidates=followed.candidates, followed=page)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from qiaocrawl.dedup.body import body_prints
+from qiaocrawl.discovery import read_entrance
 from qiaocrawl.extract import read_page
 from qiaocrawl.extract.base import extractor_for
 from qiaocrawl.extract.paging import joined
@@ -125,14 +126,19 @@ def analyse_page(
         ConfigError: no such extractor or page scorer.
     """
     tools = _tools(setup)
-    analysis = read_page(
+    analysis = read_entrance(page) or read_page(
         page, setup.method, setup.max_links, tools.extractor, template, learn=setup.learn_sites
     )
     words, article = analysis.words, analysis.article
     if words is None:
         return analysis
     if article is None:
-        return replace(analysis, words=None, page_relevance=tools.for_order(words))
+        # Of what can be seen, to know the pages a host shows for missing ones.
+        shown = body_prints(words.text)
+        return replace(
+            analysis, words=None, page_relevance=tools.for_order(words),
+            body_digest=shown.digest, body_simhash=shown.simhash,
+        )
     prints, judged = body_prints(article.text), tools.relevance(words)
     return replace(
         analysis,

@@ -9,6 +9,7 @@ QiaoError
 │   └── CrawlLockedError   another crawl already runs on this SQLite file
 ├── ExtractionError        a page cannot be analysed (the page, not the program, is at fault)
 │   └── PoisonPageError    a page that killed or outlasted its worker
+├── TrapError              a URL that is one of a trap, and so not fetched
 ├── AddressRefusedError    a URL that leads to a private address nobody allowed
 ├── ModelError             a stored model of a crawl order that is damaged or not its own
 ├── OntologyError          a wordnet that cannot be read or kept
@@ -88,6 +89,10 @@ class PoisonPageError(ExtractionError):
 
 class OntologyError(QiaoError):
     """A wordnet that cannot be read or kept; the message names the file."""
+
+
+class TrapError(QiaoError):
+    """A URL that is not fetched since it is one of the pages a site makes without end."""
 
 
 class AddressRefusedError(QiaoError):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from qiaocrawl.discovery.reading import FEED_TAG, SITEMAP_TAG
+from qiaocrawl.discovery.rules import LinkRules, entrance_payload
 from qiaocrawl.frontier import PRUNED, SEED_SCORE, Visit
-from qiaocrawl.items import Candidate, Lease, Link, PageAnalysis, Queue
+from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis, Queue
 from qiaocrawl.storage.url_aliases import AS_IS, AS_WRITTEN
 from qiaocrawl.storage.waiting import HOPS
 from qiaocrawl.urls import host_of, in_site, url_key
@@ -27,12 +29,15 @@ class FollowPolicy:
         sites: hosts of the sites crawled deep; a link to one of them (or a subdomain)
             is followed, every other link is left.
         max_depth: links followed from a start page; 0 = no limit.
-        max_links: links of one page that enter the frontier; 0 = no limit.
+        max_links: links of one page that enter the frontier; 0 = no limit. Entries of sitemaps
+            and feeds have a bound of their own.
+        rules: of entrances and traps; None: no sitemaps, no feeds, and no trap is known.
     """
 
     sites: frozenset[str]
     max_depth: int = 0
     max_links: int = 0
+    rules: LinkRules | None = field(default=None, compare=False, repr=False)
 
     def covers(self, host: str) -> bool:
         """Whether *host* belongs to a site of this crawl."""
@@ -115,10 +120,16 @@ def _within_bounds(
     covered = {host: policy.covers(host) for host in {link.host for link in links}}
     inside = [link for link in links if covered[link.host]]
     left["offsite"] = len(links) - len(inside)
+    if policy.rules is not None:
+        inside, cut = policy.rules.keep(lease, analysis, inside)
+        left.update(cut)
+    else:
+        inside = [link for link in inside if link.tag not in (FEED_TAG, SITEMAP_TAG)]
     if policy.max_depth and lease.depth >= policy.max_depth:
         left["too_deep"] = len(inside)
         return []
-    if policy.max_links and len(inside) > policy.max_links:
+    is_listed = analysis.outcome in (Outcome.SITEMAP, Outcome.FEED)
+    if policy.max_links and not is_listed and len(inside) > policy.max_links:
         left["too_many"] += len(inside) - policy.max_links
         inside = inside[: policy.max_links]
     return inside
@@ -164,8 +175,9 @@ def _other_parts(lease: Lease, analysis: PageAnalysis) -> dict[bytes, Candidate]
 def _candidate(lease: Lease, link: Link, score: float, pruned: str) -> Candidate:
     return Candidate(
         url=link.url, key=link.key, host=link.host, queue=Queue.SITE, topic=lease.topic,
-        score=score, depth=lease.depth + 1, parent=lease.key, anchor=link.anchor,
-        context=link.context, pruned=pruned,
+        score=score, depth=lease.depth + (link.tag != SITEMAP_TAG), parent=lease.key,
+        anchor=link.anchor, context=link.context, pruned=pruned,
+        payload=entrance_payload(lease, link),
     )
 
 

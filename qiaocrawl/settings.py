@@ -88,7 +88,8 @@ DUPEFILTER_CLASS = "qiaocrawl.crawl.dupefilter.FrontierDupeFilter"
 ITEM_PIPELINES = {
     "pipelines.evidence.EvidencePipeline": 100,
     "pipelines.extract.ExtractPipeline": 200,
-    "pipelines.render.RenderPipeline": 250,
+    "pipelines.render.RenderPipeline": 240,
+    "pipelines.discovery.DiscoveryPipeline": 250,
     "pipelines.relevance.RelevancePipeline": 300,
     "pipelines.dedup.DedupPipeline": 400,
     "pipelines.links.LinksPipeline": 500,
@@ -100,6 +101,7 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "middlewares.stored.StoredPageMiddleware": 50,
     "middlewares.guard.GuardMiddleware": 60,
+    "middlewares.traps.TrapMiddleware": 65,
     # Before robots.txt: without a living proxy its host is not asked for that either.
     "middlewares.proxy.ProxyPauseMiddleware": 70,
     "middlewares.robots.RobotsMiddleware": 100,

@@ -7,6 +7,7 @@ from typing import Any
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.follow import FollowPolicy
 from qiaocrawl.items import Lease, Queue
+from qiaocrawl.site_discovery import link_rules
 
 
 class PagesSpider(FrontierSpider):
@@ -26,6 +27,7 @@ class PagesSpider(FrontierSpider):
             sites=deep,
             max_depth=self.runtime.options["QIAO_MAX_DEPTH"],
             max_links=self.runtime.options["QIAO_MAX_LINKS_PER_PAGE"],
+            rules=link_rules(self.runtime.options, learns=False),
         )
 
     def request_meta(self, lease: Lease) -> dict[str, Any]:

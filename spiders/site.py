@@ -8,6 +8,7 @@ from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.follow import FollowPolicy, seed_candidate
 from qiaocrawl.items import Candidate, Lease, Queue
+from qiaocrawl.site_discovery import link_rules, site_discovery
 from qiaocrawl.urls import canonical_url, host_of
 
 
@@ -31,8 +32,10 @@ class SiteSpider(FrontierSpider):
             sites=sites,
             max_depth=self.runtime.options["QIAO_MAX_DEPTH"],
             max_links=self.runtime.options["QIAO_MAX_LINKS_PER_PAGE"],
+            rules=link_rules(self.runtime.options),
         )
         self.scope = self.runtime.scope(self.queue, self.topic, self.policy)
+        self.discovery = site_discovery(self.runtime, self.topic, self.policy, self.starts)
 
     def choose_strategy(self) -> tuple[str, str]:
         """``strategy=``, else QIAO_STRATEGY; ``strategy_options=``."""

@@ -26,6 +26,7 @@ from qiaocrawl.errors import (
     RobotsUnreachableError,
     SessionRestError,
     StorageError,
+    TrapError,
 )
 from qiaocrawl.fetching import BUSY_STATUSES, FetchDecision, judge_fetch
 from qiaocrawl.follow import FollowPolicy, follow_redirect
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from qiaocrawl.crawl.worker import FrontierWorker
+    from qiaocrawl.site_discovery import SiteDiscovery
 
 
 # What would let others in as the account that fetched a page; kept nowhere but in its jar.
@@ -71,6 +73,7 @@ class FrontierSpider(Spider):
     policy: FollowPolicy
     ordering: CrawlOrdering
     care: HostCare
+    discovery: SiteDiscovery | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -156,6 +159,13 @@ class FrontierSpider(Spider):
         """Why *lease* is given back unasked after all; "" to ask it. It waits again then."""
         return ""
 
+    def robots_read(self, url: str, body: bytes) -> None:
+        """The robots.txt at *url* was read: what the host is to be asked for beside links."""
+        if self.discovery is not None:
+            found = self.discovery.robots_read(url, body, self.policy)
+            if found:
+                self.worker.offer(found)
+
     async def start(self) -> AsyncIterator[Request]:
         """Propose the seeds; everything else the frontier hands out itself."""
         for candidate in self.seeds():
@@ -223,6 +233,8 @@ class FrontierSpider(Spider):
             await self.care.blocked(lease, error)
         elif isinstance(error, ProxiesRestError):
             self.care.without_proxy(lease, error)
+        elif isinstance(error, TrapError):
+            await self.finish(lease, Outcome.TRAP, str(error))
         elif isinstance(error, RobotsUnreachableError):
             self.care.silent(lease, error)
             await self.leave_host_alone(lease, str(error), error.retry_seconds)

@@ -26,6 +26,7 @@ from qiaocrawl.items import (
 )
 from qiaocrawl.page import Page, parse_page
 from qiaocrawl.page.blocks import MAX_BLOCKS
+from qiaocrawl.page.feed_links import feed_links
 from qiaocrawl.text import clean_text, collapse
 from qiaocrawl.urls import canonical_url
 
@@ -142,7 +143,7 @@ def read_page(
     return PageAnalysis(
         outcome=outcome,
         article=_article(reading, method) if is_told else None,
-        links=links,
+        links=(*links, *feed_links(page)),
         charset=page.charset,
         charset_source=page.charset_source,
         reason="; ".join(filter(None, (reason, *doubts))),

@@ -81,6 +81,11 @@ class Page:
         """(tag, node) of every link, in document order."""
         return [link for link in self._links if link[0] in LINK_TAGS]
 
+    @property
+    def head_and_links(self) -> Sequence[tuple[str, LexborNode]]:
+        """(tag, node) of every link and of every ``<link rel>``, in document order."""
+        return self._links
+
     @cached_property
     def joiner(self) -> UrlJoiner:
         """Gives the canonical URLs of the page's links and pictures."""

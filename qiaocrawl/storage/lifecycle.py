@@ -94,7 +94,8 @@ _NEXT_DUE = ScopedStatement("SELECT MIN(not_before) FROM url WHERE {scope} AND s
 _REARM_LISTS = ScopedStatement(
     "UPDATE url SET state = 0, outcome = NULL, reason = NULL, lease_token = NULL,"
     " lease_until = NULL, not_before = 0, attempts = 0, failures = 0, crashes = 0"
-    " WHERE {scope} AND ((state = 3 AND outcome = 'list' AND fetched_at < :read_before)"
+    " WHERE {scope} AND ((state = 3 AND outcome IN ('list', 'sitemap', 'feed')"
+    "   AND fetched_at < :read_before)"
     "  OR (state = 4 AND done_at < :read_before))"
 )
 
@@ -255,7 +256,10 @@ def remaining(c: Connection, scope: Scope, *, now: float) -> Remaining:
 
 
 def rearm_lists(c: Connection, scope: Scope, *, read_before: float) -> int:
-    """Let list pages read, and URLs given up, before epoch *read_before* wait again."""
+    """Let lists (also sitemaps and feeds) read before epoch *read_before* wait again.
+
+    So do URLs given up before.
+    """
     return _REARM_LISTS.count(c, scope, {"read_before": epoch_time(read_before)})
 
 

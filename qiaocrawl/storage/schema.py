@@ -24,6 +24,8 @@
     proxy                                   proxies an operator added, and how they have done
     engine_day                              requests a search engine got a day
     account                                 who logs in to a site, encrypted
+    url_form                                what groups of URLs cost and brought: traps are cut
+    missing_page                            what hosts show for pages that do not exist
 
 Changing a table means a new file in ``migrations/versions/``; a test compares the two.
 """
@@ -592,4 +594,29 @@ account = _table(
     Column("updated_at", time_type(), nullable=False),
     UniqueConstraint("site", "name"),
     **LOG_TABLE_OPTIONS,
+)
+
+url_form = _table(
+    "url_form",
+    # Of the group's name, which tells the host too.
+    Column("key", key_type(), primary_key=True),
+    Column("host", code_type(MAX_HOST_CHARS), nullable=False),
+    Column("form", name_type(400), nullable=False),
+    # At 0 or below nothing more of the group is fetched.
+    Column("credit", seconds_type(), nullable=False),
+    Column("fetched", Integer, nullable=False),
+    Column("stories", Integer, nullable=False),
+    # Pages that led to new URLs of the group and hardly to known ones.
+    Column("trees", Integer, nullable=False),
+    Column("updated_at", seconds_type(), nullable=False, index=True),
+    **KEYED_TABLE_OPTIONS,
+)
+
+missing_page = _table(
+    "missing_page",
+    Column("host", code_type(MAX_HOST_CHARS), primary_key=True),
+    Column("title", name_type(500), nullable=False),
+    Column("digest", key_type(), nullable=False),
+    Column("simhash", short_bytes_type(8), nullable=False),
+    Column("updated_at", seconds_type(), nullable=False),
 )

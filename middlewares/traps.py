@@ -1,0 +1,37 @@
+"""A URL that turned out to be a trap's while it waited is not fetched (faults F-T1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qiaocrawl.crawl.spider import FrontierSpider
+from qiaocrawl.errors import TrapError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+    from qiaocrawl.items import Lease
+
+
+class TrapMiddleware:
+    """Asks the spider's discovery before anything is asked of the host."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Scrapy's constructor."""
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> None:
+        """Raise TrapError for what is not to be fetched."""
+        lease: Lease | None = request.meta.get("lease")
+        spider = self._crawler.spider
+        if lease is None or lease.stored or not isinstance(spider, FrontierSpider):
+            return
+        if spider.discovery is not None and (why := spider.discovery.refusal(lease)):
+            raise TrapError(why)

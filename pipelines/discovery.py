@@ -1,0 +1,49 @@
+"""Between extraction and relevance: soft 404s by their look, and the paging of lists."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from qiaocrawl.crawl.items import CrawledPage, CrawlItem
+from qiaocrawl.crawl.spider import FrontierSpider
+from qiaocrawl.items import Outcome
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+
+class DiscoveryPipeline:
+    """Asks the spider's discovery what an analysed page is, and which pages of a list follow."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Scrapy's constructor."""
+        return cls(crawler)
+
+    async def process_item(self, item: CrawlItem) -> CrawlItem:
+        """Change the analysis of a page where its site's ways demand it."""
+        spider = self._crawler.spider
+        if not isinstance(item, CrawledPage) or item.analysis is None:
+            return item
+        assert isinstance(spider, FrontierSpider)
+        discovery = spider.discovery
+        if discovery is None:
+            return item
+        analysis, save = discovery.judged(item.lease, item.analysis)
+        if save is not None:
+            spider.worker.post(save)
+        stats = self._crawler.stats
+        if analysis.outcome is Outcome.SOFT_404 and item.analysis.outcome is not Outcome.SOFT_404:
+            stats.inc_value("qiaocrawl/soft_404/by_look")
+        turned = await discovery.turn(item.lease, analysis, spider.policy)
+        if turned.left:
+            stats.inc_value("qiaocrawl/links/pager_later", turned.left)
+        if turned.ended:
+            stats.inc_value("qiaocrawl/lists/ended_dry")
+        return replace(item, analysis=turned.analysis)

@@ -1,0 +1,93 @@
+"""What sitemaps and feeds list, as records; and when they say it changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from qiaocrawl.text.dates import SHANGHAI, find_date
+
+MAX_ENTRIES = 50_000
+"""Of one file, as sitemaps.org bounds it; more are counted and left."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One page (or one sitemap of an index) that a file lists.
+
+    Attributes:
+        url: canonical.
+        at: when it was published or changed last, aware; None where nothing is said.
+        title: "" where none is given, as in plain sitemaps.
+        keywords: those of a news sitemap, or the categories of a feed.
+    """
+
+    url: str
+    at: datetime | None = None
+    title: str = ""
+    keywords: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryList:
+    """A sitemap or feed as it was read; never an error, ``fault`` says in words what was wrong.
+
+    Attributes:
+        kind: ``pages``, ``index`` or ``text`` of sitemaps; ``rss``, ``atom`` or ``rdf`` of
+            feeds; "" where it is none.
+        entries: each URL once, the newest first, undated ones last in document order.
+        title: of a feed.
+        left: entries that were not taken: beyond the bound, or without a page's address.
+    """
+
+    kind: str
+    entries: tuple[Entry, ...] = ()
+    title: str = ""
+    left: int = 0
+    fault: str = ""
+
+
+def newest_first(entries: list[Entry]) -> tuple[Entry, ...]:
+    """*entries*, each URL once, in the order of :class:`EntryList`."""
+    unique: dict[str, Entry] = {}
+    for one in entries:
+        unique.setdefault(one.url, one)
+    found = sorted(unique.values(), key=lambda one: one.at or _EPOCH, reverse=True)
+    return tuple(found)
+
+
+def moment_of(written: str) -> datetime | None:
+    """The moment that *written* tells (W3C, RFC 822, or as Chinese pages write dates), aware.
+
+    None where it tells none. A time without zone is China's **(ours)**.
+    """
+    text = written.strip()
+    if not text:
+        return None
+    for read in (_w3c, parsedate_to_datetime, find_date):
+        try:
+            moment = read(text)
+        except (ValueError, TypeError, IndexError, OverflowError):
+            continue
+        if moment is not None:
+            aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=SHANGHAI)
+            return _in_utc(aware)
+    return None
+
+
+def _w3c(text: str) -> datetime:
+    # Year alone, or year and month, are the first day of it.
+    if len(text) == 4:
+        text += "-01-01"
+    elif len(text) == 7:
+        text += "-01"
+    return datetime.fromisoformat(text)
+
+
+def _in_utc(moment: datetime) -> datetime | None:
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        return None

@@ -1,0 +1,66 @@
+"""Feeds, RSS 0.9 to 2.0, RDF and Atom: bytes in, entries out."""
+
+from __future__ import annotations
+
+from qiaocrawl.discovery.entries import Entry, EntryList, moment_of, newest_first
+from qiaocrawl.discovery.xml_records import Record, xml_records
+from qiaocrawl.urls import canonical_url
+
+MAX_FEED_ENTRIES = 2_000
+"""Feeds have 10 to 100; the largest archives some hundred."""
+_RECORDS = frozenset(("item", "entry"))
+_FIELDS = frozenset((
+    "title", "link", "guid", "id", "pubDate", "date", "published", "issued", "updated",
+    "modified", "created", "category", "subject", "keywords",
+))  # fmt: skip
+_KINDS = {"rss": "rss", "channel": "rss", "feed": "atom", "RDF": "rdf"}
+_MAX_KEYWORDS_CHARS = 200
+
+
+def read_feed(
+    body: bytes, content_type: str = "", url: str = "", *, most: int = MAX_FEED_ENTRIES
+) -> EntryList:
+    """The entries of a feed, the newest first.
+
+    Never raises, whatever the bytes: ``kind`` is "" for what is no feed, and ``fault`` says why.
+
+    Args:
+        body: as it came, perhaps gzipped.
+        content_type: the Content-Type header.
+        url: where it was fetched; relative addresses are resolved against it.
+        most: entries taken.
+    """
+    found = xml_records(body, content_type, names=_RECORDS, fields=_FIELDS, most=most)
+    kind = _KINDS.get(found.root, "")
+    if not kind:
+        return EntryList("", fault=found.fault or "no feed")
+    entries = [one for record in found.records if (one := _entry(record, url)) is not None]
+    left = len(found.records) - len(entries) + found.beyond
+    return EntryList(kind, newest_first(entries), found.title, left, found.fault)
+
+
+def _entry(record: Record, base: str) -> Entry | None:
+    address = _address(record)
+    url = canonical_url(address, base or None) if address else None
+    if url is None:
+        return None
+    at = moment_of(record.first("pubDate", "published", "date", "issued", "created"))
+    words = dict.fromkeys(
+        word for name in ("category", "subject", "keywords")
+        for word in record.fields.get(name, ()) if word
+    )  # fmt: skip
+    return Entry(
+        url,
+        at or moment_of(record.first("updated", "modified")),
+        record.first("title"),
+        " ".join(words)[:_MAX_KEYWORDS_CHARS],
+    )
+
+
+def _address(record: Record) -> str:
+    """Where the entry's page stands: Atom's alternate link, RSS's link, its guid, RDF's about."""
+    for link in record.links:
+        if link.get("href") and link.get("rel", "alternate") == "alternate":
+            return link["href"]
+    guid = record.first("guid", "id")
+    return record.first("link") or record.about or (guid if guid.startswith("http") else "")

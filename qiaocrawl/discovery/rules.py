@@ -1,0 +1,141 @@
+"""Which links of a page a deep crawl may follow: entrances, pagers, traps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from qiaocrawl.discovery.reading import ENTRY_TAG, FEED_TAG, SITEMAP_TAG, entry_moment
+from qiaocrawl.discovery.sitemaps import MAX_LEVELS
+from qiaocrawl.discovery.trap_accounts import Worth
+from qiaocrawl.discovery.trap_watch import PageSeen, TrapWatch, text_digest
+from qiaocrawl.items import Lease, Link, Outcome, PageAnalysis
+
+LEVEL = "sitemap"
+"""In the payload of a sitemap's row: how many indexes lead to it."""
+MAX_FEEDS_PER_HOST = 100
+"""Feeds of one host that a run follows; blogs announce one a tag and author **(ours)**."""
+_ENTRANCES = (Outcome.SITEMAP, Outcome.FEED)
+
+
+@dataclass(frozen=True, slots=True)
+class EntranceOptions:
+    """Which entrances beside links are used.
+
+    Attributes:
+        sitemaps, feeds: whether they are read.
+        days: entries that changed longer ago are left; 0 = all. Undated ones are kept.
+    """
+
+    sitemaps: bool = True
+    feeds: bool = True
+    days: float = 0.0
+
+
+class LinkRules:
+    """The rules of one crawl; may be used from several threads.
+
+    Args:
+        entrances: which are used.
+        watch: knows the traps.
+    """
+
+    def __init__(self, entrances: EntranceOptions, watch: TrapWatch) -> None:
+        self._entrances = entrances
+        self.watch = watch
+        self._feeds: dict[str, set[str]] = {}
+
+    def keep(
+        self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link]
+    ) -> tuple[list[Link], Counter[str]]:
+        """Those of *links* (on the crawl's sites) that may be followed; why others were left."""
+        left: Counter[str] = Counter()
+        kept = []
+        for link in links:
+            why = self._entrance_fault(lease, analysis, link)
+            if not why:
+                word, _ = self.watch.reason(link.url)
+                why = word and f"trap/{word}"
+            if why:
+                left[why] += 1
+            else:
+                kept.append(link)
+        return kept, left
+
+    def _entrance_fault(self, lease: Lease, analysis: PageAnalysis, link: Link) -> str:
+        if link.tag == SITEMAP_TAG:
+            if not self._entrances.sitemaps:
+                return "sitemaps_off"
+            return "sitemap_too_deep" if level_of(lease) >= MAX_LEVELS else self._age(link)
+        if link.tag == FEED_TAG:
+            return self._feed_fault(lease, analysis, link)
+        return self._age(link) if link.tag == ENTRY_TAG else ""
+
+    def _feed_fault(self, lease: Lease, analysis: PageAnalysis, link: Link) -> str:
+        if not self._entrances.feeds:
+            return "feeds_off"
+        # Blogs announce a feed of comments on every article.
+        if analysis.outcome in (Outcome.ARTICLE, Outcome.PART) and lease.depth:
+            return "feed_of_article"
+        known = self._feeds.setdefault(link.host, set())
+        if link.url not in known and len(known) >= MAX_FEEDS_PER_HOST:
+            return "too_many_feeds"
+        known.add(link.url)
+        return ""
+
+    def _age(self, link: Link) -> str:
+        if not self._entrances.days:
+            return ""
+        at = entry_moment(link.context)
+        if at is None:
+            return ""
+        age_days = (datetime.now(UTC) - at).total_seconds() / 86400
+        return "entry_too_old" if age_days > self._entrances.days else ""
+
+    def learn(
+        self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link], fresh: Sequence[bytes]
+    ) -> list[str]:
+        """Let the watch have a page, with its *links* on the sites; the groups this cuts.
+
+        Args:
+            fresh: keys of the links that were seen for the first time.
+        """
+        if analysis.outcome in _ENTRANCES:
+            return []
+        keys = frozenset(fresh)
+        return self.watch.learn(PageSeen(
+            lease.url, worth_of(analysis, lease.topic), digest_of(analysis),
+            [link.url for link in links],
+            frozenset(link.url for link in links if link.key in keys),
+        ))  # fmt: skip
+
+
+def worth_of(analysis: PageAnalysis, topic: str) -> Worth:
+    """What the page of *analysis* is to its group, in a crawl of *topic*."""
+    if analysis.outcome in (Outcome.ARTICLE, Outcome.PART):
+        article = analysis.article
+        judged = any(one.relevant for one in analysis.relevance if one.topic == topic)
+        dated = article is not None and article.published_at is not None
+        return Worth.STORY if judged or dated else Worth.WEAK
+    if analysis.outcome is Outcome.LIST:
+        return Worth.LIST
+    return Worth.GONE if analysis.outcome is Outcome.SOFT_404 else Worth.NOTHING
+
+
+def digest_of(analysis: PageAnalysis) -> bytes:
+    """What tells that two addresses show one article; b"" for what is none."""
+    article = analysis.article
+    return text_digest(article.title, analysis.body_digest) if article is not None else b""
+
+
+def level_of(lease: Lease) -> int:
+    """How many indexes led to the sitemap of *lease*."""
+    level = lease.payload.get(LEVEL, 0)
+    return level if isinstance(level, int) else 0
+
+
+def entrance_payload(lease: Lease, link: Link) -> dict[str, object]:
+    """The payload of a row for *link*: a sitemap remembers how deep it stands."""
+    return {LEVEL: level_of(lease) + 1} if link.tag == SITEMAP_TAG else {}

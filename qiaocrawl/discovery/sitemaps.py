@@ -1,0 +1,85 @@
+"""Sitemaps as sitemaps.org and the news extension define them: bytes in, entries out."""
+
+from __future__ import annotations
+
+import re
+
+from qiaocrawl.discovery.entries import MAX_ENTRIES, Entry, EntryList, moment_of, newest_first
+from qiaocrawl.discovery.xml_records import Record, charset_of, unpacked, xml_records
+from qiaocrawl.urls import canonical_url
+
+MAX_LEVELS = 3
+"""Indexes below each other that are followed; the protocol allows one **(ours)**."""
+MAX_ROBOTS_SITEMAPS = 100
+_RECORDS = frozenset(("url", "sitemap"))
+_FIELDS = frozenset((
+    "loc", "lastmod", "news/title", "news/publication_date", "news/keywords",
+))  # fmt: skip
+_KINDS = {"urlset": "pages", "sitemapindex": "index"}
+_ROBOTS_LINE = re.compile(r"^\s*sitemap\s*:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
+_MAX_TEXT_BYTES = 4 * 1024 * 1024
+_URL_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
+
+
+def read_sitemap(
+    body: bytes, content_type: str = "", url: str = "", *, most: int = MAX_ENTRIES
+) -> EntryList:
+    """The entries of a sitemap, of an index of sitemaps, or of a list of URLs in plain text.
+
+    Never raises, whatever the bytes: ``kind`` is "" for what is none, and ``fault`` says why.
+
+    Args:
+        body: as it came, perhaps gzipped.
+        content_type: the Content-Type header.
+        url: where it was fetched.
+        most: entries taken.
+    """
+    found = xml_records(body, content_type, names=_RECORDS, fields=_FIELDS, most=most)
+    kind = _KINDS.get(found.root, "")
+    if not kind and found.root:
+        return EntryList("", fault=found.fault or f"no sitemap: <{found.root}>"[:80])
+    if not kind:
+        return _read_text(body, content_type, most, found.fault)
+    wanted = "sitemap" if kind == "index" else "url"
+    entries = [one for record in found.records
+               if record.name == wanted and (one := _entry(record, url)) is not None]
+    left = len(found.records) - len(entries) + found.beyond
+    return EntryList(kind, newest_first(entries), left=left, fault=found.fault)
+
+
+def robots_sitemaps(body: bytes, url: str) -> tuple[str, ...]:
+    """The canonical URLs that the ``Sitemap:`` lines of a robots.txt at *url* name, in order."""
+    lines = _ROBOTS_LINE.findall(body.decode("utf-8", "replace"))[:MAX_ROBOTS_SITEMAPS]
+    found = (canonical_url(line, url) for line in lines)
+    return tuple(dict.fromkeys(one for one in found if one))
+
+
+def _entry(record: Record, base: str) -> Entry | None:
+    url = canonical_url(record.first("loc"), base or None) if record.first("loc") else None
+    if url is None:
+        return None
+    return Entry(
+        url,
+        moment_of(record.first("news/publication_date", "lastmod")),
+        record.first("news/title"),
+        record.first("news/keywords"),
+    )
+
+
+def _read_text(body: bytes, content_type: str, most: int, fault: str) -> EntryList:
+    """A list of URLs, one a line; nine lines in ten must be URLs **(ours)**."""
+    pieces: list[bytes] = []
+    try:
+        pieces.extend(unpacked(body, _MAX_TEXT_BYTES))
+    except (OverflowError, ValueError) as error:
+        fault = str(error)
+    text = b"".join(pieces)
+    charset, skip = charset_of(text, content_type)
+    lines = [line.strip() for line in text[skip:].decode(charset, "replace").split("\n")]
+    lines = [line for line in lines if line]
+    urls = [line for line in lines if _URL_LINE.fullmatch(line)]
+    if not urls or 10 * len(urls) < 9 * len(lines):
+        return EntryList("", fault=fault or "no sitemap")
+    found = [canonical_url(line) for line in urls[:most]]
+    entries = [Entry(one) for one in found if one]
+    return EntryList("text", newest_first(entries), left=len(lines) - len(entries))

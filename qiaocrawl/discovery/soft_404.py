@@ -1,0 +1,73 @@
+"""Soft 404s by comparison: what a host shows for a page that cannot exist (faults F-T5).
+
+Bar-Yossef and others (WWW 2004, "Sic transit gloria telae") ask a host for a random path and
+compare; one such question a host is asked here, and every page is compared with its answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from qiaocrawl.items import Outcome, PageAnalysis
+from qiaocrawl.urls import canonical_host
+
+PROBE = "probe"
+"""In the payload of a row: it asks for a page that cannot exist."""
+_NEAR_BITS = 3
+"""Of 64; SimHash texts this near are one **(ours, as the usual 3)**."""
+
+
+@dataclass(frozen=True, slots=True)
+class MissingPage:
+    """What a host answers with status 200 for a page that does not exist.
+
+    Attributes:
+        host: which.
+        title: of its page.
+        digest, simhash: of its visible text; b"" and 0 where there is none.
+    """
+
+    host: str
+    title: str
+    digest: bytes
+    simhash: int = 0
+
+
+def probe_url(start_url: str) -> str:
+    """An address on the host of *start_url* where no page can be; always the same one."""
+    scheme, _, rest = start_url.partition("://")
+    host = canonical_host(start_url)
+    name = blake2b(f"qiaocrawl {rest and host}".encode(), digest_size=9).hexdigest()
+    return f"{scheme}://{host}/{name}.html"
+
+
+def missing_page(host: str, analysis: PageAnalysis) -> MissingPage | None:
+    """What the answer to the probe of *host* teaches; None where it has no text to compare."""
+    if not analysis.body_digest:
+        return None
+    return MissingPage(host, _title(analysis), analysis.body_digest, analysis.body_simhash)
+
+
+def is_missing(analysis: PageAnalysis, known: MissingPage) -> bool:
+    """Whether a page shows what its host shows for pages that do not exist."""
+    if not analysis.body_digest:
+        return False
+    if analysis.body_digest == known.digest:
+        return True
+    near = (analysis.body_simhash ^ known.simhash).bit_count() <= _NEAR_BITS
+    alike = bool(known.simhash and analysis.body_simhash) and near
+    return alike and _title(analysis) == known.title
+
+
+def as_missing(analysis: PageAnalysis) -> PageAnalysis:
+    """*analysis* of a page that is gone: no article, no links."""
+    return PageAnalysis(
+        Outcome.SOFT_404, None, (), analysis.charset, analysis.charset_source,
+        reason="shows what its host shows for a page that does not exist",
+        page_title=analysis.page_title, page_relevance=analysis.page_relevance,
+    )  # fmt: skip
+
+
+def _title(analysis: PageAnalysis) -> str:
+    return analysis.page_title

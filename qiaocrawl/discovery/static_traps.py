@@ -1,0 +1,88 @@
+"""What a URL's own text says of a trap: too long, too deep, repeating itself, no such date."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+
+_NUMBER = re.compile(r"\d+(?:\.\w{1,5})?")
+_REPEATS = 3
+"""A folder that comes a third time in a path: StormCrawler's maxPathRepetition, Nutch's rule."""
+_NUMBER_REPEATS = 5
+"""Numbers may repeat more often: /2024/01/01/, /thread/1/1/1 **(ours)**."""
+_LONG_UNIT = 3
+"""Folders that together come twice in a row: /a/b/c/a/b/c, as relative links make **(ours)**."""
+_SAME_PARAMETERS = 3
+# Year and month with a mark between them: without one it is the number of an article.
+_CALENDAR = re.compile(
+    r"(?:^|\D)((?:19|20|21)\d\d)(?:[-/_.](?:0?[1-9]|1[0-2])(?=\D|$)|年)"
+)
+_CALENDAR_QUERY = re.compile(r"(?:^|[?&_])(?:y|yr|year|nian)=(\d{4})(?=&|$)", re.IGNORECASE)
+EARLIEST_YEAR = 1990
+"""Before the web: only a calendar leads there; archives of newspapers are allowed by pattern."""
+
+
+@dataclass(frozen=True, slots=True)
+class UrlLimits:
+    """How long a URL of one page may be; 0 = no limit.
+
+    Attributes:
+        chars: of the whole URL.
+        path_depth: parts of its path (Heritrix takes 20).
+        parameters: of its query.
+        latest_year: a calendar page of a later year is none.
+    """
+
+    chars: int = 2000
+    path_depth: int = 20
+    parameters: int = 20
+    latest_year: int = 0
+
+
+def static_trap(url: str, limits: UrlLimits) -> str:
+    """Why the canonical *url* is one of a trap: a short word for counting, or "" for none."""
+    if limits.chars and len(url) > limits.chars:
+        return "url_too_long"
+    path, _, query = url.partition("?")
+    parts = path.split("/")[3:]
+    folders = [part for part in parts if part]
+    if limits.path_depth and len(folders) > limits.path_depth:
+        return "path_too_deep"
+    if len(folders) >= _REPEATS and repeats_itself(folders):
+        return "path_repeats"
+    if query:
+        pieces = query.split("&")
+        if limits.parameters and len(pieces) > limits.parameters:
+            return "too_many_parameters"
+        if len(pieces) >= _SAME_PARAMETERS and max(Counter(pieces).values()) >= _SAME_PARAMETERS:
+            return "parameters_repeat"
+    if limits.latest_year and _is_no_date("/".join(parts), query, limits.latest_year):
+        return "calendar"
+    return ""
+
+
+def repeats_itself(folders: list[str]) -> bool:
+    """Whether the parts of a path repeat as only a trap's or a wrong relative link's do."""
+    for part, times in Counter(folders).items():
+        if times >= (_NUMBER_REPEATS if _NUMBER.fullmatch(part) else _REPEATS):
+            return True
+    for size in range(_LONG_UNIT, len(folders) // 2 + 1):
+        for at in range(len(folders) - 2 * size + 1):
+            unit = folders[at : at + size]
+            if unit == folders[at + size : at + 2 * size] and not _are_numbers(unit):
+                return True
+    return False
+
+
+def _are_numbers(unit: list[str]) -> bool:
+    return all(_NUMBER.fullmatch(part) for part in unit)
+
+
+@lru_cache(maxsize=4096)
+def _is_no_date(path: str, query: str, latest_year: int) -> bool:
+    """Whether a calendar's month stands in the address that no news page can be of."""
+    found = _CALENDAR.search(path) or (_CALENDAR_QUERY.search(query) if query else None)
+    found = found or (_CALENDAR.search(query) if query else None)
+    return found is not None and not EARLIEST_YEAR <= int(found[1]) <= latest_year

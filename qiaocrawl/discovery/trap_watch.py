@@ -1,0 +1,247 @@
+"""Traps of one crawl: what its pages teach, and which URLs are not to be fetched for it."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from hashlib import blake2b
+
+from qiaocrawl.discovery.static_traps import UrlLimits, static_trap
+from qiaocrawl.discovery.trap_accounts import (
+    NEW_BRANCH_CREDIT,
+    START_CREDIT,
+    Account,
+    Effects,
+    Worth,
+    book,
+)
+from qiaocrawl.discovery.url_forms import NEW_BRANCH, section_of, url_forms
+from qiaocrawl.urls import canonical_host
+
+MAX_ACCOUNTS = 100_000
+MAX_DIGESTS = 200_000
+CUT = "trap"
+"""What a group that was cut is counted under."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageSeen:
+    """A fetched page, as far as traps are concerned.
+
+    Attributes:
+        url: canonical.
+        worth: what it is.
+        digest: of title and text; b"" where it tells none.
+        links: canonical URLs on the sites of the crawl that it leads to.
+        fresh: those of them that were seen for the first time.
+    """
+
+    url: str
+    worth: Worth
+    digest: bytes = b""
+    links: Sequence[str] = ()
+    fresh: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAccount:
+    """The account of a group as a store keeps it; what is stored last holds."""
+
+    host: str
+    form: str
+    credit: float
+    fetched: int
+    stories: int
+    trees: int
+
+
+class TrapWatch:
+    """Learns from pages and judges URLs; may be used from several threads.
+
+    Args:
+        limits: of single URLs.
+        allowed: patterns of ``host/path`` (``*`` for anything) that are never traps.
+        learns: cut groups by what they brought; off, only single URLs are judged.
+    """
+
+    def __init__(
+        self, limits: UrlLimits, allowed: Iterable[str] = (), *, learns: bool = True
+    ) -> None:
+        self._limits = limits
+        self._allowed = tuple(allowed)
+        self._learns = learns
+        self._lock = threading.Lock()
+        self._accounts: dict[str, Account] = {}
+        self._first: dict[bytes, str] = {}
+        self._changed: set[str] = set()
+        self.counts: Counter[str] = Counter()
+        """Groups cut, and doubles found."""
+
+    # --- judging ------------------------------------------------------------------------------
+
+    def reason(self, url: str) -> tuple[str, str]:
+        """Why *url* is not to be fetched: a word for counting, and in words; ("", "") to fetch."""
+        if self._allowed and self._is_allowed(url):
+            return "", ""
+        word = static_trap(url, self._limits)
+        if word:
+            return word, f"trap: {word.replace('_', ' ')}"
+        if not self._accounts:
+            return "", ""
+        with self._lock:
+            return self._cut_by(url)
+
+    def _cut_by(self, url: str) -> tuple[str, str]:
+        for form in self._forms(url):
+            account = self._accounts.get(form)
+            if account is None:
+                continue
+            if account.is_cut:
+                return CUT, f"trap: {form} ({account.told()})"
+            if account.is_proven:
+                break
+        return "", ""
+
+    def _is_allowed(self, url: str) -> bool:
+        rest = url.partition("://")[2]
+        return any(fnmatchcase(rest, pattern) for pattern in self._allowed)
+
+    # --- learning -----------------------------------------------------------------------------
+
+    def learn(self, page: PageSeen) -> list[str]:
+        """Enter *page* into the accounts of its groups; the groups that are cut by it."""
+        if not self._learns:
+            return []
+        with self._lock:
+            is_double, better = self._told_before(page)
+            forms = self._forms(page.url)
+            before = [form for form in forms if self._is_cut(form)]
+            for form in forms:
+                book(self._account(form), self._effects(form, forms[0], page, is_double))
+                self._changed.add(form)
+            if better:
+                self._blame(better)
+            cut = [form for form in forms if self._is_cut(form) and form not in before]
+            self.counts["cut"] += len(cut)
+            return cut
+
+    def _told_before(self, page: PageSeen) -> tuple[bool, str]:
+        """Whether the page only repeats another's, or else which longer address repeats it."""
+        if not page.digest:
+            return False, ""
+        known = self._first.get(page.digest)
+        if known is None:
+            self._first[page.digest] = page.url
+            if len(self._first) > MAX_DIGESTS:
+                del self._first[next(iter(self._first))]
+            return False, ""
+        if known == page.url:
+            return False, ""
+        self.counts["doubles"] += 1
+        if len(page.url) >= len(known) or url_forms(known)[0] == url_forms(page.url)[0]:
+            return True, ""
+        self._first[page.digest] = page.url
+        return False, known
+
+    def _blame(self, url: str) -> None:
+        """What was taken for a story at *url* is told at a shorter address."""
+        form = url_forms(url)[0]
+        account = self._account(form)
+        account.stories = max(0, account.stories - 1)
+        account.credit -= 3.0
+        self._changed.add(form)
+
+    def _effects(self, form: str, own: str, page: PageSeen, is_double: bool) -> Effects:
+        new = known = 0
+        unknown = fresh_story = False
+        stories: list[str] = []
+        own_section = section_of(url_forms(page.url))
+        for link in page.links:
+            forms = self._forms(link)
+            fresh = link in page.fresh
+            inside = form in forms
+            if inside and form.endswith(NEW_BRANCH):
+                inside = section_of(forms) != own_section
+            if inside and link != page.url:
+                new += fresh
+                known += not fresh
+            account = self._accounts.get(forms[0])
+            if account is not None and account.stories and forms[0] != own:
+                stories.append(link)
+                fresh_story |= fresh
+            elif fresh and not inside and (account is None or not account.fetched):
+                unknown = True
+        return Effects(page.worth, is_double, new, known, stories, fresh_story, unknown)
+
+    # --- accounts -----------------------------------------------------------------------------
+
+    def _forms(self, url: str) -> tuple[str, ...]:
+        forms = url_forms(url)
+        section = section_of(forms)
+        if not section:
+            return forms
+        known = self._accounts.get(section)
+        if known is not None and known.stories:
+            return forms
+        return (*forms, f"{canonical_host(url)}{NEW_BRANCH}")
+
+    def _account(self, form: str) -> Account:
+        account = self._accounts.get(form)
+        if account is None:
+            is_branch = form.endswith(NEW_BRANCH)
+            account = Account(NEW_BRANCH_CREDIT if is_branch else START_CREDIT)
+            self._accounts[form] = account
+            if len(self._accounts) > MAX_ACCOUNTS:
+                self._forget()
+        return account
+
+    def _forget(self) -> None:
+        """Drop the oldest account that says nothing."""
+        useless = (form for form, account in self._accounts.items()
+                   if not account.is_cut and not account.stories)
+        oldest = next(useless, next(iter(self._accounts)))
+        del self._accounts[oldest]
+        self._changed.discard(oldest)
+
+    def _is_cut(self, form: str) -> bool:
+        account = self._accounts.get(form)
+        return account is not None and account.is_cut
+
+    # --- keeping ------------------------------------------------------------------------------
+
+    def changed(self) -> list[StoredAccount]:
+        """The accounts that changed since the last call, as they are now."""
+        with self._lock:
+            found = [
+                StoredAccount(form.partition("/")[0], form, a.credit, a.fetched, a.stories, a.trees)
+                for form in sorted(self._changed) if (a := self._accounts.get(form)) is not None
+            ]
+            self._changed.clear()
+            return found
+
+    def restore(self, stored: Iterable[StoredAccount]) -> None:
+        """Take accounts that were stored; where this process knows of more pages it is right."""
+        with self._lock:
+            for one in stored:
+                known = self._accounts.get(one.form)
+                if known is None or known.fetched < one.fetched:
+                    seen = known.seen if known is not None else set()
+                    self._accounts[one.form] = Account(
+                        one.credit, one.fetched, one.stories, one.trees, seen
+                    )
+
+    def numbers(self) -> dict[str, int]:
+        """What the run's statistics say of it."""
+        cut = sum(account.is_cut for account in self._accounts.values())
+        return {"qiaocrawl/traps/groups_cut": cut, "qiaocrawl/traps/groups": len(self._accounts),
+                "qiaocrawl/traps/doubles": self.counts["doubles"]}
+
+
+def text_digest(title: str, body_digest: bytes) -> bytes:
+    """What tells two addresses of one text: 8 bytes; b"" where there is no text."""
+    if not body_digest:
+        return b""
+    return blake2b(title.encode("utf-8", "replace") + b"\0" + body_digest, digest_size=8).digest()

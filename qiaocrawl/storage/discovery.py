@@ -1,0 +1,112 @@
+"""What discovery keeps of sites: accounts of groups of URLs, and pages shown for missing ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection
+
+from qiaocrawl.discovery.soft_404 import MissingPage
+from qiaocrawl.discovery.trap_watch import StoredAccount
+from qiaocrawl.storage.statement import ListStatement, Statement
+from qiaocrawl.storage.values import clean_host, clean_text, clean_word, digest16
+
+FRESH_SECONDS = 30 * 86400.0
+"""Older accounts are forgotten: sites are rebuilt, and a trap that is one is soon found again."""
+_MAX_ACCOUNTS = 50_000
+_MAX_FORM_CHARS = 400
+_MAX_TITLE_CHARS = 500
+
+_INSERT_ACCOUNT = (
+    "INSERT INTO url_form (`key`, host, form, credit, fetched, stories, trees, updated_at) VALUES"
+    " (:key, :host, :form, :credit, :fetched, :stories, :trees, :updated_at) "
+)
+_SAVE_ACCOUNT = Statement(
+    _INSERT_ACCOUNT + "ON CONFLICT (`key`) DO UPDATE SET credit = excluded.credit,"
+    " fetched = excluded.fetched, stories = excluded.stories, trees = excluded.trees,"
+    " updated_at = excluded.updated_at",
+    mysql=_INSERT_ACCOUNT + "ON DUPLICATE KEY UPDATE credit = VALUES(credit),"
+    " fetched = VALUES(fetched), stories = VALUES(stories), trees = VALUES(trees),"
+    " updated_at = VALUES(updated_at)",
+)
+_LOAD_ACCOUNTS = Statement(
+    "SELECT host, form, credit, fetched, stories, trees FROM url_form"
+    " WHERE updated_at >= :since ORDER BY updated_at DESC LIMIT :most"
+)
+_CUT = ListStatement(
+    "SELECT host, form, credit, fetched, stories, trees FROM url_form WHERE `key` IN ({list})"
+)
+_INSERT_MISSING = (
+    "INSERT INTO missing_page (host, title, digest, simhash, updated_at) VALUES"
+    " (:host, :title, :digest, :simhash, :updated_at) "
+)
+_SAVE_MISSING = Statement(
+    _INSERT_MISSING + "ON CONFLICT (host) DO UPDATE SET title = excluded.title,"
+    " digest = excluded.digest, simhash = excluded.simhash, updated_at = excluded.updated_at",
+    mysql=_INSERT_MISSING + "ON DUPLICATE KEY UPDATE title = VALUES(title),"
+    " digest = VALUES(digest), simhash = VALUES(simhash), updated_at = VALUES(updated_at)",
+)
+_LOAD_MISSING = Statement(
+    "SELECT host, title, digest, simhash FROM missing_page WHERE updated_at >= :since"
+)
+_KNOWN = ListStatement("SELECT `key` FROM url WHERE `key` IN ({list})")
+
+
+def save_accounts(c: Connection, accounts: Sequence[StoredAccount], *, now: float) -> None:
+    """Store *accounts* in place of what was stored of their groups; who stores last is right."""
+    rows = [
+        {
+            "key": _form_key(one.form), "host": clean_host(one.host),
+            "form": clean_text(one.form, _MAX_FORM_CHARS), "credit": one.credit,
+            "fetched": one.fetched, "stories": one.stories, "trees": one.trees,
+            "updated_at": now,
+        }
+        for one in accounts
+    ]  # fmt: skip
+    # In key order, so that two workers do not wait for each other.
+    _SAVE_ACCOUNT.run_many(c, sorted(rows, key=lambda row: bytes(row["key"])))
+
+
+def load_accounts(c: Connection, *, since: float) -> list[StoredAccount]:
+    """The accounts stored since epoch second *since*, the newest first, at most 50,000."""
+    params = {"since": since, "most": _MAX_ACCOUNTS}
+    return [_account(row) for row in _LOAD_ACCOUNTS.run(c, params).fetchall()]
+
+
+def accounts_of(c: Connection, forms: Sequence[str]) -> list[StoredAccount]:
+    """The stored accounts of groups *forms*, as far as there are any, in the order of *forms*."""
+    found = {one.form: one for row in _CUT.fetch(c, [_form_key(form) for form in forms])
+             for one in [_account(row)]}
+    return [found[form] for form in forms if form in found]
+
+
+def save_missing_page(c: Connection, page: MissingPage, *, now: float) -> None:
+    """Store what a host shows for pages that do not exist."""
+    _SAVE_MISSING.run(c, {
+        "host": clean_host(page.host), "title": clean_word(page.title, _MAX_TITLE_CHARS),
+        "digest": page.digest, "simhash": page.simhash.to_bytes(8, "big"), "updated_at": now,
+    })  # fmt: skip
+
+
+def load_missing_pages(c: Connection, *, since: float) -> list[MissingPage]:
+    """What hosts show for pages that do not exist, as seen since epoch second *since*."""
+    rows = _LOAD_MISSING.run(c, {"since": since}).fetchall()
+    return [
+        MissingPage(host, title, bytes(digest), int.from_bytes(bytes(simhash), "big"))
+        for host, title, digest, simhash in rows
+    ]
+
+
+def known_keys(c: Connection, keys: Sequence[bytes]) -> set[bytes]:
+    """Those of *keys* that URLs of the frontier have."""
+    return {bytes(row[0]) for row in _KNOWN.fetch(c, keys)}
+
+
+def _form_key(form: str) -> bytes:
+    return digest16(form.encode("utf-8", "replace"))
+
+
+def _account(row: Any) -> StoredAccount:
+    host, form, credit, fetched, stories, trees = row
+    return StoredAccount(host, form, credit, fetched, stories, trees)
