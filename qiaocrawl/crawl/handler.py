@@ -16,9 +16,11 @@ from scrapy.responsetypes import responsetypes
 from scrapy.utils.httpobj import urlparse_cached
 
 from qiaocrawl.archive import RecordedPage
+from qiaocrawl.crawl.gate import gate_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError
-from qiaocrawl.guard import Allowance, is_public_address, looks_like_address
+from qiaocrawl.guard import Origin
+from qiaocrawl.items import Lease, Queue
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 _DEMO_SUFFIX = ".test"
 
 
@@ -39,7 +40,7 @@ class GuardedDownloadHandler:
     def __init__(self, crawler: Crawler) -> None:
         runtime = runtime_of(crawler)
         options = runtime.options
-        self._allowance = Allowance.parse(options["QIAO_ALLOW_ADDRESSES"])
+        self._gate = gate_of(crawler)
         self._demo: str = options["QIAO_DEMO"]
         self._replay = runtime.recorded_web
         self._network = _network_handler(crawler, rendering=options["QIAO_RENDER"])
@@ -60,12 +61,19 @@ class GuardedDownloadHandler:
         """
         if self._replay is not None:
             return _recorded_response(self._replay.get(request.url), request)
-        parts = urlparse_cached(request)
-        host = parts.hostname or ""
+        return await self._cancellable(self._fetched(request))
+
+    async def _fetched(self, request: Request) -> Response:
+        """Fetch *request* unless it leads inside, also behind a proxy that connects for us."""
+        if proxy := request.meta.get("proxy"):
+            await self._gate.check_proxy(_origin(proxy if "//" in proxy else f"http://{proxy}"))
+        host = urlparse_cached(request).hostname or ""
         if self._demo and host.endswith(_DEMO_SUFFIX):
             return await self._download_demo(request)
-        self._check_origin(host, parts.port or _DEFAULT_PORTS.get(parts.scheme, 0))
-        return await self._cancellable(self._network.download_request(request))
+        lease: Lease | None = request.meta.get("lease")
+        for_service = lease is not None and lease.queue is Queue.SEARCH
+        await self._gate.check(_origin(request.url), for_service=for_service)
+        return await self._network.download_request(request)
 
     def cancel_all(self) -> int:
         """Cut all running downloads short; returns how many there were."""
@@ -78,17 +86,6 @@ class GuardedDownloadHandler:
         """Close the connections."""
         await self._network.close()
 
-    def _check_origin(self, host: str, port: int) -> None:
-        if self._allowance.permits(host, port):
-            return
-        # A host that is allowed on another port resolves to its private address, so it is
-        # refused here; other names are judged by what they resolve to.
-        literal = looks_like_address(host) and not is_public_address(host)
-        if literal or self._allowance.names(host):
-            raise AddressRefusedError(
-                f"{host}:{port} is no public address; QIAO_ALLOW_ADDRESSES can name it"
-            )
-
     async def _download_demo(self, request: Request) -> Response:
         """Every *.test host lives on the demo server: same request, its Host header."""
         parts = urlparse_cached(request)
@@ -98,7 +95,7 @@ class GuardedDownloadHandler:
             url=parts._replace(scheme="http", netloc=self._demo).geturl(), headers=headers
         )
         inner.meta["download_slot"] = request.meta.get("download_slot")
-        response = await self._cancellable(self._network.download_request(inner))
+        response = await self._network.download_request(inner)
         return response.replace(url=request.url)
 
     async def _cancellable(self, download: Coroutine[Any, Any, Response]) -> Response:
@@ -109,6 +106,13 @@ class GuardedDownloadHandler:
             return await task
         except asyncio.CancelledError:
             raise DownloadCancelledError("the crawl is stopping") from None
+
+
+def _origin(url: str) -> Origin:
+    try:
+        return Origin.of(url)
+    except ValueError as error:
+        raise AddressRefusedError(str(error)) from None
 
 
 def _network_handler(crawler: Crawler, *, rendering: bool) -> HTTP11DownloadHandler:
