@@ -61,6 +61,16 @@ def looks_like_address(host: str) -> bool:
     return last.isdigit() or last.lower().startswith("0x")
 
 
+def leads_inside(host: str) -> bool:
+    """Whether *host* stands inside by its mere name: an address that is not public, localhost.
+
+    Other names are judged by the addresses they have.
+    """
+    if looks_like_address(host):
+        return not is_public_address(host.strip("[]"))
+    return host.rstrip(".").rpartition(".")[2].lower() == "localhost"
+
+
 def _carried_v4(address: _V6) -> _V4 | None:
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped
@@ -86,10 +96,10 @@ class Origin:
         """The origin of an http or https *url*; the port is the scheme's where none is given.
 
         Raises:
-            ValueError: *url* has no host, another scheme, or a port that is no number.
+            ValueError: *url* has no host, another scheme, or a port that is none.
         """
         parts = urlsplit(url)
-        if parts.scheme not in _DEFAULT_PORTS or not parts.hostname:
+        if parts.scheme not in _DEFAULT_PORTS or not parts.hostname or parts.port == 0:
             raise ValueError(f"{url!r} is no http or https address")
         port = parts.port or _DEFAULT_PORTS[parts.scheme]
         return cls(parts.scheme, _plain(parts.hostname), port)

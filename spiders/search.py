@@ -22,7 +22,7 @@ from qiaocrawl.items import (
 )
 from qiaocrawl.search import plan, read_answer
 from qiaocrawl.searching import query_candidate, query_of
-from qiaocrawl.urls import canonical_url
+from qiaocrawl.urls import canonical_url, host_of
 
 
 class SearchSpider(FrontierSpider):
@@ -39,7 +39,9 @@ class SearchSpider(FrontierSpider):
     def prepare(self) -> None:
         """Scope: all queries of this topic that wait; engines must be named by the operator."""
         self.engines = self.runtime.catalogue.chosen_engines(self.arguments.get("engine", ""))
-        hosts = frozenset(engine.host for engine in self.engines.values())
+        # With its port: a service of the operator's rarely has the usual one.
+        asked = (one.url.replace("{base}", one.base_url) for one in self.engines.values())
+        hosts = frozenset(host_of(url) for url in asked)
         self.scope = self.runtime.scope(self.queue, self.topic, FollowPolicy(sites=hosts))
         self.policy = FollowPolicy(sites=frozenset())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.guard import Allowance, Origin, is_public_address, looks_like_address
+from qiaocrawl.guard import Allowance, Origin, is_public_address, leads_inside, looks_like_address
 
 NOT_PUBLIC = [
     "127.0.0.1",
@@ -71,6 +71,15 @@ def test_names_are_not_addresses(host: str) -> None:
     assert not looks_like_address(host)
 
 
+@pytest.mark.parametrize(("host", "inside"), [
+    ("127.0.0.1", True), ("[::1]", True), ("::1", True), ("2130706433", True),
+    ("localhost", True), ("LOCALHOST.", True), ("a.localhost", True),
+    ("localhost.example.com", False), ("1.1.1.1", False), ("mylocalhost", False),
+])
+def test_what_stands_inside_by_its_mere_name(host: str, inside: bool) -> None:
+    assert leads_inside(host) is inside
+
+
 def test_an_origin_is_allowed_by_exact_scheme_host_and_port() -> None:
     allowance = Allowance.parse(["http://127.0.0.1:8888", "127.0.0.1:9", "searx.lan",
                                  "[::1]:9000", "0:0:0:0:0:0:0:2", "HTTPS://Box.lan/"])
@@ -93,7 +102,7 @@ def test_what_is_no_origin_is_refused_by_name(entry: str) -> None:
         Allowance.parse([entry])
 
 
-@pytest.mark.parametrize("url", ["ftp://x/", "http:///x", "http://x:y/", "//x", "x", "http://[/"])
+@pytest.mark.parametrize("url", ["ftp://x/", "http:///x", "http://x:y/", "http://x:0/", "//x", "x", "http://[/"])
 def test_what_has_no_origin_says_so(url: str) -> None:
     with pytest.raises(ValueError, match="."):
         Origin.of(url)

@@ -10,7 +10,7 @@ import logging
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from qiaocrawl.guard import Allowance, Origin, is_public_address, looks_like_address
+from qiaocrawl.guard import Allowance, Origin, leads_inside
 from qiaocrawl.page.layout import LAYOUT_SCRIPT
 
 if TYPE_CHECKING:
@@ -48,9 +48,8 @@ class BrowserGuard:
             return False
         if self._allowance.permits(origin):
             return True
-        literal = looks_like_address(origin.host) and not is_public_address(origin.host)
         named = self._allowance.names(origin.host, origin.port)
-        return not literal and origin.host != "localhost" and not named
+        return not leads_inside(origin.host) and not named
 
 
 def record_layout() -> PageMethod:

@@ -18,7 +18,7 @@ from scrapy.exceptions import CannotResolveHostError, DownloadFailedError
 
 from qiaocrawl.crawl.wiring import options_from_settings
 from qiaocrawl.errors import AddressRefusedError
-from qiaocrawl.guard import Allowance, Origin, is_public_address, looks_like_address
+from qiaocrawl.guard import Allowance, Origin, is_public_address, leads_inside
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -94,7 +94,7 @@ class Gate:
             return
         if self._named.names(origin.host, origin.port):
             raise AddressRefusedError(f"{origin} is not named for what is asked of it")
-        if looks_like_address(origin.host) and not is_public_address(origin.host):
+        if leads_inside(origin.host):
             raise AddressRefusedError(
                 f"{origin} is no public address; QIAO_ALLOW_ADDRESSES can name it"
             )
