@@ -12,6 +12,7 @@ QiaoError
 ├── AddressRefusedError    a URL that leads to a private address nobody allowed
 ├── ModelError             a stored model of a crawl order that is damaged or not its own
 ├── OntologyError          a wordnet that cannot be read or kept
+├── HostParkedError        a host that asked to wait, whichever worker it told
 ├── RobotsUnreachableError a host whose robots.txt cannot be had is not asked for now
 └── ReplayError            a recorded web that cannot be read
 
@@ -82,6 +83,14 @@ class OntologyError(QiaoError):
 
 class AddressRefusedError(QiaoError):
     """A URL that leads to a private address nobody allowed."""
+
+
+class HostParkedError(QiaoError):
+    """A host asked to wait (429, 503), this worker or another one; ``seconds`` are left."""
+
+    def __init__(self, host: str, seconds: float) -> None:
+        super().__init__(f"{host} asks to wait {seconds:.1f} s more")
+        self.seconds = seconds
 
 
 class RobotsUnreachableError(QiaoError):

@@ -1,14 +1,17 @@
 """`scrapy …` with a name service of the test's own: NAMES_OF_TEST, JSON of name to addresses.
 
-Addresses and localhost are answered as the system does; other names do not exist.
+Addresses and localhost are answered as the system does; other names do not exist. With
+START_TOGETHER, a folder, it says there that it is ready and waits for the file "go".
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import socket
 import time
+from pathlib import Path
 
 from scrapy.cmdline import execute
 
@@ -30,6 +33,17 @@ def look_up(host: str) -> list[str]:
     raise socket.gaierror(f"no {host} in this test")
 
 
+def start_together(folder: Path) -> None:
+    """Load what a crawl loads, say so, and wait for the others."""
+    for module in ("qiaocrawl.crawl.scheduler", "spiders.site", "pipelines.extract"):
+        importlib.import_module(module)
+    (folder / f"ready-{os.getpid()}").touch()
+    while not (folder / "go").exists():
+        time.sleep(0.02)
+
+
 if __name__ == "__main__":
     gate.look_up = look_up
+    if "START_TOGETHER" in os.environ:
+        start_together(Path(os.environ["START_TOGETHER"]))
     execute()

@@ -17,6 +17,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from qiaocrawl.archive import RecordedPage
 from qiaocrawl.crawl.gate import gate_of
+from qiaocrawl.crawl.turns import turns_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError
 from qiaocrawl.guard import Origin
@@ -40,7 +41,9 @@ class GuardedDownloadHandler:
     def __init__(self, crawler: Crawler) -> None:
         runtime = runtime_of(crawler)
         options = runtime.options
+        self._crawler = crawler
         self._gate = gate_of(crawler)
+        self._turns = turns_of(crawler)
         self._demo: str = options["QIAO_DEMO"]
         self._replay = runtime.recorded_web
         self._network = _network_handler(crawler, rendering=options["QIAO_RENDER"])
@@ -58,6 +61,7 @@ class GuardedDownloadHandler:
 
         Raises:
             AddressRefusedError: the host is a private address nobody allowed.
+            HostParkedError: the host asked to be left alone, this worker or another one.
         """
         if self._replay is not None:
             return _recorded_response(self._replay.get(request.url), request)
@@ -68,12 +72,22 @@ class GuardedDownloadHandler:
         if proxy := request.meta.get("proxy"):
             await self._gate.check_proxy(_origin(proxy if "//" in proxy else f"http://{proxy}"))
         host = urlparse_cached(request).hostname or ""
-        if self._demo and host.endswith(_DEMO_SUFFIX):
+        in_demo = bool(self._demo) and host.endswith(_DEMO_SUFFIX)
+        if not in_demo:
+            lease: Lease | None = request.meta.get("lease")
+            for_service = lease is not None and lease.queue is Queue.SEARCH
+            await self._gate.check(_origin(request.url), for_service=for_service)
+        await self._turns.wait(host, self._gap_seconds(request))
+        if in_demo:
             return await self._download_demo(request)
-        lease: Lease | None = request.meta.get("lease")
-        for_service = lease is not None and lease.queue is Queue.SEARCH
-        await self._gate.check(_origin(request.url), for_service=for_service)
         return await self._network.download_request(request)
+
+    def _gap_seconds(self, request: Request) -> float:
+        """What Scrapy's slot keeps between two requests of this process."""
+        engine = self._crawler.engine
+        slot_name = request.meta.get("download_slot", "")
+        slot = engine.downloader.slots.get(slot_name) if engine is not None else None
+        return 0.0 if slot is None else slot.delay
 
     def cancel_all(self) -> int:
         """Cut all running downloads short; returns how many there were."""

@@ -7,13 +7,11 @@ import ipaddress
 import json
 import socket
 import threading
-from pathlib import Path
 from typing import Any
 
 import pytest
 from scrapy import Request
 from scrapy.exceptions import CannotResolveHostError, DownloadFailedError
-from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet import reactor as _reactor
 from twisted.web.client import URI
 
@@ -73,7 +71,8 @@ def test_every_case_is_refused_and_what_is_outside_is_not() -> None:
             check(gate, Request(url).url if "://" in url else url)
     outside = list(OUTSIDE)
     if SHARED.is_file():
-        outside += [one["url"] for one in json.loads(SHARED.read_text("utf-8"))["must_allow_by_policy"]]
+        shared = json.loads(SHARED.read_text("utf-8"))
+        outside += [one["url"] for one in shared["must_allow_by_policy"]]
     for url in outside:
         check(gate, url)
 
