@@ -26,5 +26,5 @@ class GuardMiddleware:
         parts = urlparse_cached(request)
         if parts.scheme not in _SCHEMES:
             raise AddressRefusedError(f"scheme {parts.scheme!r} is not http or https")
-        if parts.username or parts.password:
+        if "@" in parts.netloc:
             raise AddressRefusedError(f"URL of {parts.hostname} carries credentials")

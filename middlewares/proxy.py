@@ -21,7 +21,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from qiaocrawl.crawl.access import access_of, host_of_request
 from qiaocrawl.crawl.another import another_try
-from qiaocrawl.crawl.proxy_gate import proxy_hosts
+from qiaocrawl.crawl.gate import gate_of
 from qiaocrawl.crawl.proxy_source import DOWNLOAD_ERRORS
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError, ProxiesRestError, ProxyError
@@ -73,6 +73,7 @@ class ProxyMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._desk = access_of(crawler)
+        self._named: set[Proxy] = set()
         self._or_direct: bool = runtime_of(crawler).options["QIAO_PROXY_OR_DIRECT"]
         crawler.signals.connect(self._left_downloader, signal=signals.request_left_downloader)
 
@@ -99,7 +100,7 @@ class ProxyMiddleware:
             request.meta["access_proxy_in_use"] = True
             # Scrapy's proxy middleware makes the header of it and takes the password out.
             request.meta["proxy"] = proxy.secret_url
-            proxy_hosts.add(proxy.host)
+            self._name(proxy)
             self._desk.counts["proxies/requests"] += 1
         jar = self._desk.jar(host, proxy)
         given = request.meta.get("cookiejar")
@@ -165,6 +166,14 @@ class ProxyMiddleware:
         if again is None:
             raise ProxyError(f"proxy {proxy}: {why}")
         return again
+
+    def _name(self, proxy: Proxy) -> None:
+        """The pool is the operator's word that its proxies may stand inside."""
+        if proxy not in self._named:
+            self._named.add(proxy)
+            host = f"[{proxy.host}]" if ":" in proxy.host else proxy.host
+            gate = gate_of(self._crawler)
+            gate.connect_through(f"{proxy.scheme}://{host}:{proxy.port}", "QIAO_PROXY_POOL")
 
     def _used(self, request: Request) -> Proxy | None:
         return request.meta.get("access_proxy")

@@ -12,8 +12,9 @@ from scrapy.robotstxt import ProtegoRobotParser
 from scrapy.utils.httpobj import urlparse_cached
 
 from qiaocrawl.crawl.spider import FrontierSpider
+from qiaocrawl.crawl.turns import turns_of
 from qiaocrawl.crawl.wiring import runtime_of
-from qiaocrawl.errors import AddressRefusedError, RobotsUnreachableError
+from qiaocrawl.errors import AddressRefusedError, HostParkedError, RobotsUnreachableError
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -45,6 +46,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         options = runtime_of(crawler).options
         self._longest_delay_seconds: float = options["QIAO_MAX_CRAWL_DELAY_SECONDS"]
         self._first_retry_seconds: float = options["QIAO_FRONTIER_RETRY_SECONDS"]
+        self._turns = turns_of(crawler)
         self._expires: dict[str, float] = {}
         self._failures: dict[str, int] = {}
         self._unreachable: dict[str, Exception] = {}
@@ -62,7 +64,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         """Judge by the fixed product token; an unreachable robots.txt forbids for now."""
         netloc = urlparse_cached(request).netloc
         error = self._unreachable.get(netloc)
-        if isinstance(error, AddressRefusedError):
+        if isinstance(error, AddressRefusedError | HostParkedError):
             raise error
         if error is not None:
             said = f"{type(error).__name__}: {error}"
@@ -78,14 +80,20 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         usable = response.body[:_MAX_BYTES] if response.status < 300 else b""
         self._expires[netloc] = time.monotonic() + _FRESH_SECONDS
         self._failures.pop(netloc, None)
+        # Before the pages that wait for these rules are let go.
+        await self._keep_crawl_delay(usable, request)
         await super()._parse_robots(response.replace(body=usable), netloc, request)
-        self._keep_crawl_delay(usable, request)
         spider = self.crawler.spider
         if isinstance(spider, FrontierSpider):
             spider.robots_read(response.url, usable)
 
     def _robots_error(self, exc: Exception, netloc: str) -> None:
         self._unreachable[netloc] = exc
+        if isinstance(exc, HostParkedError):
+            # It was not asked; it is when the host may be.
+            self._expires[netloc] = time.monotonic() + exc.seconds
+            super()._robots_error(exc, netloc)
+            return
         logger.warning("robots.txt of %s cannot be had: %s", netloc, exc)
         failures = self._failures.get(netloc, 0)
         self._failures[netloc] = failures + 1
@@ -93,10 +101,13 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         self._expires[netloc] = time.monotonic() + pause
         super()._robots_error(exc, netloc)
 
-    def _keep_crawl_delay(self, body: bytes, request: Request) -> None:
+    async def _keep_crawl_delay(self, body: bytes, request: Request) -> None:
         parser = ProtegoRobotParser(body, self.crawler.spider)
         asked = parser.crawl_delay(self._robotstxt_useragent or self._default_useragent)
-        if not asked or asked <= 0:
+        asked = max(asked or 0.0, 0.0)
+        name = urlparse_cached(request).hostname or ""
+        await self._turns.set_crawl_delay(name, min(asked, self._longest_delay_seconds))
+        if not asked:
             return
         engine = self.crawler.engine
         assert engine is not None

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
-_GROWTH = 4.0
+GROWTH = 4.0
+"""How much longer each further pause is."""
 
 
 def backoff_seconds(failures: int, first_seconds: float) -> float:
     """Pause after the *failures*-th failed fetch (1 = the first): first, x4, x16 …"""
-    return first_seconds * _GROWTH ** max(failures - 1, 0)
+    return first_seconds * GROWTH ** max(failures - 1, 0)
 
 
 def retry_after_seconds(header: str, now: datetime, longest_seconds: float) -> float | None:

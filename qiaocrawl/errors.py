@@ -15,6 +15,7 @@ QiaoError
 ├── OntologyError          a wordnet that cannot be read or kept
 ├── RenderError            a page the browser cannot open as it must
 │   └── BrowserLostError   the page took the browser down, or hung
+├── HostParkedError        a host that asked to wait, whichever worker it told
 ├── RobotsUnreachableError a host whose robots.txt cannot be had is not asked for now
 ├── BlockedError           an answer that is a block rather than the page
 ├── ProxyError             what a proxy did instead of asking the site; shows no password
@@ -105,6 +106,14 @@ class RenderError(QiaoError):
 
 class BrowserLostError(RenderError):
     """The browser, or its page, crashed or hung while the page was open."""
+
+
+class HostParkedError(QiaoError):
+    """A host asked to wait (429, 503), this worker or another one; ``seconds`` are left."""
+
+    def __init__(self, host: str, seconds: float) -> None:
+        super().__init__(f"{host} asks to wait {seconds:.1f} s more")
+        self.seconds = seconds
 
 
 class RobotsUnreachableError(QiaoError):

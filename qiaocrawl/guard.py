@@ -20,6 +20,7 @@ _V6 = ipaddress.IPv6Address
 # calls global although they never are public hosts.
 _NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
 _V4_COMPATIBLE = ipaddress.IPv6Network("::/96")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 _SITE_LOCAL = ipaddress.IPv6Network("fec0::/10")
 # Answers on the metadata port of one large cloud although it looks public.
 _METADATA = frozenset({_V4("168.63.129.16")})
@@ -60,6 +61,16 @@ def looks_like_address(host: str) -> bool:
     return last.isdigit() or last.lower().startswith("0x")
 
 
+def leads_inside(host: str) -> bool:
+    """Whether *host* stands inside by its mere name: an address that is not public, localhost.
+
+    Other names are judged by the addresses they have.
+    """
+    if looks_like_address(host):
+        return not is_public_address(host.strip("[]"))
+    return host.rstrip(".").rpartition(".")[2].lower() == "localhost"
+
+
 def _carried_v4(address: _V6) -> _V4 | None:
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped
@@ -73,42 +84,84 @@ def _carried_v4(address: _V6) -> _V4 | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
-    """Origins inside private networks that may be fetched all the same.
+class Origin:
+    """Where something is served: scheme, host as a URL parser gives it, and port."""
 
-    ``origins`` holds (host, port); port 0 stands for any port.
-    """
-
-    origins: frozenset[tuple[str, int]]
+    scheme: str
+    host: str
+    port: int
 
     @classmethod
-    def parse(cls, entries: Iterable[str]) -> Allowance:
-        """Read ``host``, ``host:port`` and ``[v6]:port`` entries.
+    def of(cls, url: str) -> Origin:
+        """The origin of an http or https *url*; the port is the scheme's where none is given.
 
         Raises:
-            ConfigError: an entry is no host, or its port is no number.
+            ValueError: *url* has no host, another scheme, or a port that is none.
         """
-        return cls(frozenset(_origin(entry) for entry in entries))
+        parts = urlsplit(url)
+        if parts.scheme not in _DEFAULT_PORTS or not parts.hostname or parts.port == 0:
+            raise ValueError(f"{url!r} is no http or https address")
+        port = parts.port or _DEFAULT_PORTS[parts.scheme]
+        return cls(parts.scheme, _plain(parts.hostname), port)
 
-    def names(self, host: str) -> bool:
-        """Whether *host* is named, on whatever port."""
-        return any(name == host for name, _ in self.origins)
-
-    def permits(self, host: str, port: int) -> bool:
-        """Whether exactly this host and port may be fetched."""
-        return (host, port) in self.origins or (host, 0) in self.origins
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}:{self.port}"
 
 
-def _origin(entry: str) -> tuple[str, int]:
-    if entry.count(":") > 1 and not entry.startswith("["):
-        entry = f"[{entry}]"
+def _plain(host: str) -> str:
+    """One spelling of an address; names as they are."""
     try:
-        parts = urlsplit(f"//{entry}")
-        host, port = parts.hostname or "", parts.port or 0
+        return str(ipaddress.ip_address(host))
     except ValueError:
-        host, port = "", 0
-    if not host or parts.path or "@" in entry:
+        return host
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """Origins the operator named, which may be fetched although they stand inside."""
+
+    origins: frozenset[Origin] = frozenset()
+
+    @classmethod
+    def parse(cls, entries: Iterable[str], option: str = "QIAO_ALLOW_ADDRESSES") -> Allowance:
+        """Read entries of an option.
+
+        ``http://host:port`` names one origin (without a port the scheme's own),
+        ``host:port`` that port by both schemes, ``host`` the ports 80 of http and 443 of
+        https. An IPv6 address with a port stands in brackets.
+
+        Raises:
+            ConfigError: an entry is no origin, or its port is no number.
+        """
+        return cls(frozenset(origin for entry in entries for origin in _origins(entry, option)))
+
+    def permits(self, origin: Origin) -> bool:
+        """Whether exactly this origin is named."""
+        return origin in self.origins
+
+    def names(self, host: str, port: int) -> bool:
+        """Whether *host* and *port* are named, by whatever scheme."""
+        plain = _plain(host)
+        return any((one.host, one.port) == (plain, port) for one in self.origins)
+
+    def __or__(self, other: Allowance) -> Allowance:
+        """What either of them names."""
+        return Allowance(self.origins | other.origins)
+
+
+def _origins(entry: str, option: str) -> list[Origin]:
+    scheme, has_scheme, rest = entry.partition("://")
+    schemes = [scheme.lower()] if has_scheme else list(_DEFAULT_PORTS)
+    netloc = rest if has_scheme else entry
+    if netloc.count(":") > 1 and not netloc.startswith("["):
+        netloc = f"[{netloc}]"
+    try:
+        found = [Origin.of(f"{one}://{netloc.removesuffix('/')}") for one in schemes]
+    except ValueError:
+        found = []
+    if not found or not netloc or set(netloc.removesuffix("/")) & set("/?#@\\ "):
         raise ConfigError(
-            f"QIAO_ALLOW_ADDRESSES: {entry!r} is no host, address or host:port"
+            f"{option}: {entry!r} is none of http://host:port, host:port and host"
         )
-    return host, port
+    return found

@@ -214,9 +214,10 @@ OPTIONS: tuple[Option, ...] = (
            "Longest Crawl-delay of a robots.txt that is kept as asked.", _number(0, 3600)),
     Option("QIAO_MAX_RETRY_AFTER_SECONDS", 3600.0, "s",
            "Longest Retry-After that is waited for.", _number(1, 86400)),
-    Option("QIAO_ALLOW_ADDRESSES", "", "host or address[:port], comma separated",
-           "Origins inside private networks that may be fetched; everything else private is "
-           "refused.", _names),
+    Option("QIAO_ALLOW_ADDRESSES", "", "http://host:port or host[:port], comma separated",
+           "Origins inside private networks that may be fetched, each by its exact scheme, host "
+           "and port: host:port stands for http and https there, host for their usual ports. "
+           "Everything else private is refused.", _names),
     # not being blocked
     Option("QIAO_TURNS", "", "SITE=WORK/REST in seconds, comma separated",
            "Time-shared visits: a host or engine is asked for WORK seconds and then rests for "

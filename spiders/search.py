@@ -36,7 +36,7 @@ from qiaocrawl.search import read_answer
 from qiaocrawl.search.plan_periods import checked_period
 from qiaocrawl.search.resting import EngineRests, Sign, sign_of
 from qiaocrawl.searching import query_of, search_request
-from qiaocrawl.urls import canonical_url
+from qiaocrawl.urls import canonical_url, host_of
 
 if TYPE_CHECKING:
     from twisted.python.failure import Failure
@@ -67,7 +67,9 @@ class SearchSpider(FrontierSpider):
         for name, engine in self.engines.items():
             # What an engine lacks is said before anything starts.
             search_request(engine, Query(self.topic, "a", "", name))
-        hosts = frozenset(engine.host for engine in self.engines.values())
+        # With its port: a service of the operator's rarely has the usual one.
+        asked = (one.url.replace("{base}", one.base_url) for one in self.engines.values())
+        hosts = frozenset(host_of(url) for url in asked)
         self.scope = self.runtime.scope(self.queue, self.topic, FollowPolicy(sites=hosts))
         self.policy = FollowPolicy(sites=frozenset())
         named = [host.strip() for host in self.arguments.get("site", "").split(",")]

@@ -164,8 +164,13 @@ class Crawl:
 def start_spider(
     spider: str, database_url: str, *arguments: str, folder: Path, **options: str
 ) -> subprocess.Popen[str]:
-    """Start `scrapy crawl SPIDER -a … -s …`; *options* are environment variables."""
-    command = [sys.executable, "-m", "scrapy", "crawl", spider]
+    """Start `scrapy crawl SPIDER -a … -s …`; *options* are environment variables.
+
+    With NAMES_OF_TEST among them, names are looked up there (crawl_with_names.py).
+    """
+    named = str(PROJECT / "tests" / "crawl_with_names.py")
+    scrapy = [named] if "NAMES_OF_TEST" in options else ["-m", "scrapy"]
+    command = [sys.executable, *scrapy, "crawl", spider]
     for before, argument in zip(("", *arguments), arguments, strict=False):
         command += [argument] if "-s" in (before, argument) else ["-a", argument]
     environment = {

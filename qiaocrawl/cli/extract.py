@@ -42,8 +42,8 @@ def extract(
     url: Annotated[str, typer.Option(
         help="Where a FILE was fetched; a witness of its date.")] = "",
     allow: Annotated[str, typer.Option(
-        help="host or address[:port], comma separated: private origins that may be fetched, "
-             "beside QIAO_ALLOW_ADDRESSES.")] = "",
+        help="http://host:port or host[:port], comma separated: private origins that may be "
+             "fetched, beside QIAO_ALLOW_ADDRESSES.")] = "",
 ) -> None:
     """Print title, date, author, source and text of a page. 抽取
 

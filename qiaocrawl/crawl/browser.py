@@ -10,7 +10,7 @@ import logging
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from qiaocrawl.guard import Allowance, is_public_address, looks_like_address
+from qiaocrawl.guard import Allowance, Origin, leads_inside
 from qiaocrawl.page.layout import LAYOUT_SCRIPT
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 # Style sheets are among them: without them there is no layout. No images, media, fonts, event
 # streams, pings, prefetches: they add nothing to the text.
 _NEEDED = frozenset({"document", "script", "stylesheet", "xhr", "fetch"})
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 _LAYOUT_SECONDS = 5.0
 
 logger = logging.getLogger(__name__)
@@ -44,13 +43,14 @@ class BrowserGuard:
         parts = urlsplit(url)
         if parts.scheme in {"data", "blob"}:
             return True
-        host = parts.hostname or ""
-        if parts.scheme not in _DEFAULT_PORTS:
+        try:
+            origin = Origin.of(url)
+        except ValueError:
             return False
-        if self._allowance.permits(host, parts.port or _DEFAULT_PORTS[parts.scheme]):
+        if self._allowance.permits(origin):
             return True
-        literal = looks_like_address(host) and not is_public_address(host)
-        return not literal and host != "localhost" and not self._allowance.names(host)
+        named = self._allowance.names(origin.host, origin.port)
+        return not leads_inside(origin.host) and not named
 
 
 async def stamp_layout(page: Page) -> None:

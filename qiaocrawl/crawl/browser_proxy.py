@@ -12,15 +12,17 @@ from __future__ import annotations
 import asyncio
 import base64
 import secrets
-import socket
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypedDict
 from urllib.parse import unquote, urlsplit
 
-from qiaocrawl.errors import AddressRefusedError, RenderError
-from qiaocrawl.guard import Allowance, is_public_address, looks_like_address
+from scrapy.exceptions import CannotResolveHostError
+
+from qiaocrawl.crawl.gate import Gate
+from qiaocrawl.errors import AddressRefusedError, ProxyError, RenderError
+from qiaocrawl.guard import Origin
 
 _DEMO_SUFFIX = ".test"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -82,9 +84,9 @@ class BrowserProxy:
     """
 
     def __init__(
-        self, allowance: Allowance, *, demo: str = "", refused: Callable[[str], None]
+        self, gate: Gate, *, demo: str = "", refused: Callable[[str], None]
     ) -> None:
-        self._allowance = allowance
+        self._gate = gate
         self._demo = demo
         self._refused = refused
         self._password = secrets.token_urlsafe(24)
@@ -145,20 +147,18 @@ class BrowserProxy:
         parts = urlsplit(target)
         if parts.scheme != "http":
             raise AddressRefusedError(f"scheme {parts.scheme!r} is not http or https")
-        host, port = parts.hostname or "", parts.port or 80
+        origin = Origin.of(target)
         kept = [line for line in lines if not line.lower().startswith(_DROPPED)]
         if upstream is not None and upstream.authorization:
             kept.append(f"Proxy-Authorization: {upstream.authorization}")
         asked = target if upstream else parts._replace(scheme="", netloc="").geturl() or "/"
-        server = await self._connect(host, port, upstream)
+        server = await self._connect(origin, upstream)
         request = "\r\n".join([f"{method} {asked} {version}", *kept, "Connection: close"])
         server[1].write(request.encode("latin-1") + b"\r\n\r\n")
         await _exchange(browser, server, _length(lines))
 
     async def _tunnel(self, target: str, browser: _Streams, upstream: Upstream | None) -> None:
-        parts = urlsplit(f"//{target}")
-        host, port = parts.hostname or "", parts.port or 443
-        server = await self._connect(host, port, upstream)
+        server = await self._connect(Origin.of(f"https://{target}"), upstream)
         if upstream is not None:
             opened = f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n"
             if upstream.authorization:
@@ -172,8 +172,8 @@ class BrowserProxy:
         browser[1].write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         await _pipe_both(browser, server)
 
-    async def _connect(self, host: str, port: int, upstream: Upstream | None) -> _Streams:
-        addresses = await self._addresses(host, port, upstream)
+    async def _connect(self, origin: Origin, upstream: Upstream | None) -> _Streams:
+        addresses = await self._addresses(origin, upstream)
         error: OSError | None = None
         for address, at in addresses:
             try:
@@ -184,32 +184,28 @@ class BrowserProxy:
                     )
             except OSError as failed:
                 error = failed
-        raise error or OSError(f"{host!r} has no address")
+        raise error or OSError(f"{origin.host!r} has no address")
 
     async def _addresses(
-        self, host: str, port: int, upstream: Upstream | None
+        self, origin: Origin, upstream: Upstream | None
     ) -> list[tuple[str, int]]:
-        """Where to connect for *host*.
+        """Where to connect for *origin*.
 
         Raises:
-            AddressRefusedError: it is, or one of its addresses is, no public address.
+            AddressRefusedError: it leads inside.
+            OSError: it has no address.
         """
-        if self._demo and host.endswith(_DEMO_SUFFIX):
+        if self._demo and origin.host.endswith(_DEMO_SUFFIX):
             demo = urlsplit(f"//{self._demo}")
             return [(demo.hostname or "", demo.port or 80)]
-        named = self._allowance.permits(host, port)
-        if not named:
-            literal = looks_like_address(host) and not is_public_address(host)
-            if literal or self._allowance.names(host) or not host or host == "localhost":
-                raise AddressRefusedError(f"{host}:{port} is no public address")
-        if upstream is not None:
-            return [(upstream.host, upstream.port)]
-        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
-        for address in addresses:
-            if not named and not is_public_address(address):
-                raise AddressRefusedError(f"{host} resolves to {address}: no public address")
-        return [(address, port) for address in addresses]
+        try:
+            await self._gate.check(origin, by_proxy=upstream is not None)
+            if upstream is not None:
+                return [(upstream.host, upstream.port)]
+            found = await self._gate.addresses(origin.host)
+        except (CannotResolveHostError, ProxyError) as error:
+            raise OSError(str(error)) from error
+        return [(address, origin.port) for address in found]
 
 
 # --- streams --------------------------------------------------------------------------------

@@ -16,10 +16,12 @@ from scrapy.responsetypes import responsetypes
 from scrapy.utils.httpobj import urlparse_cached
 
 from qiaocrawl.archive import RecordedPage
-from qiaocrawl.crawl.proxy_gate import ProxyGate
+from qiaocrawl.crawl.gate import gate_of
+from qiaocrawl.crawl.turns import turns_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError
-from qiaocrawl.guard import Allowance, is_public_address, looks_like_address
+from qiaocrawl.guard import Origin
+from qiaocrawl.items import Lease, Queue
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 
     from qiaocrawl.crawl.rendered import RenderedDownloads
 
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 _DEMO_SUFFIX = ".test"
 
 
@@ -42,8 +43,9 @@ class GuardedDownloadHandler:
     def __init__(self, crawler: Crawler) -> None:
         runtime = runtime_of(crawler)
         options = runtime.options
-        self._allowance = Allowance.parse(options["QIAO_ALLOW_ADDRESSES"])
-        self._gate = ProxyGate(self._allowance, proxy_resolves=options["QIAO_PROXY_RESOLVES"])
+        self._crawler = crawler
+        self._gate = gate_of(crawler)
+        self._turns = turns_of(crawler)
         self._demo: str = options["QIAO_DEMO"]
         self._replay = runtime.recorded_web
         self._network = HTTP11DownloadHandler(crawler)
@@ -62,21 +64,54 @@ class GuardedDownloadHandler:
 
         Raises:
             AddressRefusedError: the host is a private address nobody allowed.
+            HostParkedError: the host asked to be left alone, this worker or another one.
         """
         if self._replay is not None:
             return _recorded_response(self._replay.get(request.url), request)
-        if self._browser is not None and request.meta.get("playwright"):
-            return await self._cancellable(self._browser.download(request, self._download))
-        return await self._download(request)
+        return await self._cancellable(self._download(request))
 
     async def _download(self, request: Request) -> Response:
-        parts = urlparse_cached(request)
-        host = parts.hostname or ""
-        if self._demo and host.endswith(_DEMO_SUFFIX):
+        await self._check_ways(request)
+        if self._browser is None or not request.meta.get("playwright"):
+            return await self._fetched(request)
+        if request.meta.get("playwright_context"):
+            # The browser asks the host itself, with the cookies of its session.
+            await self._turn(request)
+        return await self._browser.download(request, self._fetched)
+
+    async def _check_ways(self, request: Request) -> None:
+        """Refuse what leads inside, also behind a proxy that connects for us."""
+        proxy = request.meta.get("proxy")
+        if proxy:
+            await self._gate.check_proxy(_origin(proxy if "//" in proxy else f"http://{proxy}"))
+        if self._is_in_demo(request):
+            return
+        lease: Lease | None = request.meta.get("lease")
+        for_service = lease is not None and lease.queue is Queue.SEARCH
+        await self._gate.check(
+            _origin(request.url), for_service=for_service, by_proxy=bool(proxy)
+        )
+
+    async def _fetched(self, request: Request) -> Response:
+        await self._turn(request)
+        if self._is_in_demo(request):
             return await self._download_demo(request)
-        self._check_origin(host, parts.port or _DEFAULT_PORTS.get(parts.scheme, 0))
-        await self._gate.check(request)
-        return await self._cancellable(self._network.download_request(request))
+        return await self._network.download_request(request)
+
+    async def _turn(self, request: Request) -> None:
+        host = urlparse_cached(request).hostname or ""
+        await self._turns.wait(host, self._gap_seconds(request))
+
+    def _is_in_demo(self, request: Request) -> bool:
+        host = urlparse_cached(request).hostname or ""
+        return bool(self._demo) and host.endswith(_DEMO_SUFFIX)
+
+    def _gap_seconds(self, request: Request) -> float:
+        """What Scrapy's slot keeps between two requests of this process."""
+        engine = self._crawler.engine
+        slot_name = request.meta.get("download_slot", "")
+        slot = engine.downloader.slots.get(slot_name) if engine is not None else None
+        return 0.0 if slot is None else slot.delay
 
     def cancel_all(self) -> int:
         """Cut all running downloads short; returns how many there were."""
@@ -91,17 +126,6 @@ class GuardedDownloadHandler:
         if self._browser is not None:
             await self._browser.close()
 
-    def _check_origin(self, host: str, port: int) -> None:
-        if self._allowance.permits(host, port):
-            return
-        # A host that is allowed on another port resolves to its private address, so it is
-        # refused here; other names are judged by what they resolve to.
-        literal = looks_like_address(host) and not is_public_address(host)
-        if literal or self._allowance.names(host):
-            raise AddressRefusedError(
-                f"{host}:{port} is no public address; QIAO_ALLOW_ADDRESSES can name it"
-            )
-
     async def _download_demo(self, request: Request) -> Response:
         """Every *.test host lives on the demo server: same request, its Host header."""
         parts = urlparse_cached(request)
@@ -111,7 +135,7 @@ class GuardedDownloadHandler:
             url=parts._replace(scheme="http", netloc=self._demo).geturl(), headers=headers
         )
         inner.meta["download_slot"] = request.meta.get("download_slot")
-        response = await self._cancellable(self._network.download_request(inner))
+        response = await self._network.download_request(inner)
         return response.replace(url=request.url)
 
     async def _cancellable(self, download: Coroutine[Any, Any, Response]) -> Response:
@@ -122,6 +146,13 @@ class GuardedDownloadHandler:
             return await task
         except asyncio.CancelledError:
             raise DownloadCancelledError("the crawl is stopping") from None
+
+
+def _origin(url: str) -> Origin:
+    try:
+        return Origin.of(url)
+    except ValueError as error:
+        raise AddressRefusedError(str(error)) from None
 
 
 def _browser(crawler: Crawler) -> RenderedDownloads:

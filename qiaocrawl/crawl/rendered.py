@@ -25,11 +25,11 @@ from scrapy_playwright.page import PageMethod
 from qiaocrawl.crawl.browser_contexts import GuardedHandler, context_of
 from qiaocrawl.crawl.browser_memory import browser_mib
 from qiaocrawl.crawl.browser_proxy import BrowserProxy, Upstream
+from qiaocrawl.crawl.gate import gate_of
 from qiaocrawl.crawl.page_visit import PageVisit
 from qiaocrawl.crawl.seats import Seats
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import BrowserLostError, RenderError
-from qiaocrawl.guard import Allowance
 from qiaocrawl.rendering import RENDERED_HEADER
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class RenderedDownloads:
         self._stats = crawler.stats
         self._most_bytes = settings.getint("DOWNLOAD_MAXSIZE")
         self._proxy = BrowserProxy(
-            Allowance.parse(options["QIAO_ALLOW_ADDRESSES"]), demo=options["QIAO_DEMO"],
+            gate_of(crawler), demo=options["QIAO_DEMO"],
             refused=self._refused,
         )
         self._handler = GuardedHandler(crawler, self._proxy)

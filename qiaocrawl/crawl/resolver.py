@@ -1,53 +1,83 @@
 """A name service that answers with public addresses only (faults F-S1, F-S2).
 
-Twisted connects to exactly the address returned here, so an answer cannot change between
-the check and the connection.
+Twisted connects to exactly the addresses returned here, one after the other as RFC 8305 has
+it, also for hosts that are addresses already. One address inside among several refuses all.
 """
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from scrapy.resolver import CachingThreadedResolver
-from twisted.internet.error import DNSLookupError
+from scrapy.exceptions import CannotResolveHostError
+from scrapy.resolver import HostResolution
+from twisted.internet.address import IPv4Address, IPv6Address
+from twisted.internet.interfaces import IHostnameResolver
+from zope.interface import implementer  # type: ignore[import-untyped]
 
-from qiaocrawl.crawl.proxy_gate import proxy_hosts
-from qiaocrawl.crawl.wiring import options_from_settings
-from qiaocrawl.guard import Allowance, is_public_address
+from qiaocrawl.crawl.gate import Gate, gate_of
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
     from twisted.internet.base import ReactorBase
-    from twisted.internet.defer import Deferred
+    from twisted.internet.interfaces import IAddress
+
+logger = logging.getLogger(__name__)
 
 
-class GuardedResolver(CachingThreadedResolver):
-    """Refuses private, loopback, link-local and special addresses, also literal ones."""
+@implementer(IHostnameResolver)
+class GuardedResolver:
+    """Answers out of *gate*, which refuses private, loopback, link-local and special addresses."""
 
-    allowance: Allowance = Allowance(frozenset())
+    def __init__(self, gate: Gate, reactor: ReactorBase) -> None:
+        self._gate = gate
+        self._reactor = reactor
+        self._answering: set[asyncio.Task[None]] = set()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, reactor: ReactorBase) -> Self:
         """Scrapy's constructor."""
-        resolver = super().from_crawler(crawler, reactor)
-        options = options_from_settings(crawler.settings)
-        names = list(options["QIAO_ALLOW_ADDRESSES"])
-        if options["QIAO_DEMO"]:
-            names.append(options["QIAO_DEMO"])
-        resolver.allowance = Allowance.parse(names)
-        return resolver
+        return cls(gate_of(crawler), reactor)
 
-    def getHostByName(self, name: str, timeout: Sequence[int] = ()) -> Deferred[str]:
-        """Resolve *name*; the Deferred fails with DNSLookupError on a refused address."""
-        found: Deferred[str] = super().getHostByName(name, timeout)
-        return found.addCallback(self._checked, name)
+    def install_on_reactor(self) -> None:
+        """Every connection of the process asks here from now on."""
+        self._reactor.installNameResolver(self)  # type: ignore[arg-type]
 
-    def _checked(self, address: str, name: str) -> str:
-        # Requests that would go to a proxy's host directly never come as far as here.
-        named = self.allowance.names(name) or name in proxy_hosts
-        if named or is_public_address(address):
-            return address
-        raise DNSLookupError(f"{name!r} resolves to {address}, which is no public address")
+    def resolveHostName(
+        self,
+        resolutionReceiver: Any,
+        hostName: str,
+        portNumber: int = 0,
+        addressTypes: Sequence[type[IAddress]] | None = None,
+        transportSemantics: str = "TCP",
+    ) -> HostResolution:
+        """Twisted's question; no address is the answer for what is refused."""
+        resolution = HostResolution(hostName)
+        resolutionReceiver.resolutionBegan(resolution)
+        wanted = tuple(addressTypes or (IPv4Address, IPv6Address))
+
+        async def answer() -> None:
+            for address in await self._allowed(hostName, portNumber):
+                kind = IPv6Address if ":" in address else IPv4Address
+                if kind in wanted:
+                    resolutionReceiver.addressResolved(kind("TCP", address, portNumber))
+            resolutionReceiver.resolutionComplete()
+
+        task = asyncio.ensure_future(answer())
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
+        return resolution
+
+    async def _allowed(self, host: str, port: int) -> Sequence[str]:
+        try:
+            found = await self._gate.addresses(host)
+        except CannotResolveHostError:
+            return ()
+        if self._gate.may_connect(host, port, found):
+            return found
+        logger.warning("no connection to %s: it resolves to %s", host, ", ".join(found))
+        return ()

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
 from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
@@ -14,12 +15,14 @@ from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
 from qiaocrawl.backoff import backoff_seconds
 from qiaocrawl.crawl.care import HostCare
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
+from qiaocrawl.crawl.turns import turns_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import (
     AddressRefusedError,
     BlockedError,
     BrowserLostError,
     ConfigError,
+    HostParkedError,
     LoginPageError,
     ProxiesRestError,
     QiaoError,
@@ -182,6 +185,8 @@ class FrontierSpider(Spider):
         self.worker.left_downloader(lease)
         self.count("pages")
         page = fetched_page(response)
+        if page.status not in BUSY_STATUSES:
+            await turns_of(self.crawler).answered(_host_name(lease))
         decision = self.judge(page)
         if decision is None:
             yield self.page_item(lease, page)
@@ -235,6 +240,11 @@ class FrontierSpider(Spider):
             self.care.without_proxy(lease, error)
         elif isinstance(error, TrapError):
             await self.finish(lease, Outcome.TRAP, str(error))
+        elif isinstance(error, HostParkedError):
+            self.worker.park(lease.host, error.seconds)
+            self.worker.give_back(lease, str(error))
+        elif isinstance(error, StorageError):
+            self.worker.stop("storage_error", error)
         elif isinstance(error, RobotsUnreachableError):
             self.care.silent(lease, error)
             await self.leave_host_alone(lease, str(error), error.retry_seconds)
@@ -315,8 +325,7 @@ class FrontierSpider(Spider):
         Each URL is patient a few times; a host that stays busy is a failing one then.
         """
         waited = self.waited[lease.url_id] = self.waited.get(lease.url_id, 0) + 1
-        first: float = self.runtime.options["QIAO_FRONTIER_RETRY_SECONDS"]
-        pause = max(seconds, backoff_seconds(min(waited, _PATIENCE), first))
+        pause = await turns_of(self.crawler).park(_host_name(lease), seconds)
         self.worker.park(lease.host, pause)
         self.count("politeness/parked")
         if waited <= _PATIENCE:
@@ -349,6 +358,11 @@ class FrontierSpider(Spider):
     def count(self, name: str, by: int = 1) -> None:
         """Count under ``qiaocrawl/``."""
         self.crawler.stats.inc_value(f"qiaocrawl/{name}", by)
+
+
+def _host_name(lease: Lease) -> str:
+    """The host of *lease* as turns know it: without a port."""
+    return urlsplit(lease.url).hostname or ""
 
 
 def fetched_page(response: Response) -> FetchedPage:

@@ -17,6 +17,7 @@
     site_template                           what each host repeats
     url_alias                               which addresses of a host are other names of pages
     rendering                               which forms of URLs need a browser
+    host_turn                               when workers asked a host last, and its wish to wait
     aliased_url ── url                      URLs whose preferred version is fetched instead
     visit ── url, topic                     the log of fetched pages and where their links led
     decision ── url                         why a URL was fetched when it was
@@ -478,6 +479,19 @@ url_alias = _table(
     Column("updated_at", time_type(), nullable=False),
     # JSON, at most some 8 KB.
     Column("votes", text_type(), nullable=False),
+)
+
+host_turn = _table(
+    "host_turn",
+    # By name: whatever is asked, also what no URL of ours names. Times in epoch seconds.
+    Column("host", code_type(MAX_HOST_CHARS), primary_key=True),
+    Column("last_at", seconds_type(), nullable=False),
+    # The Crawl-delay of its robots.txt, in seconds.
+    Column("delay", seconds_type(), nullable=False),
+    Column("parked_until", seconds_type(), nullable=False),
+    # Refusals (429, 503) in a row.
+    Column("busy", Integer, nullable=False),
+    **KEYED_TABLE_OPTIONS,
 )
 
 aliased_url = _table(

@@ -16,7 +16,7 @@ from crawling import crawl, import_pack, pack
          "unknown option QIAO_DEDUP_TRESHOLD; did you mean QIAO_DEDUP_THRESHOLD?"),
         (("topic=qiaoqing",), {"QIAO_DEDUP_THRESHOLD": "1.5"},
          "QIAO_DEDUP_THRESHOLD must be a number in [0.5, 1], got '1.5'"),
-        (("topic=qiaoqing",), {"QIAO_ALLOW_ADDRESSES": "http://x"}, "QIAO_ALLOW_ADDRESSES"),
+        (("topic=qiaoqing",), {"QIAO_ALLOW_ADDRESSES": "ftp://x"}, "QIAO_ALLOW_ADDRESSES"),
         (("topic=nowhere",), {}, "topic 'nowhere' is not in the database (imported: qiaoqing)"),
         ((), {}, "spider 'site' needs -a topic=NAME"),
         (("topic=qiaoqing", "strategy=bsf"), {}, "unknown strategy 'bsf'; did you mean 'bfs'?"),

@@ -1,0 +1,241 @@
+"""The last word on where this process connects (faults F-S1, F-S2, F-S6).
+
+Handler, name service and browser ask the same :class:`Gate`. What it looked up is what is
+connected to, so an answer cannot change between the check and the connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from scrapy.exceptions import CannotResolveHostError, DownloadFailedError
+
+from qiaocrawl.crawl.wiring import options_from_settings
+from qiaocrawl.errors import AddressRefusedError, ProxyError
+from qiaocrawl.guard import Allowance, Origin, is_public_address, leads_inside
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+# The system's answers carry no time to live. A host may move; one that could not be found may
+# come back, and is not asked for by every waiting URL meanwhile.
+_FRESH_SECONDS = 600.0
+_FAILED_SECONDS = 5.0
+_REMEMBERED = 10_000
+_LOOKUPS_AT_ONCE = 32
+
+Lookup = Callable[[str], Sequence[str]]
+
+
+def look_up(host: str) -> list[str]:
+    """Every address the system's name service gives for *host*, best first.
+
+    Raises:
+        OSError: there is none.
+        UnicodeError: *host* cannot be a name.
+    """
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+class Gate:
+    """What one crawl may ask, and connect to.
+
+    Args:
+        pages: origins inside that may be fetched like any page (QIAO_ALLOW_ADDRESSES).
+        services: origins of the operator's own services, which answer only what is asked of
+            them on purpose (QIAO_SEARXNG_URL); no page can lead there.
+        proxy_resolves: names asked through a proxy are looked up by the proxy alone
+            (QIAO_PROXY_RESOLVES); only addresses among them are judged then.
+        lookup: the name service, see :func:`look_up`.
+        timeout_seconds: how long it may take.
+    """
+
+    def __init__(
+        self,
+        pages: Allowance,
+        services: Allowance | None = None,
+        *,
+        proxy_resolves: bool = False,
+        lookup: Lookup | None = None,
+        timeout_seconds: float = 10.0,
+    ) -> None:
+        self._pages = pages
+        self._services = services or Allowance()
+        self._hidden = Allowance()
+        self._proxy_resolves = proxy_resolves
+        self._lookup = lookup
+        self._timeout_seconds = timeout_seconds
+        self._known: dict[str, tuple[float, tuple[str, ...]]] = {}
+        self._asking: dict[str, asyncio.Task[tuple[str, ...]]] = {}
+        self._lookups = asyncio.Semaphore(_LOOKUPS_AT_ONCE)
+
+    def connect_through(self, entry: str, option: str) -> None:
+        """Let connections be made to *entry* (a proxy, the demo's server) that is no page's.
+
+        Raises:
+            ConfigError: *entry* is none of http://host:port, host:port and host.
+        """
+        self._hidden |= Allowance.parse([entry], option)
+
+    async def check(
+        self, origin: Origin, *, for_service: bool = False, by_proxy: bool = False
+    ) -> None:
+        """Let a request to *origin* pass, or refuse it.
+
+        Args:
+            for_service: asked on purpose of one of the operator's services.
+            by_proxy: a proxy connects for us. It looks the name up once more, later and
+                elsewhere: where its answers may differ, only one that filters is a sure guard.
+
+        Raises:
+            AddressRefusedError: it leads inside, or to what is named for another purpose.
+            CannotResolveHostError: the host has no address.
+            ProxyError: the same, where a proxy is to connect.
+        """
+        if self._pages.permits(origin) or (for_service and self._services.permits(origin)):
+            return
+        if self._named.names(origin.host, origin.port):
+            raise AddressRefusedError(f"{origin} is not named for what is asked of it")
+        if leads_inside(origin.host):
+            raise AddressRefusedError(
+                f"{origin} is no public address; QIAO_ALLOW_ADDRESSES can name it"
+            )
+        if by_proxy and self._proxy_resolves:
+            return
+        try:
+            _refuse_inside(origin.host, await self.addresses(origin.host))
+        except CannotResolveHostError:
+            if not by_proxy:
+                raise
+            # The proxy is not to blame.
+            raise ProxyError(
+                f"{origin.host} cannot be looked up here; QIAO_PROXY_RESOLVES leaves that to "
+                "proxies"
+            ) from None
+
+    async def check_proxy(self, origin: Origin) -> None:
+        """Let requests go through the proxy at *origin*, or refuse it.
+
+        Raises:
+            DownloadFailedError: it stands inside and nobody named it (:meth:`connect_through`);
+                the page it was to fetch is not at fault.
+            CannotResolveHostError: the host has no address.
+        """
+        if self._hidden.permits(origin) or self._pages.permits(origin):
+            return
+        try:
+            _refuse_inside(origin.host, await self.addresses(origin.host))
+        except AddressRefusedError as error:
+            raise DownloadFailedError(f"proxy {origin}: {error}") from error
+
+    def may_connect(self, host: str, port: int, addresses: Sequence[str]) -> bool:
+        """Whether a connection to *host* may use *addresses*, all it has; port 0 = any."""
+        named = self._named
+        if port == 0:
+            is_named = any(origin.host == host for origin in named.origins)
+        else:
+            is_named = named.names(host, port)
+        return is_named or all(map(is_public_address, addresses))
+
+    async def addresses(self, host: str) -> tuple[str, ...]:
+        """All addresses of *host*; an answer is remembered for ten minutes, a failure for 5 s.
+
+        Raises:
+            CannotResolveHostError: there is none, or no answer in time.
+        """
+        until, known = self._known.get(host, (0.0, ()))
+        if until <= time.monotonic():
+            if host not in self._asking:
+                self._asking[host] = asyncio.ensure_future(self._ask(host))
+            known = await asyncio.shield(self._asking[host])
+        if not known:
+            raise CannotResolveHostError(f"the name {host!r} leads to no address")
+        return known
+
+    async def _ask(self, host: str) -> tuple[str, ...]:
+        try:
+            async with self._lookups:
+                found = _in_thread(self._lookup or look_up, host)
+                known = tuple(await asyncio.wait_for(found, self._timeout_seconds))
+        except (OSError, UnicodeError, TimeoutError):
+            known = ()
+        finally:
+            del self._asking[host]
+        seconds = _FRESH_SECONDS if known else _FAILED_SECONDS
+        self._known.pop(host, None)
+        self._known[host] = (time.monotonic() + seconds, known)
+        if len(self._known) > _REMEMBERED:
+            del self._known[next(iter(self._known))]
+        return known
+
+    @property
+    def _named(self) -> Allowance:
+        return self._pages | self._services | self._hidden
+
+
+def _in_thread(lookup: Lookup, host: str) -> asyncio.Future[Sequence[str]]:
+    """Run *lookup* in a thread the end of the process does not wait for: it may hang long."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Sequence[str]] = loop.create_future()
+
+    def settle(found: Sequence[str], error: Exception | None) -> None:
+        if not future.done():
+            future.set_exception(error) if error else future.set_result(found)
+
+    def run() -> None:
+        found: Sequence[str] = ()
+        failed: Exception | None = None
+        try:
+            found = lookup(host)
+        except (OSError, UnicodeError) as error:
+            failed = error
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(settle, found, failed)
+
+    threading.Thread(target=run, name=f"look up {host}", daemon=True).start()
+    return future
+
+
+def _refuse_inside(host: str, addresses: Sequence[str]) -> None:
+    inside = [address for address in addresses if not is_public_address(address)]
+    if inside:
+        raise AddressRefusedError(f"{host!r} resolves to {inside[0]}, which is no public address")
+
+
+_gates: WeakKeyDictionary[Crawler, Gate] = WeakKeyDictionary()
+
+
+def gate_of(crawler: Crawler) -> Gate:
+    """The gate of *crawler*'s run, built at the first call.
+
+    Raises:
+        ConfigError: an option that names an origin is wrong.
+    """
+    if crawler not in _gates:
+        options = options_from_settings(crawler.settings)
+        searxng = options["QIAO_SEARXNG_URL"]
+        gate = Gate(
+            Allowance.parse(options["QIAO_ALLOW_ADDRESSES"]),
+            service_origins(searxng),
+            proxy_resolves=options["QIAO_PROXY_RESOLVES"],
+            timeout_seconds=crawler.settings.getfloat("DNS_TIMEOUT"),
+        )
+        if options["QIAO_DEMO"]:
+            gate.connect_through(options["QIAO_DEMO"], "QIAO_DEMO")
+        _gates[crawler] = gate
+    return _gates[crawler]
+
+
+def service_origins(searxng_url: str) -> Allowance:
+    """The origin of QIAO_SEARXNG_URL; nothing for "" and for what engines will complain of."""
+    try:
+        return Allowance(frozenset({Origin.of(searxng_url)}))
+    except ValueError:
+        return Allowance()
