@@ -98,7 +98,7 @@ def is_public_suffix(domain: str) -> bool:
     found = _SUFFIXES(name)
     if found.ipv4 or found.ipv6:
         return False
-    return not found.domain or name == found.suffix
+    return not found.domain or name == found.suffix or "." not in name
 
 
 @dataclass(frozen=True, slots=True)
