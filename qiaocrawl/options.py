@@ -8,17 +8,26 @@ A wrong value or a misspelt name raises :class:`~qiaocrawl.errors.ConfigError`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.option_kinds import (
+    Converter,
+    amounts,
+    count,
+    database_url,
+    flag,
+    names,
+    number,
+    own_or,
+    render_mode,
+    text,
+)
 
 PREFIX = "QIAO_"
-
-Converter = Callable[[object], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,341 +42,237 @@ class Option:
     secret: bool = False
 
 
-def _text(value: object) -> str:
-    return str(value).strip()
-
-
-def _number(low: float, high: float, *, open_low: bool = False) -> Converter:
-    bounds = f"{'(' if open_low else '['}{low:g}, {high:g}]"
-
-    def convert(value: object) -> float:
-        try:
-            number = float(str(value))
-        except ValueError:
-            number = float("nan")
-        inside = low < number <= high if open_low else low <= number <= high
-        if not inside:
-            raise ValueError(f"must be a number in {bounds}")
-        return number
-
-    return convert
-
-
-def _own_or(convert: Converter) -> Converter:
-    """None for "" and 0, which leave the choice to who asks; else what *convert* makes of it."""
-
-    def converted(value: object) -> Any:
-        return None if str(value).strip() in ("", "0", "0.0", "None") else convert(value)
-
-    return converted
-
-
-def _count(low: int, high: int) -> Converter:
-    def convert(value: object) -> int:
-        try:
-            number = int(str(value))
-        except ValueError:
-            number = low - 1
-        if not low <= number <= high:
-            raise ValueError(f"must be a whole number from {low} to {high}")
-        return number
-
-    return convert
-
-
-def _flag(value: object) -> bool:
-    words = {"1": True, "true": True, "yes": True, "on": True}
-    words |= {"0": False, "false": False, "no": False, "off": False}
-    word = str(value).strip().lower()
-    if word not in words:
-        raise ValueError("must be one of 1, 0, true, false, yes, no, on, off")
-    return words[word]
-
-
-def _render_mode(value: object) -> str:
-    word = str(value).strip().lower()
-    if word in ("sites", "auto"):
-        return word
-    try:
-        return "auto" if _flag(value) else "off"
-    except ValueError:
-        raise ValueError("must be one of off, sites, auto, on") from None
-
-
-def _names(value: object) -> tuple[str, ...]:
-    parts: Iterable[object] = value.split(",") if isinstance(value, str) else value  # type: ignore[assignment]
-    return tuple(name for name in (str(part).strip() for part in parts) if name)
-
-
-def _amounts(low: int, high: int) -> Converter:
-    """``name=number`` pairs, comma separated, as a dictionary."""
-
-    def convert(value: object) -> dict[str, int]:
-        given: dict[str, int] = {}
-        for part in _names(value):
-            name, _, number = (piece.strip() for piece in part.partition("="))
-            if not name or not number.isdecimal() or not low <= int(number) <= high:
-                raise ValueError(f"must be name=number pairs, each from {low} to {high}")
-            given[name] = int(number)
-        return given
-
-    return convert
-
-
-def _choice(*allowed: str) -> Converter:
-    def convert(value: object) -> str:
-        word = str(value).strip()
-        if word not in allowed:
-            raise ValueError(f"must be one of {', '.join(allowed)}")
-        return word
-
-    return convert
-
-
-def _database_url(value: object) -> str:
-    url = str(value).strip()
-    if not url.startswith(("sqlite:", "mysql+pymysql:")):
-        raise ValueError(
-            "must be a SQLAlchemy URL that starts with sqlite: or mysql+pymysql:"
-        )
-    # An egg (scrapyd) runs wherever its server does: a relative file would land there.
-    in_egg = not Path(__file__).is_file()
-    if in_egg and url.startswith("sqlite:") and not url.startswith("sqlite:////"):
-        raise ValueError("must be absolute (sqlite:////FOLDER/FILE) in an egg")
-    return url
-
-
 OPTIONS: tuple[Option, ...] = (
     # storage
     Option("QIAO_DATABASE_URL", "sqlite:///data/qiaocrawl.db", "URL",
            "Where everything is stored: sqlite:///FILE or mysql+pymysql://USER:PASSWORD@HOST/DB.",
-           _database_url, secret=True),
+           database_url, secret=True),
     Option("QIAO_STORAGE_OUTAGE_SECONDS", 300.0, "s",
            "How long a database that does not answer is waited for before a crawl gives up.",
-           _number(0, 86400)),
+           number(0, 86400)),
     # topic
     Option("QIAO_TOPICS_DIR", "topics", "folder",
-           "Folder of topic packs that `qiaocrawl topic import NAME` reads.", _text),
+           "Folder of topic packs that `qiaocrawl topic import NAME` reads.", text),
     Option("QIAO_ONTOLOGY_DIR", "", "folder",
            "Where `qiaocrawl ontology install` keeps wordnets; empty = qiaocrawl/ontology in the "
-           "user's data folder (XDG_DATA_HOME).", _text),
+           "user's data folder (XDG_DATA_HOME).", text),
     # search
     Option("QIAO_ENGINES", "", "names, comma separated",
            "Search engines the operator has chosen to ask; none is asked unless named here.",
-           _names),
+           names),
     Option("QIAO_ENGINES_DIR", "", "folder",
-           "Folder of engine definitions that add to or override the shipped ones.", _text),
+           "Folder of engine definitions that add to or override the shipped ones.", text),
     Option("QIAO_SEARXNG_URL", "", "URL",
-           "Base address of the operator's own SearXNG, for the engine `searxng`.", _text),
+           "Base address of the operator's own SearXNG, for the engine `searxng`.", text),
     Option("QIAO_SEARCH_MAX_PAGES", 3, "pages",
-           "Result pages asked for one keyword x site x engine.", _count(1, 50)),
+           "Result pages asked for one keyword x site x engine.", count(1, 50)),
     Option("QIAO_SEARCH_REPEAT_HOURS", 20.0, "hours",
-           "A query answered less than this ago is not asked again.", _number(0, 8760)),
+           "A query answered less than this ago is not asked again.", number(0, 8760)),
     Option("QIAO_SEARCH_RETRY_HOURS", 1.0, "hours",
            "A query that got no answer (blocked, decoy, layout changed, error) waits this long; "
-           "each further time four times as long, at most a week.", _number(0, 168)),
+           "each further time four times as long, at most a week.", number(0, 168)),
     Option("QIAO_SEARCH_DAILY_BUDGET", "", "engine=requests, comma separated",
            "Most requests a day (Beijing time) of an engine, such as baidu=200,searxng=5000; "
            "scraped= and service= stand for all engines of a kind (200 and 5000 where nothing is "
-           "said); 0 = no limit.", _amounts(0, 10**9)),
+           "said); 0 = no limit.", amounts(0, 10**9)),
     Option("QIAO_SEARCH_PARK_AFTER", 3, "answers",
            "An engine that refuses this often in a row (captcha, decoys, changed layout, no "
-           "answer) is asked nothing more in this run; 0 = never.", _count(0, 1000)),
+           "answer) is asked nothing more in this run; 0 = never.", count(0, 1000)),
     Option("QIAO_SEARCH_FOLD_SYNONYMS", True, "on/off",
-           "Ask synonyms of a topic in one question where the engine has OR-groups.", _flag),
+           "Ask synonyms of a topic in one question where the engine has OR-groups.", flag),
     # frontier
     Option("QIAO_FRONTIER_LEASE_SECONDS", 120.0, "s",
            "A worker that shows no sign of life for this long loses its leased URLs.",
-           _number(2, 86400)),
-    Option("QIAO_FRONTIER_BATCH", 64, "URLs", "URLs leased at a time.", _count(1, 1000)),
+           number(2, 86400)),
+    Option("QIAO_FRONTIER_BATCH", 64, "URLs", "URLs leased at a time.", count(1, 1000)),
     Option("QIAO_FRONTIER_MAX_FAILURES", 3, "tries",
            "A URL that failed this often is given up; a page that killed its worker this "
-           "often is set aside.", _count(1, 20)),
+           "often is set aside.", count(1, 20)),
     Option("QIAO_FRONTIER_RETRY_SECONDS", 2.0, "s",
            "First pause after a failed fetch; each further one is four times as long.",
-           _number(0, 86400)),
+           number(0, 86400)),
     Option("QIAO_REVISIT_HOURS", 20.0, "hours",
            "Start and list pages older than this are fetched again by a new run.",
-           _number(0, 8760)),
+           number(0, 8760)),
     Option("QIAO_URL_ALIASES", True, "on/off",
            "Learn from canonical links and redirects which addresses of a host (http, mobile, "
            "print, with or without www) are other names of its pages, and fetch each page once.",
-           _flag),
+           flag),
     # crawl order
     Option("QIAO_STRATEGY", "adaptive", "name",
-           "Crawl order of `scrapy crawl site`; -a strategy=NAME wins over it.", _text),
+           "Crawl order of `scrapy crawl site`; -a strategy=NAME wins over it.", text),
     Option("QIAO_ORDER_MEMORY", 20_000, "pages",
            "Fetched pages, the newest of the log, that an order which learns begins with.",
-           _count(100, 10**6)),
+           count(100, 10**6)),
     Option("QIAO_ORDER_MODEL_PAGES", 200, "pages",
            "What an order has learnt is stored after this many pages, and at the end of a run.",
-           _count(1, 10**6)),
+           count(1, 10**6)),
     Option("QIAO_STOP_BELOW_THRESHOLD", False, "on/off",
            "End a run of `scrapy crawl site` when all that waits scores below the moving "
            "threshold; what waits goes on waiting. Only for orders whose scores are "
-           "probabilities.", _flag),
+           "probabilities.", flag),
     # politeness
     Option("QIAO_CONTACT", "", "URL or e-mail address",
            "Whom a site's owner can ask; part of the default user agent. Empty: postmaster at "
-           "this machine's name.", _text),
+           "this machine's name.", text),
     Option("QIAO_MAX_CRAWL_DELAY_SECONDS", 30.0, "s",
-           "Longest Crawl-delay of a robots.txt that is kept as asked.", _number(0, 3600)),
+           "Longest Crawl-delay of a robots.txt that is kept as asked.", number(0, 3600)),
     Option("QIAO_MAX_RETRY_AFTER_SECONDS", 3600.0, "s",
-           "Longest Retry-After that is waited for.", _number(1, 86400)),
+           "Longest Retry-After that is waited for.", number(1, 86400)),
     Option("QIAO_ALLOW_ADDRESSES", "", "http://host:port or host[:port], comma separated",
            "Origins inside private networks that may be fetched, each by its exact scheme, host "
            "and port: host:port stands for http and https there, host for their usual ports. "
-           "Everything else private is refused.", _names),
+           "Everything else private is refused.", names),
     # not being blocked
     Option("QIAO_TURNS", "", "SITE=WORK/REST in seconds, comma separated",
            "Time-shared visits: a host or engine is asked for WORK seconds and then rests for "
-           "REST seconds while others work; SITE may be *.domain or *.", _names),
+           "REST seconds while others work; SITE may be *.domain or *.", names),
     Option("QIAO_IDENTITIES", "", "SITE=NAME, comma separated",
            "Browser identity shown to a host or engine instead of our own user agent: a name, "
            "`rotate` for one of all that a host keeps until it blocks us, or `honest`. "
-           "robots.txt is judged by our own name all the same.", _names),
+           "robots.txt is judged by our own name all the same.", names),
     Option("QIAO_IDENTITIES_FILE", "", "TOML file",
-           "Browser identities to use instead of the shipped ones.", _text),
+           "Browser identities to use instead of the shipped ones.", text),
     Option("QIAO_PROXIES", "", "SITE, comma separated",
            "Hosts or engines asked through the proxy pool, and never directly; SITE=direct "
-           "takes one out of *.domain or *.", _names),
+           "takes one out of *.domain or *.", names),
     Option("QIAO_PROXY_POOL", "", "file, URL or `database`",
            "Where the proxies stand: a list, the address of a provider's list, or `qiaocrawl "
-           "proxies add`.", _text, secret=True),
+           "proxies add`.", text, secret=True),
     Option("QIAO_PROXY_REFRESH_SECONDS", 300.0, "s",
-           "How often the list of proxies is read anew.", _number(1, 86400)),
+           "How often the list of proxies is read anew.", number(1, 86400)),
     Option("QIAO_PROXY_AT_ONCE", 4, "requests", "Requests of one proxy at a time.",
-           _count(1, 1000)),
+           count(1, 1000)),
     Option("QIAO_PROXY_PER_MINUTE", 0, "requests",
-           "Requests of one proxy within a minute; 0 = no limit.", _count(0, 10**6)),
+           "Requests of one proxy within a minute; 0 = no limit.", count(0, 10**6)),
     Option("QIAO_PROXY_PAUSE_SECONDS", 60.0, "s",
            "First rest of a proxy that failed; each further one is four times as long.",
-           _number(0, 86400)),
+           number(0, 86400)),
     Option("QIAO_PROXY_RESOLVES", False, "on/off",
            "Proxies look names up that cannot be looked up here: only literal addresses are "
-           "checked then, and a proxy may be led to a private one.", _flag),
+           "checked then, and a proxy may be led to a private one.", flag),
     Option("QIAO_PROXY_OR_DIRECT", False, "on/off",
            "Ask directly when no proxy is left; the site sees this machine's address then.",
-           _flag),
+           flag),
     Option("QIAO_BLOCK_DETECTION", True, "on/off",
            "Recognise captchas, ban pages, check pages and the like, and leave the host alone "
-           "for a while.", _flag),
+           "for a while.", flag),
     Option("QIAO_BLOCK_PAUSE_SECONDS", 60.0, "s",
            "First pause of a host that blocks us or does not answer; each further one is four "
            "times as long, and after two the host is left until the next run.",
-           _number(0, 86400)),
+           number(0, 86400)),
     Option("QIAO_BLOCK_RETRIES", 2, "tries",
            "Times a blocked or failed request is tried at once with another identity or proxy, "
-           "where QIAO_IDENTITIES=rotate or QIAO_PROXIES allow one.", _count(0, 10)),
+           "where QIAO_IDENTITIES=rotate or QIAO_PROXIES allow one.", count(0, 10)),
     # sessions
     Option("QIAO_SESSIONS", "", "names, comma separated",
            "Login recipes whose accounts are used for the pages of their sites; none is used "
-           "unless named here.", _names),
+           "unless named here.", names),
     Option("QIAO_LOGINS_DIR", "", "folder",
-           "Folder of login recipes that add to or override the shipped ones.", _text),
+           "Folder of login recipes that add to or override the shipped ones.", text),
     Option("QIAO_SECRET_KEY", "", "keys, comma separated",
            "What accounts and cookies are encrypted with (`qiaocrawl session key new` makes one); "
-           "the first key writes, all read. Belongs in the environment only.", _text,
+           "the first key writes, all read. Belongs in the environment only.", text,
            secret=True),
     Option("QIAO_SESSION_REST_HOURS", 6.0, "hours",
            "How long an account rests after three logins that failed, over runs.",
-           _number(0, 8760)),
+           number(0, 8760)),
     # limits
     Option("QIAO_MAX_PAGES", 0, "pages", "Stop a crawl after this many pages; 0 = no limit.",
-           _count(0, 10**9)),
+           count(0, 10**9)),
     Option("QIAO_MAX_PAGES_PER_HOST", 0, "pages",
-           "Pages of one host and run; 0 = no limit.", _count(0, 10**9)),
+           "Pages of one host and run; 0 = no limit.", count(0, 10**9)),
     Option("QIAO_MAX_SECONDS", 0.0, "s", "Stop a crawl after this long; 0 = no limit.",
-           _number(0, 10**9)),
-    Option("QIAO_MAX_DEPTH", 20, "links", "Links followed from a start page.", _count(0, 10**6)),
+           number(0, 10**9)),
+    Option("QIAO_MAX_DEPTH", 20, "links", "Links followed from a start page.", count(0, 10**6)),
     Option("QIAO_MAX_LINKS_PER_PAGE", 1000, "links",
            "Links of one page that enter the frontier; more are counted and left.",
-           _count(1, 10**6)),
+           count(1, 10**6)),
     Option("QIAO_MAX_URL_CHARS", 2000, "characters",
-           "A longer URL is taken for a trap's; 0 = no limit.", _count(0, 4096)),
+           "A longer URL is taken for a trap's; 0 = no limit.", count(0, 4096)),
     Option("QIAO_MAX_PATH_DEPTH", 20, "parts",
            "A URL whose path has more parts is taken for a trap's; 0 = no limit.",
-           _count(0, 1000)),
+           count(0, 1000)),
     Option("QIAO_MAX_PARAMETERS", 20, "parameters",
-           "A URL with more parameters is taken for a trap's; 0 = no limit.", _count(0, 1000)),
+           "A URL with more parameters is taken for a trap's; 0 = no limit.", count(0, 1000)),
     # discovery on sites
     Option("QIAO_SITEMAPS", True, "on/off",
            "`scrapy crawl site`: read the sitemaps that robots.txt names, else /sitemap.xml.",
-           _flag),
+           flag),
     Option("QIAO_FEEDS", True, "on/off",
-           "`scrapy crawl site`: read the feeds (RSS, Atom) that its list pages announce.", _flag),
+           "`scrapy crawl site`: read the feeds (RSS, Atom) that its list pages announce.", flag),
     Option("QIAO_ENTRY_DAYS", 0.0, "days",
            "Entries of sitemaps and feeds that changed longer ago are left; 0 = all are taken.",
-           _number(0, 36500)),
+           number(0, 36500)),
     Option("QIAO_TRAPS", True, "on/off",
            "`scrapy crawl site`: cut groups of URLs that only lead to more of themselves, such as "
-           "calendars, facets, session ids and mazes.", _flag),
+           "calendars, facets, session ids and mazes.", flag),
     Option("QIAO_TRAPS_ALLOWED", "", "host/path patterns, comma separated",
            "URLs that are never taken for a trap, * for anything: www.example.com/archive/*.",
-           _names),
+           names),
     Option("QIAO_SOFT_404_PROBE", True, "on/off",
            "`scrapy crawl site`: ask each host once for a page that cannot exist, to know its "
-           "missing pages by their look.", _flag),
+           "missing pages by their look.", flag),
     # stages
-    Option("QIAO_EXTRACT_METHOD", "blend", "name", "Body extractor.", _text),
+    Option("QIAO_EXTRACT_METHOD", "blend", "name", "Body extractor.", text),
     Option("QIAO_DENSITY_THRESHOLD", 0.5, "share in [0, 1]",
-           "Method density: least share of text in the bytes of a content line.", _number(0, 1)),
+           "Method density: least share of text in the bytes of a content line.", number(0, 1)),
     Option("QIAO_DENSITY_TOLERANCE_LINES", 20, "lines",
            "Method density: lines without content in a row that do not end an article; 0 = off.",
-           _count(0, 10**6)),
+           count(0, 10**6)),
     Option("QIAO_DENSITY_MINIMUM_BYTES", 200, "bytes",
            "Method density: an article with less text does not end and is none; 0 = off.",
-           _count(0, 10**9)),
+           count(0, 10**9)),
     Option("QIAO_BLEND_NETWORK", "", "file",
            "Method blend: network trained by `qiaocrawl extractors train blend`; empty = shipped.",
-           _text),
+           text),
     Option("QIAO_CLUSTER_MODEL", "", "file",
            "Method cluster: a model of `qiaocrawl extractors train cluster`; empty = the one "
-           "that comes with the program.", _text),
+           "that comes with the program.", text),
     Option("QIAO_TEMPLATES", "", "folder or TOML file",
-           "Method template: where the regions of sites stand.", _text),
+           "Method template: where the regions of sites stand.", text),
     Option("QIAO_SITE_LEARNING", True, "on/off",
            "Learn what the pages of a site repeat and where its articles stand, and use it on "
-           "later pages.", _flag),
+           "later pages.", flag),
     Option("QIAO_EXTRACT_WORKERS", 1, "processes",
-           "Worker processes that analyse pages.", _count(1, 64)),
+           "Worker processes that analyse pages.", count(1, 64)),
     Option("QIAO_EXTRACT_SECONDS", 5.0, "s",
-           "A page that takes longer to analyse is given up.", _number(0.1, 600)),
-    Option("QIAO_RELEVANCE_METHOD", "blend", "name", "Page scorer.", _text),
+           "A page that takes longer to analyse is given up.", number(0.1, 600)),
+    Option("QIAO_RELEVANCE_METHOD", "blend", "name", "Page scorer.", text),
     Option("QIAO_RELEVANCE_THRESHOLD", 0.0, "score in [0, 1]",
            "An article scoring this or more is on topic, on the scale of the page scorer; 0 = "
            "what the scorer takes by itself (vsm: the topic pack's threshold).",
-           _number(0, 1)),
+           number(0, 1)),
     Option("QIAO_DEDUP_METHOD", "reprint", "name",
-           "Title deduplication: reprint, or the published vsm.", _text),
+           "Title deduplication: reprint, or the published vsm.", text),
     Option("QIAO_DEDUP_THRESHOLD", "", "number in [0.5, 1]",
            "How similar titles of one story are at least; empty or 0 = the method's own.",
-           _own_or(_number(0.5, 1))),
+           own_or(number(0.5, 1))),
     # rendering
     Option("QIAO_RENDER", "off", "off, sites, auto",
            "Open pages in a browser (Chromium): `sites`, those of sites marked render=yes; "
            "`auto` (or on), those too that are found to say nothing without their scripts.",
-           _render_mode),
+           render_mode),
     Option("QIAO_RENDER_SECONDS", 12.0, "s",
            "How long a rendered page may take to become still; what is there then is taken.",
-           _number(1, 120)),
+           number(1, 120)),
     Option("QIAO_RENDER_PAGES", 300, "pages",
-           "The browser is started anew after so many pages.", _count(1, 100_000)),
+           "The browser is started anew after so many pages.", count(1, 100_000)),
     Option("QIAO_RENDER_MEMORY_MB", 1500.0, "MiB",
            "The browser is started anew when all its processes together use more.",
-           _number(200, 1_000_000)),
+           number(200, 1_000_000)),
     Option("QIAO_RENDER_DATA_HOSTS", "", "sites, comma separated",
            "Sites whose JSON is kept with the rendered pages of other sites; that of a page's own "
-           "site always is.", _names),
+           "site always is.", names),
     Option("QIAO_RENDER_LAYOUT", False, "on/off",
            "Write boxes and colours of its elements into the source of a rendered page, for the "
-           "extractor `visual`.", _flag),
-    Option("QIAO_CHROMIUM", "/usr/bin/chromium", "file", "The browser for QIAO_RENDER.", _text),
+           "extractor `visual`.", flag),
+    Option("QIAO_CHROMIUM", "/usr/bin/chromium", "file", "The browser for QIAO_RENDER.", text),
     # recorded and demo webs
     Option("QIAO_REPLAY", "", "folder or .warc(.gz) file",
-           "Crawl this recorded web instead of the network.", _text),
+           "Crawl this recorded web instead of the network.", text),
     Option("QIAO_DEMO", "", "host:port",
-           "Resolve the demo web's host names to this address.", _text),
+           "Resolve the demo web's host names to this address.", text),
 )
 
 _BY_NAME = {option.name: option for option in OPTIONS}

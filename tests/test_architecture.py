@@ -40,7 +40,7 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("extract",), ("topic",), ("vsm",), ("ontology",)),
     (("page",),),
     (("text",), ("urls",)),
-    (("items",), ("options",), ("registry",), ("backoff",), ("guard",), ("identity",),
+    (("items",), ("options", "option_kinds"), ("registry",), ("backoff",), ("guard",), ("identity",),
      ("zstandard",), ("columns",), ("compiling",)),
     # The version of the package, and the exceptions.
     (("qiaocrawl",), ("errors",)),

@@ -1,0 +1,125 @@
+"""What the value of an option may be: each kind reads one, or says what is allowed.
+
+A converter takes what an operator wrote (a text, or a value of ``settings.py``) and raises
+ValueError with what is allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+Converter = Callable[[object], Any]
+
+
+def text(value: object) -> str:
+    """Any text, without white space around it."""
+    return str(value).strip()
+
+
+def number(low: float, high: float, *, open_low: bool = False) -> Converter:
+    """A number within bounds; *open_low* leaves the lower bound out."""
+    bounds = f"{'(' if open_low else '['}{low:g}, {high:g}]"
+
+    def convert(value: object) -> float:
+        try:
+            given = float(str(value))
+        except ValueError:
+            given = float("nan")
+        inside = low < given <= high if open_low else low <= given <= high
+        if not inside:
+            raise ValueError(f"must be a number in {bounds}")
+        return given
+
+    return convert
+
+
+def own_or(convert: Converter) -> Converter:
+    """None for "" and 0, which leave the choice to who asks; else what *convert* makes of it."""
+
+    def converted(value: object) -> Any:
+        return None if str(value).strip() in ("", "0", "0.0", "None") else convert(value)
+
+    return converted
+
+
+def count(low: int, high: int) -> Converter:
+    """A whole number within bounds."""
+    def convert(value: object) -> int:
+        try:
+            given = int(str(value))
+        except ValueError:
+            given = low - 1
+        if not low <= given <= high:
+            raise ValueError(f"must be a whole number from {low} to {high}")
+        return given
+
+    return convert
+
+
+def flag(value: object) -> bool:
+    """On or off."""
+    words = {"1": True, "true": True, "yes": True, "on": True}
+    words |= {"0": False, "false": False, "no": False, "off": False}
+    word = str(value).strip().lower()
+    if word not in words:
+        raise ValueError("must be one of 1, 0, true, false, yes, no, on, off")
+    return words[word]
+
+
+def render_mode(value: object) -> str:
+    """Whose pages are opened in a browser: off, sites or auto; on is auto."""
+    word = str(value).strip().lower()
+    if word in ("sites", "auto"):
+        return word
+    try:
+        return "auto" if flag(value) else "off"
+    except ValueError:
+        raise ValueError("must be one of off, sites, auto, on") from None
+
+
+def names(value: object) -> tuple[str, ...]:
+    """Names with commas between, as a tuple."""
+    parts: Iterable[object] = value.split(",") if isinstance(value, str) else value  # type: ignore[assignment]
+    return tuple(name for name in (str(part).strip() for part in parts) if name)
+
+
+def amounts(low: int, high: int) -> Converter:
+    """``name=number`` pairs, comma separated, as a dictionary."""
+
+    def convert(value: object) -> dict[str, int]:
+        given: dict[str, int] = {}
+        for part in names(value):
+            name, _, amount = (piece.strip() for piece in part.partition("="))
+            if not name or not amount.isdecimal() or not low <= int(amount) <= high:
+                raise ValueError(f"must be name=number pairs, each from {low} to {high}")
+            given[name] = int(amount)
+        return given
+
+    return convert
+
+
+def choice(*allowed: str) -> Converter:
+    """One of the words *allowed*."""
+    def convert(value: object) -> str:
+        word = str(value).strip()
+        if word not in allowed:
+            raise ValueError(f"must be one of {', '.join(allowed)}")
+        return word
+
+    return convert
+
+
+def database_url(value: object) -> str:
+    """A SQLAlchemy URL of SQLite or MySQL."""
+    url = str(value).strip()
+    if not url.startswith(("sqlite:", "mysql+pymysql:")):
+        raise ValueError(
+            "must be a SQLAlchemy URL that starts with sqlite: or mysql+pymysql:"
+        )
+    # An egg (scrapyd) runs wherever its server does: a relative file would land there.
+    in_egg = not Path(__file__).is_file()
+    if in_egg and url.startswith("sqlite:") and not url.startswith("sqlite:////"):
+        raise ValueError("must be absolute (sqlite:////FOLDER/FILE) in an egg")
+    return url
