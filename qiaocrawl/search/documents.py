@@ -7,17 +7,32 @@ No bytes make anything here raise; a selector that cannot be evaluated raises Va
 from __future__ import annotations
 
 import json
+import re
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from lxml import etree
 from parsel import Selector
 
+from qiaocrawl.page.guard import defuse
 from qiaocrawl.text import collapse
 
 # Words in scripts and styles are not said to anybody.
-_MAX_CHARS = 3 * 1024 * 1024
-"""Result pages are a tenth of that; the rest of a longer one is not read."""
+_MAX_CHARS = 2 * 1024 * 1024
+"""Result pages are a quarter of that; the rest of a longer one is not read."""
+
+_MAX_TAGS = 100_000
+"""Result pages have a tenth of that too."""
+
+_MAX_ENTRIES = 200
+"""Engines give up to 50 results a page; what is more is somebody's joke."""
+
+_MAX_AROUND = 1
+"""Entries an entry may stand in: deeper ones would cost the square of their number."""
+
+_MAX_TEXT_CHARS = 5000
+"""Read of one element: longer than any title or snippet."""
 
 _MAX_SCRIPTS = 200
 
@@ -36,7 +51,11 @@ class HtmlDocument:
 
     def __init__(self, text: str) -> None:
         self.source = text
-        self._page = Selector(text=text, type="html")
+        if text.count("<") > _MAX_TAGS:
+            cut = next(islice(re.finditer("<", text), _MAX_TAGS, None))
+            text = text[: cut.start()]
+        harmless, _ = defuse(text)
+        self._page = Selector(text=harmless, type="html")
 
     @cached_property
     def title(self) -> str:
@@ -49,10 +68,19 @@ class HtmlDocument:
         return "".join(str(node.root) for node in _select(self._page, _VISIBLE_TEXT))
 
     def items(self, paths: tuple[str, ...]) -> list[Any]:
-        """Elements that CSS or ``xpath:…`` finds, by the first of *paths* that finds any."""
-        found = ([node for node in _select(self._page, path) if _is_element(node)]
-                 for path in paths)
-        return next((nodes for nodes in found if nodes), [])  # fmt: skip
+        """Elements CSS or ``xpath:…`` finds, by the first of *paths* that finds any; the first 200.
+
+        Of elements within one another only the outer two are taken.
+        """
+        for path in paths:
+            nodes = [node for node in _select(self._page, path) if _is_element(node)]
+            if nodes:
+                roots = {node.root for node in nodes}
+                return [
+                    node for node in nodes[:_MAX_ENTRIES]
+                    if sum(around in roots for around in node.root.iterancestors()) <= _MAX_AROUND
+                ]  # fmt: skip
+        return []
 
     def texts(self, path: str) -> list[str]:
         """Texts of the elements that *path* finds, "" for one without text; the first 50."""
@@ -79,8 +107,8 @@ class HtmlDocument:
         """Text of an element with all inside it, or of an attribute, white space tidied."""
         for path in paths:
             for node in _select(item, path)[:1]:
-                text = node.xpath("string()").get() if _is_element(node) else str(node.root)
-                if tidy := collapse(text or ""):
+                text = _element_text(node.root) if _is_element(node) else str(node.root)
+                if tidy := collapse(text[:_MAX_TEXT_CHARS]):
                     return tidy
         return ""
 
@@ -186,7 +214,7 @@ class ScriptsDocument(HtmlDocument):
 
     def items(self, paths: tuple[str, ...]) -> list[Any]:
         """Objects of all scripts, in document order."""
-        return [item for part in self._parts for item in part.objects(paths)]
+        return [item for part in self._parts for item in part.objects(paths)][:_MAX_ENTRIES]
 
     def data_texts(self, path: str) -> list[str]:
         """Texts below *path*, one entry a script that has any."""
@@ -233,6 +261,18 @@ def _is_element(node: Selector) -> bool:
     return isinstance(node.root, etree._Element)
 
 
+def _element_text(element: Any) -> str:
+    texts: list[str] = []
+    length = 0
+    # Comments and processing instructions are no text.
+    for text in element.itertext(etree.Element, with_tail=True):
+        texts.append(text)
+        length += len(text)
+        if length > _MAX_TEXT_CHARS:
+            break
+    return "".join(texts)
+
+
 def _select(node: Selector, path: str) -> Any:
     if path.startswith("xpath:"):
         return node.xpath(path.removeprefix("xpath:"))
@@ -252,7 +292,7 @@ def _at(data: object, path: str) -> object:
 
 def _entries(data: object, path: str) -> list[Any]:
     found = _at(data, path)
-    return found if isinstance(found, list) else []
+    return found[:_MAX_ENTRIES] if isinstance(found, list) else []
 
 
 def _joined_leaves(data: object) -> list[str]:

@@ -9,7 +9,6 @@ from qiaocrawl.search.records import EngineDefinition
 from qiaocrawl.text import decode_page
 
 _PARTS = ("link", "title", "snippet", "date")
-_MAX_ENTRIES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ def selectors_in_use(
     document = parse_document(text, definition.format, definition.scripts)
     fields = definition.hits
     try:
-        entries = document.items(fields.each)[:_MAX_ENTRIES]
+        entries = document.items(fields.each)
         uses = [SelectorUse("each", fields.each, len(entries), len(entries))]
         for part in _PARTS:
             paths: tuple[str, ...] = getattr(fields, part)

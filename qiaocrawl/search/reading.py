@@ -16,10 +16,8 @@ from qiaocrawl.search.records import EngineDefinition, Unwrap
 from qiaocrawl.text import collapse, find_date
 from qiaocrawl.urls import canonical_url, host_of
 
-_MAX_ENTRIES = 200
 _MAX_TITLE_CHARS = 300
 _MAX_SNIPPET_CHARS = 2000
-"""Engines give up to 50 short entries a page; what is more is somebody's joke."""
 
 _TAG = re.compile(r"<[^<>]{0,500}>")
 
@@ -29,7 +27,7 @@ class PageHits:
     """What one result page lists.
 
     ``unreadable`` counts entries without title or web address, ``left_out`` advertisements
-    and entries of dropped hosts; a URL listed twice is one hit. Only 200 entries are read.
+    and entries of dropped hosts; a URL listed twice is one hit.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -45,7 +43,7 @@ def read_hits(
     place = (query.page - 1) * definition.paging.per_page
     found: dict[str, Hit] = {}
     unreadable = left_out = 0
-    for item in document.items(fields.each)[:_MAX_ENTRIES]:
+    for item in document.items(fields.each):
         url = _real_url(definition, document, item, page_url)
         title = _words(definition, document.value(item, fields.title))[:_MAX_TITLE_CHARS]
         if _is_left_out(definition, document, item, url):
