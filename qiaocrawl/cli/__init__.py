@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from qiaocrawl import __version__
+from qiaocrawl.cli import coverage as coverage_command
 from qiaocrawl.cli import db, dedup, demo, extractors, ontology, session, topic
 from qiaocrawl.cli import export as export_command
 from qiaocrawl.cli import extract as extract_command
@@ -29,6 +30,7 @@ app.add_typer(demo.app, name="demo")
 app.add_typer(extractors.app, name="extractors")
 app.add_typer(ontology.app, name="ontology")
 app.add_typer(session.app, name="session")
+app.command("coverage")(coverage_command.coverage)
 app.command("export")(export_command.export)
 app.command("extract")(extract_command.extract)
 app.command("reprocess")(reprocess_command.reprocess)

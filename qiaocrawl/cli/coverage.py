@@ -1,0 +1,193 @@
+"""``qiaocrawl coverage TOPIC``: what was searched, got, missed, and why."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+from sqlalchemy import Connection
+
+from qiaocrawl.cli.coverage_cells import STATES, Cell, Sums, cells_of, sums_by
+from qiaocrawl.cli.coverage_summary import WHOLE_WEB, missed_first, summary_lines
+from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.heat_map import heat_map
+from qiaocrawl.cli.output import check_output, folding_table, say_written, table_console
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.items import AnswerState
+from qiaocrawl.storage import coverage as stored
+from qiaocrawl.storage.export.neutral import neutral
+from qiaocrawl.storage.outfile import growing_file
+from qiaocrawl.storage.topic_ids import find_topic_id
+from qiaocrawl.storage.topics import list_topics
+
+_ROWS_SHOWN = 20
+_MISSED_SHOWN = 10
+_HISTORIES_SHOWN = 40
+_AGO = re.compile(r"(\d{1,5})([hd])")
+_CSV_COLUMNS = (
+    "term", "site", "engine", "period", "page", "state", "hits", "new_urls", "tries", "articles",
+    "on_topic", "planned_at", "asked_at", "due_at", "message",
+)  # fmt: skip
+
+
+def coverage(
+    topic: Annotated[str, typer.Argument(help="The topic.")],
+    engine: Annotated[str, typer.Option(help="Only this engine.")] = "",
+    site: Annotated[str, typer.Option(help="Only this host; - = the whole web.")] = "",
+    term: Annotated[str, typer.Option(help="Only this term.")] = "",
+    state: Annotated[str, typer.Option(help="Only questions in this state.")] = "",
+    since: Annotated[
+        str, typer.Option(help="Only what was asked since: 2026-03-05, 12h or 7d.")
+    ] = "",
+    history: Annotated[bool, typer.Option("--history", help="Show the last answers.")] = False,
+    picture: Annotated[Path | None, typer.Option(help="Write a heat map (.svg).")] = None,
+    csv_file: Annotated[Path | None, typer.Option("--csv", help="Write all questions.")] = None,
+    database: DatabaseUrl = "",
+) -> None:
+    """Show what was searched, what it brought, what was missed, and why. 查了、得了、漏了什么"""
+    _check_files(picture, csv_file)
+    chosen = stored.Chosen(engine, site, term, _state(state), _since(since))
+    with opened_database(database) as opened:
+        opened.require_current()
+        with opened.engine.connect() as c:
+            _check_topic(c, topic)
+            rows = stored.ledger_rows(c, topic, chosen)
+            cells = cells_of(rows, stored.lost_answers(c, topic))
+            past = stored.past_answers(c, [row.id for row in rows[:_HISTORIES_SHOWN]])
+    _show(cells)
+    if history:
+        _show_history(rows, past)
+    if csv_file is not None:
+        _write_csv(rows, csv_file)
+    if picture is not None:
+        with growing_file(picture) as part:
+            part.write_text(heat_map(cells, f"{topic} 检索覆盖 search coverage"), "utf-8")
+        say_written(picture, f"{len(cells)} 格 cells")
+
+
+def _check_files(picture: Path | None, csv_file: Path | None) -> None:
+    if picture is not None and picture.suffix.lower() != ".svg":
+        raise ConfigError(f"--picture must end in .svg, got {str(picture)!r}")
+    for file, option in ((picture, "--picture"), (csv_file, "--csv")):
+        if file is not None:
+            check_output(file, option)
+
+
+def _check_topic(c: Connection, topic: str) -> None:
+    if find_topic_id(c, topic) is None:
+        there = ", ".join(row.name for row in list_topics(c)) or "none yet"
+        raise ConfigError(f"topic {topic!r} is not in the database (imported: {there})")
+
+
+def _state(text: str) -> AnswerState | None:
+    if not text:
+        return None
+    try:
+        return AnswerState(text.strip().lower().replace(" ", "_"))
+    except ValueError:
+        allowed = ", ".join(AnswerState)
+        raise ConfigError(f"--state must be one of {allowed}, got {text!r}") from None
+
+
+def _since(text: str) -> datetime | None:
+    if not text:
+        return None
+    if found := _AGO.fullmatch(text.strip()):
+        hours = int(found[1]) * (24 if found[2] == "d" else 1)
+        return datetime.now(UTC) - timedelta(hours=hours)
+    try:
+        when = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ConfigError(f"--since must be as 2026-03-05, 12h or 7d, got {text!r}") from None
+    return when if when.tzinfo else when.replace(tzinfo=UTC)
+
+
+def _show(cells: Sequence[Cell]) -> None:
+    console = table_console()
+    for line in summary_lines(cells):
+        console.print(line, markup=False, soft_wrap=True)
+    for title, name in (
+        ("各引擎 by engine", lambda cell: cell.engine),
+        ("各词 by term", lambda cell: cell.term),
+        ("各站 by site", lambda cell: cell.site or WHOLE_WEB),
+    ):
+        if cells:
+            console.print(_sums_table(title, sums_by(cells, name)))
+    missed = missed_first(cells, _MISSED_SHOWN)
+    if missed:
+        console.print(_missed_table(missed))
+
+
+def _sums_table(title: str, sums: dict[str, Sums]) -> Table:
+    used = [state for state in STATES if any(one.states[state] for one in sums.values())]
+    table = folding_table(title, *(STATES[state] for state in used), "请求 requests",
+                          "命中 hits", "新网址 new", "文章 articles", "切题 on topic")  # fmt: skip
+    for column in table.columns[1:]:
+        column.justify = "right"
+    # What is missed most is what the operator looks for.
+    order = sorted(sums.items(), key=lambda pair: -pair[1].missed)[:_ROWS_SHOWN]
+    for name, one in order:
+        numbers = (one.tries, one.hits, one.new_urls, one.articles, one.on_topic)
+        states = (str(one.states[state] or "") for state in used)
+        table.add_row(escape(name), *states, *map(str, numbers))
+    if len(sums) > len(order):
+        table.caption = f"另有 {len(sums) - len(order)} more (--csv lists all)"
+    return table
+
+
+def _missed_table(cells: Sequence[Cell]) -> Table:
+    table = folding_table("漏问之首 missed first", "站 site", "引擎 engine", "状态 state",
+                          "问时 asked", "从前 before", "缘由 why")  # fmt: skip
+    for cell in cells:
+        before = f"{cell.lost.hits} hits {cell.lost.asked_at:%Y-%m-%d}" if cell.lost else ""
+        table.add_row(
+            escape(cell.term), escape(cell.site or WHOLE_WEB), cell.engine, STATES[cell.state],
+            _moment(cell.asked_at), before, escape(cell.message),
+        )  # fmt: skip
+    return table
+
+
+def _show_history(
+    rows: Sequence[stored.LedgerRow], past: Sequence[stored.PastAnswer]
+) -> None:
+    table = folding_table("词 term", "站 site", "引擎 engine", "时段 period", "页 page",
+                          "问时 asked", "状态 state", "命中 hits", "新 new",
+                          "缘由 why")  # fmt: skip
+    by_id = {row.id: row for row in rows}
+    for one in past:
+        row = by_id[one.query_id]
+        table.add_row(
+            escape(row.term), escape(row.site or WHOLE_WEB), row.engine, row.period,
+            str(row.page), _moment(one.asked_at), STATES[one.state], str(one.hits),
+            str(one.new_urls), escape(one.message),
+        )  # fmt: skip
+    if len(rows) > _HISTORIES_SHOWN:
+        table.caption = f"只列前 {_HISTORIES_SHOWN} 问 the first {_HISTORIES_SHOWN} questions only"
+    table_console().print(table)
+
+
+def _moment(when: datetime | None) -> str:
+    return f"{when:%Y-%m-%d %H:%M}" if when is not None else ""
+
+
+def _write_csv(rows: Sequence[stored.LedgerRow], out: Path) -> None:
+    """UTF-8 with a byte order mark, which Excel needs; formulas disarmed, times in UTC."""
+    with growing_file(out) as part, part.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(_CSV_COLUMNS)
+        for row in rows:
+            writer.writerow([_csv_value(getattr(row, name)) for name in _CSV_COLUMNS])
+    say_written(out, f"{len(rows)} 问 questions")
+
+
+def _csv_value(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="seconds")
+    return neutral(str(value)) if isinstance(value, str) else value

@@ -1,0 +1,168 @@
+"""The coverage ledger as a picture: keyword x site for each engine, as SVG."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from xml.sax.saxutils import escape, quoteattr
+
+from qiaocrawl.cli.coverage_cells import STATES, Cell
+from qiaocrawl.items import AnswerState
+from qiaocrawl.storage.export.neutral import xml_text
+
+MOST_TERMS = 60
+MOST_SITES = 40
+"""Rows and columns of one engine that stay readable; the rest is one row or column."""
+
+_CELL = 22
+_LABEL = 150
+_TOP = 120
+_GAP = 34
+_LABEL_CHARS = 12
+_FONT = "Noto Sans CJK SC, Microsoft YaHei, PingFang SC, sans-serif"
+
+_COLOURS = {
+    AnswerState.EMPTY: "#d9d9d9",
+    AnswerState.BLOCKED: "#d7301f",
+    AnswerState.DECOY: "#fc8d59",
+    AnswerState.LAYOUT_CHANGED: "#9e4bb5",
+    AnswerState.ERROR: "#8c6d31",
+    AnswerState.ROBOTS: "#7a8ca3",
+    AnswerState.NOT_ASKED: "#ffffff",
+}
+_SIGNS = {
+    AnswerState.EMPTY: "0",
+    AnswerState.BLOCKED: "拦",
+    AnswerState.DECOY: "诱",
+    AnswerState.LAYOUT_CHANGED: "变",
+    AnswerState.ERROR: "错",
+    AnswerState.ROBOTS: "禁",
+    AnswerState.NOT_ASKED: "·",
+}
+_DARK = {
+    AnswerState.BLOCKED, AnswerState.LAYOUT_CHANGED, AnswerState.ERROR, AnswerState.ROBOTS,
+}  # fmt: skip
+# Light to dark green, for 1, 10 and 100 hits.
+_GREENS = ("#c7e9c0", "#74c476", "#238b45")
+
+_Grid = Mapping[tuple[str, str], Sequence[Cell]]
+
+
+def heat_map(cells: Iterable[Cell], title: str) -> str:
+    """An SVG document of *cells*: a block an engine, a row a term, a column a site.
+
+    A cell shows the number of hits, or the sign of its state; what it is in full stands in its
+    title. Rows beyond :data:`MOST_TERMS` and columns beyond :data:`MOST_SITES` (the last of the
+    plan) are joined to one each, which says how many they are.
+    """
+    by_engine: dict[str, list[Cell]] = {}
+    for cell in cells:
+        by_engine.setdefault(cell.engine, []).append(cell)
+    parts, y, width = list(_legend(title)), 70, 1000
+    for engine, some in by_engine.items():
+        block = list(_block(engine, some))
+        columns, rows = _size(some)
+        parts += [f'<g transform="translate(0,{y})">', *block, "</g>"]
+        y += _TOP + rows * _CELL + _GAP
+        width = max(width, _LABEL + (columns + 1) * _CELL)
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{y}"'
+        f' viewBox="0 0 {width} {y}" font-family="{_FONT}" font-size="11">'
+        f'<rect width="{width}" height="{y}" fill="#fff"/>'
+    )
+    return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *parts, "</svg>", ""])
+
+
+def _legend(title: str) -> Iterator[str]:
+    yield f'<text x="10" y="22" font-size="16">{_text(title)}</text>'
+    x = 10
+    for state, name in STATES.items():
+        colour = _GREENS[1] if state is AnswerState.HIT else _COLOURS[state]
+        yield f'<rect x="{x}" y="36" width="14" height="14" fill="{colour}" stroke="#999"/>'
+        yield f'<text x="{x + 18}" y="48">{_text(name)}</text>'
+        x += 34 + sum(11 if ord(char) > 0x2E80 else 7 for char in name)
+
+
+def _size(cells: Sequence[Cell]) -> tuple[int, int]:
+    sites = len({cell.site for cell in cells})
+    terms = len({cell.term for cell in cells})
+    return min(sites, MOST_SITES + 1), min(terms, MOST_TERMS + 1)
+
+
+def _block(engine: str, cells: Sequence[Cell]) -> Iterator[str]:
+    terms = _names(cells, lambda cell: cell.term, MOST_TERMS, "其余 {} 词 more terms")
+    sites = _names(cells, lambda cell: cell.site, MOST_SITES, "其余 {} 站 more sites")
+    grid: dict[tuple[str, str], list[Cell]] = {}
+    for cell in cells:
+        grid.setdefault((terms[cell.term], sites[cell.site]), []).append(cell)
+    rows, columns = list(dict.fromkeys(terms.values())), list(dict.fromkeys(sites.values()))
+    yield f'<text x="10" y="14" font-size="14" font-weight="bold">{_text(engine)}</text>'
+    for place, site in enumerate(columns):
+        x = _LABEL + place * _CELL + 14
+        label = _short(site or "全网 web", 2 * _LABEL_CHARS)
+        yield f'<text transform="translate({x},{_TOP - 6}) rotate(-60)">{label}</text>'
+    for place, term in enumerate(rows):
+        y = _TOP + place * _CELL
+        yield f'<text x="{_LABEL - 6}" y="{y + 15}" text-anchor="end">{_short(term)}</text>'
+        yield from _row(grid, term, columns, y)
+
+
+def _names(
+    cells: Sequence[Cell], name: Callable[[Cell], str], most: int, others: str
+) -> dict[str, str]:
+    """The label of the row or column of each name, in the order of the plan."""
+    names = list(dict.fromkeys(name(cell) for cell in cells))
+    joined = others.format(len(names) - most)
+    return {one: one if place < most else joined for place, one in enumerate(names)}
+
+
+def _row(grid: _Grid, term: str, columns: Sequence[str], y: int) -> Iterator[str]:
+    for place, site in enumerate(columns):
+        some = grid.get((term, site))
+        if some:
+            yield _square(some, _LABEL + place * _CELL, y)
+
+
+def _square(cells: Sequence[Cell], x: int, y: int) -> str:
+    state = Counter(cell.state for cell in cells).most_common(1)[0][0]
+    hits = sum(cell.hits for cell in cells)
+    if hits and len(cells) > 1:
+        state = AnswerState.HIT
+    colour = _green(hits) if state is AnswerState.HIT else _COLOURS[state]
+    sign = _number(hits) if state is AnswerState.HIT else _SIGNS[state]
+    ink = "#fff" if state in _DARK or colour == _GREENS[-1] else "#222"
+    return (
+        f'<g><title>{_text(_told(cells, state, hits))}</title><rect x="{x}" y="{y}"'
+        f' width="{_CELL - 1}" height="{_CELL - 1}" fill={quoteattr(colour)} stroke="#bbb"/>'
+        f'<text x="{x + _CELL / 2 - 0.5}" y="{y + 15}" text-anchor="middle" font-size="10"'
+        f' fill="{ink}">{sign}</text></g>'
+    )
+
+
+def _told(cells: Sequence[Cell], state: AnswerState, hits: int) -> str:
+    if len(cells) > 1:
+        counts = Counter(STATES[cell.state] for cell in cells)
+        told = ", ".join(f"{name} {n}" for name, n in counts.most_common())
+        return f"{len(cells)} 问 questions: {told}; {hits} hits"
+    (cell,) = cells
+    when = f"{cell.asked_at:%Y-%m-%d %H:%M}" if cell.asked_at else ""
+    where = f"{cell.term} @ {cell.site or '全网 whole web'}"
+    told = f"{STATES[state]}, {hits} hits, {cell.tries}× {when} {cell.message}"
+    return f"{where}: {told}".strip()
+
+
+def _green(hits: int) -> str:
+    return _GREENS[min(int(math.log10(max(hits, 1))), len(_GREENS) - 1)]
+
+
+def _number(hits: int) -> str:
+    return str(hits) if hits < 1000 else f"{min(hits // 1000, 99)}k"
+
+
+def _short(text: str, most: int = _LABEL_CHARS) -> str:
+    return _text(text if len(text) <= most else text[: most - 1] + "…")
+
+
+def _text(text: str) -> str:
+    return escape(xml_text(text))
