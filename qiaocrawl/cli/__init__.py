@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from qiaocrawl import __version__
-from qiaocrawl.cli import db, dedup, demo, extractors, ontology, topic
+from qiaocrawl.cli import db, dedup, demo, extractors, ontology, proxies, topic
 from qiaocrawl.cli import export as export_command
 from qiaocrawl.cli import extract as extract_command
 from qiaocrawl.cli import reprocess as reprocess_command
@@ -28,6 +28,7 @@ app.add_typer(dedup.app, name="dedup")
 app.add_typer(demo.app, name="demo")
 app.add_typer(extractors.app, name="extractors")
 app.add_typer(ontology.app, name="ontology")
+app.add_typer(proxies.app, name="proxies")
 app.command("export")(export_command.export)
 app.command("extract")(extract_command.extract)
 app.command("reprocess")(reprocess_command.reprocess)
