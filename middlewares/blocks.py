@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # Statuses with which a server, or the proxy before it, says that it did not do its work.
 _NOT_SERVED = frozenset({502, 503, 504})
+_SERVER_ERRORS, _OK = 500, 200
 
 
 class BlockMiddleware:
@@ -54,6 +55,7 @@ class BlockMiddleware:
         if lease is not None and lease.stored:
             return response
         host = host_of_request(request)
+        self._desk.health.alive(host)
         sign = find_block(fetched_page(response), self._desk.sizes)
         if sign is None:
             self._went_well(request, response, host, lease)
@@ -74,8 +76,10 @@ class BlockMiddleware:
         elif proxy is not None:
             latency: float = request.meta.get("download_latency", 0.0)
             self._desk.pool.answered(proxy, host, latency)
-        if lease is not None and lease.queue is not Queue.SEARCH and response.status == 200:
-            self._desk.answered(host)
+        if lease is None or lease.queue is Queue.SEARCH or response.status >= _SERVER_ERRORS:
+            return
+        self._desk.answered(host)
+        if response.status == _OK:
             self._desk.sizes.add(response.url, len(response.body))
 
     def _as_somebody_else(self, request: Request, host: str, sign: BlockSign) -> Request | None:
@@ -92,7 +96,10 @@ class BlockMiddleware:
         # A host that asks to wait says for how long; the spider keeps to that.
         if sign.kind is BlockKind.BUSY:
             return
-        strike = self._desk.struck(lease.host, sign)
+        # A second try of a URL tells nothing new of the host, unless the sign is sure.
+        strike = None
+        if lease.failures == 0 or sign.kind.is_sure:
+            strike = self._desk.struck(lease.host, sign)
         if strike is not None:
             raise BlockedError(str(sign), strike.pause_seconds, give_up=strike.give_up)
         if sign.kind is not BlockKind.LOGIN and lease.failures == 0:

@@ -104,7 +104,7 @@ _BAN_WORDS = _any(
     r"(?:检测到|存在)[^。]{0,10}(?:异常(?:流量|访问|行为|请求)|爬虫|攻击)",
     r"(?:请求|访问)[^。，]{0,8}(?:已|可能)?被(?:拦截|阻断|拒绝|禁止)",
     r"unusual traffic|automated (?:requests|queries)|too many requests|rate limit exceeded",
-    r"(?:your (?:ip|access|request)|you)[^.]{0,30}(?:has|have) been (?:blocked|banned|denied)",
+    r"(?:your (?:ip|access|request)|you).{0,40}(?:has|have) been (?:blocked|banned|denied)",
 )
 _WIDGET = re.compile(
     r"(?:class|id|src|data-sitekey|action|name)\s*=\s*[\"'][^\"']{0,160}"

@@ -13,12 +13,13 @@ from qiaocrawl.backoff import backoff_seconds
 
 MOST_STRIKES = 2
 """Pauses a host gets in a run; one more strike and it is left until the next run."""
-_UNSURE_IN_ROW = 3.0
-"""Answers in a row that may be blocks before the host is taken for blocking."""
-_LOGIN_WEIGHT = 0.3
+_UNSURE_IN_ROW = 5.0
+"""URLs in a row whose answers may be blocks before the host is taken for blocking: a site may
+well forbid four of its folders."""
+_LOGIN_WEIGHT = 0.25
 """A redirect to the login counts less: part of a site is often for members."""
 _SILENT_IN_ROW = 3
-"""Fetches in a row without any answer before the host is taken for dead; with those under way
+"""URLs in a row without any answer before the host is taken for dead; with those under way
 at that time no more than five are lost on it (faults F-K7)."""
 _LONGEST_PAUSE_SECONDS = 3600.0
 
@@ -62,6 +63,11 @@ class HostHealth:
             return self._strike(record, now)
         record.unsure += _LOGIN_WEIGHT if sign.kind is BlockKind.LOGIN else 1.0
         return self._strike(record, now) if record.unsure >= _UNSURE_IN_ROW else None
+
+    def alive(self, host: str) -> None:
+        """*host* gave an answer, whatever it was."""
+        if host in self._records:
+            self._records[host].silent = 0
 
     def silent(self, host: str, now: float) -> Strike | None:
         """*host* gave no answer at all; None while it may have been chance."""

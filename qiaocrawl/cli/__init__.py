@@ -9,7 +9,7 @@ from rich.console import Console
 
 from qiaocrawl import __version__
 from qiaocrawl.cli import coverage as coverage_command
-from qiaocrawl.cli import db, dedup, demo, extractors, ontology, session, topic
+from qiaocrawl.cli import db, dedup, demo, extractors, ontology, proxies, session, topic
 from qiaocrawl.cli import export as export_command
 from qiaocrawl.cli import extract as extract_command
 from qiaocrawl.cli import reprocess as reprocess_command
@@ -31,6 +31,7 @@ app.add_typer(extractors.app, name="extractors")
 app.add_typer(ontology.app, name="ontology")
 app.add_typer(session.app, name="session")
 app.command("coverage")(coverage_command.coverage)
+app.add_typer(proxies.app, name="proxies")
 app.command("export")(export_command.export)
 app.command("extract")(extract_command.extract)
 app.command("reprocess")(reprocess_command.reprocess)

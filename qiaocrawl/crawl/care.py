@@ -8,7 +8,7 @@ from qiaocrawl.access.blocks import BlockKind, BlockSign
 from qiaocrawl.backoff import backoff_seconds
 from qiaocrawl.crawl.access import access_of
 from qiaocrawl.crawl.host_use import FOREVER
-from qiaocrawl.errors import BlockedError, ProxiesRestError, ProxyError
+from qiaocrawl.errors import BlockedError, ProxiesRestError, ProxyError, RobotsUnreachableError
 from qiaocrawl.items import AnswerState, Outcome
 
 if TYPE_CHECKING:
@@ -59,7 +59,9 @@ class HostCare:
         """No answer came from the host of *lease*: after a few in a row it rests."""
         # An error of robots.txt names what it comes from.
         served = any(name in str(error) for name in _HOST_IS_THERE)
-        if not isinstance(error, ProxyError) and not served:
+        # A second try of one URL tells nothing new of the host.
+        told = lease.failures and not isinstance(error, RobotsUnreachableError)
+        if not (served or told or isinstance(error, ProxyError)):
             self._apply(lease.host, self._desk.silent(lease.host), "no answer")
 
     def searched(self, lease: Lease, answer: SearchAnswer) -> None:

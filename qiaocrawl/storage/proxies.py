@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -12,7 +13,7 @@ from qiaocrawl.access.pool import ProxyState
 from qiaocrawl.access.proxies import Proxy
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.storage.schema import proxy as table
-from qiaocrawl.storage.values import clean_word, epoch_time
+from qiaocrawl.storage.values import clean_word
 
 _MAX_LOGIN_CHARS = 100
 _MAX_NOTE_CHARS = 200
@@ -60,7 +61,7 @@ def add_proxy(c: Connection, proxy: Proxy, *, password_env: str, note: str, now:
         c.execute(insert(table).values(
             scheme=proxy.scheme, host=proxy.host, port=proxy.port, login=proxy.user,
             password_env=password_env, note=clean_word(note, _MAX_NOTE_CHARS),
-            added_at=epoch_time(now), successes=0.0, failures=0.0, latency_seconds=0.0,
+            added_at=datetime.fromtimestamp(now, UTC).replace(tzinfo=None), successes=0.0, failures=0.0, latency_seconds=0.0,
             failures_in_row=0, resting_until=0.0,
         ))  # fmt: skip
     except IntegrityError:

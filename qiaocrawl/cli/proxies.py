@@ -1,0 +1,177 @@
+"""``qiaocrawl proxies``: the pool kept in the database (QIAO_PROXY_POOL=database)."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+import urllib.error
+import urllib.request
+from http.client import HTTPException
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+from rich.markup import escape
+
+from qiaocrawl.access.proxies import Proxy, parse_proxy
+from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.output import folding_table, table_console
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.guard import Allowance, is_public_address
+from qiaocrawl.identity import default_user_agent
+from qiaocrawl.options import Options
+from qiaocrawl.storage import proxies as stored
+from qiaocrawl.urls import canonical_url
+
+app = typer.Typer(help="The proxies of QIAO_PROXY_POOL=database.", no_args_is_help=True)
+
+ProxyUrl = Annotated[str, typer.Argument(help="http://HOST:PORT, without user and password.")]
+_SECONDS = 15.0
+_MOST_BYTES = 65536
+
+
+@app.command()
+def add(
+    proxy: ProxyUrl,
+    user: Annotated[str, typer.Option(help="Whom the proxy knows us as.")] = "",
+    password_env: Annotated[
+        str, typer.Option(help="Environment variable that holds the password; it is not stored.")
+    ] = "",
+    note: Annotated[str, typer.Option(help="Where it comes from, for those who read it.")] = "",
+    database: DatabaseUrl = "",
+) -> None:
+    """Add a proxy. A password stays in the environment: only its variable is stored."""
+    one = _named(proxy)
+    if password_env and not user:
+        raise ConfigError("--password-env needs --user")
+    if not password_env.isidentifier() and password_env:
+        raise ConfigError(f"--password-env: {password_env!r} is no name of a variable")
+    one = Proxy(one.scheme, one.host, one.port, user)
+    with opened_database(database) as opened:
+        opened.require_current()
+        with opened.engine.begin() as c:
+            stored.add_proxy(c, one, password_env=password_env, note=note, now=time.time())
+    typer.echo(f"{one}: 已添加 added")
+
+
+@app.command()
+def remove(proxy: ProxyUrl, database: DatabaseUrl = "") -> None:
+    """Remove a proxy, whatever user names it is known with."""
+    one = _named(proxy)
+    with opened_database(database) as opened:
+        opened.require_current()
+        with opened.engine.begin() as c:
+            if not stored.remove_proxy(c, one):
+                raise ConfigError(f"there is no proxy {one} in the database")
+    typer.echo(f"{one}: 已删除 removed")
+
+
+@app.command("list")
+def list_(database: DatabaseUrl = "") -> None:
+    """List the proxies, with how they have done in crawls."""
+    table = folding_table("代理 proxy", "用户 user", "得分 score", "延迟 latency", "状态 state",
+                          "备注 note")  # fmt: skip
+    for row in _all(database):
+        rest = row.state.resting_until - time.time()
+        state = f"休息 rests {rest:.0f} s" if rest > 0 else "可用 ready"
+        if row.password_env and row.password_env not in os.environ:
+            state = f"缺变量 no variable {row.password_env}"
+        table.add_row(
+            row.proxy.origin, escape(row.proxy.user), f"{row.state.score:.2f}",
+            f"{row.state.latency_seconds:.2f} s", state, escape(row.note),
+        )  # fmt: skip
+    table_console().print(table)
+
+
+@app.command()
+def check(
+    url: Annotated[str, typer.Argument(help="A page of the site that is to be asked.")],
+    database: DatabaseUrl = "",
+) -> None:
+    """Ask the site's robots.txt once through every proxy, and say what came of it.
+
+    The site itself is asked, no third party: a proxy that works elsewhere may be blocked here.
+    """
+    target = _target(url)
+    table = folding_table("代理 proxy", "结果 result", "秒 seconds")
+    good = 0
+    for row in _all(database):
+        begun = time.monotonic()
+        try:
+            found = _through(row.with_password(os.environ), target)
+        except ValueError as error:
+            found = str(error)
+        good += found.startswith("HTTP 2") or found.startswith("HTTP 404")
+        table.add_row(row.proxy.origin, escape(found), f"{time.monotonic() - begun:.2f}")
+    table_console().print(table)
+    typer.echo(f"可用 usable for {target}: {good}")
+
+
+def _named(text: str) -> Proxy:
+    try:
+        one = parse_proxy(text, {})
+    except ValueError as error:
+        raise ConfigError(f"proxy {error}") from None
+    if one.user or one.password:
+        raise ConfigError(
+            f"proxy {one}: user and password do not belong in an argument; use --user and "
+            "--password-env"
+        )
+    return one
+
+
+def _all(database: str) -> list[stored.StoredProxy]:
+    with opened_database(database) as opened:
+        opened.require_current()
+        with opened.engine.connect() as c:
+            return stored.list_proxies(c)
+
+
+def _target(url: str) -> str:
+    """robots.txt of the site of *url*, which must be a public one or named by the operator."""
+    canonical = canonical_url(url)
+    if canonical is None:
+        raise ConfigError(f"{url!r} is no http or https address")
+    parts = urlsplit(canonical)
+    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    options = Options.from_environment()
+    if not Allowance.parse(options["QIAO_ALLOW_ADDRESSES"]).permits(host, port):
+        _require_public(host, resolved_there=options["QIAO_PROXY_RESOLVES"])
+    return f"{parts.scheme}://{parts.netloc}/robots.txt"
+
+
+def _require_public(host: str, *, resolved_there: bool) -> None:
+    try:
+        found = {str(place[4][0]) for place in socket.getaddrinfo(host, None)}
+    except OSError:
+        if resolved_there:
+            return
+        raise ConfigError(
+            f"{host} cannot be looked up here; QIAO_PROXY_RESOLVES=1 leaves that to the proxies"
+        ) from None
+    private = sorted(one for one in found if not is_public_address(one))
+    if private:
+        raise ConfigError(
+            f"{host} ({private[0]}) is no public address; QIAO_ALLOW_ADDRESSES can name it"
+        )
+
+
+def _through(proxy: Proxy, target: str) -> str:
+    """What came of asking *target* through *proxy*, without words of the proxy's own."""
+    if not proxy.serves(urlsplit(target).scheme):
+        return "cannot serve https sites: it speaks https itself"
+    handler = urllib.request.ProxyHandler({"http": proxy.secret_url, "https": proxy.secret_url})
+    opener = urllib.request.build_opener(handler)
+    request = urllib.request.Request(target, headers={"User-Agent": default_user_agent()})
+    try:
+        with opener.open(request, timeout=_SECONDS) as response:
+            response.read(_MOST_BYTES)
+            return f"HTTP {response.status}"
+    except urllib.error.HTTPError as error:
+        return f"HTTP {error.code}"
+    except urllib.error.URLError as error:
+        reason = error.reason
+        return type(reason).__name__ if isinstance(reason, BaseException) else "no answer"
+    except (OSError, HTTPException) as error:
+        return type(error).__name__
