@@ -7,13 +7,20 @@ path says which case it is and which scheme was asked for.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from scrapy import Request
+from scrapy.http import Response
+from scrapy.utils.test import get_crawler
+
 from crawling import PROJECT
 from login_sites import LoginWeb, Reply, Seen, serving
+from middlewares.cookies import OfflineCookiesMiddleware
 from qiaocrawl.storage import Database
 
 CANARY = "canary-7f3a"
@@ -26,7 +33,6 @@ RELATIONS = {
 STARTS = {"scheme": "https://a.test"}
 TOKENS = ("X-Auth-Token", "X-Api-Key", "X-CSRF-Token", "X-Subscription-Token", "Private-Token",
           "Proxy-Authorization")  # fmt: skip
-SUFFIXES = ("co.uk", "com.cn", "github.io")
 
 
 class RedirectWeb(LoginWeb):
@@ -43,22 +49,19 @@ class RedirectWeb(LoginWeb):
             body = '<a class="follow" href="http://b.test/at/referer/other">x</a>'
             body += '<a class="follow" href="/at/referer/same">x</a>'
             return Reply(body.encode())
-        if parts[1] == "super":
-            domain = ".".join(seen.host.split(".")[1:])
-            return Reply(b'<a class="follow" href="/at/super/same">x</a>',
-                         cookies=(f"super={CANARY}; Domain={domain}", "own=1"))
         return Reply(b"there")
 
 
 def cases() -> list[dict[str, object]]:
-    """The 15 of F-C1, token headers of F-C2, posted bodies of F-C3, Referer, super-cookies."""
+    """The 15 of F-C1, token headers of F-C2, posted bodies of F-C3, Referer."""
     found: list[dict[str, object]] = []
     for relation in RELATIONS:
         start = STARTS.get(relation, HOME)
         found += [
             {"url": f"{start}/go/header/{relation}", "headers": {"Cookie": f"c={CANARY}"},
              "meta": {"dont_merge_cookies": True}},
-            {"url": f"{start}/go/jar/{relation}", "cookies": {"c": CANARY}},
+            {"url": f"{start}/go/jar/{relation}", "cookies": [
+                {"name": "c", "value": CANARY, "path": "/"}]},
             {"url": f"{start}/go/auth/{relation}",
              "headers": {"Authorization": f"Bearer {CANARY}"}},
             {"url": f"{start}/go/token/{relation}", "headers": dict.fromkeys(TOKENS, CANARY)},
@@ -69,7 +72,6 @@ def cases() -> list[dict[str, object]]:
             for status in (301, 302, 303, 307, 308)
         ]  # fmt: skip
     found.append({"url": f"{HOME}/page?token={CANARY}"})
-    found += [{"url": f"http://x.{suffix}.test/none"} for suffix in SUFFIXES]
     return found
 
 
@@ -111,3 +113,23 @@ def test_secrets_stay_with_their_origin(tmp_path: Path) -> None:
     assert "ALERT: http://a.test asks to send a posted body on to http://b.test" in done.stderr
     referers = {k: v.headers.get("Referer", "") for k, v in asked(web, "referer").items()}
     assert referers == {"same": f"{HOME}/page?token={CANARY}", "other": ""}
+
+
+def test_cookies_for_domains_nobody_owns_are_not_stored(caplog: pytest.LogCaptureFixture) -> None:
+    """F-C7; and COOKIES_DEBUG shows no value."""
+    middleware = OfflineCookiesMiddleware.from_crawler(get_crawler(settings_dict={
+        "COOKIES_DEBUG": True
+    }))  # fmt: skip
+    caplog.set_level(logging.DEBUG)
+    for suffix in ("co.uk", "com.cn", "github.io", "gov.cn"):
+        request = Request(f"http://x.{suffix}/", meta={"cookiejar": suffix})
+        cookies = [f"a={CANARY}; Domain={suffix}", f"b={CANARY}; Domain=.{suffix}",
+                   f"own={CANARY}; Domain=x.{suffix}"]  # fmt: skip
+        response = Response(request.url, headers={"Set-Cookie": cookies})
+        middleware.process_response(request, response)
+        assert [cookie.name for cookie in middleware.jars[suffix]] == ["own"]
+        again = Request(request.url, meta=request.meta)
+        middleware.process_request(again)
+        assert again.headers["Cookie"] == f"own={CANARY}".encode()
+    assert "own" in caplog.text
+    assert CANARY not in caplog.text
