@@ -19,7 +19,7 @@ from scrapy_playwright.handler import DEFAULT_CONTEXT_NAME, ScrapyPlaywrightDown
 from qiaocrawl.crawl.browser_proxy import BrowserProxy, ProxySettings
 
 if TYPE_CHECKING:
-    from playwright.async_api import Route
+    from playwright.async_api import Page, Route
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy_playwright.handler import BrowserContextWrapper
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 _MOST_CONTEXTS = 8
 _GONE_SECONDS = 5.0
 
+
+SETTLE = "qiaocrawl_settle"
+"""In a request's meta: what waits until its page is still."""
 
 logger = logging.getLogger(__name__)
 
@@ -65,6 +68,13 @@ class GuardedHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
         for wrapper in idle[: max(too_many, 0)]:
             with suppress(Error):
                 await wrapper.context.close()
+
+    async def _apply_page_methods(self, page: Page, request: Request, spider: Spider) -> None:
+        # After each method of its own it waits for the event `load`, which never comes on a page
+        # whose scripts were kept from leading away.
+        await super()._apply_page_methods(page, request, spider)
+        if (settle := request.meta.get(SETTLE)) is not None:
+            await settle(page)
 
     # --- starting, ending -----------------------------------------------------------------
 

@@ -20,9 +20,8 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.utils.misc import build_from_crawler
-from scrapy_playwright.page import PageMethod
 
-from qiaocrawl.crawl.browser_contexts import GuardedHandler, context_of
+from qiaocrawl.crawl.browser_contexts import SETTLE, GuardedHandler, context_of
 from qiaocrawl.crawl.browser_memory import browser_mib
 from qiaocrawl.crawl.browser_proxy import BrowserProxy, Upstream
 from qiaocrawl.crawl.gate import gate_of
@@ -43,6 +42,8 @@ Fetch = Callable[["Request"], Awaitable[Response]]
 # Beyond the time the page may take to settle: opening, reading, laying out.
 _GRACE_SECONDS = 15.0
 _CLOSE_SECONDS = 5.0
+# A page may name any number of addresses: so many get a line in the log.
+_MOST_TOLD = 100
 _OF_THE_BODY = ("Content-Encoding", "Content-Length", "Transfer-Encoding", RENDERED_HEADER)
 
 logger = logging.getLogger(__name__)
@@ -77,6 +78,7 @@ class RenderedDownloads:
         self._ready = asyncio.Lock()
         self._pages = self._milliseconds = 0
         self._is_worn = self._is_closed = False
+        self._told: set[str] = set()
 
     async def download(self, request: Request, fetch: Fetch) -> Response:
         """The page of *request* as the browser shows it; anything but a page as it came.
@@ -158,10 +160,7 @@ class RenderedDownloads:
             **request.meta, "playwright": True, "playwright_context": name,
             "playwright_context_kwargs": kwargs, "playwright_page_init_callback": visit.prepare,
             # The rest of the waiting is the visit's.
-            "playwright_page_goto_kwargs": {"wait_until": "commit"},
-            "playwright_page_methods": [
-                *(request.meta.get("playwright_page_methods") or ()), PageMethod(visit.settle)
-            ],
+            "playwright_page_goto_kwargs": {"wait_until": "commit"}, SETTLE: visit.settle,
         }  # fmt: skip
         return request.replace(meta=meta)
 
@@ -215,7 +214,9 @@ class RenderedDownloads:
             led_to = response.url  # the browser fetched the document, and was sent elsewhere
         if led_to:
             self._count("led_away")
-            return Response(request.url, status=302, headers={"Location": led_to})
+            cookies = (document or response).headers.getlist("Set-Cookie")
+            headers = {"Location": led_to, "Set-Cookie": cookies}
+            return Response(request.url, status=302, headers=headers)
         if not isinstance(response, TextResponse):
             return response
         body = visit.with_answers(response.text).encode("utf-8", "replace")
@@ -234,7 +235,9 @@ class RenderedDownloads:
 
     def _refused(self, reason: str) -> None:
         self._count("refused")
-        logger.warning("the browser was refused: %s", reason)
+        if reason not in self._told and len(self._told) < _MOST_TOLD:
+            self._told.add(reason)
+            logger.warning("the browser was refused: %s", reason)
 
     def _count(self, name: str) -> None:
         self._stats.inc_value(f"qiaocrawl/render/{name}")

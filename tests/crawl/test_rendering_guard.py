@@ -73,7 +73,8 @@ setTimeout(() => { location.href = inside + "/leave"; }, 50);
 def page(script: str) -> bytes:
     return (
         '<html><head><meta charset="utf-8"><title>侨乡相聚的新消息</title></head><body>'
-        f"<h1>侨乡相聚的新消息</h1><p>2026-03-05 10:00</p><article><p>{TEXT}</p><p>{TEXT}</p></article>"
+        f"<h1>侨乡相聚的新消息</h1><p>2026-03-05 10:00</p>"
+        f"<article><p>{TEXT}</p><p>{TEXT}</p></article>"
         f"<script>{script}</script></body></html>"
     ).encode()
 
