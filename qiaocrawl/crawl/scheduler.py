@@ -98,7 +98,10 @@ class FrontierScheduler(BaseScheduler):
         remaining = await self._worker.close()
         stats = self._crawler.stats
         stats.set_value("qiaocrawl/frontier/remaining", remaining)
-        for name, number in self._worker.numbers().items():
+        spider = self._crawler.spider
+        found = getattr(spider, "discovery", None)
+        numbers = {**self._worker.numbers(), **(found.numbers() if found is not None else {})}
+        for name, number in numbers.items():
             stats.set_value(name, number)
         self._runtime.finish_run(reason, stats.get_stats(), remaining)
         if remaining:
