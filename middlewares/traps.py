@@ -1,4 +1,7 @@
-"""A URL that turned out to be a trap's while it waited is not fetched (faults F-T1)."""
+"""A URL whose group was cut while it was in hand is not fetched (faults F-T1).
+
+What waits longer is closed when it is leased; see :mod:`qiaocrawl.alias_learning`.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class TrapMiddleware:
-    """Asks the spider's discovery before anything is asked of the host."""
+    """Asks the rules of the crawl before anything is asked of the host."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -31,7 +34,8 @@ class TrapMiddleware:
         """Raise TrapError for what is not to be fetched."""
         lease: Lease | None = request.meta.get("lease")
         spider = self._crawler.spider
-        if lease is None or lease.stored or not isinstance(spider, FrontierSpider):
+        if lease is None or not isinstance(spider, FrontierSpider):
             return
-        if spider.discovery is not None and (why := spider.discovery.refusal(lease)):
+        rules = spider.policy.rules
+        if rules is not None and (why := rules.refusal(lease)):
             raise TrapError(why)

@@ -20,6 +20,7 @@ from sqlalchemy import Connection
 from qiaocrawl.follow import FollowPolicy, link_to
 from qiaocrawl.items import Candidate, Lease, Outcome, PageAnalysis
 from qiaocrawl.storage import Reader, Writer
+from qiaocrawl.storage.discovery import close_traps
 from qiaocrawl.storage.url_aliases import (
     ALIAS_OF,
     AS_IS,
@@ -83,12 +84,13 @@ class AliasLearning:
     ) -> tuple[Sequence[Lease], list[Candidate]]:
         """Close those of *leases* that have a preferred version on the hosts of *within*.
 
-        None stands for any host.
+        None stands for any host. Those that its rules take for a trap's are closed as well.
 
         Returns:
             The leases that are to be fetched; the preferred versions of the others, which are
             proposed now.
         """
+        leases = await self._without_traps(leases, within)
         swaps = [swap for lease in leases if (swap := self._swap(lease, within)) is not None]
         if not swaps:
             return leases, []
@@ -98,6 +100,20 @@ class AliasLearning:
         gone = {lease.url_id for lease in settled}
         kept = [lease for lease in leases if lease.url_id not in gone]
         return kept, [swap.preferred for swap in swaps if swap.lease.url_id in gone]
+
+    async def _without_traps(
+        self, leases: Sequence[Lease], within: FollowPolicy | None
+    ) -> Sequence[Lease]:
+        rules = within.rules if within is not None else None
+        if rules is None:
+            return leases
+        refused = [(lease, why) for lease in leases if (why := rules.refusal(lease))]
+        if refused:
+            operation = partial(close_traps, refused=refused, now=time.time())
+            await asyncio.wrap_future(self._writer.submit(operation))
+            rules.watch.counts["closed"] += len(refused)
+        gone = {lease.url_id for lease, _ in refused}
+        return [lease for lease in leases if lease.url_id not in gone]
 
     def _swap(self, lease: Lease, within: FollowPolicy | None) -> Swap | None:
         # A payload says that the row was proposed for its very address: a query, a redirect's

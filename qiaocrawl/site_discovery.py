@@ -150,15 +150,6 @@ class SiteDiscovery:
 
     # --- traps ----------------------------------------------------------------------------------
 
-    def refusal(self, lease: Lease) -> str:
-        """Why the URL of *lease* is not to be fetched after all; "" to fetch it.
-
-        Start pages and what was asked for by its address are always fetched.
-        """
-        if lease.depth == 0 or lease.payload:
-            return ""
-        return self.rules.watch.reason(lease.url)[1]
-
     def learn(
         self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link], fresh: Sequence[bytes]
     ) -> Save | None:
@@ -198,6 +189,10 @@ class SiteDiscovery:
         if known is None or lease.depth == 0 or analysis.outcome not in _COMPARED:
             return analysis, None
         return (as_missing(analysis) if is_missing(analysis, known) else analysis), None
+
+    def numbers(self) -> dict[str, int]:
+        """What the run's statistics say of it."""
+        return self.rules.watch.numbers()
 
     # --- lists ------------------------------------------------------------------------------------
 

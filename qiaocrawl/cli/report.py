@@ -40,6 +40,9 @@ _OUTCOMES = {
     Outcome.TOO_LARGE: "过大 too large",
     Outcome.REFUSED: "内网地址 refused",
     Outcome.POISON: "搁置 set aside",
+    Outcome.SITEMAP: "站点地图 sitemaps",
+    Outcome.FEED: "订阅源 feeds",
+    Outcome.TRAP: "陷阱，不采 left as traps",
     Outcome.PRUNED: "策略舍去 left out by the crawl order",
     "waiting": "待采 waiting",
 }

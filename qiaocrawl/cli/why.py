@@ -37,6 +37,7 @@ _STATES = {
 }
 _NOT_FETCHED = {
     Outcome.PRUNED: "舍去 pruned",
+    Outcome.TRAP: "陷阱，不采 not fetched: one of a trap",
     Outcome.ALIAS: "以别址采 fetched under another address",
     Outcome.ROBOTS: "robots.txt 不许 refused by robots.txt",
     Outcome.REFUSED: "地址不许 refused: private or unusable address",

@@ -106,7 +106,12 @@ class FrontierScheduler(BaseScheduler):
         await desk.close()
         stats = self._crawler.stats
         stats.set_value("qiaocrawl/frontier/remaining", remaining)
-        for name, number in {**self._worker.numbers(), **desk.numbers()}.items():
+        found = getattr(self._crawler.spider, "discovery", None)
+        numbers = {
+            **self._worker.numbers(), **desk.numbers(),
+            **(found.numbers() if found is not None else {}),
+        }
+        for name, number in numbers.items():
             stats.set_value(name, number)
         self._runtime.finish_run(reason, stats.get_stats(), remaining)
         if remaining:

@@ -64,6 +64,15 @@ class LinkRules:
                 kept.append(link)
         return kept, left
 
+    def refusal(self, lease: Lease) -> str:
+        """Why the URL of *lease* is not to be fetched after all; "" to fetch it.
+
+        Start pages and what was asked for by its very address are always fetched.
+        """
+        if lease.depth == 0 or lease.payload or lease.stored:
+            return ""
+        return self.watch.reason(lease.url)[1]
+
     def _entrance_fault(self, lease: Lease, analysis: PageAnalysis, link: Link) -> str:
         if link.tag == SITEMAP_TAG:
             if not self._entrances.sitemaps:

@@ -17,18 +17,22 @@ from enum import Enum, auto
 START_CREDIT = 6.0
 """Pages that may bring nothing before a group is cut."""
 NEW_BRANCH_CREDIT = 20.0
-MOST_CREDIT = 20.0
+MOST_CREDIT = 10.0
 _STORY = 2.0
 _LEADS = 1.0
 _LEADS_NOWHERE = -1.0
 _UNKNOWN = -0.1
 _DOUBLE = -1.0
+_SAME_PATH_DOUBLE = -4.0
+"""The same story at one path with other parameters: they choose nothing."""
 _GONE = -0.5
 # A story that is of no topic and of no date may be made up; so many of them are needed that
 # pages of a finite section have begun to lead to known ones by then.
-_WEAK = -0.2
+_WEAK = -0.4
 _WEAK_BUT_CROSSED = 0.3
-_TREE_SHARE = 0.25
+_TREE_SHARE = 0.1
+_WAY_BACK = 1
+"""Known links that say nothing: a maze may lead back to where one came from."""
 _LONG = 100
 _TREE_OF_LONG = 0.9
 _MAX_SEEN = 5_000
@@ -86,6 +90,7 @@ class Effects:
     Attributes:
         worth: of the page.
         is_double: another address told the same.
+        same_path: that address differs in its parameters only.
         inside_new, inside_known: its links to URLs of the group, seen for the first time or not.
         stories: URLs of known groups of stories, outside its own form, that it leads to.
         fresh_story: whether one of them was seen for the first time.
@@ -94,6 +99,7 @@ class Effects:
 
     worth: Worth
     is_double: bool = False
+    same_path: bool = False
     inside_new: int = 0
     inside_known: int = 0
     stories: Sequence[str] = ()
@@ -103,18 +109,23 @@ class Effects:
 
 def book(account: Account, page: Effects) -> None:
     """Enter *page* into *account*."""
-    is_tree = page.inside_new > 0 and page.inside_known <= _TREE_SHARE * page.inside_new
+    if account.is_cut:
+        # What was under way when it was cut changes nothing: its links were not followed.
+        return
+    crossing = max(0, page.inside_known - _WAY_BACK)
+    is_tree = page.inside_new > 0 and crossing <= _TREE_SHARE * page.inside_new
     account.fetched += 1
     account.trees += is_tree
     if page.is_double:
-        change = _DOUBLE
+        change = _SAME_PATH_DOUBLE if page.same_path else _DOUBLE
     elif page.worth is Worth.STORY:
         account.stories += 1
         endless = account.fetched > _LONG and account.trees > _TREE_OF_LONG * account.fetched
         change = _LEADS_NOWHERE if endless else _STORY
     elif page.worth is Worth.WEAK:
-        account.stories += not is_tree
-        change = _WEAK if is_tree else _WEAK_BUT_CROSSED
+        is_crossed = not is_tree and page.inside_known > 0
+        account.stories += is_crossed
+        change = _WEAK if is_tree else _WEAK_BUT_CROSSED * is_crossed
     elif page.worth is Worth.LIST:
         change = _of_list(account, page)
     elif page.worth is Worth.GONE:
@@ -122,6 +133,12 @@ def book(account: Account, page: Effects) -> None:
     else:
         change = _LEADS_NOWHERE if page.inside_new else 0.0
     account.credit = min(account.credit + change, MOST_CREDIT)
+
+
+def take_back(account: Account, *, same_path: bool) -> None:
+    """A story of the group is told at a shorter address: what it paid in is drawn again."""
+    account.stories = max(0, account.stories - 1)
+    account.credit += (_SAME_PATH_DOUBLE if same_path else _DOUBLE) - _STORY
 
 
 def _of_list(account: Account, page: Effects) -> float:

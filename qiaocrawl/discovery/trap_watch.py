@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from hashlib import blake2b
 
@@ -17,13 +17,14 @@ from qiaocrawl.discovery.trap_accounts import (
     Effects,
     Worth,
     book,
+    take_back,
 )
 from qiaocrawl.discovery.url_forms import NEW_BRANCH, section_of, url_forms
 from qiaocrawl.urls import canonical_host
 
 MAX_ACCOUNTS = 100_000
 MAX_DIGESTS = 200_000
-CUT = "trap"
+CUT = "barren"
 """What a group that was cut is counted under."""
 
 
@@ -78,7 +79,7 @@ class TrapWatch:
         self._first: dict[bytes, str] = {}
         self._changed: set[str] = set()
         self.counts: Counter[str] = Counter()
-        """Groups cut, and doubles found."""
+        """Groups ``cut``, ``doubles`` found, and waiting URLs that were ``closed``."""
 
     # --- judging ------------------------------------------------------------------------------
 
@@ -116,45 +117,57 @@ class TrapWatch:
         if not self._learns:
             return []
         with self._lock:
-            is_double, better = self._told_before(page)
+            other, is_double = self._told_before(page)
             forms = self._forms(page.url)
             before = [form for form in forms if self._is_cut(form)]
             for form in forms:
-                book(self._account(form), self._effects(form, forms[0], page, is_double))
+                effects = self._effects(form, forms[0], page)
+                if is_double:
+                    effects = replace(
+                        effects, is_double=True,
+                        # The folders of the program are not at fault.
+                        same_path="?" in form and _same_path(other, page.url),
+                    )  # fmt: skip
+                book(self._account(form), effects)
                 self._changed.add(form)
-            if better:
-                self._blame(better)
             cut = [form for form in forms if self._is_cut(form) and form not in before]
+            if other and not is_double:
+                cut += self._blame(other, page.url)
             self.counts["cut"] += len(cut)
             return cut
 
-    def _told_before(self, page: PageSeen) -> tuple[bool, str]:
-        """Whether the page only repeats another's, or else which longer address repeats it."""
+    def _told_before(self, page: PageSeen) -> tuple[str, bool]:
+        """Which other address tells the same, "" for none; whether this one is the double."""
         if not page.digest:
-            return False, ""
+            return "", False
         known = self._first.get(page.digest)
         if known is None:
             self._first[page.digest] = page.url
             if len(self._first) > MAX_DIGESTS:
                 del self._first[next(iter(self._first))]
-            return False, ""
+            return "", False
         if known == page.url:
-            return False, ""
+            return "", False
         self.counts["doubles"] += 1
         if len(page.url) >= len(known) or url_forms(known)[0] == url_forms(page.url)[0]:
-            return True, ""
+            return known, True
         self._first[page.digest] = page.url
-        return False, known
+        return known, False
 
-    def _blame(self, url: str) -> None:
-        """What was taken for a story at *url* is told at a shorter address."""
-        form = url_forms(url)[0]
-        account = self._account(form)
-        account.stories = max(0, account.stories - 1)
-        account.credit -= 3.0
-        self._changed.add(form)
+    def _blame(self, url: str, better: str) -> list[str]:
+        """What was taken for a story at *url* is told at *better*; the groups this cuts."""
+        cut: list[str] = []
+        same_path = _same_path(url, better)
+        for form in url_forms(url)[: 1 + same_path]:
+            account = self._account(form)
+            if not account.is_cut:
+                take_back(account, same_path=same_path)
+                self._changed.add(form)
+                if account.is_cut:
+                    cut.append(form)
+        return cut
 
-    def _effects(self, form: str, own: str, page: PageSeen, is_double: bool) -> Effects:
+    def _effects(self, form: str, own: str, page: PageSeen) -> Effects:
         new = known = 0
         unknown = fresh_story = False
         stories: list[str] = []
@@ -174,7 +187,10 @@ class TrapWatch:
                 fresh_story |= fresh
             elif fresh and not inside and (account is None or not account.fetched):
                 unknown = True
-        return Effects(page.worth, is_double, new, known, stories, fresh_story, unknown)
+        return Effects(
+            page.worth, inside_new=new, inside_known=known, stories=stories,
+            fresh_story=fresh_story, unknown=unknown,
+        )  # fmt: skip
 
     # --- accounts -----------------------------------------------------------------------------
 
@@ -237,7 +253,12 @@ class TrapWatch:
         """What the run's statistics say of it."""
         cut = sum(account.is_cut for account in self._accounts.values())
         return {"qiaocrawl/traps/groups_cut": cut, "qiaocrawl/traps/groups": len(self._accounts),
-                "qiaocrawl/traps/doubles": self.counts["doubles"]}
+                "qiaocrawl/traps/doubles": self.counts["doubles"],
+                "qiaocrawl/traps/urls_closed": self.counts["closed"]}
+
+
+def _same_path(one: str, other: str) -> bool:
+    return one.partition("?")[0] == other.partition("?")[0]
 
 
 def text_digest(title: str, body_digest: bytes) -> bytes:

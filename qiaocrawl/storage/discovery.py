@@ -9,6 +9,8 @@ from sqlalchemy import Connection
 
 from qiaocrawl.discovery.soft_404 import MissingPage
 from qiaocrawl.discovery.trap_watch import StoredAccount
+from qiaocrawl.items import Lease, Outcome
+from qiaocrawl.storage.lifecycle import complete
 from qiaocrawl.storage.statement import ListStatement, Statement
 from qiaocrawl.storage.values import clean_host, clean_text, clean_word, digest16
 
@@ -96,6 +98,17 @@ def load_missing_pages(c: Connection, *, since: float) -> list[MissingPage]:
         MissingPage(host, title, bytes(digest), int.from_bytes(bytes(simhash), "big"))
         for host, title, digest, simhash in rows
     ]
+
+
+def close_traps(
+    c: Connection, refused: Sequence[tuple[Lease, str]], *, now: float
+) -> None:
+    """Close the leases of *refused* as URLs of a trap, each with why; lost ones are left."""
+    for lease, why in sorted(refused, key=lambda one: one[0].url_id):
+        complete(
+            c, lease, outcome=Outcome.TRAP, reason=why, http_status=None, redirect_key=None,
+            now=now,
+        )
 
 
 def known_keys(c: Connection, keys: Sequence[bytes]) -> set[bytes]:

@@ -74,7 +74,7 @@ _REVIVE = Statement(
     "UPDATE url SET state = 0, outcome = NULL, reason = NULL, done_at = NULL, score = :score,"
     " depth = :depth, queue = :queue, topic_id = :topic_id, payload = :payload,"
     " run_id = :run_id, parent_key = :parent_key, anchor = :anchor, context = :context"
-    " WHERE id = :id AND state = 3 AND outcome = 'pruned'"
+    " WHERE id = :id AND state = 3 AND outcome IN ('pruned', 'trap')"
 )
 
 
@@ -89,7 +89,8 @@ def offer(
     candidate says ``rearm``; one that is leased or set aside is always left alone.
 
     A candidate that is ``pruned`` is stored as closed where it is new, and changes nothing
-    where it is known. One that is not pruned lets a URL wait that was pruned before.
+    where it is known. One that is not pruned lets a URL wait that was pruned before, or that
+    was closed as a trap's: nobody proposes what is one now.
 
     Raises:
         StorageError: a candidate's topic was never imported.
@@ -181,7 +182,7 @@ def _update(c: Connection, pairs: Sequence[tuple[Candidate, Any]], run_id: int |
     for one, (_key, row_id, state, score, depth, queue, topic, outcome) in pairs:
         if one.pruned:
             continue
-        if outcome == Outcome.PRUNED:
+        if outcome in (Outcome.PRUNED, Outcome.TRAP):
             revived.append({"id": row_id, **_row(c, one, run_id, 0.0)})
         elif state == State.PENDING:
             change = {
