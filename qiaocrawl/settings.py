@@ -38,7 +38,8 @@ DOWNLOAD_DELAY = 1.0
 DOWNLOAD_DELAY_JITTER = 0.5
 # Few connections a host; many hosts at once.
 CONCURRENT_REQUESTS_PER_DOMAIN = 2
-CONCURRENT_REQUESTS = 32
+# Room for good hosts beside 32 that hold two requests each until they time out.
+CONCURRENT_REQUESTS = 80
 # No Referer to other sites: URLs may carry tokens.
 REFERRER_POLICY = "same-origin"
 
@@ -101,6 +102,8 @@ DOWNLOADER_MIDDLEWARES = {
     "middlewares.guard.GuardMiddleware": 60,
     "middlewares.robots.RobotsMiddleware": 100,
     "middlewares.render.RenderMiddleware": 560,
+    # Scrapy unpacks at 590.
+    "middlewares.guard.EncodingsMiddleware": 595,
     # Scrapy's own downloads the public suffix list from the network.
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
     "middlewares.cookies.OfflineCookiesMiddleware": 700,

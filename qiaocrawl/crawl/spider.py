@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
-from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+)
 
 from qiaocrawl.backoff import backoff_seconds
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
@@ -45,6 +51,8 @@ if TYPE_CHECKING:
 # Times a URL waits for a busy host before it counts as a failure. With the default pauses (2,
 # 8, 32 s, then three counted tries) a host that stays away is given up after two minutes.
 _PATIENCE = 3
+# The host is at fault, not the page.
+_HOST_ERRORS = (CannotResolveHostError, DownloadConnectionRefusedError, DownloadTimeoutError)
 
 
 class FrontierSpider(Spider):
@@ -223,6 +231,11 @@ class FrontierSpider(Spider):
                 await self.finish(lease, Outcome.TOO_LARGE, reason)
             # A stopping crawl gives the lease back when it closes.
         else:
+            if isinstance(error, _HOST_ERRORS):
+                # Its other URLs would fail alike: they wait, and other hosts have the slots.
+                pause = await turns_of(self.crawler).park(_host_name(lease), 0.0)
+                self.worker.park(lease.host, pause)
+                self.count("politeness/parked")
             await self.try_again(lease, reason)
 
     # --- what went wrong behind the edge ------------------------------------------------
