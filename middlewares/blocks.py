@@ -10,7 +10,7 @@ from scrapy.exceptions import NotConfigured
 from qiaocrawl.access.blocks import BlockKind, BlockSign, find_block
 from qiaocrawl.crawl.access import access_of, host_of_request
 from qiaocrawl.crawl.another import another_try
-from qiaocrawl.crawl.spider import fetched_page
+from qiaocrawl.crawl.responses import fetched_page
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import BlockedError
 from qiaocrawl.items import Lease, Queue

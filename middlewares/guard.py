@@ -1,17 +1,21 @@
-"""Only http and https leave this machine, whoever proposed the URL (faults F-S5)."""
+"""What is not asked (other schemes, F-S5), and what is not unpacked (F-R1)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.httpobj import urlparse_cached
 
 from qiaocrawl.errors import AddressRefusedError
 
 if TYPE_CHECKING:
     from scrapy import Request
+    from scrapy.http import Response
 
 _SCHEMES = frozenset({"http", "https"})
+# Servers use one; each further one may blow up what the last one left.
+_MOST_ENCODINGS = 2
 
 
 class GuardMiddleware:
@@ -28,3 +32,15 @@ class GuardMiddleware:
             raise AddressRefusedError(f"scheme {parts.scheme!r} is not http or https")
         if "@" in parts.netloc:
             raise AddressRefusedError(f"URL of {parts.hostname} carries credentials")
+
+
+class EncodingsMiddleware:
+    """Stands before the unpacking, whose limit counts the last result only."""
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Raise IgnoreRequest for a body packed more than twice; a crawl calls it too large."""
+        lines = response.headers.getlist("Content-Encoding")
+        names = [name for line in lines for name in line.split(b",") if name.strip()]
+        if len(names) > _MOST_ENCODINGS:
+            raise IgnoreRequest(f"{len(names)} content encodings, one upon the other")
+        return response

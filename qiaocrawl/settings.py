@@ -38,7 +38,8 @@ DOWNLOAD_DELAY = 1.0
 DOWNLOAD_DELAY_JITTER = 0.5
 # Few connections a host; many hosts at once.
 CONCURRENT_REQUESTS_PER_DOMAIN = 2
-CONCURRENT_REQUESTS = 32
+# Room for good hosts beside 32 that hold two requests each until they time out.
+CONCURRENT_REQUESTS = 80
 # No Referer to other sites: URLs may carry tokens.
 REFERRER_POLICY = "same-origin"
 
@@ -110,13 +111,15 @@ DOWNLOADER_MIDDLEWARES = {
     "middlewares.render.RenderMiddleware": 560,
     # Reads pages: after they are unpacked (590).
     "middlewares.blocks.BlockMiddleware": 585,
-    # Chooses the cookie jar too, so before the cookies; Scrapy's proxy middleware is at 750.
-    "middlewares.proxy.ProxyMiddleware": 695,
+    # Scrapy unpacks at 590.
+    "middlewares.guard.EncodingsMiddleware": 595,
     # Scrapy's own lets token headers and posted bodies follow a redirect to other origins.
     "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
     "middlewares.redirect.SafeRedirectMiddleware": 600,
     # Below cookies, whose jar it chooses; QIAO_SESSIONS.
     "middlewares.session.SessionMiddleware": 690,
+    # Chooses the cookie jar too, so before the cookies; Scrapy's proxy middleware is at 750.
+    "middlewares.proxy.ProxyMiddleware": 695,
     # Scrapy's own downloads the public suffix list from the network.
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
     "middlewares.cookies.OfflineCookiesMiddleware": 700,

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from qiaocrawl.access.blocks import BlockKind, BlockSign
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadTimeoutError,
+)
+
 from qiaocrawl.backoff import backoff_seconds
 from qiaocrawl.crawl.access import access_of
 from qiaocrawl.crawl.host_use import FOREVER
+from qiaocrawl.crawl.turns import turns_of
 from qiaocrawl.errors import BlockedError, ProxiesRestError, ProxyError, RobotsUnreachableError
-from qiaocrawl.items import AnswerState, Outcome
+from qiaocrawl.items import Outcome
 
 if TYPE_CHECKING:
     from qiaocrawl.access.health import Strike
     from qiaocrawl.crawl.spider import FrontierSpider
-    from qiaocrawl.items import Lease, SearchAnswer
+    from qiaocrawl.items import Lease
 
 _HOST_IS_THERE = ("IgnoreRequest: HTTP", "ProxyError:", "ProxiesRestError:")
-_NOT_ANSWERED = (AnswerState.BLOCKED, AnswerState.DECOY)
+_NOBODY_THERE = (CannotResolveHostError, DownloadConnectionRefusedError, DownloadTimeoutError)
 
 
 class HostCare:
@@ -55,7 +62,7 @@ class HostCare:
         self._rest(lease.host, pause, str(error), give_up=strike.give_up)
         self._spider.worker.give_back(lease, str(error))
 
-    def silent(self, lease: Lease, error: BaseException | None) -> None:
+    async def silent(self, lease: Lease, error: BaseException | None) -> None:
         """No answer came from the host of *lease*: after a few in a row it rests."""
         # An error of robots.txt names what it comes from.
         served = any(name in str(error) for name in _HOST_IS_THERE)
@@ -63,16 +70,11 @@ class HostCare:
         told = lease.failures and not isinstance(error, RobotsUnreachableError)
         if not (served or told or isinstance(error, ProxyError)):
             self._apply(lease.host, self._desk.silent(lease.host), "no answer")
-
-    def searched(self, lease: Lease, answer: SearchAnswer) -> None:
-        """An engine answered, or blocked: blocked by the first sign, decoys are taken as such."""
-        if answer.state not in _NOT_ANSWERED:
-            self._desk.answered(lease.host)
-            return
-        kind = BlockKind.CAPTCHA if answer.state is AnswerState.BLOCKED else BlockKind.EMPTY
-        self._desk.counts[f"blocks/engine_{answer.state}"] += 1
-        strike = self._desk.struck(lease.host, BlockSign(kind, answer.message))
-        self._apply(lease.host, strike, answer.message)
+        if isinstance(error, _NOBODY_THERE):
+            # Its other URLs would fail alike: they wait, and other hosts have the slots.
+            pause = await turns_of(self._spider.crawler).park(host_name(lease), 0.0)
+            self._spider.worker.park(lease.host, pause)
+            self._spider.count("politeness/parked")
 
     def _apply(self, host: str, strike: Strike | None, reason: str) -> None:
         if strike is not None:
@@ -86,3 +88,8 @@ class HostCare:
             self._spider.logger.warning("%s rests for %.0f s: %s", host, seconds, reason)
         self._spider.worker.park(host, seconds)
         self._spider.count("politeness/parked")
+
+
+def host_name(lease: Lease) -> str:
+    """The host of *lease* as turns know it: without a port."""
+    return urlsplit(lease.url).hostname or ""

@@ -7,14 +7,14 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
 from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
 
 from qiaocrawl.backoff import backoff_seconds
-from qiaocrawl.crawl.care import HostCare
+from qiaocrawl.crawl.care import HostCare, host_name
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
+from qiaocrawl.crawl.responses import fetched_page
 from qiaocrawl.crawl.turns import turns_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import (
@@ -50,12 +50,10 @@ if TYPE_CHECKING:
     from qiaocrawl.site_discovery import SiteDiscovery
 
 
-# What would let others in as the account that fetched a page; kept nowhere but in its jar.
-_NOT_KEPT = frozenset({"set-cookie", "set-cookie2"})
-
 # Times a URL waits for a busy host before it counts as a failure. With the default pauses (2,
 # 8, 32 s, then three counted tries) a host that stays away is given up after two minutes.
 _PATIENCE = 3
+# The host is at fault, not the page.
 
 
 class FrontierSpider(Spider):
@@ -186,7 +184,7 @@ class FrontierSpider(Spider):
         self.count("pages")
         page = fetched_page(response)
         if page.status not in BUSY_STATUSES:
-            await turns_of(self.crawler).answered(_host_name(lease))
+            await turns_of(self.crawler).answered(host_name(lease))
         decision = self.judge(page)
         if decision is None:
             yield self.page_item(lease, page)
@@ -246,7 +244,7 @@ class FrontierSpider(Spider):
         elif isinstance(error, StorageError):
             self.worker.stop("storage_error", error)
         elif isinstance(error, RobotsUnreachableError):
-            self.care.silent(lease, error)
+            await self.care.silent(lease, error)
             await self.leave_host_alone(lease, str(error), error.retry_seconds)
         elif isinstance(error, SessionRestError):
             self.wait_for_session(lease, error)
@@ -265,7 +263,7 @@ class FrontierSpider(Spider):
         elif isinstance(error, BrowserLostError):
             await self._abandon(lease, failure)
         else:
-            self.care.silent(lease, error)
+            await self.care.silent(lease, error)
             await self.try_again(lease, reason)
 
     # --- what went wrong behind the edge ------------------------------------------------
@@ -325,7 +323,7 @@ class FrontierSpider(Spider):
         Each URL is patient a few times; a host that stays busy is a failing one then.
         """
         waited = self.waited[lease.url_id] = self.waited.get(lease.url_id, 0) + 1
-        pause = await turns_of(self.crawler).park(_host_name(lease), seconds)
+        pause = await turns_of(self.crawler).park(host_name(lease), seconds)
         self.worker.park(lease.host, pause)
         self.count("politeness/parked")
         if waited <= _PATIENCE:
@@ -358,28 +356,3 @@ class FrontierSpider(Spider):
     def count(self, name: str, by: int = 1) -> None:
         """Count under ``qiaocrawl/``."""
         self.crawler.stats.inc_value(f"qiaocrawl/{name}", by)
-
-
-def _host_name(lease: Lease) -> str:
-    """The host of *lease* as turns know it: without a port."""
-    return urlsplit(lease.url).hostname or ""
-
-
-def fetched_page(response: Response) -> FetchedPage:
-    """Our record of *response*; the only place that reads one."""
-    headers = tuple(
-        (lower, value.decode("latin-1"))
-        for name, values in response.headers.items()
-        if (lower := name.decode("latin-1").lower()) not in _NOT_KEPT
-        for value in values
-    )
-    return FetchedPage(
-        url=response.url,
-        final_url=response.url,
-        # A hostile status line may hold any number.
-        status=response.status if 0 <= response.status <= 999 else 0,
-        headers=headers,
-        body=response.body,
-        fetched_at=datetime.fromtimestamp(time.time(), UTC),
-        truncated="dataloss" in response.flags,
-    )

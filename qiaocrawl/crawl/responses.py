@@ -1,0 +1,35 @@
+"""Scrapy's responses as our records."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from qiaocrawl.items import FetchedPage
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+
+# What would let others in as the account that fetched a page; kept nowhere but in its jar.
+_NOT_KEPT = frozenset({"set-cookie", "set-cookie2"})
+
+
+def fetched_page(response: Response) -> FetchedPage:
+    """Our record of *response*; the only place that reads one."""
+    headers = tuple(
+        (lower, value.decode("latin-1"))
+        for name, values in response.headers.items()
+        if (lower := name.decode("latin-1").lower()) not in _NOT_KEPT
+        for value in values
+    )
+    return FetchedPage(
+        url=response.url,
+        final_url=response.url,
+        # A hostile status line may hold any number.
+        status=response.status if 0 <= response.status <= 999 else 0,
+        headers=headers,
+        body=response.body,
+        fetched_at=datetime.fromtimestamp(time.time(), UTC),
+        truncated="dataloss" in response.flags,
+    )
