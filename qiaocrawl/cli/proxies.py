@@ -9,7 +9,6 @@ import urllib.error
 import urllib.request
 from http.client import HTTPException
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import typer
 from rich.markup import escape
@@ -18,7 +17,7 @@ from qiaocrawl.access.proxies import Proxy, parse_proxy
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
 from qiaocrawl.cli.output import folding_table, table_console
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.guard import Allowance, is_public_address
+from qiaocrawl.guard import Allowance, Origin, is_public_address
 from qiaocrawl.identity import default_user_agent
 from qiaocrawl.options import Options
 from qiaocrawl.storage import proxies as stored
@@ -102,7 +101,7 @@ def check(
             found = _through(row.with_password(os.environ), target)
         except ValueError as error:
             found = str(error)
-        good += found.startswith("HTTP 2") or found.startswith("HTTP 404")
+        good += found.startswith(("HTTP 2", "HTTP 404"))
         table.add_row(row.proxy.origin, escape(found), f"{time.monotonic() - begun:.2f}")
     table_console().print(table)
     typer.echo(f"可用 usable for {target}: {good}")
@@ -133,12 +132,11 @@ def _target(url: str) -> str:
     canonical = canonical_url(url)
     if canonical is None:
         raise ConfigError(f"{url!r} is no http or https address")
-    parts = urlsplit(canonical)
-    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    origin = Origin.of(canonical)
     options = Options.from_environment()
-    if not Allowance.parse(options["QIAO_ALLOW_ADDRESSES"]).permits(host, port):
-        _require_public(host, resolved_there=options["QIAO_PROXY_RESOLVES"])
-    return f"{parts.scheme}://{parts.netloc}/robots.txt"
+    if not Allowance.parse(options["QIAO_ALLOW_ADDRESSES"]).permits(origin):
+        _require_public(origin.host, resolved_there=options["QIAO_PROXY_RESOLVES"])
+    return f"{origin}/robots.txt"
 
 
 def _require_public(host: str, *, resolved_there: bool) -> None:
