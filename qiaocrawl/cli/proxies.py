@@ -9,6 +9,7 @@ import urllib.error
 import urllib.request
 from http.client import HTTPException
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 from rich.markup import escape
