@@ -49,10 +49,24 @@ def plan(
     hosts = list(dict.fromkeys(hosts))
     grouping = [one for one in engines if fold_synonyms and one.supports_any]
     plain = [one for one in engines if one not in grouping]
+    parts = []
     for some, joined in ((plain, False), (grouping, True)):
-        if some:
-            groups = group_terms(pack.terms, joined=joined)[:max_terms]
-            yield from _plan(pack.name, groups, hosts, some, period)
+        groups = group_terms(pack.terms, joined=joined)[:max_terms]
+        questions = _plan(pack.name, groups, hosts, some, period) if some else iter(())
+        parts.append(_placed(questions, len(groups) * _questions_a_term(some, hosts)))
+    for _, query in heapq.merge(*parts, key=lambda placed: placed[0]):
+        yield query
+
+
+def _placed(questions: Iterator[Query], count: int) -> Iterator[tuple[float, Query]]:
+    """About *count* questions, evenly spread over [0, 1]."""
+    for number, query in enumerate(questions):
+        yield (number + 0.5) / count, query
+
+
+def _questions_a_term(engines: Sequence[EngineDefinition], hosts: Sequence[str]) -> int:
+    everywhere = int(EVERYWHERE in hosts)
+    return sum(len(hosts) if engine.supports_site else everywhere for engine in engines)
 
 
 def _plan(

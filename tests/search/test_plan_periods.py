@@ -30,9 +30,9 @@ def _engine(supports: Any) -> EngineDefinition:
     return cast(EngineDefinition, SimpleNamespace(supports_period=supports))
 
 
-NAMED = _engine(lambda period: period in LAST_PERIODS)
-DAYS = _engine(True)
-NONE = _engine(False)
+NAMED = _engine(lambda period: period in ("", *LAST_PERIODS))
+DAYS = _engine(lambda period: True)
+NONE = _engine(lambda period: not period)
 
 
 def test_an_engine_of_last_periods_is_asked_for_ever_shorter_ones() -> None:

@@ -13,23 +13,21 @@ from hypothesis import strategies as st
 from qiaocrawl.items import Query
 from qiaocrawl.search.definition import load_definitions
 from qiaocrawl.search.plan import EVERYWHERE, plan
-from qiaocrawl.search.records import EngineDefinition
+from qiaocrawl.search.records import AnyOf, EngineDefinition, PeriodRules
 from qiaocrawl.topic.pack import Site, Term, TopicPack
 
 DEFINITIONS = load_definitions()
-SITED = [DEFINITIONS["bing"], DEFINITIONS["baidu"], DEFINITIONS["sogou"]]
+SITED = [
+    replace(DEFINITIONS[name], any_of=AnyOf(), period=PeriodRules())
+    for name in ("bing", "baidu", "sogou")
+]
 
 
 class _Dated(EngineDefinition):
     """An engine that can be asked for periods."""
 
-    supports_period = True
-
-
-class _Grouping(EngineDefinition):
-    """An engine with OR-groups."""
-
-    supports_any = True
+    def supports_period(self, period: str) -> bool:
+        return True
 
 
 def _as(kind: type[EngineDefinition], name: str) -> EngineDefinition:
@@ -37,7 +35,8 @@ def _as(kind: type[EngineDefinition], name: str) -> EngineDefinition:
     return kind(**{**values, "name": name})
 
 
-DATED, GROUPING = _as(_Dated, "dated"), _as(_Grouping, "grouping")
+DATED = _as(_Dated, "dated")
+GROUPING = replace(SITED[0], name="grouping", any_of=AnyOf("({terms})", " OR ", 10))
 SITELESS = replace(DEFINITIONS["sogou"], name="plain", site_query="", site_parameters="")
 
 
@@ -157,6 +156,7 @@ def test_synonyms_are_one_question_where_the_engine_has_groups() -> None:
     assert by_engine["grouping"] == [("海外侨胞", ("侨胞",)), ("華僑", ("华侨",)), ("侨乡", ())]
     assert [term for term, _ in by_engine["bing"]] == ["海外侨胞", "華僑", "侨胞", "侨乡"]
     assert not any(also for _, also in by_engine["bing"])
+    assert [query.engine for query in grouped[:4]] == ["bing", "grouping"] * 2
     alone = _planned(words, [], [GROUPING], fold_synonyms=False)
     assert not any(query.also for query in alone)
 
