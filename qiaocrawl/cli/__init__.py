@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from qiaocrawl import __version__
-from qiaocrawl.cli import db, dedup, demo, extractors, ontology, topic
+from qiaocrawl.cli import db, dedup, demo, engines, extractors, ontology, topic
 from qiaocrawl.cli import export as export_command
 from qiaocrawl.cli import extract as extract_command
 from qiaocrawl.cli import reprocess as reprocess_command
@@ -26,6 +26,7 @@ app.add_typer(topic.app, name="topic")
 app.add_typer(db.app, name="db")
 app.add_typer(dedup.app, name="dedup")
 app.add_typer(demo.app, name="demo")
+app.add_typer(engines.app, name="engines")
 app.add_typer(extractors.app, name="extractors")
 app.add_typer(ontology.app, name="ontology")
 app.command("export")(export_command.export)
