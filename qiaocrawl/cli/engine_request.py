@@ -12,7 +12,7 @@ import ssl
 import zlib
 from dataclasses import dataclass
 from typing import cast
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from qiaocrawl.errors import AddressRefusedError
 from qiaocrawl.guard import Allowance, is_public_address
@@ -44,9 +44,10 @@ def send(request: EngineRequest, options: Options) -> EngineReply:
         http.client.HTTPException: what it sends is no HTTP.
     """
     parts = urlsplit(request.url)
-    host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
-    connection = _connection(parts.scheme, host, _address(host, port, options))
+    connection = _connection(parts.scheme, parts.hostname or "", _address(request.url, options))
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    # What a definition's own text holds beside the encoded words of the query.
+    target = quote(target, safe="%/?&=+:,;@!$'()*~[]|-._")
     headers = {
         "Host": parts.netloc, "User-Agent": default_user_agent(),
         "Accept-Encoding": "gzip, deflate", "Connection": "close", **dict(request.headers),
@@ -61,15 +62,15 @@ def send(request: EngineRequest, options: Options) -> EngineReply:
         connection.close()
 
 
-def _address(host: str, port: int, options: Options) -> tuple[str, int]:
+def _address(url: str, options: Options) -> tuple[str, int]:
     """The checked address and port to connect to; demo hosts live on the demo's server."""
+    scheme, host, port = _origin(url)
     demo: str = options["QIAO_DEMO"]
     if demo and host.endswith(_DEMO_SUFFIX):
         parts = urlsplit(f"//{demo}")
         return parts.hostname or "", parts.port or _PORTS["http"]
     allowance = Allowance.parse(options["QIAO_ALLOW_ADDRESSES"])
-    own = urlsplit(options["QIAO_SEARXNG_URL"])
-    is_own = (own.hostname, own.port or _PORTS.get(own.scheme, 0)) == (host, port)
+    is_own = _origin(options["QIAO_SEARXNG_URL"]) == (scheme, host, port)
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = [cast("str", entry[4][0]) for entry in found]
     # One private address among public ones is one too many.
@@ -81,6 +82,11 @@ def _address(host: str, port: int, options: Options) -> tuple[str, int]:
                     "QIAO_ALLOW_ADDRESSES can name it"
                 )
     return addresses[0], port
+
+
+def _origin(url: str) -> tuple[str, str, int]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0)
 
 
 def _connection(scheme: str, host: str, address: tuple[str, int]) -> http.client.HTTPConnection:

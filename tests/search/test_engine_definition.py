@@ -98,6 +98,7 @@ def test_folder_that_is_not_there() -> None:
         ("[hits]", '[site]\nquery = "site:{site}"\n[hits]', "site.query: must hold {term}"),
         ("[hits]", "[headers]\nA = 1\n[hits]", "headers.A: must be a text of one line, got 1"),
         ("[hits]", '[headers]\nA = "b\\nC: d"\n[hits]', "headers.A: must be a text of one line"),
+        ("[hits]", '[headers]\nA = "侨"\n[hits]', "headers.A: must be ASCII, got '侨'"),
         ("[hits]", '[status_hints]\nx = "y"\n[hits]', "status_hints.x: must be an HTTP status"),
         ("[hits]", 'query_charset = "klingon"\n[hits]', "query_charset: must be a charset"),
         ("[hits]", 'base_url = "mini.test"\n[hits]', "base_url: must begin with http://"),
@@ -169,8 +170,9 @@ def test_base_url_is_needed_and_kept() -> None:
     own = searxng.at("http://127.0.0.1:8888/searx/")
     assert request_url(own, query).startswith("http://127.0.0.1:8888/searx/search?q=%E4%BE%A8&")
     assert own.host == "127.0.0.1"
-    with pytest.raises(ConfigError, match="must begin with http:// or https://, got 'searx'"):
-        searxng.at("searx")
+    for wrong in ("searx", "http://[", "http://searx.test:x", "http://searx.test:0"):
+        with pytest.raises(ConfigError, match="must begin with http:// or https://, got"):
+            searxng.at(wrong)
     with pytest.raises(ConfigError, match="'baidu' has a fixed address"):
         load_definitions()["baidu"].at("http://a.test")
 
