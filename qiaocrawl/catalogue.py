@@ -81,6 +81,7 @@ class Catalogue:
         return load_definitions(
             self._options["QIAO_ENGINES_DIR"] or None,
             base_urls={"searxng": self._options["QIAO_SEARXNG_URL"]},
+            region=self._options["QIAO_SEARCH_REGION"],
         )
 
     def engine(self, name: str) -> EngineDefinition:

@@ -10,6 +10,7 @@ from qiaocrawl.discovery.reading import FEED_TAG, SITEMAP_TAG
 from qiaocrawl.discovery.rules import LinkRules, entrance_payload
 from qiaocrawl.frontier import PRUNED, SEED_SCORE, Visit
 from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis, Queue
+from qiaocrawl.search.wrapped import ASKED_SITE
 from qiaocrawl.storage.url_aliases import AS_IS, AS_WRITTEN
 from qiaocrawl.storage.waiting import HOPS
 from qiaocrawl.urls import host_of, in_site, url_key
@@ -203,7 +204,9 @@ def follow_redirect(lease: Lease, target: str, policy: FollowPolicy) -> Candidat
     outside = lease.queue is Queue.SITE and not policy.covers(link.host)
     if outside or hops > MAX_REDIRECTS:
         return None
-    kept = {name: value for name, value in lease.payload.items() if name == _PART_OF}
+    kept = {
+        name: value for name, value in lease.payload.items() if name in (_PART_OF, ASKED_SITE)
+    }
     return Candidate(
         url=link.url, key=link.key, host=link.host, queue=lease.queue, topic=lease.topic,
         score=lease.score, depth=lease.depth, parent=lease.key, anchor=lease.anchor,

@@ -64,6 +64,9 @@ OPTIONS: tuple[Option, ...] = (
            "Folder of engine definitions that add to or override the shipped ones.", text),
     Option("QIAO_SEARXNG_URL", "", "URL",
            "Base address of the operator's own SearXNG, for the engine `searxng`.", text),
+    Option("QIAO_SEARCH_REGION", "", "region",
+           "Region engines are asked for, such as zh-CN, zh-HK, zh-TW or en-US; an engine that "
+           "does not know it, and empty, leave each engine its own.", text),
     Option("QIAO_SEARCH_MAX_PAGES", 3, "pages",
            "Result pages asked for one keyword x site x engine.", count(1, 50)),
     Option("QIAO_SEARCH_REPEAT_HOURS", 20.0, "hours",

@@ -8,6 +8,8 @@ from dataclasses import asdict, replace
 
 from qiaocrawl.items import Candidate, Hit, Lease, Link, Query, Queue
 from qiaocrawl.search import EngineDefinition, EngineRequest, query_url, request_for
+from qiaocrawl.search.signs import is_on_site
+from qiaocrawl.search.wrapped import ASKED_SITE
 from qiaocrawl.urls import host_of, url_key
 
 
@@ -62,6 +64,13 @@ def hit_candidates(
         Candidate(
             url=link.url, key=link.key, host=link.host, queue=Queue.PAGES, topic=topic,
             score=1.0 / (1 + position), parent=lease.key, anchor=hit.title, context=hit.snippet,
+            payload=_asked_site(lease, link),
         )
         for position, (hit, link) in enumerate(hits)
     ]
+
+
+def _asked_site(lease: Lease, link: Link) -> dict[str, object]:
+    """For a hit that is still a link of the engine: where it must lead in the end."""
+    site = str(lease.payload.get("site", ""))
+    return {ASKED_SITE: site} if site and not is_on_site(link.url, site) else {}

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from qiaocrawl import __version__
 from qiaocrawl.cli import coverage as coverage_command
-from qiaocrawl.cli import db, dedup, demo, extractors, ontology, proxies, session, topic
+from qiaocrawl.cli import db, dedup, demo, engines, extractors, ontology, proxies, session, topic
 from qiaocrawl.cli import export as export_command
 from qiaocrawl.cli import extract as extract_command
 from qiaocrawl.cli import reprocess as reprocess_command
@@ -27,6 +27,7 @@ app.add_typer(topic.app, name="topic")
 app.add_typer(db.app, name="db")
 app.add_typer(dedup.app, name="dedup")
 app.add_typer(demo.app, name="demo")
+app.add_typer(engines.app, name="engines")
 app.add_typer(extractors.app, name="extractors")
 app.add_typer(ontology.app, name="ontology")
 app.add_typer(session.app, name="session")

@@ -9,7 +9,6 @@ from qiaocrawl.items import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.search.documents import Document, parse_document
 from qiaocrawl.search.reading import PageHits, read_hits
 from qiaocrawl.search.records import EngineDefinition, Signal
-from qiaocrawl.search.request import request_url
 from qiaocrawl.search.signs import (
     COMMON_BLOCK_WORDS,
     COMMON_CHECK_PATHS,
@@ -101,7 +100,7 @@ def _by_document(
         return _blocked(definition, query, document) or SearchAnswer(
             AnswerState.ERROR, message=reason
         )
-    page = read_hits(definition, document, query, request_url(definition, query))
+    page = read_hits(definition, document, query, definition.address)
     kept = _answering(definition, query, page.hits)
     if page.hits and (sign := found_sign(signals.decoy, document, _terms(query))):
         return SearchAnswer(AnswerState.DECOY, message=sign)

@@ -215,13 +215,21 @@ class EngineDefinition:
 
     def wraps(self, url: str) -> bool:
         """Whether *url* is a link of this engine that only the engine itself can resolve."""
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            return False
         return any(
             rule.by in ("header", "script")
             and parts.hostname == rule.host
             and parts.path.startswith(rule.path)
             for rule in self.unwrap
         )
+
+    @property
+    def address(self) -> str:
+        """Its URL without query: what links of its pages are relative to."""
+        return self.url.replace("{base}", self.base_url).partition("?")[0]
 
     @property
     def host(self) -> str:
@@ -234,8 +242,12 @@ class EngineDefinition:
         Raises:
             ConfigError: *base_url* is no http(s) URL, or the engine stands at a fixed address.
         """
-        parts = urlsplit(base_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        try:
+            parts = urlsplit(base_url)
+            is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:
+            is_address = False
+        if not is_address:
             raise ConfigError(
                 f"base URL of engine {self.name!r} must begin with http:// or https://,"
                 f" got {base_url!r}"

@@ -153,6 +153,8 @@ def _headers(headers: TableReader) -> tuple[tuple[str, str], ...]:
     for name, value in headers.items():
         if not isinstance(value, str) or not value.isprintable():
             headers.fault(name, f"must be a text of one line, got {value!r}")
+        elif not (name + value).isascii():
+            headers.fault(name, f"must be ASCII, got {value!r}")
         else:
             found.append((name, value))
     return tuple(found)

@@ -74,7 +74,8 @@ def test_folder_that_is_not_there() -> None:
     ("old", "new", "fault"),
     [
         ('kind = "scraped"', 'kind = "paid"', "kind: must be one of scraped, service, got 'paid'"),
-        ('format = "html"', 'format = "xml"', "format: must be one of html, json, scripts, got 'xml'"),
+        ('format = "html"', 'format = "xml"',
+         "format: must be one of html, json, scripts, got 'xml'"),
         ('title = "Mini"', "", "title: must be given"),
         ('title = "Mini"', "title = 3", "title: must be a text, got 3"),
         ('title = "Mini"', 'titel = "Mini"', "titel: unknown key; did you mean 'title'?"),
@@ -82,7 +83,8 @@ def test_folder_that_is_not_there() -> None:
         ('name = "mini"', 'name = "Mini!"', "name: must be of a-z, 0-9 and _"),
         ("https://mini.test", "ftp://mini.test", "url: must begin with http://"),
         ("{query}", "x", "url: must hold {query} or {term}"),
-        ("{page}", "{pgae}", "url: may hold {base}, {query}, {term}, {site}, {page}, {offset}, {region}"),
+        ("{page}", "{pgae}",
+         "url: may hold {base}, {query}, {term}, {site}, {page}, {offset}, {region}"),
         ('link = "a::attr(href)"', "", "hits.link: must be given"),
         ('each = "li"', 'each = "li["', "hits.each: must be CSS or 'xpath:…', got 'li['"),
         ('each = "li"', 'each = "xpath://li["', "hits.each: must be CSS or 'xpath:…'"),
@@ -96,6 +98,7 @@ def test_folder_that_is_not_there() -> None:
         ("[hits]", '[site]\nquery = "site:{site}"\n[hits]', "site.query: must hold {term}"),
         ("[hits]", "[headers]\nA = 1\n[hits]", "headers.A: must be a text of one line, got 1"),
         ("[hits]", '[headers]\nA = "b\\nC: d"\n[hits]', "headers.A: must be a text of one line"),
+        ("[hits]", '[headers]\nA = "侨"\n[hits]', "headers.A: must be ASCII, got '侨'"),
         ("[hits]", '[status_hints]\nx = "y"\n[hits]', "status_hints.x: must be an HTTP status"),
         ("[hits]", 'query_charset = "klingon"\n[hits]', "query_charset: must be a charset"),
         ("[hits]", 'base_url = "mini.test"\n[hits]', "base_url: must begin with http://"),
@@ -167,8 +170,9 @@ def test_base_url_is_needed_and_kept() -> None:
     own = searxng.at("http://127.0.0.1:8888/searx/")
     assert request_url(own, query).startswith("http://127.0.0.1:8888/searx/search?q=%E4%BE%A8&")
     assert own.host == "127.0.0.1"
-    with pytest.raises(ConfigError, match="must begin with http:// or https://, got 'searx'"):
-        searxng.at("searx")
+    for wrong in ("searx", "http://[", "http://searx.test:x", "http://searx.test:0"):
+        with pytest.raises(ConfigError, match="must begin with http:// or https://, got"):
+            searxng.at(wrong)
     with pytest.raises(ConfigError, match="'baidu' has a fixed address"):
         load_definitions()["baidu"].at("http://a.test")
 

@@ -104,7 +104,8 @@ def test_period_an_engine_cannot_ask_for() -> None:
 
 
 @pytest.mark.parametrize(
-    "period", ["fortnight", "2026-02-01/2026-01-01", "2026-01-01/2026-01-01", "2026-02-30/2026-03-01"]
+    "period",
+    ["fortnight", "2026-02-01/2026-01-01", "2026-01-01/2026-01-01", "2026-02-30/2026-03-01"],
 )
 def test_period_that_is_none(period: str) -> None:
     with pytest.raises(ConfigError, match="period must be day, week, month, year or like"):

@@ -251,6 +251,72 @@ def test_selectors_that_give_no_elements(path: str) -> None:
     assert _ask(_page(HIT), engine=as_title).hits[0].title
 
 
+@pytest.mark.parametrize(
+    ("said", "total"),
+    [
+        ("约 48,300 个结果", 48300), ("第 11-20 条，共 1,200 条", 1200), ("约1.2万个", 12000),
+        ("找到3亿条", 300_000_000), ("0", None), ("没有数字", None), ("9" * 400, 10**15 - 1),
+    ],
+)  # fmt: skip
+def test_total(said: str, total: int | None) -> None:
+    engine = replace(MINI, total=("i.none", "b.count"))
+    body = _page(HIT, extra=f"<b class=count>{said}</b>")
+    assert _ask(body, engine=engine).total == total
+    assert _ask(body).total is None
+
+
+def test_a_total_smaller_than_the_hits_is_none() -> None:
+    engine = replace(MINI, total=("b",))
+    body = _page(HIT, ("https://a.test/2", "侨胞又"), extra="<b>1 条</b>")
+    assert _ask(body, engine=engine).total is None
+
+
+def test_signs_of_a_decoy_and_signs_that_count_alone() -> None:
+    signals = replace(
+        MINI.signals,
+        decoy=(Signal("text", words=("已为您显示",)),),
+        empty=(Signal("text", words=("就这些",), alone=True),),
+    )
+    engine = replace(MINI, signals=signals)
+    assert _ask(_page(HIT, extra="已为您显示其他结果"), engine=engine).state is AnswerState.DECOY
+    assert _ask("<p>就这些</p>", engine=engine).state is AnswerState.EMPTY
+    off = _page(("https://a.test/1", "天气"), extra="就这些")
+    assert _ask(off, engine=engine).state is AnswerState.DECOY
+
+
+def test_synonyms_answer_too() -> None:
+    body = _page(("https://a.test/1", "归国华人座谈"))
+    query = Query("t", "侨胞", "", "mini", also=("华人",))
+    assert read_answer(MINI, query, 200, {}, body.encode()).state is AnswerState.HIT
+    checked = "<title>请稍候</title>" + body
+    blocked = Query("t", "侨胞", "", "mini", also=("请稍候", "华人"))
+    assert read_answer(MINI, blocked, 200, {}, checked.encode()).state is AnswerState.HIT
+
+
+def test_a_link_still_wrapped_counts_as_on_the_site_and_others_of_the_engine_do_not() -> None:
+    rule = Unwrap("header", host="mini.test", path="/link")
+    body = _page(("/link?1", "侨胞一"), ("/help", "侨胞二"))
+    answer = _ask(body, site="a.test", engine=replace(MINI, unwrap=(rule,)))
+    assert [hit.url for hit in answer.hits] == ["https://mini.test/link?1"]
+    assert answer.message == "1 off the asked site"
+
+
+def test_an_entry_without_a_link_is_no_hit() -> None:
+    assert _ask("<li><a>侨胞</a></li>").state is AnswerState.LAYOUT_CHANGED
+
+
+def test_hostile_pages_are_bounded() -> None:
+    many = _page(*((f"https://a.test/{n}", "侨胞") for n in range(500)))
+    assert len(_ask(many).hits) == 200
+    long = _page(("https://a.test/1", "侨" * 100_000), extra="<p>" + "胞" * 100_000)
+    hit = _ask(long, term="侨").hits[0]
+    assert len(hit.title) == 300
+    nested = "".join(f'<li><a href="https://a.test/{n}">侨胞{n}</a><ol>' for n in range(300))
+    assert 1 <= len(_ask(nested).hits) <= 3
+    data = {"results": [{"url": f"https://a.test/{n}", "title": "侨胞"} for n in range(500)]}
+    assert len(_ask(json.dumps(data), engine=ENGINES["searxng"]).hits) == 200
+
+
 # --- the JSON interface ------------------------------------------------------
 
 

@@ -45,7 +45,8 @@ def test_which_links_are_wrapped(url: str, wraps: bool) -> None:
         "<script>window.location.replace('%s');</script>",
         '<script>var a=1;location.href = "%s"</script>',
         '<script>top.location="%s"</script>',
-        '<script>window.location.assign( "https:\\/\\/www.minqiao.test\\/info\\/1021\\/4410.htm?a=1\\u0026b=2" )</script>',
+        '<script>window.location.assign( "https:\\/\\/www.minqiao.test\\/info\\/1021\\/'
+        '4410.htm?a=1\\u0026b=2" )</script>',
         '<html><head><meta http-equiv=Refresh content="1; url=%s"></head></html>',
     ],
 )  # fmt: skip

@@ -1,0 +1,181 @@
+"""``qiaocrawl engines …``: the search engines there are, and whether they still answer as known."""
+
+from __future__ import annotations
+
+import http.client
+import os
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from qiaocrawl.cli.engine_request import EngineReply, send
+from qiaocrawl.cli.output import folding_table, table_console
+from qiaocrawl.errors import AddressRefusedError, ConfigError
+from qiaocrawl.items import AnswerState, Hit, Query, SearchAnswer
+from qiaocrawl.options import Options
+from qiaocrawl.search import (
+    EngineDefinition,
+    load_definitions,
+    missing_variables,
+    read_answer,
+    request_for,
+)
+from qiaocrawl.search.layout import SelectorUse, selectors_in_use
+from qiaocrawl.search.signs import is_on_site
+from qiaocrawl.text import fold
+
+app = typer.Typer(
+    help="Search engines: which there are, and whether they still answer. 搜索引擎",
+    no_args_is_help=True,
+)
+
+_KINDS = {"scraped": "网页 result pages", "service": "接口 service"}
+_STATES = {
+    AnswerState.HIT: "有结果 hits",
+    AnswerState.EMPTY: "无结果 empty: the engine says that it has found nothing",
+    AnswerState.BLOCKED: "被拦截 blocked",
+    AnswerState.DECOY: "假结果 decoy",
+    AnswerState.LAYOUT_CHANGED: "版式已变 layout changed",
+    AnswerState.ERROR: "出错 error",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a check of one engine came to. ``holds`` is None where it was not asked."""
+
+    name: str
+    holds: bool | None
+    said: str
+
+
+@app.command("list")
+def list_engines() -> None:
+    """List all engines: kind, whether you chose them, whether their key is there, their terms."""
+    options = Options.from_environment()
+    table = folding_table("引擎 engine", "名称 title", "类别 kind", "已选 chosen", "密钥 key",
+                          "说明 note")  # fmt: skip
+    for name, definition in _definitions(options).items():
+        chosen = "是 yes" if name in options["QIAO_ENGINES"] else "否 no"
+        table.add_row(name, escape(definition.title), _KINDS[definition.kind], chosen,
+                      _key_state(definition), escape(definition.note))  # fmt: skip
+    table_console().print(table)
+
+
+@app.command()
+def check(
+    name: Annotated[str, typer.Argument(help="One engine; default: all that may be asked.")] = "",
+) -> None:
+    """Ask each engine one known question and say whether its layout still holds.
+
+    Exit code 1 when an engine was asked and does not answer as it should, or when the one
+    named may not be asked.
+    """
+    options = Options.from_environment()
+    definitions = _definitions(options)
+    if name and name not in definitions:
+        raise ConfigError(f"unknown engine {name!r} (there are: {', '.join(definitions)})")
+    verdicts = []
+    for definition in [definitions[name]] if name else list(definitions.values()):
+        verdicts.append(_checked(definition, options))
+        _say(verdicts[-1])
+    if any(verdict.holds is False for verdict in verdicts) or (name and not verdicts[0].holds):
+        raise typer.Exit(1)
+
+
+def _definitions(options: Options) -> dict[str, EngineDefinition]:
+    return load_definitions(
+        options["QIAO_ENGINES_DIR"] or None,
+        base_urls={"searxng": options["QIAO_SEARXNG_URL"]},
+        region=options["QIAO_SEARCH_REGION"],
+    )
+
+
+def _key_state(definition: EngineDefinition) -> str:
+    if "{base}" in definition.url and not definition.base_url:
+        return "缺地址 no base URL"
+    if not definition.keys:
+        return "不需要 none needed"
+    missing = missing_variables(definition, os.environ)
+    return f"缺 missing: {', '.join(missing)}" if missing else "有 there"
+
+
+def _say(verdict: Verdict) -> None:
+    mark = {True: "好 ok", False: "不好 not ok", None: "未查 not asked"}[verdict.holds]
+    typer.echo(f"{verdict.name}: {mark}: {verdict.said}")
+
+
+def _checked(definition: EngineDefinition, options: Options) -> Verdict:
+    why_not = _why_not(definition, options)
+    check = definition.check
+    if why_not or check is None:
+        return Verdict(definition.name, None, why_not)
+    query = Query("check", check.term, check.site, definition.name)
+    try:
+        reply = send(request_for(definition, query, os.environ), options)
+    except AddressRefusedError as error:
+        return Verdict(definition.name, False, f"地址被拒 address refused: {error}")
+    except (OSError, http.client.HTTPException) as error:
+        # The text of an error may hold the address, and that a key.
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        return Verdict(definition.name, False, f"连接失败 cannot be reached: {reason}")
+    answer = read_answer(definition, query, reply.status, reply.headers, reply.body)
+    return _judged(definition, query, reply, answer)
+
+
+def _why_not(definition: EngineDefinition, options: Options) -> str:
+    """Why an engine is not asked, in words; "" when it may be."""
+    if definition.kind == "scraped" and definition.name not in options["QIAO_ENGINES"]:
+        return (
+            "不在 QIAO_ENGINES 中，网页类引擎须由您选定 not in QIAO_ENGINES: "
+            "result pages are asked on your choice only"
+        )
+    if "{base}" in definition.url and not definition.base_url:
+        return "没有地址 it has no base URL (searxng: set QIAO_SEARXNG_URL)"
+    if missing := missing_variables(definition, os.environ):
+        return f"没有密钥 set the environment variable {', '.join(missing)}"
+    if definition.check is None:
+        return f"定义中没有 [check] its definition ({definition.source}) has no [check]"
+    return ""
+
+
+def _judged(
+    definition: EngineDefinition, query: Query, reply: EngineReply, answer: SearchAnswer
+) -> Verdict:
+    said = [f"{_STATES[answer.state]}"]
+    if answer.state is AnswerState.HIT:
+        said[0] += f" {len(answer.hits)}"
+    said += [answer.message] if answer.message else []
+    holds = answer.state is AnswerState.HIT
+    if holds and not _shows_expected(definition, answer.hits):
+        holds = False
+        said.append(f"没有预期的 none shows what was expected ({_expected(definition)})")
+    if answer.state in (AnswerState.HIT, AnswerState.LAYOUT_CHANGED):
+        headers = {name.lower(): value for name, value in reply.headers}
+        uses = selectors_in_use(definition, headers.get("content-type", ""), reply.body)
+        outdated = [use for use in uses if not use.found and use.part != "date"]
+        said += [_outdated(use) for use in outdated if use.entries or use.part == "each"]
+        holds = holds and not outdated
+    return Verdict(definition.name, holds, "; ".join(said))
+
+
+def _outdated(use: SelectorUse) -> str:
+    where = f" in {use.entries} entries" if use.entries else ""
+    return f"选择器失效 hits.{use.part} finds nothing{where}: {' | '.join(use.selectors)}"
+
+
+def _shows_expected(definition: EngineDefinition, hits: tuple[Hit, ...]) -> bool:
+    check = definition.check
+    if check is None:
+        return True
+    word = fold(check.word)
+    shown = (fold(f"{hit.title} {hit.snippet}") for hit in hits)
+    by_word = bool(word) and any(word in text for text in shown)
+    return by_word or (bool(check.host) and any(is_on_site(hit.url, check.host) for hit in hits))
+
+
+def _expected(definition: EngineDefinition) -> str:
+    check = definition.check
+    return " / ".join(filter(None, (check.word, check.host))) if check else ""
