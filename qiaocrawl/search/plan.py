@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from qiaocrawl.items import Query
 from qiaocrawl.search.plan_periods import can_ask
-from qiaocrawl.search.plan_terms import TermGroup, group_terms
+from qiaocrawl.search.plan_terms import MAX_WORDS, TermGroup, group_terms
 from qiaocrawl.search.records import EngineDefinition
 from qiaocrawl.topic.pack import Site, TopicPack
 
@@ -47,17 +47,20 @@ def plan(
     """
     hosts = [EVERYWHERE, *_by_authority(pack.sites)] if sites is None else list(sites)
     hosts = list(dict.fromkeys(hosts))
-    grouping = [one for one in engines if fold_synonyms and has_groups(one)]
-    plain = [one for one in engines if one not in grouping]
-    for some, joined in ((plain, False), (grouping, True)):
-        if some:
-            groups = group_terms(pack.terms, joined=joined)[:max_terms]
-            yield from _plan(pack.name, groups, hosts, some, period)
+    by_words: dict[int, list[EngineDefinition]] = {}
+    for one in engines:
+        by_words.setdefault(words_of(one) if fold_synonyms else 1, []).append(one)
+    for most_words, some in sorted(by_words.items()):
+        groups = group_terms(pack.terms, most_words)[:max_terms]
+        yield from _plan(pack.name, groups, hosts, some, period)
 
 
-def has_groups(engine: EngineDefinition) -> bool:
-    """Whether several words can be asked as alternatives in one question."""
-    return bool(getattr(engine, "supports_any", False))
+def words_of(engine: EngineDefinition) -> int:
+    """How many words are asked as alternatives in one question; 1 where there are no groups."""
+    if not getattr(engine, "supports_any", False):
+        return 1
+    rules = getattr(engine, "any_of", None)
+    return min(MAX_WORDS, getattr(rules, "max_terms", MAX_WORDS))
 
 
 def _plan(
