@@ -22,8 +22,8 @@ def daily_limit(engine: EngineDefinition, given: Mapping[str, int]) -> int | Non
     """Most requests a day of *engine*; None = no limit.
 
     Args:
-        given: QIAO_SEARCH_DAILY_BUDGET, by name of an engine or by kind (scraped, service, and keyed for
-            interfaces with a key); the name wins.
+        given: QIAO_SEARCH_DAILY_BUDGET, by name of an engine or by kind (scraped, service,
+            and keyed for interfaces with a key); the name wins.
     """
     kinds = ("keyed", engine.kind) if getattr(engine, "keys", ()) else (engine.kind,)
     for name in (engine.name, *kinds):
