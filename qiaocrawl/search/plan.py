@@ -60,7 +60,7 @@ def words_of(engine: EngineDefinition) -> int:
     if not getattr(engine, "supports_any", False):
         return 1
     rules = getattr(engine, "any_of", None)
-    return min(MAX_WORDS, getattr(rules, "max_terms", MAX_WORDS))
+    return min(MAX_WORDS, getattr(rules, "max_terms", 0) or MAX_WORDS)
 
 
 def _plan(
