@@ -76,8 +76,8 @@ OPTIONS: tuple[Option, ...] = (
            "each further time four times as long, at most a week.", number(0, 168)),
     Option("QIAO_SEARCH_DAILY_BUDGET", "", "engine=requests, comma separated",
            "Most requests a day (Beijing time) of an engine, such as baidu=200,searxng=5000; "
-           "scraped= and service= stand for all engines of a kind (200 and 5000 where nothing is "
-           "said); 0 = no limit.", amounts(0, 10**9)),
+           "scraped=, service= and keyed= (interfaces with a key) stand for all engines of a kind "
+           "(200, 5000 and 100 where nothing is said); 0 = no limit.", amounts(0, 10**9)),
     Option("QIAO_SEARCH_PARK_AFTER", 3, "answers",
            "An engine that refuses this often in a row (captcha, decoys, changed layout, no "
            "answer) is asked nothing more in this run; 0 = never.", count(0, 1000)),

@@ -55,7 +55,10 @@ class Found:
 
 @dataclass
 class Searxng:
-    """An instance; ``trouble`` answers in place of it, by number of the request."""
+    """An instance; ``trouble`` answers in place of it, by number of the request.
+
+    ``found`` is by words, and by words and period (``侨胞 week``) for the last day to year.
+    """
 
     found: dict[str, Found] = field(default_factory=dict)
     trouble: Callable[[int], Answer | None] = lambda number: None
@@ -73,11 +76,11 @@ class Searxng:
         self.asked.append((words, int(page)))
         answer = self.trouble(len(self.asked))
         if answer is None and fields.get("format") == "json":
-            return self._results(words, int(page))
+            return self._results(words, int(page), fields.get("time_range", ""))
         return answer or html_page()
 
-    def _results(self, words: str, page: int) -> Answer:
-        found = self.found.get(words, Found())
+    def _results(self, words: str, page: int, period: str) -> Answer:
+        found = self.found.get(f"{words} {period}".strip(), Found())
         first = 0 if found.repeats else (page - 1) * PER_PAGE
         body = {
             "query": words,

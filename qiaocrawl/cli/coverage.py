@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -37,8 +39,7 @@ _CSV_COLUMNS = (
 )  # fmt: skip
 
 
-def coverage(
-    topic: Annotated[str, typer.Argument(help="The topic.")],
+def _chosen(
     engine: Annotated[str, typer.Option(help="Only this engine.")] = "",
     site: Annotated[str, typer.Option(help="Only this host; - = the whole web.")] = "",
     term: Annotated[str, typer.Option(help="Only this term.")] = "",
@@ -46,30 +47,65 @@ def coverage(
     since: Annotated[
         str, typer.Option(help="Only what was asked since: 2026-03-05, 12h or 7d.")
     ] = "",
+) -> stored.Chosen:
+    """The options that choose questions."""
+    return stored.Chosen(engine, site, term, _state(state), _since(since))
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is to be made of the chosen questions."""
+
+    topic: str
+    history: bool
+    picture: Path | None
+    csv_file: Path | None
+    database: str
+
+
+def _wanted(
+    topic: Annotated[str, typer.Argument(help="The topic.")],
     history: Annotated[bool, typer.Option("--history", help="Show the last answers.")] = False,
     picture: Annotated[Path | None, typer.Option(help="Write a heat map (.svg).")] = None,
     csv_file: Annotated[Path | None, typer.Option("--csv", help="Write all questions.")] = None,
     database: DatabaseUrl = "",
-) -> None:
-    """Show what was searched, what it brought, what was missed, and why. 查了、得了、漏了什么"""
+) -> _Wanted:
+    """The other options."""
     _check_files(picture, csv_file)
-    chosen = stored.Chosen(engine, site, term, _state(state), _since(since))
-    with opened_database(database) as opened:
+    return _Wanted(topic, history, picture, csv_file, database)
+
+
+_OPTIONS = {one: inspect.signature(one, eval_str=True).parameters for one in (_wanted, _chosen)}
+
+
+def coverage(**given: Any) -> None:
+    """Show what was searched, what it brought, what was missed, and why. 查了、得了、漏了什么"""
+    wanted, chosen = (one(**{name: given[name] for name in _OPTIONS[one]}) for one in _OPTIONS)
+    assert isinstance(wanted, _Wanted)
+    assert isinstance(chosen, stored.Chosen)
+    with opened_database(wanted.database) as opened:
         opened.require_current()
         with opened.engine.connect() as c:
-            _check_topic(c, topic)
-            rows = stored.ledger_rows(c, topic, chosen)
-            cells = cells_of(rows, stored.lost_answers(c, topic))
+            _check_topic(c, wanted.topic)
+            rows = stored.ledger_rows(c, wanted.topic, chosen)
+            cells = cells_of(rows, stored.lost_answers(c, wanted.topic))
             past = stored.past_answers(c, [row.id for row in rows[:_HISTORIES_SHOWN]])
     _show(cells)
-    if history:
+    if wanted.history:
         _show_history(rows, past)
-    if csv_file is not None:
-        _write_csv(rows, csv_file)
-    if picture is not None:
-        with growing_file(picture) as part:
-            part.write_text(heat_map(cells, f"{topic} 检索覆盖 search coverage"), "utf-8")
-        say_written(picture, f"{len(cells)} 格 cells")
+    if wanted.csv_file is not None:
+        _write_csv(rows, wanted.csv_file)
+    if wanted.picture is not None:
+        with growing_file(wanted.picture) as part:
+            picture = heat_map(cells, f"{wanted.topic} 检索覆盖 search coverage")
+            part.write_text(picture, "utf-8")
+        say_written(wanted.picture, f"{len(cells)} 格 cells")
+
+
+# The command takes the options of both; in one function they would be too many to read.
+coverage.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [option for options in _OPTIONS.values() for option in options.values()]
+)
 
 
 def _check_files(picture: Path | None, csv_file: Path | None) -> None:

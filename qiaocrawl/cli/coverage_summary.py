@@ -51,13 +51,18 @@ def summary_lines(cells: Sequence[Cell]) -> Iterator[str]:
 
 
 def _searched(cells: Sequence[Cell], total: Sums) -> Iterator[str]:
-    asked = sum(cell.tries > 0 for cell in cells)
-    sizes = [len(set(names)) for names in zip(
-        *((cell.term, cell.site, cell.engine) for cell in cells), strict=True
-    )]  # fmt: skip
+    # What nobody chose to ask is told of among what was missed.
+    chosen = [cell for cell in cells if cell.state is not AnswerState.ROBOTS]
+    if not chosen:
+        yield "查了什么 What did we search: 一无所问 nothing."
+        return
+    asked = sum(cell.tries > 0 for cell in chosen)
+    terms, sites, engines = (len(set(names)) for names in zip(
+        *((cell.term, cell.site, cell.engine) for cell in chosen), strict=True
+    ))  # fmt: skip
     yield (
-        f"查了什么 What did we search: {sizes[0]} 词 terms × {sizes[1]} 站 sites × {sizes[2]} 引擎 "
-        f"engines, {len(cells)} 问 questions; 问过 {asked} asked ({asked / len(cells):.0%}), "
+        f"查了什么 What did we search: {terms} 词 terms × {sites} 站 sites × {engines} 引擎 "
+        f"engines, {len(chosen)} 问 questions; 问过 {asked} asked ({asked / len(chosen):.0%}), "
         f"{total.tries} 次请求 requests."
     )
 

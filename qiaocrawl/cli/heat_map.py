@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from xml.sax.saxutils import escape, quoteattr
 
 from qiaocrawl.cli.coverage_cells import STATES, Cell
@@ -19,7 +21,9 @@ _CELL = 22
 _LABEL = 150
 _TOP = 120
 _GAP = 34
-_LABEL_CHARS = 12
+_SLANT = 90
+_LABEL_WIDTH = 24
+"""Of a label, in narrow characters; a Chinese one is as wide as two."""
 _FONT = "Noto Sans CJK SC, Microsoft YaHei, PingFang SC, sans-serif"
 
 _COLOURS = {
@@ -53,19 +57,28 @@ def heat_map(cells: Iterable[Cell], title: str) -> str:
     """An SVG document of *cells*: a block an engine, a row a term, a column a site.
 
     A cell shows the number of hits, or the sign of its state; what it is in full stands in its
-    title. Rows beyond :data:`MOST_TERMS` and columns beyond :data:`MOST_SITES` (the last of the
-    plan) are joined to one each, which says how many they are.
+    title. Engines nobody chose to ask are named in one line. Rows beyond :data:`MOST_TERMS`
+    and columns beyond :data:`MOST_SITES` (the last of the plan) are joined to one each, which
+    says how many they are.
     """
     by_engine: dict[str, list[Cell]] = {}
     for cell in cells:
         by_engine.setdefault(cell.engine, []).append(cell)
     parts, y, width = list(_legend(title)), 70, 1000
+    unasked = [engine for engine, some in by_engine.items()
+               if all(cell.state is AnswerState.ROBOTS for cell in some)]
+    if unasked:
+        told = f"{STATES[AnswerState.ROBOTS]}: {', '.join(unasked)}"
+        parts.append(f'<text x="10" y="{y}" font-size="12">{_text(told)}</text>')
+        y += 20
     for engine, some in by_engine.items():
+        if engine in unasked:
+            continue
         block = list(_block(engine, some))
         columns, rows = _size(some)
         parts += [f'<g transform="translate(0,{y})">', *block, "</g>"]
         y += _TOP + rows * _CELL + _GAP
-        width = max(width, _LABEL + (columns + 1) * _CELL)
+        width = max(width, _LABEL + columns * _CELL + _SLANT)
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{y}"'
         f' viewBox="0 0 {width} {y}" font-family="{_FONT}" font-size="11">'
@@ -100,7 +113,7 @@ def _block(engine: str, cells: Sequence[Cell]) -> Iterator[str]:
     yield f'<text x="10" y="14" font-size="14" font-weight="bold">{_text(engine)}</text>'
     for place, site in enumerate(columns):
         x = _LABEL + place * _CELL + 14
-        label = _short(site or "全网 web", 2 * _LABEL_CHARS)
+        label = _short(site or "全网 web")
         yield f'<text transform="translate({x},{_TOP - 6}) rotate(-60)">{label}</text>'
     for place, term in enumerate(rows):
         y = _TOP + place * _CELL
@@ -160,8 +173,11 @@ def _number(hits: int) -> str:
     return str(hits) if hits < 1000 else f"{min(hits // 1000, 99)}k"
 
 
-def _short(text: str, most: int = _LABEL_CHARS) -> str:
-    return _text(text if len(text) <= most else text[: most - 1] + "…")
+def _short(text: str) -> str:
+    widths = list(accumulate(2 if ord(char) > 0x2E80 else 1 for char in text))
+    if not widths or widths[-1] <= _LABEL_WIDTH:
+        return _text(text)
+    return _text(text[: bisect(widths, _LABEL_WIDTH - 2)] + "…")
 
 
 def _text(text: str) -> str:

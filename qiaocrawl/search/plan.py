@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from qiaocrawl.items import Query
 from qiaocrawl.search.plan_periods import can_ask
-from qiaocrawl.search.plan_terms import TermGroup, group_terms
+from qiaocrawl.search.plan_terms import MAX_WORDS, TermGroup, group_terms
 from qiaocrawl.search.records import EngineDefinition
 from qiaocrawl.topic.pack import Site, TopicPack
 
@@ -47,15 +47,23 @@ def plan(
     """
     hosts = [EVERYWHERE, *_by_authority(pack.sites)] if sites is None else list(sites)
     hosts = list(dict.fromkeys(hosts))
-    grouping = [one for one in engines if fold_synonyms and one.supports_any]
-    plain = [one for one in engines if one not in grouping]
+    by_words: dict[int, list[EngineDefinition]] = {}
+    for one in engines:
+        by_words.setdefault(words_of(one) if fold_synonyms else 1, []).append(one)
     parts = []
-    for some, joined in ((plain, False), (grouping, True)):
-        groups = group_terms(pack.terms, joined=joined)[:max_terms]
-        questions = _plan(pack.name, groups, hosts, some, period) if some else iter(())
+    for most_words, some in sorted(by_words.items()):
+        groups = group_terms(pack.terms, most_words)[:max_terms]
+        questions = _plan(pack.name, groups, hosts, some, period)
         parts.append(_placed(questions, len(groups) * _questions_a_term(some, hosts)))
     for _, query in heapq.merge(*parts, key=lambda placed: placed[0]):
         yield query
+
+
+def words_of(engine: EngineDefinition) -> int:
+    """How many words are asked as alternatives in one question; 1 where there are no groups."""
+    if not engine.supports_any:
+        return 1
+    return min(MAX_WORDS, engine.any_of.max_terms or MAX_WORDS)
 
 
 def _placed(questions: Iterator[Query], count: int) -> Iterator[tuple[float, Query]]:
@@ -83,17 +91,9 @@ def _plan(
             engine = engines[(number + step) % len(engines)]
             if site == EVERYWHERE or engine.supports_site:
                 asked = period if can_ask(engine, period) else ""
-                for term, *also in _batches((group.term, *group.also), engine):
-                    yield Query(
-                        topic, term, site, engine.name, period=asked, also=tuple(also)
-                    )
-
-
-def _batches(terms: Sequence[str], engine: EngineDefinition) -> Iterator[Sequence[str]]:
-    """*terms* in groups that *engine* takes in one question."""
-    most = engine.any_of.max_terms if engine.supports_any else 1
-    for first in range(0, len(terms), most):
-        yield terms[first : first + most]
+                yield Query(
+                    topic, group.term, site, engine.name, period=asked, also=group.also
+                )
 
 
 def _by_authority(sites: Iterable[Site]) -> list[str]:

@@ -9,9 +9,9 @@ from qiaocrawl.search.records import EngineDefinition
 
 T = TypeVar("T")
 
-REQUESTS_A_DAY = {"scraped": 200, "service": 5_000}
-"""Where the operator says nothing: what a diligent reader asks a public engine (ours), and what
-an instance of one's own stands easily."""
+REQUESTS_A_DAY = {"scraped": 200, "service": 5_000, "keyed": 100}
+"""Where the operator says nothing: what a diligent reader asks a public engine (ours), what an
+instance of one's own stands easily, and what Baidu and Google give a key for nothing."""
 
 _RESERVED = (".test", ".invalid", ".example")
 """Names that never lead to a real host (RFC 6761), such as the demo's engines: nobody is spared
@@ -22,14 +22,16 @@ def daily_limit(engine: EngineDefinition, given: Mapping[str, int]) -> int | Non
     """Most requests a day of *engine*; None = no limit.
 
     Args:
-        given: QIAO_SEARCH_DAILY_BUDGET, by name of an engine or by kind; the name wins.
+        given: QIAO_SEARCH_DAILY_BUDGET, by name of an engine or by kind (scraped, service,
+            and keyed for interfaces with a key); the name wins.
     """
-    for name in (engine.name, engine.kind):
+    kinds = ("keyed", engine.kind) if getattr(engine, "keys", ()) else (engine.kind,)
+    for name in (engine.name, *kinds):
         if name in given:
             return given[name] or None
     if engine.host.endswith(_RESERVED):
         return None
-    return REQUESTS_A_DAY.get(engine.kind)
+    return REQUESTS_A_DAY[kinds[0]]
 
 
 def within_budget(order: Sequence[T], left: int | None) -> Sequence[T]:

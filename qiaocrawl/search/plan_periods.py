@@ -71,7 +71,10 @@ def is_cut_off(
         most_pages: result pages the operator has asked for one question.
     """
     if answer.has_next:
-        return query.page >= most_pages
+        # An engine whose pages do not say whether more follow: a page less than half full is
+        # the last one (ours).
+        says = bool(engine.signals.next) or 2 * len(answer.hits) >= engine.paging.per_page
+        return says and query.page >= most_pages
     shown = query.page * engine.paging.per_page
     at_its_end = query.page >= min(most_pages, engine.paging.max_pages)
     return at_its_end and answer.total is not None and answer.total > shown

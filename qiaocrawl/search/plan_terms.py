@@ -39,28 +39,29 @@ def usual_concept(word: str) -> int | None:
 
 
 def group_terms(
-    terms: Iterable[Term], *, joined: bool, concept: Concept = usual_concept
+    terms: Iterable[Term], most_words: int, concept: Concept = usual_concept
 ) -> list[TermGroup]:
     """*terms* folded, the heaviest first, in given order where equal.
 
     Words that differ by script (traditional, simplified), width, case or white space are one.
-    Words whose usual concept is the same are asked together where *joined*: ours also joins
-    what is only near (闽商 and 粤商), so nothing may be left out for its sake. Names of persons,
-    places and media stay alone.
+    Words whose usual concept is the same are asked together where the engine has OR-groups:
+    ours also joins what is only near (闽商 and 粤商), so nothing may be left out for its sake.
+    Names of persons, places and media stay alone.
 
     Args:
-        joined: the engine has OR-groups; without them only spellings are folded, and the
-            spelling of the heaviest is asked.
+        most_words: of one question; 1 where the engine has no OR-groups: only spellings are
+            folded then, and the spelling of the heaviest is asked.
         concept: what joins words, by their folded form.
     """
     spellings = _by_spelling(terms)
-    if not joined:
+    if most_words < 2:
         return [TermGroup(words[0].text, words[0].weight) for words in spellings]
     classes: dict[object, list[list[Term]]] = {}
     for number, words in enumerate(spellings):
         known = None if words[0].kind in NAMED_KINDS else concept(_folded(words[0].text))
         classes.setdefault(("alone", number) if known is None else known, []).append(words)
-    groups = [group for members in classes.values() for group in _filled(members)]
+    groups = [group for members in classes.values()
+              for group in _filled(members, most_words)]
     return sorted(groups, key=lambda group: -group.weight)
 
 
@@ -82,12 +83,12 @@ def _by_spelling(terms: Iterable[Term]) -> list[list[Term]]:
     return sorted(lists, key=lambda words: -words[0].weight)
 
 
-def _filled(members: Sequence[list[Term]]) -> Iterable[TermGroup]:
-    """Groups of at most :data:`MAX_WORDS` words and :data:`MAX_CHARS` characters, in order."""
+def _filled(members: Sequence[list[Term]], most_words: int) -> Iterable[TermGroup]:
+    """Groups of at most *most_words* words and :data:`MAX_CHARS` characters, in order."""
     words: list[Term] = []
     for one in (word for spelling in members for word in spelling):
         chars = sum(len(word.text) for word in words) + len(one.text)
-        if words and (len(words) == MAX_WORDS or chars > MAX_CHARS):
+        if words and (len(words) == most_words or chars > MAX_CHARS):
             yield _group(words)
             words = []
         words.append(one)

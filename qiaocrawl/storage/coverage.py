@@ -184,12 +184,16 @@ def _articles(topic: int) -> Select[Any, Any]:
     query, url, article, relevance = (
         schema.query, schema.url, schema.article, schema.relevance,
     )  # fmt: skip
+    # A hit that redirects (links that only the engine resolves do) counts by where it leads.
+    before = url.alias("before")
+    led_by = case((before.c.outcome == "redirect", before.c.parent_key), else_=url.c.parent_key)
     on_topic = case((relevance.c.relevant, 1), else_=0)
     return (
         select(func.count(), func.sum(on_topic))
         .select_from(article)
         .join(url, url.c.id == article.c.url_id)
-        .join(query, query.c.url_key == url.c.parent_key)
+        .outerjoin(before, before.c.key == url.c.parent_key)
+        .join(query, query.c.url_key == led_by)
         .outerjoin(
             relevance,
             (relevance.c.article_id == article.c.id) & (relevance.c.topic_id == topic),

@@ -120,7 +120,8 @@ def plan_queries(
     """
     rows = {row["key"]: row for row in (_row(topic_id, one, now, state) for one in queries)}
     known = {bytes(key): (also, was) for key, also, was in _KNOWN.fetch(c, sorted(rows))}
-    new = [row for key, row in sorted(rows.items()) if key not in known]
+    # In the order of the plan, which the numbers of the rows keep.
+    new = [row for key, row in rows.items() if key not in known]
     _PLAN.run_many(c, new)
     if state is AnswerState.NOT_ASKED:
         _CHANGE.run_many(c, list(_changes(rows, known)))
@@ -179,11 +180,13 @@ def record_answer(c: Connection, query: Query, answer: Answered, now: float) -> 
 
 def _due_at(answer: Answered, bad_in_a_row: int, now: float) -> str | None:
     pause = answer.rest_seconds
+    if not pause and not bad_in_a_row:
+        return None
     if bad_in_a_row:
         # Not more steps than the longest pause has room for: a float has an end.
         growing = backoff_seconds(min(bad_in_a_row, 20), answer.retry_seconds)
         pause = max(pause, min(growing, _LONGEST_PAUSE_SECONDS))
-    return epoch_time(now + pause) if pause else None
+    return epoch_time(now + pause)
 
 
 def due_queries(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import AnswerState
 from qiaocrawl.options import Options
-from qiaocrawl.search import load_definitions
+from qiaocrawl.search import EngineDefinition, load_definitions
 from qiaocrawl.search.plan_budget import REQUESTS_A_DAY, daily_limit, within_budget
 from qiaocrawl.search.resting import MOST_SECONDS, EngineRests, Rest, Sign, sign_of
 
@@ -21,6 +24,12 @@ def test_limits_by_name_by_kind_and_by_default() -> None:
     assert (limits["baidu"], limits["bing"], limits["sogou"]) == (50, 300, None)
     assert limits["searxng"] == REQUESTS_A_DAY["service"]
     assert daily_limit(ENGINES["baidu"], {}) == REQUESTS_A_DAY["scraped"]
+    keyed = cast(EngineDefinition, SimpleNamespace(
+        name="brave", kind="service", keys=("x",), host="api.search.brave.com"
+    ))  # fmt: skip
+    assert daily_limit(keyed, {}) == REQUESTS_A_DAY["keyed"]
+    assert daily_limit(keyed, {"service": 9, "keyed": 7}) == 7
+    assert daily_limit(keyed, {"service": 9}) == 9
     # Nobody is spared where nobody is.
     assert daily_limit(ENGINES["demo_sou"], {}) is None
     assert daily_limit(ENGINES["demo_sou"], {"demo_sou": 7}) == 7

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.items import AnswerState, Query, SearchAnswer
+from qiaocrawl.items import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.search import EngineDefinition, load_definitions
 from qiaocrawl.search.plan_periods import (
     LAST_PERIODS,
@@ -21,6 +21,7 @@ from qiaocrawl.search.plan_periods import (
     range_of,
     shorter_periods,
 )
+from qiaocrawl.search.records import Signal
 
 TODAY = date(2026, 3, 5)
 BING = load_definitions()["bing"]
@@ -64,11 +65,17 @@ def test_days_are_halved_down_to_one_and_none_is_left_out() -> None:
 
 
 def test_when_an_answer_is_cut_off() -> None:
-    engine = replace(BING, paging=replace(BING.paging, per_page=10, max_pages=5))
+    says_more = (Signal("select", "a.next"),)
+    engine = replace(BING, paging=replace(BING.paging, per_page=10, max_pages=5),
+                     signals=replace(BING.signals, next=says_more))  # fmt: skip
     hit = SearchAnswer(AnswerState.HIT, has_next=True)
     query = Query("t", "侨", "", "bing", page=3)
     assert is_cut_off(query, hit, engine, most_pages=3)
     assert not is_cut_off(replace(query, page=2), hit, engine, most_pages=3)
+    searxng = replace(engine, signals=replace(engine.signals, next=()))
+    assert not is_cut_off(query, hit, searxng, most_pages=3), "nobody says that more follow"
+    full = replace(hit, hits=(Hit("http://a.test/", "侨"),) * 5)
+    assert is_cut_off(query, full, searxng, most_pages=3)
     last = SearchAnswer(AnswerState.HIT, total=80)
     assert is_cut_off(replace(query, page=5), last, engine, most_pages=9)
     assert not is_cut_off(replace(query, page=5), replace(last, total=50), engine, most_pages=9)

@@ -17,7 +17,7 @@ def test_spellings_are_one_and_the_heaviest_is_asked() -> None:
         Term("Chinatown", "place", 3.0), Term("侨 务", "core"), Term("侨务", "core"),
         Term("  ", "core"),
     ]  # fmt: skip
-    assert group_terms(terms, joined=False) == [
+    assert group_terms(terms, 1) == [
         TermGroup("Chinatown", 3.0), TermGroup("華僑", 2.0), TermGroup("侨 务", 1.0),
     ]  # fmt: skip
 
@@ -25,21 +25,21 @@ def test_spellings_are_one_and_the_heaviest_is_asked() -> None:
 def test_words_of_one_concept_are_asked_together_but_names_stay_alone() -> None:
     terms = [Term("侨胞", "core"), Term("同胞", "core", 2.0), Term("他乡", "place"),
              Term("侨乡", "place"), Term("无名", "core")]  # fmt: skip
-    groups = group_terms(terms, joined=True, concept=_concept)
+    groups = group_terms(terms, MAX_WORDS, _concept)
     assert groups == [
         TermGroup("同胞", 2.0, ("侨胞",)), TermGroup("他乡", 1.0), TermGroup("侨乡", 1.0),
         TermGroup("无名", 1.0),
     ]  # fmt: skip
     # Nothing is left out where an engine has no groups.
-    assert len(group_terms(terms, joined=False)) == len(terms)
+    assert len(group_terms(terms, 1)) == len(terms)
 
 
 def test_large_groups_are_cut() -> None:
     terms = [Term(f"{n}侨胞", "core") for n in range(9)]
-    groups = group_terms(terms, joined=True, concept=_concept)
+    groups = group_terms(terms, MAX_WORDS, _concept)
     assert [1 + len(group.also) for group in groups] == [MAX_WORDS, MAX_WORDS, 1]
     long = [Term("长" * n + "胞", "core") for n in range(10, 20)]
-    for group in group_terms(long, joined=True, concept=_concept):
+    for group in group_terms(long, MAX_WORDS, _concept):
         assert not group.also or len(group.term + "".join(group.also)) <= MAX_CHARS
     asked = [word for group in groups for word in (group.term, *group.also)]
     assert sorted(asked) == sorted(term.text for term in terms)

@@ -16,6 +16,7 @@ from storage_samples import (
     add_topic,
     analysed,
     candidate,
+    close,
     counts,
     offer,
     scalar,
@@ -24,7 +25,7 @@ from storage_samples import (
 )
 
 from qiaocrawl.errors import StorageError
-from qiaocrawl.items import AnswerState, Lease, Query, Queue, Relevance
+from qiaocrawl.items import AnswerState, Lease, Outcome, Query, Queue, Relevance
 from qiaocrawl.storage import (
     Database,
     articles,
@@ -185,8 +186,14 @@ def test_articles_count_for_the_question_that_brought_them_first(database: Datab
     asked = url_key("http://www.sogou.com/web?query=1")
     with database.engine.begin() as c:
         _record(c, query, AnswerState.HIT, NOW, hits=2, new_urls=2, url_key=asked)
-        offer(c, [candidate(path, queue=Queue.PAGES, parent=asked) for path in ("a", "b")])
+        link = candidate("link", queue=Queue.PAGES, parent=asked)
         pages = Scope(Queue.PAGES, PACK.name)
+        offer(c, [link])
+        (lease,) = take(c, scope=pages)
+        close(c, lease, Outcome.REDIRECT)
+        # One hit is the page itself, the other leads to it.
+        offer(c, [candidate("a", queue=Queue.PAGES, parent=asked),
+                  candidate("b", queue=Queue.PAGES, parent=link.key)])
         for number, lease in enumerate(take(c, scope=pages)):
             _save(c, lease, relevant=number == 0)
         assert list(coverage.articles_by_pair(c, PACK.name).values()) == [(2, 1)]

@@ -1,0 +1,152 @@
+"""``qiaocrawl coverage``: tables, words, files."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from crawling import import_pack, pack
+from qiaocrawl.cli.coverage_cells import Cell, cells_of
+from qiaocrawl.cli.coverage_summary import summary_lines
+from qiaocrawl.cli.heat_map import MOST_SITES, MOST_TERMS, heat_map
+from qiaocrawl.items import AnswerState, Query
+from qiaocrawl.storage import Database, coverage, ledger
+from qiaocrawl.storage.ledger import Answered
+
+Run = Callable[..., tuple[int, str, str]]
+
+NOW = 1_800_000_000.0
+WEEK = 7 * 86_400.0
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    """A ledger with an answer of every kind."""
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack())
+
+    def query(term: str, site: str = "", engine: str = "bing", **more: object) -> Query:
+        return Query("qiaoqing", term, site, engine, **more)  # type: ignore[arg-type]
+
+    answers = [
+        (query("侨胞"), Answered(AnswerState.HIT, 10, 7)),
+        (query("侨胞", page=2), Answered(AnswerState.HIT, 5, 1)),
+        (query("侨胞", page=3), Answered(AnswerState.BLOCKED, message="验证码")),
+        (query("华侨"), Answered(AnswerState.EMPTY)),
+        (query("=归侨", "a.test"), Answered(AnswerState.DECOY, message="6 hits [x] <&>")),
+        (query("侨务"), Answered(AnswerState.LAYOUT_CHANGED, message="no hits and no sign why")),
+        (query("侨乡", engine="sogou"), Answered(AnswerState.ERROR, message="Timeout")),
+    ]
+    with Database.open(url) as database, database.engine.begin() as c:
+        topic = c.exec_driver_sql("SELECT id FROM topic").scalar_one()
+        ledger.plan_queries(c, topic, [query("侨胞", "a.test"), *(one for one, _ in answers)], NOW)
+        ledger.plan_queries(c, topic, [query("侨胞", engine="baidu")], NOW, AnswerState.ROBOTS)
+        lost = answers[5][0]
+        ledger.record_answer(c, lost, Answered(AnswerState.HIT, 9, 9), NOW - WEEK)
+        for one, answer in answers:
+            ledger.record_answer(c, one, answer, NOW)
+    return url
+
+
+def test_what_was_searched_got_missed_and_why(run: Run, url: str) -> None:
+    code, out, _ = run("coverage", "qiaoqing", "--database", url)
+    assert code == 0
+    said = out.splitlines()
+    assert "5 词 terms × 2 站 sites × 2 引擎 engines, 6 问 questions" in said[0]
+    assert "问过 5 asked (83%), 8 次请求" in said[0]
+    assert "1 问有结果 questions with hits, 15 条命中 hits, 新网址 8" in said[1]
+    assert "1 答非所问 decoy、1 出错 error、1 版式变 layout changed" in said[2]
+    assert "1 未选用 robots、1 未问 not asked" in said[2]
+    assert "1 后续页与时段 further pages" in said[2]
+    assert any("侨务 @ 全网 whole web (bing): 9 hits on 2027-01-08" in line for line in said)
+    assert "`qiaocrawl engines check bing`" in out
+    assert "6 hits [x] <&>" in out
+    # Tables by engine, term and site, and the missed ones; what had hits before comes first.
+    missed = out[out.index("漏问之首 missed first") :].splitlines()
+    assert [line.split("│")[1].strip() for line in missed[2:6]] == ["侨务", "=归侨", "侨乡", "侨胞"]
+
+
+def test_filters_and_history(run: Run, url: str) -> None:
+    given = ("coverage", "qiaoqing", "--database", url)
+    _, out, _ = run(*given, "--engine", "sogou")
+    assert "1 问 questions" in out
+    assert "侨乡" in out
+    assert "侨务" not in out
+    _, out, _ = run(*given, "--state", "layout_changed", "--history")
+    history = out[out.index("时段 period") :]
+    assert history.index("有结果 hit") < history.index("版式变 layout changed")
+    _, out, _ = run(*given, "--site", "-", "--term", "华侨")
+    assert "1 问确无结果 truly empty" in out
+    _, out, _ = run(*given, "--since", "2027-01-15")
+    assert "未问" not in out, "what was never asked is left out"
+    _, out, _ = run(*given, "--since", "2030-01-01")
+    assert "Nothing of this is in the ledger" in out
+
+
+def test_what_is_no_state_time_topic_or_file_is_named(run: Run, url: str, tmp_path: Path) -> None:
+    for arguments, said in (
+        (("qiaoqing", "--state", "lost"), "--state must be one of not_asked, hit, empty"),
+        (("qiaoqing", "--since", "gestern"), "--since must be as 2026-03-05, 12h or 7d"),
+        (("none",), "topic 'none' is not in the database (imported: qiaoqing)"),
+        (("qiaoqing", "--picture", str(tmp_path / "a.gif")), "--picture must end in .svg"),
+        (("qiaoqing", "--csv", str(tmp_path / "no" / "a.csv")), "does not exist"),
+    ):
+        code, _, err = run("coverage", *arguments, "--database", url)
+        assert code == 1
+        assert said in err
+
+
+def test_files(run: Run, url: str, tmp_path: Path) -> None:
+    picture, table = tmp_path / "c.svg", tmp_path / "c.csv"
+    code, _, _ = run("coverage", "qiaoqing", "--database", url, "--picture", str(picture),
+                     "--csv", str(table))  # fmt: skip
+    assert code == 0
+    with table.open(encoding="utf-8-sig", newline="") as file:
+        found = list(csv.DictReader(file))
+    assert len(found) == 9
+    assert {row["state"] for row in found} == {str(state) for state in AnswerState}
+    assert "'=归侨" in {row["term"] for row in found}, "no spreadsheet takes it for a formula"
+    svg = ElementTree.parse(picture).getroot()
+    texts = [node.text or "" for node in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"bing", "sogou", "侨胞", "a.test", "15", "诱", "变", "错", "0"} <= set(texts)
+    assert "未选用 robots: baidu" in texts
+    titles = [node.text or "" for node in svg.iter("{http://www.w3.org/2000/svg}title")]
+    assert any("6 hits [x] <&>" in title for title in titles)
+
+
+def _many(terms: int, sites: int) -> list[Cell]:
+    return [
+        Cell(f"词\x00<{t}>", f"s{s}.test", "bing", AnswerState.HIT, 12, 1, 1, 0, 0, None, "", 0, 0)
+        for t in range(terms) for s in range(sites)
+    ]  # fmt: skip
+
+
+def test_a_large_ledger_stays_a_readable_picture() -> None:
+    svg = ElementTree.fromstring(heat_map(_many(200, 60), "题 & <b>"))
+    squares = list(svg.iter("{http://www.w3.org/2000/svg}title"))
+    assert len(squares) == (MOST_TERMS + 1) * (MOST_SITES + 1)
+    texts = [node.text or "" for node in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert "其余 140 词 more terms" in texts
+    assert "其余 20 站 more sites" in texts
+    assert all(len(text) < 40 for text in texts)
+    assert "33k" in texts, "the hits of all that was joined"
+
+
+def test_nothing_asked_is_said() -> None:
+    assert ElementTree.fromstring(heat_map([], "空")) is not None
+    assert list(summary_lines([])) == ["账上无此问。 Nothing of this is in the ledger."]
+
+
+def test_periods_and_pages_are_one_cell(url: str) -> None:
+    with Database.open(url) as database, database.engine.begin() as c:
+        week = Query("qiaoqing", "侨胞", "", "bing", period="week")
+        ledger.record_answer(c, week, Answered(AnswerState.HIT, 3, 3), NOW)
+        rows = coverage.ledger_rows(c, "qiaoqing", coverage.Chosen(engine="bing", term="侨胞"))
+    cells = cells_of(rows, {})
+    assert [(cell.site, cell.state, cell.hits, cell.failed, cell.open) for cell in cells] == [
+        ("a.test", AnswerState.NOT_ASKED, 0, 0, 0), ("", AnswerState.HIT, 18, 1, 0),
+    ]  # fmt: skip
