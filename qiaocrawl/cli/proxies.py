@@ -102,7 +102,7 @@ def check(
             found = _through(row.with_password(os.environ), target)
         except ValueError as error:
             found = str(error)
-        good += found.startswith("HTTP 2") or found.startswith("HTTP 404")
+        good += found.startswith(("HTTP 2", "HTTP 404"))
         table.add_row(row.proxy.origin, escape(found), f"{time.monotonic() - begun:.2f}")
     table_console().print(table)
     typer.echo(f"可用 usable for {target}: {good}")

@@ -32,13 +32,13 @@ class HostCare:
         spider, reason = self._spider, str(error)
         if error.pause_seconds is not None:
             self._rest(lease.host, error.pause_seconds, reason, give_up=error.give_up)
-        if error.give_up:
-            spider.worker.give_back(lease, f"host given up for this run: {reason}")
-            return
         options = spider.runtime.options
         if lease.failures + 1 >= options["QIAO_FRONTIER_MAX_FAILURES"]:
             self._desk.counts["blocks/given_up"] += 1
             await spider.finish(lease, Outcome.BLOCKED, reason)
+            return
+        if error.give_up:
+            spider.worker.give_back(lease, f"host given up for this run: {reason}")
             return
         pause = backoff_seconds(lease.failures + 1, options["QIAO_FRONTIER_RETRY_SECONDS"])
         self._desk.counts["blocks/returned"] += 1
@@ -51,7 +51,9 @@ class HostCare:
         """No proxy is left: the URL waits, no failure is counted, the host rests."""
         strike = self._desk.unavailable(lease.host)
         self._desk.counts["proxies/none_left"] += 1
-        pause = max(strike.pause_seconds, error.retry_seconds)
+        # By then the list of proxies is another one, perhaps.
+        refresh: float = self._spider.runtime.options["QIAO_PROXY_REFRESH_SECONDS"]
+        pause = max(strike.pause_seconds, min(error.retry_seconds, refresh))
         self._rest(lease.host, pause, str(error), give_up=strike.give_up)
         self._spider.worker.give_back(lease, str(error))
 

@@ -61,8 +61,9 @@ def add_proxy(c: Connection, proxy: Proxy, *, password_env: str, note: str, now:
         c.execute(insert(table).values(
             scheme=proxy.scheme, host=proxy.host, port=proxy.port, login=proxy.user,
             password_env=password_env, note=clean_word(note, _MAX_NOTE_CHARS),
-            added_at=datetime.fromtimestamp(now, UTC).replace(tzinfo=None), successes=0.0, failures=0.0, latency_seconds=0.0,
-            failures_in_row=0, resting_until=0.0,
+            added_at=datetime.fromtimestamp(now, UTC).replace(tzinfo=None),
+            successes=0.0, failures=0.0, latency_seconds=0.0, failures_in_row=0,
+            resting_until=0.0,
         ))  # fmt: skip
     except IntegrityError:
         raise ConfigError(f"proxy {proxy} is in the database already") from None

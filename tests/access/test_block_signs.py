@@ -61,13 +61,13 @@ BLOCKS = [
 
 PAGES = [
     page(article("短信验证码为何收不到？专家：请输入验证码前先看清来源")),
-    page(html("验证码诈骗频发 警方提醒", "<h1>验证码诈骗频发 警方提醒</h1>" + "<p>" + (
-        "近日，多名侨胞收到要求“请输入验证码”的短信，访问过于频繁也可能是骗局，请完成核验再操作。" * 12
+    page(html("验证码诈骗频发", "<h1>验证码诈骗频发</h1><p>" + 14 * (
+        "多名侨胞收到“请输入验证码”的短信，称访问过于频繁，请完成核验再操作。"
     ) + "</p>")),
     # A short notice of the office, and a stub with comment form: both are what they are.
-    page(html("关于使馆领事处启用新版预约系统的通知", "<p>即日起预约须填写手机号并接收验证码。</p>")),
-    page(html("会员登录", "<p>请输入验证码</p><input name=u><input type=password><img src=captcha>")),
-    page(html("首页", "<p>" + "侨乡新闻一览。" * 90 + "</p><form class='captcha'>请输入验证码</form>")),
+    page(html("关于启用新版预约系统的通知", "<p>即日起预约须填写手机号并接收验证码。</p>")),
+    page(html("会员登录", "<p>请输入验证码</p><input type=password><img src=captcha>")),
+    page(html("首页", "<p>" + "侨乡新闻一览。" * 90 + "</p><i id='captcha'>请输入验证码</i>")),
     page(html("首页", "<p>" + "侨乡新闻。" * 60 + "</p><div id='captcha'></div>")),
     page("", 302, location="/article/verify-the-facts.html"),
     page("", 302, location="/2026/login-scams-rise.html"),
@@ -77,7 +77,7 @@ PAGES = [
     page("", 404), page("", 204), page("gone", 410), page("busy", 503), page("oops", 500),
     page(b'{"msg": "too many requests"}', **{"content-type": "application/json"}),
     page(b"%PDF-1.4 captcha", **{"content-type": "application/pdf"}),
-    page(html("Access Denied: 一部纪录片讲述华工如何被拒之门外的百年历史回声与今日", "<p>片。</p>")),
+    page(html("Access Denied: 一部纪录片讲述华工如何被拒之门外的百年历史回声", "<p>片。</p>")),
 ]  # fmt: skip
 
 
