@@ -100,6 +100,9 @@ class ProxyMiddleware:
             # Scrapy's proxy middleware makes the header of it and takes the password out.
             request.meta["proxy"] = proxy.secret_url
             proxy_hosts.add(proxy.host)
+            if request.meta.pop("playwright", False):
+                # The browser knows nothing of this proxy and would ask directly.
+                self._desk.counts["proxies/not_rendered"] += 1
             self._desk.counts["proxies/requests"] += 1
         jar = self._desk.jar(host, proxy)
         given = request.meta.get("cookiejar")

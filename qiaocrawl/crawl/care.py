@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from qiaocrawl.crawl.spider import FrontierSpider
     from qiaocrawl.items import Lease, SearchAnswer
 
-_HOST_IS_THERE = ("IgnoreRequest: HTTP", "ProxyError:", "ProxiesRestError:")
+_OF_PROXIES = (f"{ProxyError.__name__}:", f"{ProxiesRestError.__name__}:")
+_OF_A_SERVER = "IgnoreRequest: HTTP"
 _NOT_ANSWERED = (AnswerState.BLOCKED, AnswerState.DECOY)
 
 
@@ -59,12 +60,22 @@ class HostCare:
 
     def silent(self, lease: Lease, error: BaseException | None) -> None:
         """No answer came from the host of *lease*: after a few in a row it rests."""
-        # An error of robots.txt names what it comes from.
-        served = any(name in str(error) for name in _HOST_IS_THERE)
         # A second try of one URL tells nothing new of the host.
-        told = lease.failures and not isinstance(error, RobotsUnreachableError)
-        if not (served or told or isinstance(error, ProxyError)):
+        if not lease.failures and not isinstance(error, ProxyError):
             self._apply(lease.host, self._desk.silent(lease.host), "no answer")
+
+    def silent_robots(self, lease: Lease, error: RobotsUnreachableError) -> bool:
+        """robots.txt could not be had; says whether *lease* is dealt with.
+
+        The proxies' fault is not the URL's; a host that is not there rests as for any page.
+        """
+        # Such an error names what it comes from.
+        if any(name in str(error) for name in _OF_PROXIES):
+            self.without_proxy(lease, ProxiesRestError(str(error), error.retry_seconds))
+            return True
+        if _OF_A_SERVER not in str(error):
+            self._apply(lease.host, self._desk.silent(lease.host), "no answer")
+        return False
 
     def searched(self, lease: Lease, answer: SearchAnswer) -> None:
         """An engine answered, or blocked: blocked by the first sign, decoys are taken as such."""

@@ -210,7 +210,8 @@ class FrontierSpider(Spider):
         elif isinstance(error, ProxiesRestError):
             self.care.without_proxy(lease, error)
         elif isinstance(error, RobotsUnreachableError):
-            self.care.silent(lease, error)
+            if self.care.silent_robots(lease, error):
+                return
             await self.leave_host_alone(lease, str(error), error.retry_seconds)
         elif isinstance(error, IgnoreRequest):
             # Scrapy ignores what robots.txt forbids, and bodies that unpack without end.

@@ -105,9 +105,11 @@ def test_a_tunnel_shows_each_proxy_its_own_login_alone(tmp_path: Path) -> None:
 def test_a_dead_pool_is_a_pause_and_no_direct_connection(tmp_path: Path) -> None:
     url = database(tmp_path)
     lines = [f"127.0.0.1:{dead_port()}" for _ in range(10)]
+    options = {**QUICK, "QIAO_PROXY_PAUSE_SECONDS": "60", "QIAO_BLOCK_RETRIES": "10",
+               "QIAO_PROXY_POOL": pool_file(tmp_path, *lines)}
     with local_server(site) as server:
         done = crawl("site", url, "topic=qiaoqing", *FAST, folder=tmp_path,
-                     QIAO_PROXY_POOL=pool_file(tmp_path, *lines), QIAO_DEMO=server.origin, **QUICK)
+                     QIAO_DEMO=server.origin, **options)
         assert done.returncode == 0, done.log
         assert server.log == [], "this machine asked directly"
     assert "hosts_given_up" in done.log
@@ -117,8 +119,7 @@ def test_a_dead_pool_is_a_pause_and_no_direct_connection(tmp_path: Path) -> None
     assert row == (0, None, 0)
     with local_server(site) as server:
         told = crawl("site", url, "topic=qiaoqing", *FAST, folder=tmp_path,
-                     QIAO_PROXY_POOL=pool_file(tmp_path, *lines), QIAO_DEMO=server.origin,
-                     QIAO_PROXY_OR_DIRECT="1", **QUICK)
+                     QIAO_DEMO=server.origin, QIAO_PROXY_OR_DIRECT="1", **options)
         assert "/a" in server.paths(), told.log
     assert "it is asked directly" in told.log
 
