@@ -279,6 +279,8 @@ OPTIONS: tuple[Option, ...] = (
 )
 
 _BY_NAME = {option.name: option for option in OPTIONS}
+DEFAULTS = {option.name: option.default for option in OPTIONS}
+"""Values of the options nobody set."""
 
 
 def given_in_environment() -> dict[str, str]:

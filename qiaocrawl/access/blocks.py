@@ -87,7 +87,7 @@ _CAPTCHA_TITLE = _any(
 )
 _BAN_TITLE = _any(
     r"访问(?:被)?(?:拒绝|拦截|禁止|受限|异常)|(?:请求|网站)?(?:被)?拦截|防火墙|(?:禁止|拒绝)访问",
-    r"\b403\b|access denied|forbidden|request (?:blocked|rejected)|you have been blocked",
+    r"(?:403 )?forbidden|\b403\b|access denied|request (?:blocked|rejected)|you have been blocked",
     r"\bWAF\b|too many requests|ip (?:address )?(?:has been )?(?:banned|blocked)",
 )
 _CAPTCHA_WORDS = _any(
@@ -107,7 +107,7 @@ _BAN_WORDS = _any(
     r"(?:your (?:ip|access|request)|you).{0,40}(?:has|have) been (?:blocked|banned|denied)",
 )
 _WIDGET = re.compile(
-    r"(?:class|id|src|data-sitekey|action|name)\s*=\s*[\"'][^\"']{0,160}"
+    r"(?:class|id|src|data-sitekey|action|name)\s{0,9}=\s{0,9}[\"'][^\"']{0,160}"
     r"(?:geetest|recaptcha|hcaptcha|cf-turnstile|cf-challenge|challenge-form|challenge-platform|"
     r"nc_wrapper|nocaptcha|yidun|tcaptcha|seccodeinput|slide-?verify|captcha)",
     re.IGNORECASE,
@@ -116,13 +116,16 @@ _SCRIPTS = re.compile(
     r"<(script|style|noscript|template)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-_TAG = re.compile(r"<[^>]*>")
+# None of these may look far from a place where it cannot match: pages are hostile.
+_TAG = re.compile(r"<[^<>]*>")
 _SCRIPT_BYTES = re.compile(rb"<(script|style)\b[^<]*(?:<(?!/\1)[^<]*)*", re.IGNORECASE)
-_TAG_BYTES = re.compile(rb"<[^>]*>")
+_TAG_BYTES = re.compile(rb"<[^<>]*>")
 _BLANKS = b" \t\r\n\0"
 _SPACE = re.compile(r"\s+")
-_TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.DOTALL | re.IGNORECASE)
-_PASSWORD = re.compile(r"<input[^>]*type\s*=\s*[\"']?password", re.IGNORECASE)
+_TITLE = re.compile(r"<title[^<>]{0,200}>(.{0,500}?)</title", re.DOTALL | re.IGNORECASE)
+_PASSWORD = re.compile(
+    r"<input\b[^<>]{0,500}?type\s{0,9}=\s{0,9}[\"']?password", re.IGNORECASE
+)
 
 
 def find_block(page: FetchedPage, usual: UsualSizes | None = None) -> BlockSign | None:
@@ -194,7 +197,7 @@ def _by_title(title: str, text: str) -> BlockSign | None:
     for kind, words in ((BlockKind.CAPTCHA, _CAPTCHA_TITLE), (BlockKind.BAN, _BAN_TITLE)):
         # Most of a notice's title is the notice.
         found = words.search(title)
-        if found and 3 * len(found[0]) >= len(title):
+        if found and 2 * len(found[0]) >= len(title):
             return BlockSign(kind, f"title {title!r}")
     return None
 

@@ -10,7 +10,9 @@ from qiaocrawl.crawl.browser import BrowserGuard
 from qiaocrawl.crawl.wiring import options_from_settings
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.guard import Allowance
-from qiaocrawl.options import Options
+from qiaocrawl.options import DEFAULTS, Options
+
+_DEMO_PAUSE_SECONDS = 1.0
 
 
 class QiaoAddon:
@@ -37,6 +39,8 @@ def _apply(options: Options, settings: BaseSettings) -> None:
     if options["QIAO_DEMO"]:
         # Nobody is on the other side; Crawl-delay in its robots.txt is kept all the same.
         settings.set("DOWNLOAD_DELAY", 0, priority="cmdline")
+        if options["QIAO_BLOCK_PAUSE_SECONDS"] == DEFAULTS["QIAO_BLOCK_PAUSE_SECONDS"]:
+            settings.set("QIAO_BLOCK_PAUSE_SECONDS", _DEMO_PAUSE_SECONDS, priority="cmdline")
     if options["QIAO_RENDER"] != "off":
         launch = {**settings.getdict("PLAYWRIGHT_LAUNCH_OPTIONS"),
                   "executable_path": options["QIAO_CHROMIUM"]}

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from qiaocrawl.crawl.spider import FrontierSpider
     from qiaocrawl.items import Lease
 
-_HOST_IS_THERE = ("IgnoreRequest: HTTP", "ProxyError:", "ProxiesRestError:")
+_OF_PROXIES = (f"{ProxyError.__name__}:", f"{ProxiesRestError.__name__}:")
+_OF_A_SERVER = "IgnoreRequest: HTTP"
 _NOBODY_THERE = (CannotResolveHostError, DownloadConnectionRefusedError, DownloadTimeoutError)
 
 
@@ -39,13 +40,13 @@ class HostCare:
         spider, reason = self._spider, str(error)
         if error.pause_seconds is not None:
             self._rest(lease.host, error.pause_seconds, reason, give_up=error.give_up)
-        if error.give_up:
-            spider.worker.give_back(lease, f"host given up for this run: {reason}")
-            return
         options = spider.runtime.options
         if lease.failures + 1 >= options["QIAO_FRONTIER_MAX_FAILURES"]:
             self._desk.counts["blocks/given_up"] += 1
             await spider.finish(lease, Outcome.BLOCKED, reason)
+            return
+        if error.give_up:
+            spider.worker.give_back(lease, f"host given up for this run: {reason}")
             return
         pause = backoff_seconds(lease.failures + 1, options["QIAO_FRONTIER_RETRY_SECONDS"])
         self._desk.counts["blocks/returned"] += 1
@@ -58,23 +59,35 @@ class HostCare:
         """No proxy is left: the URL waits, no failure is counted, the host rests."""
         strike = self._desk.unavailable(lease.host)
         self._desk.counts["proxies/none_left"] += 1
-        pause = max(strike.pause_seconds, error.retry_seconds)
+        # By then the list of proxies is another one, perhaps.
+        refresh: float = self._spider.runtime.options["QIAO_PROXY_REFRESH_SECONDS"]
+        pause = max(strike.pause_seconds, min(error.retry_seconds, refresh))
         self._rest(lease.host, pause, str(error), give_up=strike.give_up)
         self._spider.worker.give_back(lease, str(error))
 
     async def silent(self, lease: Lease, error: BaseException | None) -> None:
         """No answer came from the host of *lease*: after a few in a row it rests."""
-        # An error of robots.txt names what it comes from.
-        served = any(name in str(error) for name in _HOST_IS_THERE)
         # A second try of one URL tells nothing new of the host.
-        told = lease.failures and not isinstance(error, RobotsUnreachableError)
-        if not (served or told or isinstance(error, ProxyError)):
+        if not lease.failures and not isinstance(error, ProxyError):
             self._apply(lease.host, self._desk.silent(lease.host), "no answer")
         if isinstance(error, _NOBODY_THERE):
             # Its other URLs would fail alike: they wait, and other hosts have the slots.
             pause = await turns_of(self._spider.crawler).park(host_name(lease), 0.0)
             self._spider.worker.park(lease.host, pause)
             self._spider.count("politeness/parked")
+
+    def silent_robots(self, lease: Lease, error: RobotsUnreachableError) -> bool:
+        """robots.txt could not be had; says whether *lease* is dealt with.
+
+        The proxies' fault is not the URL's; a host that is not there rests as for any page.
+        """
+        # Such an error names what it comes from.
+        if any(name in str(error) for name in _OF_PROXIES):
+            self.without_proxy(lease, ProxiesRestError(str(error), error.retry_seconds))
+            return True
+        if _OF_A_SERVER not in str(error):
+            self._apply(lease.host, self._desk.silent(lease.host), "no answer")
+        return False
 
     def _apply(self, host: str, strike: Strike | None, reason: str) -> None:
         if strike is not None:

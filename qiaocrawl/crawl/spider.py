@@ -244,7 +244,8 @@ class FrontierSpider(Spider):
         elif isinstance(error, StorageError):
             self.worker.stop("storage_error", error)
         elif isinstance(error, RobotsUnreachableError):
-            await self.care.silent(lease, error)
+            if self.care.silent_robots(lease, error):
+                return
             await self.leave_host_alone(lease, str(error), error.retry_seconds)
         elif isinstance(error, SessionRestError):
             self.wait_for_session(lease, error)

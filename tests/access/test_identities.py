@@ -30,7 +30,7 @@ def test_the_headers_of_a_browser_match_each_other(identity: Identity) -> None:
         platform = secure["sec-ch-ua-platform"].strip('"')
         words = {"Windows": "Windows NT", "macOS": "Macintosh", "Android": "Android"}
         assert words[platform] in agent
-        assert ("?1" == secure["sec-ch-ua-mobile"]) == ("Mobile" in agent) == identity.mobile
+        assert (secure["sec-ch-ua-mobile"] == "?1") == ("Mobile" in agent) == identity.mobile
         assert ("Microsoft Edge" in secure["sec-ch-ua"]) == ("Edg/" in agent)
     assert identity.user_agent == agent
     assert identity.headers("https") == identity.secure

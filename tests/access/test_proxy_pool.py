@@ -50,7 +50,7 @@ def test_lists_are_lines_or_json() -> None:
     assert [one.origin for one in found.proxies] == ["http://a.test:1", "http://b.test:2"]
     assert found.proxies[0].password == "s@x"
     assert found.faults == ("line 5: socks5 proxies are not supported, http and https ones are",)
-    json = '{"code": 0, "data": [{"ip": "1.2.3.4", "port": 8, "user": "u", "password": "p@"},"c:9"]}'
+    json = '{"data": [{"ip": "1.2.3.4", "port": 8, "user": "u", "password": "p@"},"c:9"]}'
     found = parse_list(json, {})
     assert [one.secret_url for one in found.proxies] == ["http://u:p%40@1.2.3.4:8", "http://c:9"]
     for broken in ("{", "[[[", '{"data": 3}', '[{"port": []}]', "\x00\ufeff<html>", "[" * 9000):

@@ -8,14 +8,16 @@ from pathlib import Path
 
 from crawling import Answer, article, crawl, import_pack, local_server, outcomes, pack, rows
 from loopback_proxies import dead_port, loopback_proxy
+from qiaocrawl.access.proxies import Proxy
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.proxies import list_proxies
+from qiaocrawl.storage.proxies import add_proxy, list_proxies
 
 HOST = "www.qiao.test"
 CANARY = "c4n4ry-of-the-pool"
 QUICK = {
     "QIAO_PROXIES": "*", "QIAO_PROXY_RESOLVES": "1", "QIAO_FRONTIER_RETRY_SECONDS": "0.1",
     "QIAO_BLOCK_PAUSE_SECONDS": "0.2", "QIAO_PROXY_PAUSE_SECONDS": "0.2",
+    "QIAO_PROXY_REFRESH_SECONDS": "1",
 }  # fmt: skip
 FAST = ("-s", "DOWNLOAD_DELAY=0", "-s", "LOG_LEVEL=DEBUG")
 
@@ -77,12 +79,37 @@ def test_everything_goes_through_the_pool_and_bad_proxies_are_left(tmp_path: Pat
     assert "'qiaocrawl/access/proxies/requests'" in done.log
 
 
+def test_a_tunnel_shows_each_proxy_its_own_login_alone(tmp_path: Path) -> None:
+    url = database(tmp_path)
+    with ExitStack() as stack:
+        closed = f"127.0.0.1:{dead_port()}"
+        one = stack.enter_context(loopback_proxy(closed, f"one:{CANARY}", status=502))
+        two = stack.enter_context(loopback_proxy(closed, status=504))
+        three = stack.enter_context(loopback_proxy(closed, "three:right"))
+        wrong = f"http://three:{CANARY}@127.0.0.1:{three.port}"
+        done = crawl("site", url, "topic=qiaoqing", f"start=https://{HOST}/", *FAST,
+                     folder=tmp_path, **QUICK, QIAO_BLOCK_RETRIES="4",
+                     QIAO_PROXY_POOL=pool_file(tmp_path, one.url, two.url, wrong))
+    assert done.returncode == 0, done.log
+    sent = [{asked.headers.get("proxy-authorization") for asked in proxy.asked}
+            for proxy in (one, two, three)]
+    assert sent[1] == {None}
+    assert len(sent[0]) == len(sent[2]) == 1
+    assert not (sent[0] | {None}) & sent[2]
+    assert {target for proxy in (one, two, three) for target in proxy.targets} == {f"{HOST}:443"}
+    assert CANARY not in done.log
+    # The third one echoes the login it was given.
+    assert not any(str(login).removeprefix("Basic ") in done.log for login in sent[0] | sent[2])
+
+
 def test_a_dead_pool_is_a_pause_and_no_direct_connection(tmp_path: Path) -> None:
     url = database(tmp_path)
     lines = [f"127.0.0.1:{dead_port()}" for _ in range(10)]
+    options = {**QUICK, "QIAO_PROXY_PAUSE_SECONDS": "60", "QIAO_BLOCK_RETRIES": "10",
+               "QIAO_PROXY_POOL": pool_file(tmp_path, *lines)}
     with local_server(site) as server:
         done = crawl("site", url, "topic=qiaoqing", *FAST, folder=tmp_path,
-                     QIAO_PROXY_POOL=pool_file(tmp_path, *lines), QIAO_DEMO=server.origin, **QUICK)
+                     QIAO_DEMO=server.origin, **options)
         assert done.returncode == 0, done.log
         assert server.log == [], "this machine asked directly"
     assert "hosts_given_up" in done.log
@@ -92,8 +119,7 @@ def test_a_dead_pool_is_a_pause_and_no_direct_connection(tmp_path: Path) -> None
     assert row == (0, None, 0)
     with local_server(site) as server:
         told = crawl("site", url, "topic=qiaoqing", *FAST, folder=tmp_path,
-                     QIAO_PROXY_POOL=pool_file(tmp_path, *lines), QIAO_DEMO=server.origin,
-                     QIAO_PROXY_OR_DIRECT="1", **QUICK)
+                     QIAO_DEMO=server.origin, QIAO_PROXY_OR_DIRECT="1", **options)
         assert "/a" in server.paths(), told.log
     assert "it is asked directly" in told.log
 
@@ -119,9 +145,6 @@ def test_private_targets_are_not_sent_to_a_proxy(tmp_path: Path) -> None:
 
 def test_a_pool_of_the_database_keeps_what_it_learnt(tmp_path: Path) -> None:
     url = database(tmp_path)
-    from qiaocrawl.access.proxies import Proxy
-    from qiaocrawl.storage.proxies import add_proxy
-
     dead = dead_port()
     with local_server(site) as server, loopback_proxy(server.origin, f"me:{CANARY}") as proxy:
         with Database.open(url) as opened, opened.engine.begin() as c:
@@ -150,7 +173,7 @@ def test_a_list_of_a_provider_is_fetched_through_the_guard(tmp_path: Path) -> No
         assert "gave no list: AddressRefusedError" in refused.log
         done = crawl("site", url, "topic=qiaoqing", *FAST, folder=tmp_path, **options,
                      QIAO_ALLOW_ADDRESSES=provider.origin)
-        assert [hit.path for hit in provider.log] == [f"/list?key={CANARY}"]
+        assert {hit.path for hit in provider.log} == {f"/list?key={CANARY}"}
         assert outcomes(url)[f"http://{HOST}/a"] == "article", done.log
     assert CANARY not in refused.log + done.log
 
