@@ -251,6 +251,7 @@ class FrontierWorker:
         self.post(operation, then=lambda: self._wait_again([lease]))
 
     def _wait_again(self, leases: Sequence[Lease]) -> None:
+        self._starve()  # before it is asked whether only spent hosts wait
         for lease in leases:
             self._ordering.wait_until(lease.key, 0.0)
 
@@ -326,9 +327,8 @@ class FrontierWorker:
             self._ordering.offered(preferred)
         if len(kept) < len(leases):
             held = {lease.url_id for lease in kept}
-            for lease in leases:
-                if lease.url_id not in held:
-                    self._ordering.closed(lease)
+            for lease in (one for one in leases if one.url_id not in held):
+                self._ordering.closed(lease)
             self._starve()
         if leases:
             self.drained = False
