@@ -99,7 +99,12 @@ class SessionMiddleware:
         if recipe.way == "http":
             await self._authenticate(request, recipe, turn)
         else:
-            meta["cookiejar"] = turn.account.jar[:2] + (turn.generation,)
+            jar = meta["cookiejar"] = (*turn.account.jar[:2], turn.generation)
+            if meta.get("playwright"):
+                # A browser keeps cookies by context: one for each session, or accounts would mix.
+                meta["playwright_context"] = "-".join(map(str, jar))
+                state = self._sessions.browser_state(recipe, turn)
+                meta["playwright_context_kwargs"] = {"storage_state": state}
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Let pages pass; what asks for a login is asked for again with a new session.

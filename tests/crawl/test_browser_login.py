@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from crawling import PROJECT
+from crawling import PROJECT, crawl, import_pack, pack, rows
 from login_sites import LoginWeb, Reply, Seen, serving
 from qiaocrawl.sessions import SavedSession, Vault, new_key
+from qiaocrawl.sessions.cookies import StoredCookie
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.accounts import add_account, require_account
+from qiaocrawl.storage.accounts import add_account, require_account, save_session
+from qiaocrawl.topic.pack import Site
 
 pytestmark = [
     pytest.mark.chromium,
@@ -108,3 +110,50 @@ def test_without_a_screen_it_says_what_helps(tmp_path: Path) -> None:
     done = login(tmp_path, "127.0.0.1:9")
     assert done.returncode == 1
     assert "--qr FILE.png saves the QR" in done.stderr
+
+
+class ScriptedWeb(LoginWeb):
+    """Its text comes by a script, with a cookie that only the browser gets."""
+
+    def answer(self, seen: Seen) -> Reply:
+        self.requests.append(seen)
+        if seen.path == "/data":
+            return Reply(TEXT.encode(), cookies=(f"own={seen.cookies.get('SUB', 'nobody')}",))
+        if seen.path.startswith("/p"):
+            links = "".join(f'<a href="/p{n}">page {n}</a>' for n in range(1, 5))
+            script = "fetch('/data').then(r => r.text()).then(t => document.body.append(t))"
+            return Reply(f"<title>侨乡相聚{seen.path}</title><body><h1>侨乡相聚</h1>{links}"
+                         f"<script>{script}</script>".encode())  # fmt: skip
+        return Reply(b"", 404)
+
+
+TEXT = "海外侨胞和归侨侨眷在侨乡相聚，共同商议华侨农场的侨务工作和华文教育的未来发展。" * 8
+
+
+def test_rendered_pages_keep_accounts_apart(tmp_path: Path) -> None:
+    web, url = ScriptedWeb(), f"sqlite:///{tmp_path / 'q.db'}"
+    with serving(web) as origin:
+        folder = tmp_path / "logins"
+        folder.mkdir()
+        (folder / "scripted.toml").write_text(
+            f'name = "scripted"\nway = "cookies"\nhosts = ["{origin}"]\npause_seconds = 0\n'
+        )
+        start = f"http://{origin}/p0"
+        site = Site(origin, "侨乡", "authoritative", 1, "境内", "news", start_url=start,
+                    render=True)  # fmt: skip
+        import_pack(url, pack(sites=(site,)))
+        with Database.open(url) as database, database.engine.begin() as c:
+            for name in ("one", "two"):
+                number = add_account(c, "scripted", name, b"", now=datetime.now(UTC))
+                session = SavedSession((StoredCookie("SUB", name, "127.0.0.1"),))
+                save_session(c, number, session.seal(Vault([KEY]), f"scripted/{name}"),
+                             now=datetime.now(UTC), logged_in=True)  # fmt: skip
+        done = crawl("site", url, "topic=qiaoqing", "strategy=bfs", "-s", "DOWNLOAD_DELAY=0",
+                     folder=tmp_path, QIAO_RENDER="1", QIAO_ALLOW_ADDRESSES=origin,
+                     QIAO_CHROMIUM=str(shutil.which("chromium")), QIAO_SESSIONS="scripted",
+                     QIAO_SECRET_KEY=KEY, QIAO_LOGINS_DIR=str(folder))  # fmt: skip
+    assert done.returncode == 0, done.log
+    assert rows(url, "SELECT count(*) FROM article") == [(5,)], done.log
+    asked = [seen.cookies for seen in web.requests if seen.path != "/robots.txt"]
+    assert {cookies["SUB"] for cookies in asked} == {"one", "two"}
+    assert all(cookies.get("own", cookies["SUB"]) == cookies["SUB"] for cookies in asked)
