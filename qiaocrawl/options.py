@@ -8,6 +8,7 @@ A wrong value or a misspelt name raises :class:`~qiaocrawl.errors.ConfigError`.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -112,6 +113,15 @@ def _database_url(value: object) -> str:
     return url
 
 
+def _keys(value: object) -> str:
+    # Fernet's: 32 bytes as URL-safe base64.
+    text = str(value).strip()
+    for key in filter(None, (part.strip() for part in text.split(","))):
+        if not re.fullmatch(r"[A-Za-z0-9_-]{43}=", key):
+            raise ValueError("must be keys that `qiaocrawl session key new` made")
+    return text
+
+
 OPTIONS: tuple[Option, ...] = (
     # storage
     Option("QIAO_DATABASE_URL", "sqlite:///data/qiaocrawl.db", "URL",
@@ -188,7 +198,7 @@ OPTIONS: tuple[Option, ...] = (
            "Folder of login recipes that add to or override the shipped ones.", _text),
     Option("QIAO_SECRET_KEY", "", "keys, comma separated",
            "What accounts and cookies are encrypted with (`qiaocrawl session key new` makes one); "
-           "the first key writes, all read. Belongs in the environment only.", _text,
+           "the first key writes, all read. Belongs in the environment only.", _keys,
            secret=True),
     Option("QIAO_SESSION_REST_HOURS", 6.0, "hours",
            "How long an account rests after three logins that failed, over runs.",

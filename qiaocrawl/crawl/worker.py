@@ -251,7 +251,6 @@ class FrontierWorker:
         self.post(operation, then=lambda: self._wait_again([lease]))
 
     def _wait_again(self, leases: Sequence[Lease]) -> None:
-        self._starve()  # before it is asked whether only spent hosts wait
         for lease in leases:
             self._ordering.wait_until(lease.key, 0.0)
 
@@ -312,7 +311,7 @@ class FrontierWorker:
         self._rows_found_at = time.monotonic()
         self._rows = await self._runtime.write(self._runtime.rows_of(self._scope))
 
-    async def _lease_more(self) -> None:
+    async def _lease_more(self) -> int:
         self._starved = False
         if time.monotonic() - self._rows_found_at > _HOSTS_FRESH_SECONDS:
             await self._find_rows()
@@ -333,6 +332,7 @@ class FrontierWorker:
         if leases:
             self.drained = False
             self._wake_caller()
+        return len(leases)
 
     async def _remaining(self) -> frontier.Remaining:
         """What stands in the frontier for this worker's rows."""
@@ -348,7 +348,7 @@ class FrontierWorker:
         if not left.pending and not left.leased:
             self.drained = True
             self._wake_caller()
-        elif self._only_spent_hosts_wait(left):
+        elif self._only_spent_hosts_wait(left) and not await self._lease_more():
             self.stop(self._hosts.spent_reason)
         elif await self._ordering.is_below_threshold() and not self._outstanding:
             self.stop("below_threshold")
