@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import DownloadCancelledError, NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
-from w3lib.http import basic_auth_header
 
 from middlewares.cookies import OfflineCookiesMiddleware
 from qiaocrawl.crawl.login import LOGIN_STEP
@@ -142,9 +141,7 @@ class SessionMiddleware:
         assert self._sessions is not None
         secret = await self._sessions.credentials(recipe, turn)
         if secret is not None:
-            request.headers["Authorization"] = basic_auth_header(
-                secret.user, secret.password, "utf-8"
-            )
+            request.headers["Authorization"] = b"Basic " + secret.as_basic()
 
     async def _wait(self, seconds: float) -> None:
         task = asyncio.ensure_future(asyncio.sleep(seconds))
