@@ -2,16 +2,20 @@
 
 Scrapy asks tldextract which domains are public suffixes, and tldextract downloads their list at
 the first cookie: past the guard, and while the event loop waits. The list in the package
-serves (faults F-C7). And COOKIES_DEBUG shows names, never values (faults F-C8).
+serves (faults F-C7). A cookie without a domain stays at its host (F-C1), and COOKIES_DEBUG
+shows names, never values (F-C8).
 """
 
 from __future__ import annotations
 
 import logging
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from scrapy.downloadermiddlewares import cookies
 from tldextract import TLDExtract
+
+from qiaocrawl.crawl.login import new_jar
 
 if TYPE_CHECKING:
     from typing import Self
@@ -31,7 +35,9 @@ class OfflineCookiesMiddleware(cookies.CookiesMiddleware):
         """Scrapy's constructor."""
         # A module global of Scrapy's; it offers no other place to say so.
         cookies._split_domain = TLDExtract(include_psl_private_domains=True, suffix_list_urls=())
-        return super().from_crawler(crawler)
+        middleware = super().from_crawler(crawler)
+        middleware.jars = defaultdict(new_jar)
+        return middleware
 
     def _debug_cookie(self, request: Request) -> None:
         if self.debug:

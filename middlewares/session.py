@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import DownloadCancelledError, NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
-from w3lib.http import basic_auth_header
 
 from middlewares.cookies import OfflineCookiesMiddleware
 from qiaocrawl.crawl.login import LOGIN_STEP
@@ -99,7 +98,12 @@ class SessionMiddleware:
         if recipe.way == "http":
             await self._authenticate(request, recipe, turn)
         else:
-            meta["cookiejar"] = turn.account.jar[:2] + (turn.generation,)
+            jar = meta["cookiejar"] = (*turn.account.jar[:2], turn.generation)
+            if meta.get("playwright"):
+                # A browser keeps cookies by context: one for each session, or accounts would mix.
+                meta["playwright_context"] = "-".join(map(str, jar))
+                state = self._sessions.browser_state(recipe, turn)
+                meta["playwright_context_kwargs"] = {"storage_state": state}
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Let pages pass; what asks for a login is asked for again with a new session.
@@ -137,9 +141,7 @@ class SessionMiddleware:
         assert self._sessions is not None
         secret = await self._sessions.credentials(recipe, turn)
         if secret is not None:
-            request.headers["Authorization"] = basic_auth_header(
-                secret.user, secret.password, "utf-8"
-            )
+            request.headers["Authorization"] = b"Basic " + secret.as_basic()
 
     async def _wait(self, seconds: float) -> None:
         task = asyncio.ensure_future(asyncio.sleep(seconds))

@@ -6,6 +6,7 @@ ValueError with what is allowed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,15 @@ def choice(*allowed: str) -> Converter:
         return word
 
     return convert
+
+
+def keys(value: object) -> str:
+    """Keys of Fernet (32 bytes as URL-safe base64) with commas between."""
+    given = str(value).strip()
+    for key in filter(None, (part.strip() for part in given.split(","))):
+        if not re.fullmatch(r"[A-Za-z0-9_-]{43}=", key):
+            raise ValueError("must be keys that `qiaocrawl session key new` made")
+    return given
 
 
 def database_url(value: object) -> str:

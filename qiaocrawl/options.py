@@ -20,6 +20,7 @@ from qiaocrawl.option_kinds import (
     count,
     database_url,
     flag,
+    keys,
     names,
     number,
     own_or,
@@ -175,7 +176,7 @@ OPTIONS: tuple[Option, ...] = (
            "Folder of login recipes that add to or override the shipped ones.", text),
     Option("QIAO_SECRET_KEY", "", "keys, comma separated",
            "What accounts and cookies are encrypted with (`qiaocrawl session key new` makes one); "
-           "the first key writes, all read. Belongs in the environment only.", text,
+           "the first key writes, all read. Belongs in the environment only.", keys,
            secret=True),
     Option("QIAO_SESSION_REST_HOURS", 6.0, "hours",
            "How long an account rests after three logins that failed, over runs.",

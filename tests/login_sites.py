@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.cookies import SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
@@ -246,8 +245,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _reply(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        jar = SimpleCookie(self.headers.get("Cookie", ""))
-        cookies = {name: morsel.value for name, morsel in jar.items()}
+        pairs = (pair.strip().partition("=") for pair in self.headers.get("Cookie", "").split(";"))
+        cookies = {name: value for name, _, value in pairs if name}
         host = self.headers.get("Host", "").partition(":")[0]
         reply = self.server.web.answer(
             Seen(host, self.command, self.path, dict(self.headers), body, cookies)

@@ -6,6 +6,7 @@ robots.txt is not asked: a login is the operator's own act with an account of th
 
 from __future__ import annotations
 
+from http.cookiejar import DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
@@ -50,6 +51,15 @@ LOGIN_STEP = "qiaocrawl_login_step"
 """Request meta key: a step of a login, whose address may hold a ticket."""
 
 
+def new_jar() -> CookieJar:
+    """An empty jar that keeps a cookie without a domain at its host (RFC 6265, 5.3).
+
+    Python's own sends it to every subdomain as well (faults F-C1).
+    """
+    strict = DefaultCookiePolicy.DomainStrictNonDomain
+    return CookieJar(DefaultCookiePolicy(strict_ns_domain=strict))
+
+
 class LoginRunner:
     """Runs logins of one crawler.
 
@@ -67,7 +77,7 @@ class LoginRunner:
         Raises:
             LoginError: it did not succeed.
         """
-        self._jars[jar_key] = CookieJar()
+        self._jars[jar_key] = new_jar()
         try:
             await self._run(login_flow(recipe, secret), jar_key)
         except LoginError:
@@ -88,7 +98,7 @@ class LoginRunner:
         self, recipe: Recipe, cookies: Iterable[StoredCookie], jar_key: Any, now: float
     ) -> int:
         """Fill the jar *jar_key* with those of *cookies* that are usable; how many."""
-        jar = self._jars[jar_key] = CookieJar()
+        jar = self._jars[jar_key] = new_jar()
         usable = usable_for(recipe, cookies, now=now).cookies
         for cookie in usable:
             jar.set_cookie(cookie.for_jar())

@@ -119,6 +119,14 @@ class CrawlSessions:
         site = await self._site(recipe)
         return Credentials.open(self._vault, site.rows[turn.account.id])
 
+    def browser_state(self, recipe: Recipe, turn: Turn) -> dict[str, Any]:
+        """The session of *turn* as Playwright's ``storage_state``."""
+        jar = ("account", turn.account.id, turn.generation)
+        cookies = self._runner.cookies(recipe, jar, time.time())
+        saved = self._saved.get(turn.account.id, SavedSession())
+        return {"cookies": [cookie.for_browser() for cookie in cookies],
+                "origins": [dict(origin) for origin in saved.origins]}  # fmt: skip
+
     async def judge(self, recipe: Recipe, turn: Turn, seen: SeenPage) -> bool:
         """Whether the page *seen* is to be asked for again, with the session there is now.
 

@@ -311,7 +311,7 @@ class FrontierWorker:
         self._rows_found_at = time.monotonic()
         self._rows = await self._runtime.write(self._runtime.rows_of(self._scope))
 
-    async def _lease_more(self) -> None:
+    async def _lease_more(self) -> int:
         self._starved = False
         if time.monotonic() - self._rows_found_at > _HOSTS_FRESH_SECONDS:
             await self._find_rows()
@@ -326,13 +326,13 @@ class FrontierWorker:
             self._ordering.offered(preferred)
         if len(kept) < len(leases):
             held = {lease.url_id for lease in kept}
-            for lease in leases:
-                if lease.url_id not in held:
-                    self._ordering.closed(lease)
+            for lease in (one for one in leases if one.url_id not in held):
+                self._ordering.closed(lease)
             self._starve()
         if leases:
             self.drained = False
             self._wake_caller()
+        return len(leases)
 
     async def _remaining(self) -> frontier.Remaining:
         """What stands in the frontier for this worker's rows."""

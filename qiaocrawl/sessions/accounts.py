@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -55,6 +56,10 @@ class Credentials:
 
     user: str
     password: str = field(repr=False)
+
+    def as_basic(self) -> bytes:
+        """As HTTP's Basic scheme sends them (RFC 7617, in UTF-8)."""
+        return b64encode(f"{self.user}:{self.password}".encode())
 
     def seal(self, vault: Vault, owner: str) -> bytes:
         """As it is stored."""

@@ -97,7 +97,8 @@ def test_cookies_come_from_a_private_file_a_variable_or_standard_input(operator:
     for arguments, typed, extra in (
         (str(file), "", {}), ("-", f"SUB={CANARY}", {}), ("env:PASTED", "", {"PASTED": state}),
     ):  # fmt: skip
-        said = operator.said("login", "weibo.com", "me", "--cookies", arguments, typed=typed, **extra)
+        said = operator.said("login", "weibo.com", "me", "--cookies", arguments, typed=typed,
+                             **extra)  # fmt: skip
         assert "cookies kept for account me" in said
         with Database.open(operator.url) as database, database.engine.connect() as c:
             account = require_account(c, "weibo.com", "me")

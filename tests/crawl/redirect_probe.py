@@ -1,4 +1,4 @@
-"""A spider for tests: asks for what its file says with secrets, and follows redirects as Scrapy does.
+"""A spider for tests: asks for what its file says, and follows redirects as Scrapy does.
 
 Everything else is the project's own: settings, middlewares, guard.
 """

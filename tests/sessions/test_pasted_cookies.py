@@ -71,7 +71,8 @@ def test_cookies_of_others_and_of_everybody_are_left_out() -> None:
         "notweibo.com",
     )]  # fmt: skip
     cookies += [StoredCookie("a", "1", ".weibo.com", expires=NOW - 1),
-                StoredCookie("a b", "1", ".weibo.com"), StoredCookie("a", "1\r\nX: y", ".weibo.com")]
+                StoredCookie("a b", "1", ".weibo.com"),
+                StoredCookie("a", "1\r\nX: y", ".weibo.com")]  # fmt: skip
     found = usable_for(RECIPE, cookies, now=NOW)
     assert [one.domain for one in found.cookies] == [
         ".weibo.com", "s.weibo.com", "passport.sina.test"
@@ -101,8 +102,9 @@ def test_the_cases_of_the_public_suffix_list() -> None:
     """Its own cases: a domain is public exactly when it has no registrable part."""
     if not PSL.exists():
         pytest.skip("no ../shared here")
+    lines = [line for line in PSL.read_text("utf-8").splitlines() if line.startswith("check")]
     cases = [line.removeprefix("checkPublicSuffix(").removesuffix(");").split(", ")
-             for line in PSL.read_text("utf-8").splitlines() if line.startswith("check")]  # fmt: skip
+             for line in lines]  # fmt: skip
     wrong = []
     for given, registrable in cases:
         domain = given.strip("'")
