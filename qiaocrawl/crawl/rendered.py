@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 Fetch = Callable[["Request"], Awaitable[Response]]
 
 # Beyond the time the page may take to settle: opening, reading, laying out.
-_GRACE_SECONDS = 15.0
+_GRACE_SECONDS = 20.0
 _CLOSE_SECONDS = 5.0
 # A page may name any number of addresses: so many get a line in the log.
 _MOST_TOLD = 100
