@@ -9,7 +9,7 @@ from scrapy.exceptions import NotConfigured
 from middlewares.stored import response_of
 from qiaocrawl.crawl.render_memory import render_learning
 from qiaocrawl.crawl.wiring import runtime_of
-from qiaocrawl.rendering import RENDER
+from qiaocrawl.rendering import RENDER, RENDER_IF_NEEDED
 from qiaocrawl.storage.pages import load_page
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class RenderMiddleware:
             if learning.goes_straight(lease):
                 request.meta["playwright"] = True
                 if RENDER not in lease.payload:
+                    request.meta[RENDER_IF_NEEDED] = True
                     self._count("by_memory")
         return None
 

@@ -2,8 +2,8 @@
 
 A page that says nothing without its scripts is fetched once more with the browser. What comes
 of it is a vote for all pages of its host and form: after two that gained by it, the next go
-straight to the browser; after two in vain, no more are tried. Either is doubted now and then,
-since sites change. All numbers are **(ours)**.
+straight to the browser, each unless its document turns out to be readable as it came; after two
+in vain, no more are tried but one now and then, since sites change. All numbers are **(ours)**.
 """
 
 from __future__ import annotations
@@ -32,6 +32,10 @@ _ENOUGH = 2
 _DOUBT_PAGES = 25
 _DOUBT_SECONDS = 7 * 86400.0
 _FORGETTING = 4
+# A habit that has ended is given up after so many pages.
+_MOST_GAINED = 20
+RENDER_IF_NEEDED = "qiaocrawl_render_if_needed"
+"""In a request's meta: the browser opens the document only if it says nothing as it came."""
 
 _READABLE = frozenset({Outcome.ARTICLE, Outcome.PART, Outcome.LIST})
 _NO_BODY = "no body"
@@ -87,22 +91,16 @@ class RenderLearning:
             self._keep(votes)
 
     def goes_straight(self, lease: Lease) -> bool:
-        """Whether the page of *lease* is fetched with the browser at once.
-
-        Every 25th of a form that needs it is not, to see whether that still holds.
-        """
+        """Whether the page of *lease* is fetched with the browser at once."""
         if lease.queue is Queue.SEARCH or lease.stored:
             return False
         if RENDER in lease.payload:
             return True
-        votes = self._of(lease.url)
-        if not votes.is_needed:
-            return False
-        return not self._is_to_be_doubted(votes)
+        return self._of(lease.url).is_needed
 
     def is_to_be_rendered(self, lease: Lease, page: FetchedPage, analysis: PageAnalysis) -> bool:
         """Whether a page that was fetched without the browser is to be fetched with it."""
-        return not (is_rendered(lease, page) or not _lacks(page, analysis))
+        return lacks(page, analysis) and not is_rendered(lease, page)
 
     def is_useless_for(self, lease: Lease) -> bool:
         """Whether pages like this one were rendered in vain; doubted now and then."""
@@ -118,13 +116,14 @@ class RenderLearning:
         if page.header(RENDERED_HEADER):
             # An old habit of the site gives way to a new one within a few pages.
             if readable:
-                new = replace(votes, gained=votes.gained + 1, in_vain=votes.in_vain // _FORGETTING)
-            elif _lacks(page, analysis):
+                gained = min(votes.gained + 1, _MOST_GAINED)
+                new = replace(votes, gained=gained, in_vain=votes.in_vain // _FORGETTING)
+            elif lacks(page, analysis):
                 new = replace(votes, in_vain=votes.in_vain + 1)
             else:
                 return None
         elif readable and votes.gained and RENDER not in lease.payload:
-            new = replace(votes, plain=votes.plain + 1, gained=votes.gained // _FORGETTING)
+            new = replace(votes, plain=votes.plain + 1, gained=votes.gained - 1)
         else:
             return None
         new = replace(new, at=time.time())
@@ -164,7 +163,7 @@ def is_rendered(lease: Lease, page: FetchedPage) -> bool:
     return bool(page.header(RENDERED_HEADER)) or RENDER in lease.payload
 
 
-def _lacks(page: FetchedPage, analysis: PageAnalysis) -> bool:
+def lacks(page: FetchedPage, analysis: PageAnalysis) -> bool:
     """Whether what the page is about seems to be missing."""
     if analysis.outcome is Outcome.NEEDS_RENDERING:
         return True

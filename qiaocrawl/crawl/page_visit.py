@@ -35,7 +35,7 @@ _MOST_ANSWERS = 20
 _ANSWER_BYTES = 512 * 1024
 _ALL_ANSWERS_BYTES = 2 * 1024 * 1024
 _LAST_ANSWERS_SECONDS = 2.0
-_ALIVE_SECONDS = 3.0
+_ALIVE_SECONDS = 8.0
 # A page that shows less and wants to lead elsewhere is a redirect made by a script (ours).
 _REDIRECT_CHARS = 200
 # Said of the body as it came, which the browser does not get.

@@ -26,10 +26,11 @@ from qiaocrawl.crawl.browser_memory import browser_mib
 from qiaocrawl.crawl.browser_proxy import BrowserProxy, Upstream
 from qiaocrawl.crawl.gate import gate_of
 from qiaocrawl.crawl.page_visit import PageVisit
+from qiaocrawl.crawl.responses import fetched_page
 from qiaocrawl.crawl.seats import Seats
 from qiaocrawl.crawl.wiring import runtime_of
-from qiaocrawl.errors import BrowserLostError, RenderError
-from qiaocrawl.rendering import RENDERED_HEADER
+from qiaocrawl.errors import BrowserLostError, ExtractionError, RenderError
+from qiaocrawl.rendering import RENDER_IF_NEEDED, RENDERED_HEADER, lacks
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 Fetch = Callable[["Request"], Awaitable[Response]]
 
 # Beyond the time the page may take to settle: opening, reading, laying out.
-_GRACE_SECONDS = 15.0
+_GRACE_SECONDS = 20.0
 _CLOSE_SECONDS = 5.0
 # A page may name any number of addresses: so many get a line in the log.
 _MOST_TOLD = 100
@@ -64,7 +65,8 @@ class RenderedDownloads:
     """Fetches a page the usual way and has the browser make of it what its scripts make."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._options = options = runtime_of(crawler).options
+        self._runtime = runtime_of(crawler)
+        self._options = options = self._runtime.options
         settings = crawler.settings
         self._stats = crawler.stats
         self._most_bytes = settings.getint("DOWNLOAD_MAXSIZE")
@@ -96,6 +98,9 @@ class RenderedDownloads:
             if not (isinstance(document, HtmlResponse) and document.status == 200):
                 self._count("not_opened")
                 return document
+            if request.meta.get(RENDER_IF_NEEDED) and not await self._is_needed_for(document):
+                self._count("not_needed")
+                return document
         lease: Lease | None = request.meta.get("lease")
         if self._is_worn:
             await self._renew()
@@ -116,6 +121,14 @@ class RenderedDownloads:
         found = self._unpacking.process_response(plain, await fetch(plain))
         assert isinstance(found, Response)
         return found
+
+    async def _is_needed_for(self, document: Response) -> bool:
+        """Whether a page of a form that needs the browser says nothing as it came, like others."""
+        page = fetched_page(document)
+        try:
+            return lacks(page, await self._runtime.analyse(page))
+        except ExtractionError:
+            return False  # it will fail again where that is counted
 
     async def _renew(self) -> None:
         async with self._seats.alone():

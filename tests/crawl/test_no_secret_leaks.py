@@ -129,7 +129,7 @@ def test_no_secret_shows_up_anywhere(tmp_path: Path) -> None:
     with serving(web) as origin:
         said, arguments = running_log(url, tmp_path, QIAO_DEMO=origin)
     # It went as it was meant to: pages and failures of all kinds.
-    assert "Closing spider (no_session)" in said, said[-3000:]
+    assert "Closing spider (hosts_given_up)" in said, said[-3000:]
     ended = set(outcomes(url).values())
     assert {"article", "redirect", "unreachable", "dead", "0"} <= ended, ended
     assert web.logins["user1", True] >= 2

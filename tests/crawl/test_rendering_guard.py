@@ -65,7 +65,7 @@ form.action = inside + "/form"; form.target = "_blank"; form.method = "post";
 document.body.append(form);
 quietly(() => form.submit());
 quietly(() => { alert("x"); confirm("x"); });
-document.querySelector("article").append("ENDED");
+document.querySelector("article p").append("脚本把各种办法都试过了。");
 setTimeout(() => { location.href = inside + "/leave"; }, 50);
 """
 
@@ -86,7 +86,8 @@ def render(tmp_path: Path, url: str, host: str, path: str, **options: str) -> st
     import_pack(url, pack(sites=(site,)))
     done = crawl("site", url, "topic=qiaoqing", "-s", "DOWNLOAD_DELAY=0", folder=tmp_path, **{
         "QIAO_RENDER": "sites", "QIAO_CHROMIUM": str(shutil.which("chromium")),
-        "QIAO_RENDER_SECONDS": "8", "QIAO_FRONTIER_RETRY_SECONDS": "0", **options,
+        "QIAO_RENDER_SECONDS": "8", "QIAO_STRATEGY": "bfs", "QIAO_FRONTIER_RETRY_SECONDS": "0",
+        **options,
     })
     assert done.returncode == 0, done.log
     return done.log
@@ -111,7 +112,7 @@ def test_nothing_private_is_reached_by_any_way(tmp_path: Path) -> None:
             asked = server.paths()
         assert not inside.log, [hit.path for hit in inside.log]
     assert rows(url, "SELECT outcome FROM url WHERE url LIKE '%/'") == [("article",)], log
-    assert "ENDED" in str(rows(url, "SELECT text FROM article")), "the script did not get far"
+    assert "都试过了" in str(rows(url, "SELECT text FROM article")), "the script did not get far"
     # Redirects of what may be asked are followed to the proxy, and no farther.
     assert "/jump?to=fetch" in asked
     assert "the browser was refused: 127.0.0.1" in log
@@ -122,7 +123,7 @@ def test_a_rendered_page_goes_through_the_proxy_of_its_request(tmp_path: Path) -
     url = f"sqlite:///{tmp_path / 'q.db'}"
     host = "news.qiao.invalid"  # no name service knows it
     script = (
-        "fetch('/data').then(r => r.text()).then(t => { document.querySelector('article')"
+        "fetch('/data').then(r => r.text()).then(t => { document.querySelector('article p')"
         ".append(t); }); fetch('http://10.0.0.1/inside', {mode: 'no-cors'}).catch(() => 0);"
     )
 
