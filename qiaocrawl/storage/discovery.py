@@ -8,7 +8,9 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qiaocrawl.discovery.soft_404 import MissingPage
+from qiaocrawl.discovery.trap_accounts import PROVEN_STORIES
 from qiaocrawl.discovery.trap_watch import StoredAccount
+from qiaocrawl.discovery.url_forms import url_forms
 from qiaocrawl.items import Lease, Outcome
 from qiaocrawl.storage.lifecycle import complete
 from qiaocrawl.storage.statement import ListStatement, Statement
@@ -81,6 +83,19 @@ def accounts_of(c: Connection, forms: Sequence[str]) -> list[StoredAccount]:
     found = {one.form: one for row in _CUT.fetch(c, [_form_key(form) for form in forms])
              for one in [_account(row)]}
     return [found[form] for form in forms if form in found]
+
+
+def cut_reason(c: Connection, url: str) -> str:
+    """Why canonical *url* belongs to a group that was cut as a trap; "" where it does not."""
+    for one in accounts_of(c, url_forms(url)):
+        if one.credit <= 0:
+            return (
+                f"trap: {one.form} ({one.fetched} pages fetched, {one.stories} of them told a"
+                " story); QIAO_TRAPS_ALLOWED lets it be crawled"
+            )
+        if one.stories >= PROVEN_STORIES:
+            break
+    return ""
 
 
 def save_missing_page(c: Connection, page: MissingPage, *, now: float) -> None:
