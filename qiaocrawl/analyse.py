@@ -9,6 +9,7 @@ from typing import Any
 
 from qiaocrawl.dedup.body import body_prints
 from qiaocrawl.discovery import read_entrance
+from qiaocrawl.discovery.soft_404 import without_address
 from qiaocrawl.extract import read_page
 from qiaocrawl.extract.base import extractor_for, link_reader
 from qiaocrawl.extract.paging import joined
@@ -136,7 +137,7 @@ def analyse_page(
         return analysis
     if article is None:
         # Of what can be seen, to know the pages a host shows for missing ones.
-        shown = body_prints(words.text)
+        shown = body_prints(without_address(words.text, page.final_url or page.url))
         return replace(
             analysis, words=None, page_relevance=tools.for_order(words),
             body_digest=shown.digest, body_simhash=shown.simhash,

@@ -102,8 +102,8 @@ def _bomb(head: bytes, unit: bytes, times: int) -> bytes:
 
 @pytest.mark.parametrize(
     ("head", "unit", "times"),
-    [(b"", b"\0" * 100, 600_000), (_HEAD, b"<url>", 12_000_000), (_HEAD, b"<a/>", 15_000_000),
-     (_HEAD + b"<url><loc>", b"a" * 100, 600_000), (b"", b"http://a.test/1\n", 4_000_000)],
+    [(b"", b"\0" * 100, 600_000), (_HEAD, b"<url>", 3_000_000), (_HEAD, b"<a/>", 3_000_000),
+     (_HEAD + b"<url><loc>", b"a" * 100, 600_000), (b"", b"http://a.test/1\n", 1_000_000)],
 )
 def test_bombs_stay_small(head: bytes, unit: bytes, times: int) -> None:
     body = _bomb(head, unit, times)
