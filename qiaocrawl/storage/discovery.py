@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sqlalchemy import Connection
@@ -54,6 +54,12 @@ _SAVE_MISSING = Statement(
 _LOAD_MISSING = Statement(
     "SELECT host, title, digest, simhash FROM missing_page WHERE updated_at >= :since"
 )
+_TRAPS = Statement("SELECT id, url FROM url WHERE state = 3 AND outcome = 'trap'")
+_WAIT_AGAIN = Statement(
+    "UPDATE url SET state = 0, outcome = NULL, reason = NULL, done_at = NULL, lease_token = NULL,"
+    " lease_until = NULL, not_before = 0, attempts = 0, failures = 0, crashes = 0"
+    " WHERE id = :id AND state = 3 AND outcome = 'trap'"
+)
 _KNOWN = ListStatement("SELECT `key` FROM url WHERE `key` IN ({list})")
 
 
@@ -83,6 +89,13 @@ def accounts_of(c: Connection, forms: Sequence[str]) -> list[StoredAccount]:
     found = {one.form: one for row in _CUT.fetch(c, [_form_key(form) for form in forms])
              for one in [_account(row)]}
     return [found[form] for form in forms if form in found]
+
+
+def let_wait_again(c: Connection, is_allowed: Callable[[str], bool]) -> int:
+    """Let URLs wait again that were closed as a trap's and are allowed now; how many."""
+    found = [row_id for row_id, url in _TRAPS.run(c).fetchall() if is_allowed(url)]
+    _WAIT_AGAIN.run_many(c, [{"id": row_id} for row_id in sorted(found)])
+    return len(found)
 
 
 def cut_reason(c: Connection, url: str) -> str:

@@ -50,7 +50,8 @@ def test_next_pages(own: str, shown: list[Link], next_path: str | None) -> None:
 @pytest.mark.parametrize(
     "shown",
     [[], links(("要闻", "/1.html"), ("侨乡", "/2.html")),
-     numbered("/cal/2026-03-{:02}", *range(1, 32)), links(("1", "/a.html"), ("2", "/b.html")), links(("2", "http"),)],
+     numbered("/cal/2026-03-{:02}", *range(1, 32)),
+     links(("1", "/a.html"), ("2", "/b.html")), links(("2", "http"),)],
 )
 def test_what_is_no_pager(shown: list[Link]) -> None:
     assert pager_of(f"{_A}/list.html", shown) is None
