@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
 from qiaocrawl.crawl.spider import FrontierSpider
+from qiaocrawl.extract.base import NO_LINK_REGION
 from qiaocrawl.items import Outcome
 
 if TYPE_CHECKING:
@@ -14,17 +16,28 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
+logger = logging.getLogger(__name__)
+
 
 class DiscoveryPipeline:
     """Asks the spider's discovery what an analysed page is, and which pages of a list follow."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
+        self._told: set[str] = set()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Scrapy's constructor."""
         return cls(crawler)
+
+    def _tell_lost_regions(self, item: CrawledPage) -> None:
+        if item.analysis is None or NO_LINK_REGION not in item.analysis.reason:
+            return
+        self._crawler.stats.inc_value("qiaocrawl/links/template_matches_nothing")
+        if item.lease.host not in self._told:
+            self._told.add(item.lease.host)
+            logger.warning("%s: %s; has its layout changed?", item.page.url, NO_LINK_REGION)
 
     async def process_item(self, item: CrawlItem) -> CrawlItem:
         """Change the analysis of a page where its site's ways demand it."""
@@ -35,6 +48,7 @@ class DiscoveryPipeline:
         discovery = spider.discovery
         if discovery is None:
             return item
+        self._tell_lost_regions(item)
         analysis, save = discovery.judged(item.lease, item.analysis)
         if save is not None:
             spider.worker.post(save)

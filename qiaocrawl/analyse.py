@@ -9,8 +9,9 @@ from typing import Any
 
 from qiaocrawl.dedup.body import body_prints
 from qiaocrawl.discovery import read_entrance
+from qiaocrawl.discovery.soft_404 import without_address
 from qiaocrawl.extract import read_page
-from qiaocrawl.extract.base import extractor_for
+from qiaocrawl.extract.base import extractor_for, link_reader
 from qiaocrawl.extract.paging import joined
 from qiaocrawl.extract.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
@@ -54,6 +55,7 @@ class _Tools:
 
     def __init__(self, setup: AnalysisSetup) -> None:
         self.extractor = extractor_for(setup.method, dict(setup.extractor_options))
+        self.regions = link_reader(dict(setup.extractor_options))
         if setup.ontology_dir is not None:
             use_folder(setup.ontology_dir)
         scorer = page_scorers.get(setup.relevance_method)
@@ -127,14 +129,15 @@ def analyse_page(
     """
     tools = _tools(setup)
     analysis = read_entrance(page) or read_page(
-        page, setup.method, setup.max_links, tools.extractor, template, learn=setup.learn_sites
-    )
+        page, setup.method, setup.max_links, tools.extractor, template,
+        learn=setup.learn_sites, regions=tools.regions,
+    )  # fmt: skip
     words, article = analysis.words, analysis.article
     if words is None:
         return analysis
     if article is None:
         # Of what can be seen, to know the pages a host shows for missing ones.
-        shown = body_prints(words.text)
+        shown = body_prints(without_address(words.text, page.final_url or page.url))
         return replace(
             analysis, words=None, page_relevance=tools.for_order(words),
             body_digest=shown.digest, body_simhash=shown.simhash,

@@ -234,7 +234,8 @@ OPTIONS: tuple[Option, ...] = (
            "Method cluster: a model of `qiaocrawl extractors train cluster`; empty = the one "
            "that comes with the program.", text),
     Option("QIAO_TEMPLATES", "", "folder or TOML file",
-           "Method template: where the regions of sites stand.", text),
+           "Where the regions of sites stand: of links with any method, of bodies and fields with "
+           "method template.", text),
     Option("QIAO_SITE_LEARNING", True, "on/off",
            "Learn what the pages of a site repeat and where its articles stand, and use it on "
            "later pages.", flag),

@@ -36,6 +36,7 @@ from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage.discovery import (
     FRESH_SECONDS,
     known_keys,
+    let_wait_again,
     load_accounts,
     load_missing_pages,
     save_accounts,
@@ -121,6 +122,9 @@ class SiteDiscovery:
         self.rules.watch.restore(self._runtime.reader.run(partial(load_accounts, since=since)))
         pages = self._runtime.reader.run(partial(load_missing_pages, since=since))
         self._missing.update((page.host, page) for page in pages)
+        if self._options["QIAO_TRAPS_ALLOWED"]:
+            allow = partial(let_wait_again, is_allowed=self.rules.watch.is_allowed)
+            logger.info("%d URLs closed as traps wait again", self._runtime.write_now(allow))
 
     # --- entrances ----------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.ordering.asked import Standing, standing_of
 from qiaocrawl.storage import history, visits
 from qiaocrawl.storage.decisions import decision_of
+from qiaocrawl.storage.discovery import cut_reason
 from qiaocrawl.storage.history import StoredArticle, UrlHistory
 from qiaocrawl.storage.schema import State
 from qiaocrawl.urls import canonical_url, url_key
@@ -91,6 +92,8 @@ def _answer(c: Connection, url: str, most_visits: int) -> _Answer:
     rows = (history.url_history(c, url_key(name)) for name in names)
     found = next((row for row in rows if row is not None), None)
     if found is None:
+        if canonical and (cut := cut_reason(c, canonical)):
+            raise ConfigError(f"{url} was never proposed 未列入: {cut}")
         told = f" (as {canonical})" if canonical and canonical != url.strip() else ""
         raise ConfigError(f"{url}{told} was never seen 从未见过: no page that was read links to it")
     path = history.path_to(c, found)

@@ -97,7 +97,7 @@ def _stem(urls: Sequence[str], own: str) -> str | None:
         return None
     times, _, stem = max(best)
     # A single link says itself that it is the next page; its number stands last.
-    return stem if times > 1 or len(set(urls)) == 1 else None
+    return stem if times > 1 or len(set(urls) - {own}) == 1 else None
 
 
 def _stems(url: str) -> list[str]:

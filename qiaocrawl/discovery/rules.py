@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from qiaocrawl.discovery.reading import ENTRY_TAG, FEED_TAG, SITEMAP_TAG, entry_moment
 from qiaocrawl.discovery.sitemaps import MAX_LEVELS
+from qiaocrawl.discovery.spellings import Spellings
 from qiaocrawl.discovery.trap_accounts import Worth
 from qiaocrawl.discovery.trap_watch import PageSeen, TrapWatch, text_digest
 from qiaocrawl.items import Lease, Link, Outcome, PageAnalysis
@@ -46,6 +47,7 @@ class LinkRules:
         self._entrances = entrances
         self.watch = watch
         self._feeds: dict[str, set[str]] = {}
+        self._spellings = Spellings()
 
     def keep(
         self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link]
@@ -58,6 +60,8 @@ class LinkRules:
             if not why:
                 word, _ = self.watch.reason(link.url)
                 why = word and f"trap/{word}"
+            if not why and self._spellings.is_other(link.url, link.key):
+                why = "other_spelling"
             if why:
                 left[why] += 1
             else:

@@ -18,6 +18,8 @@ START_CREDIT = 6.0
 """Pages that may bring nothing before a group is cut."""
 NEW_BRANCH_CREDIT = 20.0
 MOST_CREDIT = 10.0
+PROVEN_STORIES = 2
+"""A group that told so many is not cut for what a broader group of it cost."""
 _STORY = 2.0
 _LEADS = 1.0
 _LEADS_NOWHERE = -1.0
@@ -76,7 +78,7 @@ class Account:
     @property
     def is_proven(self) -> bool:
         """Whether the group has brought stories enough to stand for itself."""
-        return self.stories >= 2 and not self.is_cut
+        return self.stories >= PROVEN_STORIES and not self.is_cut
 
     def told(self) -> str:
         """The account in words, for the reason of what is cut."""

@@ -85,7 +85,7 @@ class TrapWatch:
 
     def reason(self, url: str) -> tuple[str, str]:
         """Why *url* is not to be fetched: a word for counting, and in words; ("", "") to fetch."""
-        if self._allowed and self._is_allowed(url):
+        if self.is_allowed(url):
             return "", ""
         word = static_trap(url, self._limits)
         if word:
@@ -106,7 +106,10 @@ class TrapWatch:
                 break
         return "", ""
 
-    def _is_allowed(self, url: str) -> bool:
+    def is_allowed(self, url: str) -> bool:
+        """Whether the operator says that *url* is of no trap."""
+        if not self._allowed:
+            return False
         rest = url.partition("://")[2]
         return any(fnmatchcase(rest, pattern) for pattern in self._allowed)
 

@@ -91,6 +91,22 @@ def extractor_for(name: str, options: Mapping[str, Any]) -> Extractor:
     return extractor
 
 
+NO_LINK_REGION = "no link region of the template is on the page"
+"""Said of a page whose template names regions of links that it has not: its layout changed."""
+
+
+def link_reader(options: Mapping[str, Any]) -> SiteReader | None:
+    """What knows the link regions of sites by the operator's templates; None without any.
+
+    Raises:
+        ConfigError: the templates cannot be read or have faults.
+    """
+    if not options.get("QIAO_TEMPLATES"):
+        return None
+    found = extractor_for("template", options)
+    return found if isinstance(found, SiteReader) else None
+
+
 def extractor_options(options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     """What of *options* some extractor reads, as (name, value): for another process."""
     found = [extractors.get(name) for name in extractors.names()]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 
-from qiaocrawl.extract.base import Body, Extractor, SiteReader, extractors
+from qiaocrawl.extract.base import NO_LINK_REGION, Body, Extractor, SiteReader, extractors
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.kind import Judgement, judge
 from qiaocrawl.extract.metadata import Metadata, metadata_of
@@ -19,6 +19,7 @@ from qiaocrawl.items import (
     Article,
     ArticlePart,
     FetchedPage,
+    Link,
     Outcome,
     PageAnalysis,
     PageText,
@@ -109,6 +110,7 @@ def read_page(
     template: SiteTemplate | None = None,
     *,
     learn: bool = False,
+    regions: SiteReader | None = None,
 ) -> PageAnalysis:
     """All that one parse of *fetched* gives; relevance and title tokens stay empty.
 
@@ -118,6 +120,7 @@ def read_page(
         extractor: the one called *method* with its options; None for its defaults.
         template: what is known of the page's site.
         learn: also say what the page tells about its site.
+        regions: knows where the links to follow stand, whatever the method.
 
     Raises:
         ConfigError: no extractor is called *method*.
@@ -129,9 +132,7 @@ def read_page(
         return PageAnalysis(Outcome.NOT_HTML, None, (), "", reason=not_html)
     page = parse_page(fetched.body, content_type, fetched.final_url or fetched.url)
     harvest = page.harvest(max_links)
-    links = harvest.links
-    if isinstance(extractor, SiteReader):
-        links = extractor.links(page, links)
+    links, lost = _links(page, harvest.links, regions or extractor)
     reading = read(page, method, fetched.fetched_at, extractor, template)
     outcome, reason, doubts = reading.judgement.outcome, reading.judgement.reason, reading.doubts
     if fetched.truncated:
@@ -140,10 +141,12 @@ def read_page(
     if part is not None and part.number > 1:
         outcome = Outcome.PART
     is_told = outcome in (Outcome.ARTICLE, Outcome.PART)
+    if not is_told:  # Articles need no lists on them.
+        doubts = (*doubts, *lost)
     return PageAnalysis(
         outcome=outcome,
         article=_article(reading, method) if is_told else None,
-        links=(*links, *feed_links(page)),
+        links=links,
         charset=page.charset,
         charset_source=page.charset_source,
         reason="; ".join(filter(None, (reason, *doubts))),
@@ -156,6 +159,18 @@ def read_page(
         observation=_observation(reading) if learn and outcome is Outcome.ARTICLE else None,
         words=_words(reading, is_told=is_told),
     )
+
+
+def _links(
+    page: Page, links: tuple[Link, ...], reader: Extractor | SiteReader
+) -> tuple[tuple[Link, ...], tuple[str, ...]]:
+    """The links to follow, announced feeds too, and what was wrong with their regions."""
+    if isinstance(reader, SiteReader):
+        inside = reader.links(page, links)
+        if inside is not links and inside != links:
+            # Nothing outside the regions is followed, an announced feed neither.
+            return inside, () if inside else (NO_LINK_REGION,)
+    return (*links, *feed_links(page)), ()
 
 
 def _words(reading: Reading, *, is_told: bool) -> PageText:

@@ -120,10 +120,18 @@ class TemplateExtractor:
 
 
 def links_in(page: Page, template: Template, links: Sequence[Link]) -> tuple[Link, ...]:
-    """Those of *links* (all of *page*) that stand in the link regions of *template*."""
+    """Those of *links* (all of *page*) that stand in the link regions of *template*.
+
+    Their ``region`` is what the template says they lead to, where it does.
+    """
     joiner = UrlJoiner(page.base_url)
-    urls = {joiner.canonical(href.strip()) for href in _Reading(page, template).hrefs()}
-    return tuple(link for link in links if link.url in urls)
+    kinds: dict[str, str] = {}
+    for kind, href in _Reading(page, template).hrefs():
+        url = joiner.canonical(href.strip())
+        if url is not None:
+            kinds.setdefault(url, kind)
+    inside = [link for link in links if link.url in kinds]
+    return tuple(replace(link, region=kinds[link.url] or link.region) for link in inside)
 
 
 class _Reading:
@@ -161,19 +169,25 @@ class _Reading:
             found["source"] = _field(_LABEL.sub("", source[0]), source[1])
         return {name: one for name, one in found.items() if one.value}
 
-    def hrefs(self) -> list[str]:
-        """The links inside the regions of links, as written."""
-        hrefs: list[str | None] = []
-        for selector in self._template.links:
-            if selector.is_xpath:
-                inside = self._document.xpath(selector.path).xpath(_LINKS_XPATH)
-                hrefs += inside.xpath("@href | @src").getall()
-                continue
-            for region in self._page.tree.css(selector.path):
-                # css() of a node finds the node itself too.
-                for node in region.css(LINK_SELECTOR):
-                    hrefs.append(node.attributes.get("href") or node.attributes.get("src"))
-        return [href for href in hrefs if href]
+    def hrefs(self) -> list[tuple[str, str]]:
+        """What the regions of links lead to and the links inside them, as written."""
+        template = self._template
+        kinds = template.link_kinds or ("",) * len(template.links)
+        return [
+            (kind, href) for kind, selector in zip(kinds, template.links, strict=True)
+            for href in self._hrefs_in(selector) if href
+        ]
+
+    def _hrefs_in(self, selector: Selector) -> list[str | None]:
+        if selector.is_xpath:
+            inside = self._document.xpath(selector.path).xpath(_LINKS_XPATH)
+            return list(inside.xpath("@href | @src").getall())
+        return [
+            node.attributes.get("href") or node.attributes.get("src")
+            for region in self._page.tree.css(selector.path)
+            # css() of a node finds the node itself too.
+            for node in region.css(LINK_SELECTOR)
+        ]
 
     def _first(self, selectors: Sequence[Selector]) -> tuple[str, Selector] | None:
         """The first text that is there, on one line, and where it stood."""

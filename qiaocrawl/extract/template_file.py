@@ -13,6 +13,12 @@ A file holds any number of tables ``[[template]]``::
     source = ".source a"
     links = ["ul.list"]            # the regions whose links are followed
 
+or, with what the links of a region lead to, in place of the last line::
+
+    links = {channel = "nav.main", list = ["div.pager"], article = ["ul.list", "xpath://h3"]}
+
+Regions of links count whatever method reads the body; no other link of the page is followed.
+
 A selector is CSS, with ``::attr(NAME)`` at its end for an attribute, or XPath after ``xpath:``.
 ``hosts`` and one of ``body`` and ``links`` must be given. ``body`` and ``exclude`` must be both
 CSS or both XPath. The first template counts whose host fits exactly, else the one with the
@@ -34,6 +40,7 @@ from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 from qiaocrawl.errors import ConfigError
 
 KEYS = ("hosts", "path", "body", "exclude", "title", "date", "author", "source", "links")
+LINK_KINDS = ("channel", "list", "article")
 _XPATH = "xpath:"
 _ATTRIBUTE = re.compile(r"::attr\(\s*([\w:-]+)\s*\)$")
 _HOST = re.compile(r"(?:\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?(?::\d{1,5})?")
@@ -51,7 +58,10 @@ class Selector:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """The regions of the pages of some hosts; see the module. () where nothing is given."""
+    """The regions of the pages of some hosts; see the module. () where nothing is given.
+
+    ``link_kinds`` says of every region in ``links`` what it leads to, "" where nobody said.
+    """
 
     hosts: tuple[str, ...]
     path: str = "*"
@@ -62,6 +72,7 @@ class Template:
     author: tuple[Selector, ...] = ()
     source: tuple[Selector, ...] = ()
     links: tuple[Selector, ...] = ()
+    link_kinds: tuple[str, ...] = ()
 
 
 class Templates:
@@ -158,20 +169,42 @@ def read_template(table: object) -> tuple[Template | None, list[str]]:
     path = table.get("path", "*")
     if not isinstance(path, str) or not path.startswith(("/", "*")):
         faults.append(f"path: must be a text that begins with / or *, got {path!r}")
-    regions = {
-        key: tuple(
-            one for text in _texts(table, key, faults)
-            if (one := _selector(key, text, faults)) is not None
-        )
-        for key in KEYS[2:]
-    }
+    regions = {key: _selectors(table, key, faults) for key in KEYS[2:-1]}
+    links = _links(table, faults)
     if not hosts and "hosts" not in table:
         faults.append("hosts: must be given")
     if not {"body", "links"} & table.keys():
         faults.append("body or links must be given")
     if len({selector.is_xpath for key in ("body", "exclude") for selector in regions[key]}) > 1:
         faults.append("body and exclude must be both CSS or both XPath")
-    return (None, faults) if faults else (Template(hosts, str(path), **regions), [])
+    if faults:
+        return None, faults
+    regions["links"] = tuple(selector for _, selector in links)
+    kinds = tuple(kind for kind, _ in links)
+    return Template(hosts, str(path), **regions, link_kinds=kinds), []
+
+
+def _selectors(
+    table: Mapping[str, object], key: str, faults: list[str]
+) -> tuple[Selector, ...]:
+    found = (_selector(key, text, faults) for text in _texts(table, key, faults))
+    return tuple(one for one in found if one is not None)
+
+
+def _links(table: Mapping[str, object], faults: list[str]) -> list[tuple[str, Selector]]:
+    """The regions of links, each with what it leads to."""
+    written = table.get("links")
+    if not isinstance(written, Mapping):
+        return [("", one) for one in _selectors(table, "links", faults)]
+    allowed = ", ".join(LINK_KINDS)
+    faults += [f"links: unknown kind {kind!r} (allowed: {allowed})"
+               for kind in written if kind not in LINK_KINDS]
+    if not written:
+        faults.append("links: must name regions")
+    inner: list[str] = []
+    found = [(kind, one) for kind in LINK_KINDS for one in _selectors(written, kind, inner)]
+    faults += [f"links: {fault}" for fault in inner]
+    return found
 
 
 def _texts(table: Mapping[str, object], key: str, faults: list[str]) -> tuple[str, ...]:
@@ -197,7 +230,7 @@ def _selector(key: str, written: str, faults: list[str]) -> Selector | None:
         name = attribute[1] if attribute else ""
         selector = Selector(written, path.strip(), is_xpath=False, attribute=name)
     fault = _fault(selector)
-    if not fault and selector.attribute and key in ("body", "exclude", "links"):
+    if not fault and selector.attribute and key in ("body", "exclude", "links", *LINK_KINDS):
         fault = "must find elements, not an attribute"
     if fault:
         faults.append(f"{key}: {fault}, got {written!r}")

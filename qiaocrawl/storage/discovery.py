@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sqlalchemy import Connection
 
 from qiaocrawl.discovery.soft_404 import MissingPage
+from qiaocrawl.discovery.trap_accounts import PROVEN_STORIES
 from qiaocrawl.discovery.trap_watch import StoredAccount
+from qiaocrawl.discovery.url_forms import url_forms
 from qiaocrawl.items import Lease, Outcome
 from qiaocrawl.storage.lifecycle import complete
 from qiaocrawl.storage.statement import ListStatement, Statement
@@ -52,6 +54,12 @@ _SAVE_MISSING = Statement(
 _LOAD_MISSING = Statement(
     "SELECT host, title, digest, simhash FROM missing_page WHERE updated_at >= :since"
 )
+_TRAPS = Statement("SELECT id, url FROM url WHERE state = 3 AND outcome = 'trap'")
+_WAIT_AGAIN = Statement(
+    "UPDATE url SET state = 0, outcome = NULL, reason = NULL, done_at = NULL, lease_token = NULL,"
+    " lease_until = NULL, not_before = 0, attempts = 0, failures = 0, crashes = 0"
+    " WHERE id = :id AND state = 3 AND outcome = 'trap'"
+)
 _KNOWN = ListStatement("SELECT `key` FROM url WHERE `key` IN ({list})")
 
 
@@ -81,6 +89,26 @@ def accounts_of(c: Connection, forms: Sequence[str]) -> list[StoredAccount]:
     found = {one.form: one for row in _CUT.fetch(c, [_form_key(form) for form in forms])
              for one in [_account(row)]}
     return [found[form] for form in forms if form in found]
+
+
+def let_wait_again(c: Connection, is_allowed: Callable[[str], bool]) -> int:
+    """Let URLs wait again that were closed as a trap's and are allowed now; how many."""
+    found = [row_id for row_id, url in _TRAPS.run(c).fetchall() if is_allowed(url)]
+    _WAIT_AGAIN.run_many(c, [{"id": row_id} for row_id in sorted(found)])
+    return len(found)
+
+
+def cut_reason(c: Connection, url: str) -> str:
+    """Why canonical *url* belongs to a group that was cut as a trap; "" where it does not."""
+    for one in accounts_of(c, url_forms(url)):
+        if one.credit <= 0:
+            return (
+                f"trap: {one.form} ({one.fetched} pages fetched, {one.stories} of them told a"
+                " story); QIAO_TRAPS_ALLOWED lets it be crawled"
+            )
+        if one.stories >= PROVEN_STORIES:
+            break
+    return ""
 
 
 def save_missing_page(c: Connection, page: MissingPage, *, now: float) -> None:

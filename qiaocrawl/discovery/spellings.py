@@ -1,0 +1,49 @@
+"""Spellings of one address that canonical form leaves apart, since a few servers do (F-T6).
+
+A folder and its default page, double slashes, a bare ``sid=``: of two such spellings a crawl
+follows the one it meets first. Nothing is rewritten, so what was met is what is asked.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+
+from qiaocrawl.urls import url_key
+
+_DEFAULT_PAGE = re.compile(
+    r"/(?:index|default)\.(?:html?|aspx?|php\d?|phtml|cfm|cgi|jsp[xa]?|jsf|shtml)$", re.IGNORECASE
+)
+_SESSION = re.compile(r"(?:^|(?<=&))sid=[0-9a-zA-Z]+(?:&|$)", re.IGNORECASE)
+_SLASHES = re.compile(r"/{2,}")
+_MAX_KNOWN = 200_000
+
+
+def plain_spelling(canonical: str) -> str:
+    """The spelling that stands for all of a page's; it need not be one that is linked."""
+    scheme, _, rest = canonical.partition("://")
+    rest, mark, query = rest.partition("?")
+    path = _DEFAULT_PAGE.sub("/", _SLASHES.sub("/", rest))
+    if query and (kept := _SESSION.sub("", query).rstrip("&")) != query:
+        mark, query = ("?" if kept else ""), kept
+    return f"{scheme}://{path}{mark}{query}"
+
+
+class Spellings:
+    """Which spelling of a page was met first; may be used from several threads."""
+
+    def __init__(self) -> None:
+        self._first: dict[bytes, bytes] = {}
+        self._lock = threading.Lock()
+
+    def is_other(self, url: str, key: bytes) -> bool:
+        """Whether the page of canonical *url* (of that *key*) was met under another spelling."""
+        plain = plain_spelling(url)
+        # Only folders and what is spelt otherwise can have another spelling.
+        if plain == url and not url.endswith("/") and "?" not in url:
+            return False
+        with self._lock:
+            first = self._first.setdefault(url_key(plain), key)
+            if len(self._first) > _MAX_KNOWN:
+                del self._first[next(iter(self._first))]
+        return first != key

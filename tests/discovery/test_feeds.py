@@ -1,0 +1,105 @@
+"""Feeds of every form, and the links pages have to them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qiaocrawl.discovery import Entry, read_feed
+from qiaocrawl.discovery.entries import moment_of
+from qiaocrawl.page import parse_page
+from qiaocrawl.page.feed_links import feed_links
+
+_AT = datetime(2026, 3, 5, 2, tzinfo=UTC)
+_ENTRY = Entry("http://a.test/1.html", _AT, "侨胞", "侨乡 归侨")
+
+RSS = """<?xml version="1.0" encoding="{charset}"?><rss version="2.0"
+ xmlns:media="http://search.yahoo.com/mrss/" xmlns:content="http://purl.org/rss/1.0/modules/content/">
+<channel><title>侨务 &nbsp; 频道</title><link>http://a.test/</link>
+<image><title>x</title><link>/logo</link></image>
+<item><media:title>图</media:title><media:content url="/x"/>
+<title><![CDATA[侨胞]]></title><link>/1.html?utm_source=rss</link><guid>7</guid>
+<category>侨乡</category><category>归侨</category><description>a & b <b>c</b></description>
+<pubDate>Thu, 05 Mar 2026 10:00:00 +0800</pubDate></item></channel></rss>"""
+ATOM = """<feed xmlns="http://www.w3.org/2005/Atom"><title type="text">侨务</title>
+<link rel="self" href="/feed"/><entry><title type="html">侨胞</title><id>tag:a.test,1</id>
+<link rel="enclosure" href="/x.mp3"/><link rel="alternate" href="/1.html"/>
+<source><title>外</title><updated>1999-01-01T00:00:00Z</updated></source>
+<published>2026-03-05T02:00:00Z</published><updated>2026-03-06T02:00:00Z</updated>
+<keywords>侨乡 归侨</keywords></entry></feed>"""
+RDF = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+ xmlns="http://purl.org/rss/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/">
+<channel rdf:about="http://a.test/"><title>侨务</title></channel>
+<item rdf:about="http://a.test/1.html"><title>侨胞</title><dc:subject>侨乡</dc:subject>
+<dc:subject>归侨</dc:subject><dc:date>2026-03-05T10:00:00+08:00</dc:date></item></rdf:RDF>"""
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "gb2312"])
+def test_rss(charset: str) -> None:
+    body = RSS.format(charset=charset).encode("gb18030" if charset == "gb2312" else charset)
+    found = read_feed(body, "", "http://a.test/rss")
+    assert (found.kind, found.title, found.entries) == ("rss", "侨务 频道", (_ENTRY,))
+
+
+@pytest.mark.parametrize(("text", "kind"), [(ATOM, "atom"), (RDF, "rdf")])
+def test_atom_and_rdf(text: str, kind: str) -> None:
+    found = read_feed(text.encode(), "application/xml", "http://a.test/feed")
+    assert (found.kind, found.title, found.entries) == (kind, "侨务", (_ENTRY,))
+
+
+def test_newest_first_and_what_has_no_page_is_left() -> None:
+    items = "".join(
+        f"<item><title>{n}</title><guid>http://a.test/{n}</guid>{date}</item>"
+        for n, date in enumerate(("", "<pubDate>2026-03-05 10:00</pubDate>",
+                                  "<pubDate>2026年3月6日 08:00</pubDate>"))
+    )
+    body = f"<rss><channel>{items}<item><guid>urn:1</guid></item></channel></rss>"
+    found = read_feed(body.encode())
+    assert [one.title for one in found.entries] == ["2", "1", "0"]
+    assert found.left == 1
+    cut = read_feed(body.encode(), most=2)
+    assert (len(cut.entries), cut.left) == (2, 2)
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"{}", b"<urlset><url/></urlset>", b"\0" * 99])
+def test_what_is_no_feed_says_so(body: bytes) -> None:
+    found = read_feed(body)
+    assert (found.kind, found.entries) == ("", ())
+    assert found.fault
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_raise(body: bytes) -> None:
+    for head in (b"", b"<rss><channel><item><link>", b"<feed><entry><link href='"):
+        read_feed(head + body, "text/xml; charset=big5", "http://a.test/")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("2026", datetime(2025, 12, 31, 16, tzinfo=UTC)), ("2026-03-05T02:00Z", _AT),
+     ("Thu, 5 Mar 2026 02:00:00 GMT", _AT), ("2026-03-05 10:00:00", _AT), ("soon", None),
+     ("", None), ("0001-01-01T00:00:00+08:00", None), ("2026年3月5日10时00分", _AT)],
+)
+def test_moments(written: str, meant: datetime | None) -> None:
+    assert moment_of(written) == meant
+
+
+def test_feeds_a_page_announces() -> None:
+    page = parse_page("""<head><link rel="stylesheet" type="text/css" href="x.css">
+        <link rel="alternate" type="application/rss+xml; charset=x" title="全部" href="/all.xml">
+        <link rel="ALTERNATE" type="application/atom+xml" href="a/atom">
+        <link rel="alternate" type="application/rss+xml" title="全部评论" href="/c.xml">
+        <link rel="alternate" hreflang="en" href="/en/">
+        <link rel="alternate" type="application/rss+xml" href="javascript:1"></head>
+        <a href="/rss/1.xml">RSS订阅：要闻</a><a href="/map.xml">地图</a><a href="/feed/">订阅</a>
+        <a href="/x.html">RSS 是什么</a>""".encode(), "text/html; charset=utf-8", "http://a.test/i/")
+    assert [(link.url, link.anchor, link.tag) for link in feed_links(page)] == [
+        ("http://a.test/all.xml", "全部", "feed"), ("http://a.test/i/a/atom", "", "feed"),
+        ("http://a.test/rss/1.xml", "RSS订阅：要闻", "feed"),
+        ("http://a.test/feed/", "订阅", "feed"),
+    ]
+    many = "".join(f'<link rel="alternate" type="text/xml" href="/{n}">' for n in range(99))
+    assert len(feed_links(parse_page(many.encode(), "", "http://a.test/"))) == 20

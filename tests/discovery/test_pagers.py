@@ -1,0 +1,70 @@
+"""Which link leads to the next page of a list."""
+
+from __future__ import annotations
+
+import pytest
+
+from qiaocrawl.discovery.pagers import ListBound, is_rolling, pager_of
+from qiaocrawl.items import Link
+from qiaocrawl.urls import host_of, url_key
+
+_A = "http://a.test"
+
+
+def links(*pairs: tuple[str, str]) -> list[Link]:
+    return [Link(_A + path, url_key(_A + path), host_of(_A + path), anchor)
+            for anchor, path in pairs]
+
+
+def numbered(pattern: str, *numbers: int) -> list[Link]:
+    return links(*((str(n), pattern.format(n)) for n in numbers))
+
+
+@pytest.mark.parametrize(
+    ("own", "shown", "next_path"),
+    [("/list_1.html", numbered("/list_{}.html", 1, 2, 3, 9), "/list_2.html"),
+     ("/list.html", numbered("/list_{}.html", 2, 3, 4), "/list_2.html"),
+     ("/list_3.html", numbered("/list_{}.html", 1, 2, 4, 5), "/list_4.html"),
+     ("/list_9.html", numbered("/list_{}.html", 7, 8), None),
+     ("/l?p=2", [*numbered("/l?p={}", 1, 3, 4), *links(("下一页", "/l?p=3"))], "/l?p=3"),
+     ("/l/", links(("1", "/l/"), ("2", "/l/2/"), ("下一页>", "/l/2/"), ("尾页", "/l/99/")),
+      "/l/2/"),
+     # Archives whose numbers fall are followed by what the link is called.
+     ("/a/98.html", [*numbered("/a/{}.html", 99, 97, 96), *links(("下一页", "/a/97.html"))],
+      "/a/97.html"),
+     ("/roll/2026-03-05.html", links(("前一天", "/roll/2026-03-04.html"),
+                                     ("后一天", "/roll/2026-03-06.html")), "/roll/2026-03-04.html"),
+     ("/blog/", links(("Older posts", "/blog/page/2/")), "/blog/page/2/"),
+     ("/l?start=20", [*numbered("/l?start={}", 20), *links(("1", "/l?start=0"),
+      ("3", "/l?start=40"), ("4", "/l?start=60"))], "/l?start=40")],
+)
+def test_next_pages(own: str, shown: list[Link], next_path: str | None) -> None:
+    pager = pager_of(_A + own, [*links(("要闻一则", "/n/1.html"), ("侨乡", "/x/2.html")), *shown])
+    assert pager is not None
+    assert (pager.next and pager.next.url) == (next_path and _A + next_path)
+    assert url_key(f"{_A}/n/1.html") not in pager.others
+    if pager.next is not None:
+        assert pager.next.key not in pager.others
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [[], links(("要闻", "/1.html"), ("侨乡", "/2.html")),
+     numbered("/cal/2026-03-{:02}", *range(1, 32)),
+     links(("1", "/a.html"), ("2", "/b.html")), links(("2", "http"),)],
+)
+def test_what_is_no_pager(shown: list[Link]) -> None:
+    assert pager_of(f"{_A}/list.html", shown) is None
+
+
+def test_a_list_ends_after_two_dry_pages() -> None:
+    bound = ListBound()
+    said = [bound.goes_on("a", brings_new=new) for new in (True, False, True, False, False, True)]
+    assert said == [True, True, True, True, False, True]
+    assert bound.goes_on("b", brings_new=False)
+
+
+def test_rolling_lists() -> None:
+    assert is_rolling("http://a.test/scroll-news/1.html")
+    assert is_rolling("http://a.test/", "滚动新闻_侨网")
+    assert not is_rolling("http://a.test/scrolls/1.html", "要闻")

@@ -1,0 +1,65 @@
+"""Missing pages by their look: precision and recall over hosts of every manner (faults F-T5)."""
+
+from __future__ import annotations
+
+import random
+
+from qiaocrawl.dedup.body import body_prints
+from qiaocrawl.discovery.soft_404 import (
+    as_missing,
+    is_missing,
+    missing_page,
+    probe_url,
+    without_address,
+)
+from qiaocrawl.items import Outcome, PageAnalysis
+
+_HAN = "侨乡归华人回国参访座谈教育商会联谊文化传承发展交流合作故事老照片记忆码头骑楼"
+
+
+def analysis(
+    title: str, text: str, outcome: Outcome = Outcome.NOT_ARTICLE, path: str = "/"
+) -> PageAnalysis:
+    prints = body_prints(without_address(text, "http://a.test" + path))
+    return PageAnalysis(outcome, None, (), "utf-8", page_title=title, body_digest=prints.digest,
+                        body_simhash=prints.simhash)
+
+
+def words(seed: random.Random, count: int) -> str:
+    return "".join(seed.choice(_HAN) for _ in range(count))
+
+
+def test_fifty_hosts() -> None:
+    wrong = missed = 0
+    for number in range(50):
+        seed = random.Random(number)
+        title, notice = words(seed, 8), words(seed, seed.randint(40, 300))
+
+        def gone(path: str, title: str = title, notice: str = notice, n: int = number) -> str:
+            return f"{notice} 地址 {path}" if n % 2 else notice
+
+        probe, dead = "/9f8e7d6c5b4a.html", "/news/1.html"
+        known = missing_page(f"h{number}.test", analysis(title, gone(probe), path=probe))
+        assert known is not None
+        missed += not is_missing(analysis(title, gone(dead), path=dead), known)
+        real = analysis(title, words(seed, seed.randint(60, 900)), Outcome.ARTICLE)
+        wrong += is_missing(real, known)
+    assert wrong == 0
+    assert missed <= 2
+
+
+def test_what_cannot_be_compared() -> None:
+    assert missing_page("a.test", analysis("x", "")) is None
+    known = missing_page("a.test", analysis("x", "走丢了" * 9))
+    assert known is not None
+    assert not is_missing(analysis("x", ""), known)
+    gone = as_missing(analysis("x", "走丢了" * 9))
+    assert (gone.outcome, gone.article, gone.links) == (Outcome.SOFT_404, None, ())
+    assert gone.reason
+
+
+def test_the_probe_is_one_address_a_host() -> None:
+    one = probe_url("https://a.test:8443/x/y.html?z")
+    assert one == probe_url("https://a.test:8443/")
+    assert one.startswith("https://a.test:8443/")
+    assert one != probe_url("https://b.test:8443/").replace("b.test", "a.test")

@@ -1,0 +1,178 @@
+"""Groups of URLs, their accounts, and which of them are cut."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from qiaocrawl.discovery.static_traps import UrlLimits
+from qiaocrawl.discovery.trap_accounts import Account, Effects, Worth, book
+from qiaocrawl.discovery.trap_watch import PageSeen, TrapWatch, text_digest
+from qiaocrawl.discovery.url_forms import section_of, url_forms
+
+_A = "http://a.test"
+
+
+def watch(*allowed: str, learns: bool = True) -> TrapWatch:
+    return TrapWatch(UrlLimits(), allowed, learns=learns)
+
+
+class Site:
+    """Feeds a watch with pages as a crawl would; knows what was seen."""
+
+    def __init__(self, traps: TrapWatch) -> None:
+        self.traps = traps
+        self.seen: set[str] = set()
+
+    def read(self, path: str, worth: Worth, links: list[str], digest: bytes = b"") -> list[str]:
+        urls = [_A + link for link in links]
+        kept = [url for url in urls if not self.traps.reason(url)[0]]
+        fresh = frozenset(url for url in kept if url not in self.seen)
+        self.seen.update(kept)
+        return self.traps.learn(PageSeen(_A + path, worth, digest, kept, fresh))
+
+
+def test_forms_from_narrow_to_broad() -> None:
+    assert url_forms(f"{_A}/news/2026/03/c_123.html") == (
+        "a.test/news/0/0/_0.html", "a.test/news/0/0/…", "a.test/news/0/…", "a.test/news/…")
+    assert url_forms(f"{_A}/list.php?b=1&a=2") == ("a.test/list.php?a&b", "a.test/list.php?…")
+    assert url_forms(f"{_A}/") == ("a.test/",)
+    assert url_forms(f"{_A}/s/ab12cd34ef56ab78cd/1.html")[0] == "a.test/s/*/0.html"
+    assert url_forms(f"{_A}/news/one-story/") == ("a.test/news/-/", "a.test/news/…")
+    assert section_of(url_forms(f"{_A}/news/1.html")) == "a.test/news/…"
+    assert section_of(url_forms(f"{_A}/1.html")) == ""
+
+
+def test_a_calendar_is_cut_and_an_archive_is_not() -> None:
+    for worth, pages in ((Worth.NOTHING, 6), (Worth.STORY, 60)):
+        site = Site(watch())
+        cut = []
+        for month in range(60):
+            steps = [f"/cal/{month // 12}/{month % 12 + 1}/{n}" for n in (month, month + 1)]
+            cut += site.read(f"/cal/0/0/{month}", worth, steps)
+            if cut:
+                break
+        assert month + 1 == pages
+    assert site.traps.reason(f"{_A}/cal/9/9/999") == ("", "")
+
+
+def test_lists_that_lead_to_stories_are_worth_it() -> None:
+    site = Site(watch())
+    for number in range(50):
+        stories = [f"/news/{20 * number + n}.html" for n in range(20)]
+        site.read(f"/list?page={number}", Worth.LIST, [*stories, f"/list?page={number + 1}"])
+        for story in stories[:3]:
+            assert site.read(story, Worth.STORY, []) == []
+    assert site.traps.reason(f"{_A}/list?page=99") == ("", "")
+
+
+def test_facets_over_the_same_stories_are_cut() -> None:
+    site = Site(watch())
+    seed = random.Random(1)
+    for n in range(20):
+        site.read(f"/news/{n}.html", Worth.STORY, [])
+    for read in range(1, 100):
+        links = [f"/shop?c={seed.random()}&s={n}" for n in range(30)]
+        cut = site.read(f"/shop?c={read}&s=1", Worth.LIST, [*links, "/news/1.html", "/news/2.html"])
+        if cut:
+            break
+    assert read <= 10
+    word, why = site.traps.reason(f"{_A}/shop?c=777&s=7")
+    assert word == "barren"
+    assert "a.test/shop?" in why
+    assert site.traps.reason(f"{_A}/news/777.html") == ("", "")
+
+
+@pytest.mark.parametrize(("back", "most"), [(False, 20), (True, 20)])
+def test_a_maze_of_texts_is_cut(back: bool, most: int) -> None:
+    site = Site(watch())
+    seed = random.Random(2)
+    before = "/maze/in"
+    for read in range(1, 200):
+        links = [f"/maze/{seed.getrandbits(40):x}/{n}" for n in range(5)]
+        cut = site.read(before, Worth.WEAK, [*links, before, "/"], bytes([read]))
+        before = links[0] if back else links[-1]
+        if cut:
+            break
+    assert read <= most
+    assert site.traps.reason(f"{_A}/maze/new/1")[0] == "barren"
+
+
+def test_a_section_of_undated_texts_that_lead_to_each_other_is_read() -> None:
+    site = Site(watch())
+    seed = random.Random(3)
+    pages = [f"/t/{n}.html" for n in range(300)]
+    waiting, done = ["/t/0.html"], 0
+    known = set(waiting)
+    while waiting:
+        path = waiting.pop(0)
+        links = seed.sample(pages, 8)
+        site.read(path, Worth.WEAK, links, path.encode())
+        done += 1
+        waiting += [link for link in links if link not in known]
+        known.update(links)
+        assert site.traps.reason(_A + path) == ("", "")
+    assert done >= 297
+
+
+def test_session_ids_are_cut_and_the_plain_addresses_are_not() -> None:
+    site = Site(watch())
+    seed = random.Random(4)
+    cut: list[str] = []
+    for n in range(40):
+        digest = text_digest(f"t{n}", b"body%d" % n)
+        links = [f"/news/{seed.randrange(40)}.html?u={seed.getrandbits(20):x}" for _ in range(5)]
+        first, second = (f"/news/{n}.html?u={n:x}", f"/news/{n}.html")[:: 1 if n % 2 else -1]
+        for path in (first, second):
+            if not site.traps.reason(_A + path)[0]:
+                cut += site.read(path, Worth.STORY, links if "?" in path else [], digest)
+    assert "a.test/news/0.html?u" in cut
+    assert site.traps.reason(f"{_A}/news/99.html") == ("", "")
+    assert site.traps.reason(f"{_A}/news/99.html?u=1")[0] == "barren"
+
+
+def test_a_maze_at_the_root_is_cut_by_its_new_branches() -> None:
+    site = Site(watch())
+    seed = random.Random(5)
+    site.read("/news/1.html", Worth.STORY, ["/news/2.html"])
+    for read in range(1, 100):
+        links = [f"/{seed.getrandbits(30):x}/{seed.getrandbits(30):x}" for _ in range(5)]
+        if site.read(f"/w{read}/x", Worth.NOTHING, links):
+            break
+    assert read <= 20
+    assert site.traps.reason(f"{_A}/never/seen")[0] == "barren"
+    assert site.traps.reason(f"{_A}/news/9.html") == ("", "")
+
+
+def test_what_is_allowed_or_not_learnt_is_never_cut() -> None:
+    for traps in (watch("a.test/cal/*"), watch(learns=False)):
+        site = Site(traps)
+        for month in range(30):
+            site.read(f"/cal/{month}", Worth.NOTHING, [f"/cal/{month + 1}"])
+        assert traps.reason(f"{_A}/cal/99") == ("", "")
+
+
+def test_accounts_survive_and_what_is_cut_stays_cut() -> None:
+    site = Site(watch())
+    for month in range(9):
+        site.read(f"/cal/{month}", Worth.NOTHING, [f"/cal/{month + 1}"])
+    stored = site.traps.changed()
+    assert {one.form for one in stored} >= {"a.test/cal/0", "a.test/cal/…"}
+    assert site.traps.changed() == []
+    other = watch()
+    other.restore(stored)
+    assert other.reason(f"{_A}/cal/99")[0] == "barren"
+    assert other.numbers()["qiaocrawl/traps/groups_cut"] >= 2
+    account = Account(credit=0.0, fetched=6)
+    book(account, Effects(Worth.STORY))
+    assert account == Account(credit=0.0, fetched=6)
+
+
+def test_a_long_tree_of_stories_without_crossings_ends() -> None:
+    site = Site(watch())
+    for read in range(1, 400):
+        links = [f"/fake/{read}/{n}.html" for n in range(3)]
+        if site.read(f"/fake/0/{read}.html", Worth.STORY, links, read.to_bytes(2, "big")):
+            break
+    assert 100 < read <= 200
