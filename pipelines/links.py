@@ -33,8 +33,9 @@ class LinksPipeline:
         if not isinstance(item, CrawledPage) or item.analysis is None:
             return item
         assert isinstance(spider, FrontierSpider)
+        analysis = spider.refine(item.lease, item.analysis)
         page = await spider.ordering.follow(
-            item.lease, item.analysis, spider.policy, self._seen.fresh
+            item.lease, analysis, spider.policy, self._seen.fresh
         )
         followed = page.links
         stats = self._crawler.stats
@@ -43,4 +44,6 @@ class LinksPipeline:
                 stats.inc_value(f"qiaocrawl/links/{reason}", links)
         offered = sum(not one.pruned for one in followed.candidates)
         stats.inc_value("qiaocrawl/links/offered", offered)
-        return replace(item, candidates=followed.candidates, followed=page)
+        return replace(
+            item, analysis=analysis, candidates=followed.candidates, followed=page
+        )

@@ -17,6 +17,7 @@ from typing import Any
 from qiaocrawl.errors import ConfigError
 
 PREFIX = "QIAO_"
+_YEAR_HOURS = 8_760
 
 Converter = Callable[[object], Any]
 
@@ -89,6 +90,18 @@ def _names(value: object) -> tuple[str, ...]:
     return tuple(name for name in (str(part).strip() for part in parts) if name)
 
 
+def _ascending_hours(value: object) -> tuple[float, ...]:
+    parts = value.split(",") if isinstance(value, str) else value
+    try:
+        hours = tuple(float(part) for part in parts if str(part).strip())  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        hours = (0.0,)
+    rises = all(low < high for low, high in zip((0.0, *hours), hours, strict=False))
+    if not rises or any(not hour <= _YEAR_HOURS for hour in hours):
+        raise ValueError(f"must be ascending numbers in (0, {_YEAR_HOURS}], comma separated")
+    return hours
+
+
 def _choice(*allowed: str) -> Converter:
     def convert(value: object) -> str:
         word = str(value).strip()
@@ -117,6 +130,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_DATABASE_URL", "sqlite:///data/qiaocrawl.db", "URL",
            "Where everything is stored: sqlite:///FILE or mysql+pymysql://USER:PASSWORD@HOST/DB.",
            _database_url, secret=True),
+    Option("QIAO_LOCK_WAIT_SECONDS", 0.0, "s",
+           "How long a crawl waits for another one to end on the same SQLite file, so that "
+           "scheduled runs queue; 0 = it stops with a message.", _number(0, 86400)),
     Option("QIAO_STORAGE_OUTAGE_SECONDS", 300.0, "s",
            "How long a database that does not answer is waited for before a crawl gives up.",
            _number(0, 86400)),
@@ -169,6 +185,30 @@ OPTIONS: tuple[Option, ...] = (
            "End a run of `scrapy crawl site` when all that waits scores below the moving "
            "threshold; what waits goes on waiting. Only for orders whose scores are "
            "probabilities.", _flag),
+    # watching
+    Option("QIAO_WATCH_DAILY_REQUESTS", 20_000, "requests",
+           "Most requests of `scrapy crawl watch` for one topic on a day (UTC).",
+           _count(1, 10**7)),
+    Option("QIAO_WATCH_DAILY_REQUESTS_PER_HOST", 2_000, "requests",
+           "The same for one host.", _count(1, 10**6)),
+    Option("QIAO_WATCH_SHORTEST_MINUTES", 15.0, "minutes",
+           "No watched page is visited more often.", _number(1, 10_080)),
+    Option("QIAO_WATCH_LONGEST_HOURS", 72.0, "hours",
+           "No watched page waits longer, as far as the daily requests reach.",
+           _number(0.1, 8760)),
+    Option("QIAO_WATCH_ROUND_MINUTES", 30.0, "minutes",
+           "A round of watching that takes longer ends, and the next one goes on.",
+           _number(0.1, 1440)),
+    Option("QIAO_WATCH_PAGES_PER_HOST", 200, "pages",
+           "Home, channel, list and rolling pages watched of one host.", _count(1, 10_000)),
+    Option("QIAO_WATCH_ARTICLE_HOURS", "1,6,24,72,240,720", "hours, comma separated",
+           "How long after it came out an article is looked at again, for corrections and "
+           "deletions; empty = never.", _ascending_hours),
+    Option("QIAO_WATCH_POLICY", "both", "name",
+           "How visits are shared out: both, value, delay, age, freshness, azar, proportional, "
+           "uniform or fixed.", _text),
+    Option("QIAO_WATCH_ESTIMATOR", "rhythm", "name",
+           "How change rates are estimated: rhythm, count, cho, likelihood or halved.", _text),
     # politeness
     Option("QIAO_CONTACT", "", "URL or e-mail address",
            "Whom a site's owner can ask; part of the default user agent. Empty: postmaster at "

@@ -33,7 +33,7 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     # Put things together.
     (("__main__", "cli", "demo", "runtime", "catalogue", "analyse", "pool", "follow", "fetching",
       "joining", "searching", "reprocess", "regroup", "titles", "snapshots", "learning",
-      "alias_learning", "ordering"),),
+      "alias_learning", "ordering", "watching"),),
     (("storage",), ("search",), ("archive",)),
     (("access",), ("sessions",), ("discovery",), ("revisit",)),
     (("dedup",), ("relevance",), ("frontier",)),
