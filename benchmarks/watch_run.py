@@ -21,9 +21,10 @@ from qiaocrawl.revisit import (
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-TICK_HOURS = 1 / 6
-_PLAN_TICKS = 6
-_WEEK_TICKS = 1008
+TICK_HOURS = 0.25
+_DAY_TICKS = 96
+_PLAN_TICKS = 24
+_WEEK_TICKS = 7 * _DAY_TICKS
 WARM_UP_HOURS = 28 * 24
 
 
@@ -133,16 +134,12 @@ def run_year(world: World, contender: Contender, a_day: float, seed: int, hours:
     began = time.perf_counter()
     year = _Year(world, contender, a_day)
     for tick in range(round(hours / TICK_HOURS)):
-        if tick % 144 == 0:
+        if tick % _DAY_TICKS == 0:
             year.spent = 0
         if tick % _WEEK_TICKS == 0 and tick:
             year.schedule.use_rhythms(Rhythms(learnt_shapes(year.counts)))
         if tick % _PLAN_TICKS == 0:
-            first = tick == 0
-            due = year.schedule.due.copy()
             year.schedule.plan()
-            if first:
-                year.schedule.due = due
         year.visit_due(tick * TICK_HOURS)
     return _result(year, contender, seed, hours, time.perf_counter() - began)
 

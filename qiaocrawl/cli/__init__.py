@@ -12,6 +12,7 @@ from qiaocrawl.cli import db, dedup, demo, extractors, ontology, topic
 from qiaocrawl.cli import export as export_command
 from qiaocrawl.cli import extract as extract_command
 from qiaocrawl.cli import reprocess as reprocess_command
+from qiaocrawl.cli import watch as watch_command
 from qiaocrawl.cli import why as why_command
 from qiaocrawl.errors import QiaoError, TopicError
 
@@ -28,6 +29,7 @@ app.add_typer(dedup.app, name="dedup")
 app.add_typer(demo.app, name="demo")
 app.add_typer(extractors.app, name="extractors")
 app.add_typer(ontology.app, name="ontology")
+app.add_typer(watch_command.app, name="watch")
 app.command("export")(export_command.export)
 app.command("extract")(extract_command.extract)
 app.command("reprocess")(reprocess_command.reprocess)

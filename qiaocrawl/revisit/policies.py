@@ -18,7 +18,7 @@ from qiaocrawl.registry import Registry
 
 Floats = NDArray[np.float64]
 
-_BISECTIONS = 60
+_BISECTIONS = 40
 _HALF_DECADES = 40.0
 _NEVER = 1e9
 
@@ -32,6 +32,8 @@ class Bounds:
         shortest_hours, longest_hours: between two visits of one page.
         worth_hours: in this time an article's worth to its reader falls to 1/e (``value``).
         age_share: of the budget that ``both`` gives to ``age``.
+        least_yield: share of its visits that must be expected to bring something (``both``):
+            a page is not asked every quarter of an hour because the budget allows it.
     """
 
     visits_per_hour: float
@@ -39,6 +41,7 @@ class Bounds:
     longest_hours: float = 72.0
     worth_hours: float = 3.0
     age_share: float = 0.7
+    least_yield: float = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,4 +206,6 @@ def both(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
     rest = replace(
         bounds, visits_per_hour=bounds.visits_per_hour - float(first.sum()), longest_hours=_NEVER
     )
-    return np.minimum(np.add(first, value(rates, weights, rest)), 1 / bounds.shortest_hours)
+    most = np.maximum(rates.events, rates.changes) / bounds.least_yield
+    most = np.clip(most, 1 / bounds.longest_hours, 1 / bounds.shortest_hours)
+    return np.minimum(np.add(first, value(rates, weights, rest)), most)

@@ -44,6 +44,8 @@ _SOURCES = Statement(
     " WHERE url_id = :url_id ORDER BY fetched_at, id"
 )
 
+_ARTICLE = Statement("SELECT title, text FROM article WHERE url_id = :url_id")
+
 
 @dataclass(frozen=True, slots=True)
 class Revision:
@@ -134,3 +136,9 @@ def sources_of(c: Connection, url_id: int) -> list[Source]:
         assert last is not None
         found.append(Source(row_id, first, last, status, size))
     return found
+
+
+def article_text(c: Connection, url_id: int) -> tuple[str, str] | None:
+    """Title and text of the article at *url_id* as it is stored now; None without one."""
+    row = _ARTICLE.run(c, {"url_id": url_id}).fetchone()
+    return None if row is None else (row[0], row[1])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from xml.etree.ElementTree import Element, ParseError
 
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from qiaocrawl.items import FetchedPage, Link, Outcome, PageAnalysis
+from qiaocrawl.text import decode_page
 from qiaocrawl.urls import canonical_host, canonical_url, url_key
 
 _MAX_LINKS = 1_000
 _START_BYTES = 1_000
+_DECLARATION = re.compile(r"^\s*<\?xml[^>]{0,200}\?>")
 
 
 def links_of_feed(page: FetchedPage) -> tuple[Link, ...] | None:
@@ -19,8 +22,10 @@ def links_of_feed(page: FetchedPage) -> tuple[Link, ...] | None:
     if not _looks_like_feed(page):
         return None
     try:
-        root = fromstring(page.body, forbid_dtd=False)
-    except (ParseError, DefusedXmlException, ValueError, LookupError):
+        # Expat knows no Chinese charsets: the bytes are decoded as those of any page.
+        source = decode_page(page.body, page.header("content-type")).text
+        root = fromstring(_DECLARATION.sub("", source, count=1).encode())
+    except (ParseError, DefusedXmlException, ValueError):
         return None
     found: dict[str, str] = {}
     for entry in root.iter():

@@ -96,9 +96,15 @@ def moved_payload(lease: Lease) -> dict[str, object]:
 
 
 def is_listing(lease: Lease, analysis: PageAnalysis) -> bool:
-    """Whether a page leads to articles: it is watched, or it is a list near a home page."""
-    near = lease.depth < FULL_DEPTH and analysis.outcome in (Outcome.LIST, Outcome.FEED)
-    return near or is_page_lease(lease)
+    """Whether a page leads to articles: it is watched, or it is a list near a home page.
+
+    A short list may be no list to the extraction; its URL speaks for it then.
+    """
+    if is_page_lease(lease) or lease.depth >= FULL_DEPTH:
+        return is_page_lease(lease)
+    if analysis.outcome is Outcome.NOT_ARTICLE:
+        return page_group(lease.url, lease.depth) != "article" and bool(analysis.links)
+    return analysis.outcome in (Outcome.LIST, Outcome.FEED)
 
 
 def channel_of(lease: Lease, analysis: PageAnalysis) -> str:

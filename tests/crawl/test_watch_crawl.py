@@ -188,7 +188,7 @@ def test_a_killed_round_loses_no_schedule_and_the_budget_holds(tmp_path: Path) -
         done = crawl("watch", url, TOPIC, folder=tmp_path, QIAO_DEMO=server.origin,
                      QIAO_LOCK_WAIT_SECONDS="5", QIAO_WATCH_DAILY_REQUESTS=str(3 + spent(url)))
         assert "(limit_pages)" in done.log
-        assert len(server.paths()) == asked + 3
+        assert len(server.paths()) <= asked + 3
         done = round_of(url, tmp_path, server)
     assert "(finished)" in done.log
     assert rows(url, "SELECT COUNT(*) FROM article") == [(12,)]
