@@ -33,8 +33,9 @@ class LinksPipeline:
         if not isinstance(item, CrawledPage) or item.analysis is None:
             return item
         assert isinstance(spider, FrontierSpider)
+        analysis = spider.refine(item.lease, item.analysis)
         page = await spider.ordering.follow(
-            item.lease, item.analysis, spider.policy, self._seen.fresh
+            item.lease, analysis, spider.policy, self._seen.fresh
         )
         followed = page.links
         stats = self._crawler.stats
@@ -48,4 +49,6 @@ class LinksPipeline:
             save = spider.discovery.learn(item.lease, item.analysis, followed.visit.links, fresh)
             if save is not None:
                 spider.worker.post(save)
-        return replace(item, candidates=followed.candidates, followed=page)
+        return replace(
+            item, analysis=analysis, candidates=followed.candidates, followed=page
+        )

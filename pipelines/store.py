@@ -62,6 +62,7 @@ class StorePipeline:
 
         def also(c: Connection) -> None:
             nonlocal verdict
+            self._spider.page_closes(c, item)
             verdict = self._runtime.save_analysis(c, item.lease, analysis, item.candidates)
             _note_visit(c, item)
 
@@ -112,6 +113,7 @@ class StorePipeline:
 
         def also(c: Connection) -> None:
             nonlocal verdict
+            self._spider.page_closes(c, item)
             verdict = save_whole(c, self._runtime, whole, own_url_id=item.lease.url_id)
             if item.candidates:
                 self._runtime.offer(c, item.candidates)

@@ -13,6 +13,8 @@ from typing import Any
 
 Converter = Callable[[object], Any]
 
+_YEAR_HOURS = 8_760
+
 
 def text(value: object) -> str:
     """Any text, without white space around it."""
@@ -99,6 +101,19 @@ def amounts(low: int, high: int) -> Converter:
         return given
 
     return convert
+
+
+def ascending_hours(value: object) -> tuple[float, ...]:
+    """Hours, each later than the one before it, with commas between."""
+    parts = value.split(",") if isinstance(value, str) else value
+    try:
+        hours = tuple(float(part) for part in parts if str(part).strip())  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        hours = (0.0,)
+    rises = all(low < high for low, high in zip((0.0, *hours), hours, strict=False))
+    if not rises or any(not hour <= _YEAR_HOURS for hour in hours):
+        raise ValueError(f"must be ascending numbers in (0, {_YEAR_HOURS}], comma separated")
+    return hours
 
 
 def choice(*allowed: str) -> Converter:

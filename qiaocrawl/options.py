@@ -17,6 +17,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.option_kinds import (
     Converter,
     amounts,
+    ascending_hours,
     count,
     database_url,
     flag,
@@ -48,6 +49,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_DATABASE_URL", "sqlite:///data/qiaocrawl.db", "URL",
            "Where everything is stored: sqlite:///FILE or mysql+pymysql://USER:PASSWORD@HOST/DB.",
            database_url, secret=True),
+    Option("QIAO_LOCK_WAIT_SECONDS", 0.0, "s",
+           "How long a crawl waits for another one to end on the same SQLite file, so that "
+           "scheduled runs queue; 0 = it stops with a message.", number(0, 86400)),
     Option("QIAO_STORAGE_OUTAGE_SECONDS", 300.0, "s",
            "How long a database that does not answer is waited for before a crawl gives up.",
            number(0, 86400)),
@@ -115,6 +119,30 @@ OPTIONS: tuple[Option, ...] = (
            "End a run of `scrapy crawl site` when all that waits scores below the moving "
            "threshold; what waits goes on waiting. Only for orders whose scores are "
            "probabilities.", flag),
+    # watching
+    Option("QIAO_WATCH_DAILY_REQUESTS", 20_000, "requests",
+           "Most requests of `scrapy crawl watch` for one topic on a day (UTC).",
+           count(1, 10**7)),
+    Option("QIAO_WATCH_DAILY_REQUESTS_PER_HOST", 2_000, "requests",
+           "The same for one host.", count(1, 10**6)),
+    Option("QIAO_WATCH_SHORTEST_MINUTES", 15.0, "minutes",
+           "No watched page is visited more often.", number(1, 10_080)),
+    Option("QIAO_WATCH_LONGEST_HOURS", 72.0, "hours",
+           "No watched page waits longer, as far as the daily requests reach.",
+           number(0.1, 8760)),
+    Option("QIAO_WATCH_ROUND_MINUTES", 30.0, "minutes",
+           "A round of watching that takes longer ends, and the next one goes on.",
+           number(0.1, 1440)),
+    Option("QIAO_WATCH_PAGES_PER_HOST", 200, "pages",
+           "Home, channel, list and rolling pages watched of one host.", count(1, 10_000)),
+    Option("QIAO_WATCH_ARTICLE_HOURS", "1,6,24,72,240,720", "hours, comma separated",
+           "How long after it came out an article is looked at again, for corrections and "
+           "deletions; empty = never.", ascending_hours),
+    Option("QIAO_WATCH_POLICY", "both", "name",
+           "How visits are shared out: both, value, delay, age, freshness, azar, proportional, "
+           "uniform or fixed.", text),
+    Option("QIAO_WATCH_ESTIMATOR", "rhythm", "name",
+           "How change rates are estimated: rhythm, count, cho, likelihood or halved.", text),
     # politeness
     Option("QIAO_CONTACT", "", "URL or e-mail address",
            "Whom a site's owner can ask; part of the default user agent. Empty: postmaster at "

@@ -24,6 +24,7 @@ from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import articles, parts, reprocessing
 from qiaocrawl.storage.pages import StoredPage, iter_pages
 from qiaocrawl.storage.reprocessing import StoredText
+from qiaocrawl.storage.revisions import is_deleted
 from qiaocrawl.urls import url_key
 
 T = TypeVar("T")
@@ -169,7 +170,9 @@ def _restate_page(
     if left is not None:
         groups.add(left)
     if analysis.article is None:
-        reprocessing.drop_article(c, stored.url_id)
+        # What its site deleted stays an article: its newest page only says that it is gone.
+        if not is_deleted(c, stored.url_id):
+            reprocessing.drop_article(c, stored.url_id)
     else:
         runtime.save_article(c, stored.url_id, analysis, anchor=stored.anchor)
 

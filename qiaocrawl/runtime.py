@@ -79,7 +79,7 @@ class Runtime:
         self.database = Database.open(options["QIAO_DATABASE_URL"])
         self.database.require_current()
         if crawling:
-            self.database.lock_crawl()
+            self.database.lock_crawl(options["QIAO_LOCK_WAIT_SECONDS"])
         self.writer = Writer(
             self.database, outage_seconds=options["QIAO_STORAGE_OUTAGE_SECONDS"]
         )

@@ -33,7 +33,8 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     # Put things together.
     (("__main__", "cli", "demo", "runtime", "catalogue", "analyse", "pool", "follow", "fetching",
       "joining", "searching", "asking", "reprocess", "regroup", "titles", "snapshots", "learning",
-      "alias_learning", "ordering", "rendering", "site_discovery"),),
+      "alias_learning", "ordering", "rendering", "site_discovery",
+      "watching"),),
     (("storage",), ("search",), ("archive",)),
     (("access",), ("sessions",), ("discovery",), ("revisit",)),
     (("dedup",), ("relevance",), ("frontier",)),

@@ -13,6 +13,7 @@ from qiaocrawl.cli import db, dedup, demo, engines, extractors, ontology, proxie
 from qiaocrawl.cli import export as export_command
 from qiaocrawl.cli import extract as extract_command
 from qiaocrawl.cli import reprocess as reprocess_command
+from qiaocrawl.cli import watch as watch_command
 from qiaocrawl.cli import why as why_command
 from qiaocrawl.errors import QiaoError, TopicError
 
@@ -33,6 +34,7 @@ app.add_typer(ontology.app, name="ontology")
 app.add_typer(session.app, name="session")
 app.command("coverage")(coverage_command.coverage)
 app.add_typer(proxies.app, name="proxies")
+app.add_typer(watch_command.app, name="watch")
 app.command("export")(export_command.export)
 app.command("extract")(extract_command.extract)
 app.command("reprocess")(reprocess_command.reprocess)

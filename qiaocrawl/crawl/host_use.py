@@ -29,12 +29,12 @@ class HostUse:
         self._fetches = fetches
         self._limits = limits
         self._downloading: Counter[str] = Counter()
-        self._asked: Counter[str] = Counter()
+        self._asked: Counter[str] = Counter(limits.spent)
         self._parked: dict[str, float] = {}
 
     @property
     def pages(self) -> int:
-        """Pages asked for in this run."""
+        """Pages asked for in this run, and those that count from before."""
         return self._asked.total()
 
     def begin(self, host: str) -> None:

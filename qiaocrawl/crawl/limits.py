@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Most pages, pages of one host, and seconds of a run; 0 = no limit."""
+    """Most pages, pages of one host, and seconds of a run; 0 = no limit.
+
+    ``spent`` are pages by host that count already.
+    """
 
     pages: int = 0
     pages_per_host: int = 0
     seconds: float = 0.0
+    spent: Mapping[str, int] = field(default_factory=dict)
 
     def reached(self, pages: int, seconds: float) -> str:
         """Why a run that asked for *pages* in *seconds* stops now; "" if it does not."""

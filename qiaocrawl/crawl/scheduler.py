@@ -18,7 +18,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from qiaocrawl.crawl.access import access_of
 from qiaocrawl.crawl.another import HeldRequests
-from qiaocrawl.crawl.limits import Fetches, Limits
+from qiaocrawl.crawl.limits import Fetches
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
 from qiaocrawl.crawl.worker import FrontierWorker
@@ -64,16 +64,11 @@ class FrontierScheduler(BaseScheduler):
         return deferred_from_coro(self._open(spider))
 
     async def _open(self, spider: FrontierSpider) -> None:
-        options = self._runtime.options
         settings = self._crawler.settings
         self._worker = FrontierWorker(
             self._runtime,
             spider.scope,
-            limits=Limits(
-                options["QIAO_MAX_PAGES"],
-                options["QIAO_MAX_PAGES_PER_HOST"],
-                options["QIAO_MAX_SECONDS"],
-            ),
+            limits=spider.limits(),
             ordering=spider.ordering,
             fetches=Fetches(
                 settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),

@@ -14,6 +14,7 @@ from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
 from qiaocrawl.backoff import backoff_seconds
 from qiaocrawl.crawl.care import HostCare, host_name
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
+from qiaocrawl.crawl.limits import Limits
 from qiaocrawl.crawl.responses import fetched_page
 from qiaocrawl.crawl.turns import turns_of
 from qiaocrawl.crawl.wiring import runtime_of
@@ -34,7 +35,7 @@ from qiaocrawl.errors import (
 from qiaocrawl.fetching import BUSY_STATUSES, FetchDecision, judge_fetch
 from qiaocrawl.follow import FollowPolicy, follow_redirect
 from qiaocrawl.frontier import CrawlTopic, LearningStrategy, Strategy, make_strategy
-from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome, Queue
+from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome, PageAnalysis, Queue
 from qiaocrawl.ordering import CrawlOrdering, LearnedOrdering
 from qiaocrawl.runtime import CrawlScope, Runtime
 
@@ -144,6 +145,21 @@ class FrontierSpider(Spider):
         """Candidates this run starts from, beside what already waits in the frontier."""
         return []
 
+    def limits(self) -> Limits:
+        """When this run stops on its own."""
+        options = self.runtime.options
+        return Limits(
+            options["QIAO_MAX_PAGES"], options["QIAO_MAX_PAGES_PER_HOST"],
+            options["QIAO_MAX_SECONDS"],
+        )
+
+    def refine(self, lease: Lease, analysis: PageAnalysis) -> PageAnalysis:
+        """*analysis* with what this crawl knows beside its page."""
+        return analysis
+
+    def page_closes(self, c: Connection, item: CrawledPage) -> None:
+        """Write more in the transaction that closes an analysed page, before all else."""
+
     def request_meta(self, lease: Lease) -> dict[str, Any]:
         """What the requests of this spider carry beside their lease."""
         return {}
@@ -200,6 +216,10 @@ class FrontierSpider(Spider):
         """The item a readable page becomes."""
         return CrawledPage(lease, page)
 
+    def redirect_target(self, lease: Lease, target: str) -> Candidate | None:
+        """The candidate a redirect of *lease* leads to; None when it is not followed."""
+        return follow_redirect(lease, target, self.policy)
+
     async def record(self, lease: Lease, page: FetchedPage, decision: FetchDecision) -> None:
         """Store the outcome of a fetch that brought no page to read."""
         if decision.outcome is Outcome.RETRY and page.status in BUSY_STATUSES:
@@ -211,7 +231,7 @@ class FrontierSpider(Spider):
         target = None
         if decision.outcome is Outcome.REDIRECT:
             self.worker.aliases.redirected(lease.url, decision.target)
-            target = follow_redirect(lease, decision.target, self.policy)
+            target = self.redirect_target(lease, decision.target)
             if target is not None and target.key == lease.key:
                 # A cookie wall: the cookie is in the jar now, so the next try may pass.
                 await self.try_again(lease, f"{decision.reason} to itself")

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import Article, PageAnalysis, Relevance, TitleRecord
 from qiaocrawl.storage.columns import MAX_SKETCH_BYTES
+from qiaocrawl.storage.revisions import keep_version
 from qiaocrawl.storage.statement import Statement
 from qiaocrawl.storage.values import (
     clean_text,
@@ -106,6 +107,8 @@ def save_article(
 ) -> SavedArticle:
     """Insert the article of *url_id* or replace what it said; its id stays.
 
+    What a newer page says otherwise is a revision: what was said before is kept.
+
     The caller holds the row's lease, which keeps two writers apart.
 
     Raises:
@@ -121,6 +124,7 @@ def save_article(
         row_id = _INSERT.run(c, params).lastrowid
         assert row_id is not None
     else:
+        keep_version(c, row_id, params, now=now)
         _UPDATE.run(c, {**params, "id": row_id})
     title = TitleRecord(
         bytes(key), params["title"], host, from_time(params["published_at"]), params["source"],

@@ -108,16 +108,16 @@ class Database:
         except SQLAlchemyError as error:
             raise self._unreachable(error) from error
 
-    def lock_crawl(self) -> None:
+    def lock_crawl(self, wait_seconds: float = 0.0) -> None:
         """Take this database for one crawl, until :meth:`close` or the process ends.
 
         MariaDB and MySQL take several at a time: nothing happens there.
 
         Raises:
-            CrawlLockedError: another crawl runs on this SQLite file.
+            CrawlLockedError: another crawl still runs on this SQLite file after *wait_seconds*.
         """
         if self.dialect == "sqlite" and self._crawl_lock is None:
-            self._crawl_lock = CrawlLock(sqlite_path(self.engine.url))
+            self._crawl_lock = CrawlLock(sqlite_path(self.engine.url), wait_seconds)
 
     def close(self) -> None:
         """Close idle connections and let the crawl lock go."""

@@ -3,35 +3,65 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
+import time
 import weakref
 from pathlib import Path
 
 from qiaocrawl.errors import CrawlLockedError
 
+logger = logging.getLogger(__name__)
+
+_POLL_SECONDS = 0.5
+
 
 class CrawlLock:
     """Holds ``<database file>.crawl-lock`` until :meth:`release` or the end of the process.
 
+    Args:
+        wait_seconds: how long another crawl is waited for.
+
     Raises:
-        CrawlLockedError: another crawl holds it; the message names its process.
+        CrawlLockedError: another crawl holds it then; the message names its process.
     """
 
-    def __init__(self, database: Path) -> None:
+    def __init__(self, database: Path, wait_seconds: float = 0.0) -> None:
         self.path = database.with_name(database.name + ".crawl-lock")
         self._fd: int | None = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._take(self._fd, time.monotonic() + wait_seconds)
         except OSError as error:
-            holder = os.pread(self._fd, 32, 0).decode("ascii", "replace").strip()
+            holder = self._holder(self._fd)
             self._close()
+            waited = f"after {wait_seconds:g} s still " if wait_seconds else ""
             raise CrawlLockedError(
-                f"another crawl (process {holder or 'unknown'}) runs on {database}; SQLite takes "
-                "one crawl at a time: wait for it, or use MariaDB for several"
+                f"another crawl (process {holder}) {waited}runs on {database}; SQLite takes "
+                "one crawl at a time: wait for it (QIAO_LOCK_WAIT_SECONDS), or use MariaDB for "
+                "several"
             ) from error
         os.ftruncate(self._fd, 0)
         os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0)
         _held.add(self)
+
+    def _take(self, fd: int, until: float) -> None:
+        """Take the lock; OSError when another process holds it beyond *until*."""
+        is_said = False
+        while True:
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if time.monotonic() >= until:
+                    raise
+            if not is_said:
+                is_said = True
+                logger.warning("waiting for the crawl of process %s to end", self._holder(fd))
+            time.sleep(_POLL_SECONDS)
+
+    @staticmethod
+    def _holder(fd: int) -> str:
+        return os.pread(fd, 32, 0).decode("ascii", "replace").strip() or "unknown"
 
     def release(self) -> None:
         """Let the lock go; the file stays (removing it would race with the next holder)."""

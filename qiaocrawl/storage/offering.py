@@ -84,8 +84,8 @@ def offer(
     """Propose *candidates*; returns how many are new URLs.
 
     A URL that still waits takes the higher score, the lesser depth and the candidate's topic
-    and queue, except that it never moves from a whole-site crawl to the queue of single pages:
-    the crawl would miss its links. A URL that is done or failed is left alone unless the
+    and queue, except that it never moves from watching to a whole-site crawl, nor from either to
+    the queue of single pages: see ``_stays``. A URL that is done or failed is left alone unless the
     candidate says ``rearm``; one that is leased or set aside is always left alone.
 
     A candidate that is ``pruned`` is stored as closed where it is new, and changes nothing
@@ -214,5 +214,13 @@ def _by_id(row: Mapping[str, Any]) -> int:
     return row_id
 
 
+_RANKS = {Queue.PAGES.value: 1, Queue.SITE.value: 2, Queue.WATCH.value: 3}
+
+
 def _stays(queue: str, one: Candidate) -> bool:
-    return queue == Queue.SITE and one.queue is Queue.PAGES
+    """Whether a waiting row keeps its queue: it moves from pages to site to watch, not back.
+
+    Each of these hands on what it does not follow itself, so no later one misses a link. Who
+    wants the page anew takes it over whatever it waits for.
+    """
+    return not one.rearm and _RANKS.get(queue, 0) > _RANKS.get(one.queue.value, 0)

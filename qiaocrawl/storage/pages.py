@@ -17,6 +17,7 @@ from qiaocrawl.storage.values import (
     clean_text,
     clean_word,
     digest16,
+    epoch_time,
     from_json,
     from_time,
     to_json,
@@ -35,6 +36,9 @@ _MARK_FETCHED = Statement(
 _FIND = Statement("SELECT id FROM page_source WHERE url_id = :url_id AND digest = :digest")
 _SEEN_AGAIN = Statement(
     "UPDATE page_source SET last_seen_at = :seen WHERE id = :id AND last_seen_at < :seen"
+)
+_NEWEST_ID = Statement(
+    "SELECT id FROM page_source WHERE url_id = :url_id ORDER BY last_seen_at DESC, id DESC LIMIT 1"
 )
 _COLUMNS = (
     "url_id", "digest", "final_url", "http_status", "headers", "content_type", "charset",
@@ -100,6 +104,13 @@ def store_page(c: Connection, lease: Lease, page: FetchedPage, *, now: float) ->
         _SEEN_AGAIN.run(c, {"id": row_id, "seen": fetched_at})
         return row_id
     return _insert(c, lease.url_id, digest, page)
+
+
+def seen_again(c: Connection, url_id: int, now: float) -> None:
+    """Note that the newest page of *url_id* still stands: its host said so."""
+    row = _NEWEST_ID.run(c, {"url_id": url_id}).fetchone()
+    if row is not None:
+        _SEEN_AGAIN.run(c, {"id": row[0], "seen": epoch_time(now)})
 
 
 def load_page(c: Connection, url_id: int) -> FetchedPage | None:

@@ -9,7 +9,15 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, or_, select
 
 from qiaocrawl.storage.database import Database
-from qiaocrawl.storage.schema import State, article, article_part, metadata, page_source, url
+from qiaocrawl.storage.schema import (
+    State,
+    article,
+    article_part,
+    metadata,
+    page_source,
+    revision,
+    url,
+)
 from qiaocrawl.storage.values import to_stored_time
 
 # Rows deleted in one transaction: a crawl that runs meanwhile waits no longer than for these.
@@ -40,7 +48,8 @@ def prune(
 ) -> Pruned:
     """Delete raw pages last seen before *older_than* that nobody needs.
 
-    Kept as evidence whatever their age: pages an article or a part of one was made of.
+    Kept as evidence whatever their age: pages an article, a part of one or an earlier
+    version was made of.
     Kept for the crawl: pages that wait for analysis. URLs, articles and verdicts are never deleted.
 
     Args:
@@ -105,6 +114,7 @@ def _disposable(older_than: datetime) -> ColumnElement[bool]:
     is_evidence = or_(
         exists().where(article.c.page_source_id == page_source.c.id),
         exists().where(article_part.c.page_source_id == page_source.c.id),
+        exists().where(revision.c.page_source_id == page_source.c.id),
     )
     is_awaited = exists().where(
         and_(url.c.id == page_source.c.url_id, url.c.state == State.FETCHED)

@@ -27,6 +27,9 @@
     account                                 who logs in to a site, encrypted
     url_form                                what groups of URLs cost and brought: traps are cut
     missing_page                            what hosts show for pages that do not exist
+    watched_page, watched_article ── url    what is looked at again, and when
+    watch_hour, watch_day ── host           when sites publish; what watching asked of them
+    revision ── url                         what articles said before, and deletions
 
 Changing a table means a new file in ``migrations/versions/``; a test compares the two.
 """
@@ -633,4 +636,86 @@ missing_page = _table(
     Column("digest", key_type(), nullable=False),
     Column("simhash", short_bytes_type(8), nullable=False),
     Column("updated_at", seconds_type(), nullable=False),
+)
+
+watched_page = _table(
+    "watched_page",
+    Column("topic_id", ForeignKey("topic.id"), primary_key=True, autoincrement=False),
+    Column("url_id", ForeignKey("url.id"), primary_key=True, autoincrement=False, index=True),
+    # home, rolling, channel, list or feed.
+    Column("kind", code_type(16), nullable=False),
+    # What its site calls it: the channel of articles found on it.
+    Column("name", name_type(200), nullable=False),
+    Column("weight", seconds_type(), nullable=False),
+    Column("since", seconds_type(), nullable=False),
+    # Epoch seconds.
+    Column("next_at", seconds_type(), nullable=False),
+    Column("last_at", seconds_type()),
+    Column("changed_at", seconds_type()),
+    # New links an hour, as estimated, and the hours between visits, as planned.
+    Column("rate", seconds_type(), nullable=False),
+    Column("wait_hours", seconds_type(), nullable=False),
+    Column("visits", Integer, nullable=False),
+    Column("changes", Integer, nullable=False),
+    Column("news", Integer, nullable=False),
+    # Visits in a row that brought no page.
+    Column("failures", Integer, nullable=False),
+    Column("etag", name_type(500), nullable=False),
+    Column("modified", name_type(64), nullable=False),
+    # Of the links into the site, sorted.
+    Column("digest", key_type()),
+    # See revisit.PageMemory.
+    Column("memory", short_bytes_type(250), nullable=False),
+    Index(None, "topic_id", "next_at"),
+    **KEYED_TABLE_OPTIONS,
+)
+
+watched_article = _table(
+    "watched_article",
+    Column("url_id", ForeignKey("url.id"), primary_key=True, autoincrement=False),
+    Column("topic_id", ForeignKey("topic.id"), nullable=False),
+    # Epoch seconds: when it came out, or was first seen; when it is looked at next.
+    Column("published", seconds_type(), nullable=False),
+    Column("next_at", seconds_type(), nullable=False),
+    Column("etag", name_type(500), nullable=False),
+    Column("modified", name_type(64), nullable=False),
+    Index(None, "topic_id", "next_at"),
+    **KEYED_TABLE_OPTIONS,
+)
+
+watch_hour = _table(
+    "watch_hour",
+    Column("host_id", ForeignKey("host.id"), primary_key=True, autoincrement=False),
+    # Of the week, 0 being Thursday 00:00 UTC, as the epoch began.
+    Column("hour", SmallInteger, primary_key=True, autoincrement=False),
+    Column("articles", seconds_type(), nullable=False),
+    **KEYED_TABLE_OPTIONS,
+)
+
+watch_day = _table(
+    "watch_day",
+    Column("topic_id", ForeignKey("topic.id"), primary_key=True, autoincrement=False),
+    # Days since the epoch, UTC.
+    Column("day", Integer, primary_key=True, autoincrement=False),
+    Column("host_id", ForeignKey("host.id"), primary_key=True, autoincrement=False),
+    # Requests for listing pages, for new articles, for articles again.
+    Column("pages", Integer, nullable=False),
+    Column("articles", Integer, nullable=False),
+    Column("looks", Integer, nullable=False),
+    **KEYED_TABLE_OPTIONS,
+)
+
+revision = _table(
+    "revision",
+    _id(),
+    Column("url_id", ForeignKey("url.id"), nullable=False, index=True),
+    # revised: what follows is what the article said before; deleted, restored: a fact about it.
+    Column("kind", code_type(16), nullable=False),
+    Column("at", time_type(), nullable=False),
+    Column("page_source_id", ForeignKey("page_source.id"), index=True),
+    Column("note", name_type(500), nullable=False),
+    Column("title", text_type(), nullable=False),
+    Column("published_at", time_type()),
+    Column("body_digest", digest_type(), nullable=False),
+    Column("text", long_text_type(), nullable=False),
 )

@@ -21,7 +21,9 @@ from qiaocrawl.storage.statement import ListStatement, Statement
 from qiaocrawl.storage.values import clean_host, epoch_time, json_mapping, to_json
 from qiaocrawl.urls.aliases import HostVotes
 
-READABLE = frozenset({Outcome.ARTICLE, Outcome.PART, Outcome.LIST})
+READABLE = frozenset({
+    Outcome.ARTICLE, Outcome.PART, Outcome.LIST, Outcome.FEED, Outcome.NOT_MODIFIED,
+})  # fmt: skip
 """Outcomes with which a preferred version has brought its page."""
 
 ALIAS_OF = "alias_of"

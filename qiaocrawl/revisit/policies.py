@@ -1,0 +1,211 @@
+"""How often each page is visited, when all of them together may cost a budget (T10, E1).
+
+Cho & Garcia-Molina (2003, Effective page refresh policies) show that neither equal intervals
+nor intervals in proportion to change are best; the optimum lies between, and gives up pages
+that change too fast to be kept fresh.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qiaocrawl.registry import Registry
+
+Floats = NDArray[np.float64]
+
+_BISECTIONS = 40
+_HALF_DECADES = 40.0
+_NEVER = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a plan has to keep.
+
+    Attributes:
+        visits_per_hour: of all pages together.
+        shortest_hours, longest_hours: between two visits of one page.
+        worth_hours: in this time an article's worth to its reader falls to 1/e (``value``).
+        age_share: of the budget that ``both`` gives to ``age``.
+        least_yield: share of its visits that must be expected to bring something (``both``):
+            a page is not asked every quarter of an hour because the budget allows it.
+    """
+
+    visits_per_hour: float
+    shortest_hours: float = 0.25
+    longest_hours: float = 72.0
+    worth_hours: float = 3.0
+    age_share: float = 0.7
+    least_yield: float = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """How often each page brings something new, per hour; (n,) each, positive.
+
+    Attributes:
+        events: as the estimator of the schedule sees it: changes, or new links that no other
+            page had shown before.
+        changes: of the page itself, whether or not others show the same.
+    """
+
+    events: Floats
+    changes: Floats
+
+
+class Policy(Protocol):
+    """Visits per hour of n pages within *bounds*.
+
+    Args:
+        weights: (n,) how much that counts; positive.
+
+    Returns:
+        (n,) visits per hour. Where even the longest intervals cost more than the budget, all
+        pages get less, alike.
+    """
+
+    def __call__(self, rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
+        """See the class."""
+
+
+policies: Registry[Policy] = Registry("revisit policy", "qiaocrawl.revisit")
+
+
+def filled(demand: Callable[[float], Floats], bounds: Bounds) -> Floats:
+    """*demand* at the price at which all of it just costs the budget.
+
+    Args:
+        demand: visits per hour by the logarithm of the price of a visit (a Lagrange
+            multiplier); none of them grows with it.
+    """
+    low_visits, high_visits = 1 / bounds.longest_hours, 1 / bounds.shortest_hours
+    low, high = -_HALF_DECADES, _HALF_DECADES
+    for _ in range(_BISECTIONS):
+        price = (low + high) / 2
+        wanted = np.clip(demand(price), low_visits, high_visits)
+        if wanted.sum() > bounds.visits_per_hour:
+            low = price
+        else:
+            high = price
+    visits: Floats = np.clip(demand(high), low_visits, high_visits)
+    # A budget below the longest intervals is still kept.
+    over = visits.sum() / bounds.visits_per_hour if bounds.visits_per_hour > 0 else np.inf
+    return visits / over if over > 1 else visits
+
+
+# phi(x) = 1 - exp(-1/x) (1 + 1/x): what the x-th visit adds, where one is due on average.
+# psi(x) = 1/(2 x^2) - phi(x): the same for age. Both fall; x from 0.01 to 10,000.
+_X: Floats = np.logspace(-2, 4, 2_000)
+_PHI: Floats = -np.expm1(-1 / _X) - np.exp(-1 / _X) / _X
+# The difference of two large numbers beyond x = 50; its series begins with 1/(3 x^3).
+_PSI: Floats = np.where(_X < 50, 0.5 / _X**2 - _PHI, 1 / (3 * _X**3) - 1 / (8 * _X**4))
+_LOG_X, _LOG_PHI, _LOG_PSI = np.log(_X), np.log(_PHI), np.log(_PSI)
+
+
+def _phi_inverse(log_value: Floats) -> Floats:
+    """x at which phi(x) has this logarithm; 0 where phi never gets so high."""
+    found = np.exp(np.interp(log_value, _LOG_PHI[::-1], _LOG_X[::-1]))
+    return np.where(log_value >= _LOG_PHI[0], 0.0, found)
+
+
+def _psi_inverse(log_value: Floats) -> Floats:
+    return np.asarray(np.exp(np.interp(log_value, _LOG_PSI[::-1], _LOG_X[::-1])))
+
+
+@policies.register("uniform")
+def uniform(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
+    """Every page alike."""
+    return filled(lambda price: np.full(len(weights), np.exp(-price)), bounds)
+
+
+@policies.register("fixed")
+def fixed(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
+    """An interval for each group, in proportion to its weight; nothing is learnt (E1)."""
+    return filled(lambda price: weights * np.exp(-price), bounds)
+
+
+@policies.register("proportional")
+def proportional(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
+    """In proportion to the rate of change."""
+    return filled(lambda price: weights * rates.events * np.exp(-price), bounds)
+
+
+@policies.register("freshness")
+def freshness(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
+    """The largest share of pages that are as they were when last seen.
+
+    Cho & Garcia-Molina 2003, visits at equal intervals: the freshness of a page is
+    ``(f/r)(1 - exp(-r/f))``, and at the optimum all derivatives ``w/r phi(f/r)`` are one.
+    """
+    rate = rates.events
+    log_ratio = np.log(rate / weights)
+    return filled(lambda price: rate * _phi_inverse(price + log_ratio), bounds)
+
+
+@policies.register("azar")
+def azar(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
+    """The same for visits at random times: ``f = max(0, sqrt(w r / price) - r)``.
+
+    Azar et al. 2018, Tractable near-optimal policies for crawling, eq. 6 solved for f (the
+    importance of a page there being *weights*).
+    """
+    rate = rates.events
+    root = np.sqrt(weights * rate)
+    return filled(lambda price: np.maximum(root * np.exp(-price / 2) - rate, 0.0), bounds)
+
+
+@policies.register("age")
+def age(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
+    """The least mean age of pages.
+
+    Cho & Garcia-Molina 2003: age ``1/(2f) - 1/r + (f/r^2)(1 - exp(-r/f))``; at the optimum all
+    derivatives ``w/r^2 psi(f/r)`` are one, psi(x) = 1/(2 x^2) - phi(x).
+    """
+    rate = rates.changes
+    log_ratio = np.log(rate**2 / weights)
+    return filled(lambda price: rate * _psi_inverse(price + log_ratio), bounds)
+
+
+@policies.register("delay")
+def delay(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
+    """The least mean delay of what is new: ``f`` goes with ``sqrt(w r)`` **(ours)**.
+
+    An event waits half an interval on average, so the sum of ``w r / (2 f)`` is to be least.
+    """
+    root = np.sqrt(weights * rates.events)
+    return filled(lambda price: root * np.exp(-price / 2), bounds)
+
+
+@policies.register("value")
+def value(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
+    """The most worth of what is found, when its worth falls with exp(-delay / H) **(ours)**.
+
+    With visits at equal intervals an event is worth ``f H (1 - exp(-1/(f H)))`` on average; at
+    the optimum all derivatives ``w r H phi(f H)`` are one. A large H (``worth_hours``) gives
+    ``delay``; a small one leaves all pages that cannot be had within H.
+    """
+    hours = bounds.worth_hours
+    log_gain = np.log(weights * rates.events * hours)
+    return filled(lambda price: _phi_inverse(price - log_gain) / hours, bounds)
+
+
+@policies.register("both")
+def both(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
+    """A part of the budget by ``age``, the rest on top by ``value`` **(ours)**.
+
+    ``value`` alone leaves pages of small sites for days, ``age`` alone spends its visits on
+    pages whose news others have shown already.
+    """
+    share = bounds.age_share * bounds.visits_per_hour
+    first = age(rates, weights, replace(bounds, visits_per_hour=share))
+    rest = replace(
+        bounds, visits_per_hour=bounds.visits_per_hour - float(first.sum()), longest_hours=_NEVER
+    )
+    most = np.maximum(rates.events, rates.changes) / bounds.least_yield
+    most = np.clip(most, 1 / bounds.longest_hours, 1 / bounds.shortest_hours)
+    return np.minimum(np.add(first, value(rates, weights, rest)), most)

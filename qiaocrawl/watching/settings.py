@@ -1,0 +1,78 @@
+"""What the options say of watching."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.revisit import Bounds, Tuning, estimators, policies
+
+GROUP_WEIGHTS: Mapping[str, float] = {
+    "feed": 5.0, "rolling": 5.0, "home": 4.0, "channel": 3.0, "list": 2.0,
+}  # fmt: skip
+"""E1's groups with the weights of the crawl order ``weight_model``; feeds as rolling news."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchSettings:
+    """The options of a round.
+
+    Attributes:
+        daily, daily_of_host: requests a day (UTC) at most, in all and of one host.
+        shortest_hours, longest_hours: between two visits of a page.
+        pages_per_host: watched at most.
+        steps_hours: when articles are looked at again, after they came out; () = never.
+        estimator, policy: names, see :mod:`qiaocrawl.revisit`.
+    """
+
+    daily: int
+    daily_of_host: int
+    shortest_hours: float
+    longest_hours: float
+    pages_per_host: int
+    steps_hours: tuple[float, ...]
+    estimator: str
+    policy: str
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> WatchSettings:
+        """Those of *options*."""
+        return cls(
+            daily=options["QIAO_WATCH_DAILY_REQUESTS"],
+            daily_of_host=options["QIAO_WATCH_DAILY_REQUESTS_PER_HOST"],
+            shortest_hours=options["QIAO_WATCH_SHORTEST_MINUTES"] / 60,
+            longest_hours=options["QIAO_WATCH_LONGEST_HOURS"],
+            pages_per_host=options["QIAO_WATCH_PAGES_PER_HOST"],
+            steps_hours=options["QIAO_WATCH_ARTICLE_HOURS"],
+            estimator=options["QIAO_WATCH_ESTIMATOR"],
+            policy=options["QIAO_WATCH_POLICY"],
+        )
+
+    def check(self) -> None:
+        """Raise for names that do not exist and limits that contradict each other.
+
+        Raises:
+            ConfigError: the message names them.
+        """
+        estimators.get(self.estimator)
+        policies.get(self.policy)
+        if self.shortest_hours > self.longest_hours:
+            raise ConfigError(
+                f"QIAO_WATCH_SHORTEST_MINUTES {60 * self.shortest_hours:g} is more than "
+                f"QIAO_WATCH_LONGEST_HOURS {self.longest_hours:g} hours"
+            )
+
+    def most(self, limit: int, spent: int, usual: int) -> int:
+        """The lesser of the day's *limit* and what a run's *usual* limit (0 = none) adds to
+        what is *spent*.
+        """
+        return min(limit, spent + usual) if usual else limit
+
+    def tuning(self, visits_per_hour: float) -> Tuning:
+        """How visits of pages are planned that may cost so many requests an hour together."""
+        return Tuning(
+            estimator=self.estimator, policy=self.policy,
+            bounds=Bounds(visits_per_hour, self.shortest_hours, self.longest_hours),
+        )  # fmt: skip
