@@ -1,0 +1,228 @@
+"""What each entrance finds of the demo web's relevant pages, and at what cost.
+
+    python benchmarks/discovery.py [--scale 0.5] [--only site] [--json FILE]
+
+A relevant page is an article of the topic that robots.txt allows; it is found when the server
+gave it whole. Every row is a run of its own with an empty database. With refusals, a host
+refuses five requests in a row after every 25, whatever the client calls itself: with 429, with
+503, or with a page that says so and status 200, as its name has it. Plain Scrapy crawls the
+same sites by every link, with random user agents and its own retries.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(PROJECT))
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.rows import write_rows
+from qiaocrawl.cli.demo import demo_pack
+from qiaocrawl.demo.engines import build_engines
+from qiaocrawl.demo.model import ARTICLE_KINDS, DemoPage
+from qiaocrawl.demo.server import DemoServer
+from qiaocrawl.demo.web import DemoWeb, build_web
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.topics import save_pack
+
+TOPIC = "qiaoqing"
+_TERMS = "terms=12"
+_SECONDS = 900
+
+Stage = tuple[str, ...]
+"""A spider and its arguments."""
+
+ENTRANCES: dict[str, tuple[Stage, ...]] = {
+    "search demo_sou": (("search", "engine=demo_sou", _TERMS), ("pages",)),
+    "search demo_zhao": (("search", "engine=demo_zhao", _TERMS), ("pages",)),
+    "site": (("site",),),
+    "watch": (("watch",),),
+    "all": (("search", _TERMS), ("site",), ("watch",), ("pages",)),
+}
+"""By name, what is run one after the other; spiders that do not exist are left out."""
+
+HANDLING: dict[str, Mapping[str, str]] = {"": {}}
+"""By name, options that change how refusals are met."""
+
+_EVERY, _REFUSED = 25, 5
+_SORRY = ('<html><head><meta charset="utf-8"><title>访问过于频繁</title></head><body>'
+          "<p>您的访问过于频繁，请输入验证码后继续。</p></body></html>").encode()
+
+
+class CountingWeb(DemoWeb):
+    """The demo web, told whether to refuse; it counts requests and what it gave away.
+
+    Args:
+        web: what it serves.
+        refuses: whether clients are refused now and then.
+    """
+
+    def __init__(self, web: DemoWeb, *, refuses: bool) -> None:
+        super().__init__(web.sites, web.pages, web._frames)
+        self.engines = web.engines
+        self.refuses = refuses
+        self.requests = self.refusals = 0
+        self.given: set[str] = set()
+        self._asked: Counter[str] = Counter()
+
+    def respond(self, host: str, target: str, headers: Mapping[str, str] | None = None) -> DemoPage:
+        """The page, or a refusal."""
+        self.requests += 1
+        if refusal := self._refusal(host, target):
+            self.refusals += 1
+            return refusal
+        page = super().respond(host, target, headers)
+        if page.gold is not None and page.status == 200:
+            self.given.add(page.gold.url)
+        return page
+
+    def _refusal(self, host: str, target: str) -> DemoPage | None:
+        if not self.refuses or host in self.engines or target == "/robots.txt":
+            return None
+        self._asked[host] += 1
+        if self._asked[host] % (_EVERY + _REFUSED) < _EVERY:
+            return None
+        status = (429, 503, 200)[zlib.crc32(host.encode()) % 3]
+        return DemoPage(status, (("Content-Type", "text/html; charset=utf-8"),), _SORRY)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One run. ``found`` is a share of ``relevant`` pages in [0, 1]; ``lost`` a number of pages
+    that the same run finds when nobody refuses, None where that was not measured.
+    """
+
+    name: str
+    refuses: bool
+    relevant: int
+    found: float
+    requests: int
+    requests_per_page: float
+    refusals: int
+    lost: int | None
+    seconds: float
+
+
+Run = Callable[[str, Path], None]
+"""Crawls the demo web at an origin, with a folder to work in."""
+
+
+def our_run(stages: Sequence[Stage], options: Mapping[str, str]) -> Run:
+    """Our spiders, as an operator starts them.
+
+    Raises:
+        CalledProcessError: one of them failed.
+    """
+
+    def run(origin: str, folder: Path) -> None:
+        url = f"sqlite:///{folder / 'discovery.db'}"
+        with Database.open(url) as database:
+            database.upgrade()
+            with database.engine.begin() as c:
+                save_pack(c, demo_pack(PROJECT / "topics"), now=time.time())
+        environment = {
+            **os.environ, "PYTHONPATH": str(PROJECT), "QIAO_DATABASE_URL": url,
+            "QIAO_DEMO": origin, "QIAO_ENGINES": "demo_sou,demo_zhao",
+            "QIAO_FRONTIER_RETRY_SECONDS": "0.2",
+            "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", **options,
+        }  # fmt: skip
+        for spider, *arguments in stages:
+            given = [part for one in (f"topic={TOPIC}", *arguments) for part in ("-a", one)]
+            command = [sys.executable, "-m", "scrapy", "crawl", spider, *given]
+            _call(command, environment, folder / f"{spider}.log")
+
+    return run
+
+
+def peer_run(origin: str, folder: Path) -> None:
+    """Plain Scrapy with random user agents over the same sites."""
+    command = [sys.executable, "-m", "benchmarks.discovery_peer", origin]
+    _call(command, {**os.environ, "PYTHONPATH": str(PROJECT)}, folder / "peer.log")
+
+
+def _call(command: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
+    with log.open("wb") as out:
+        try:
+            subprocess.run(command, env=environment, stdout=out, stderr=out, cwd=log.parent,
+                           check=True, timeout=_SECONDS)
+        except subprocess.CalledProcessError:
+            print(log.read_text("utf-8", "replace")[-3000:], file=sys.stderr)
+            raise
+
+
+def runs() -> dict[str, Run]:
+    """All runs by name, of the spiders there are."""
+    found: dict[str, Run] = {}
+    for name, stages in ENTRANCES.items():
+        there = [stage for stage in stages if (PROJECT / "spiders" / f"{stage[0]}.py").is_file()]
+        for handling, options in HANDLING.items():
+            if there:
+                found[f"{name} {handling}".strip()] = our_run(there, options)
+    found["plain Scrapy"] = peer_run
+    return found
+
+
+def measure(web: DemoWeb, name: str, run: Run, *, refuses: bool) -> tuple[Row, set[str]]:
+    """Run once; the figures, and the relevant pages found."""
+    relevant = {gold.url for gold in web.gold()
+                if gold.kind in ARTICLE_KINDS and gold.on_topic and gold.robots_allowed}
+    counting = CountingWeb(web, refuses=refuses)
+    with DemoServer(counting) as server, tempfile.TemporaryDirectory() as folder:
+        began = time.monotonic()
+        run(server.address, Path(folder))
+        seconds = time.monotonic() - began
+    found = relevant & counting.given
+    per_page = counting.requests / max(len(found), 1)
+    row = Row(name, refuses, len(relevant), len(found) / max(len(relevant), 1),
+              counting.requests, per_page, counting.refusals, None, round(seconds, 1))
+    return row, found
+
+
+def measured(web: DemoWeb, wanted: Mapping[str, Run], console: Console) -> list[Row]:
+    """Every run of *wanted*, without refusals and with them."""
+    rows = []
+    for name, run in wanted.items():
+        free, there = measure(web, name, run, refuses=False)
+        hindered, left = measure(web, name, run, refuses=True)
+        lost = replace(hindered, lost=len(there - left))
+        console.print(f"{name}: {free.found:.1%} found, {len(there - left)} lost to refusals")
+        rows += [free, lost]
+    return rows
+
+
+def main() -> None:
+    """Measure all entrances and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--scale", type=float, default=0.5, help="size of the demo web; 1 = whole")
+    parser.add_argument("--only", help="names of runs that contain this")
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    console = Console()
+    web = build_web(scale=arguments.scale)
+    web.add_engines(build_engines(web))
+    wanted = {name: run for name, run in runs().items() if (arguments.only or "") in name}
+    rows = [asdict(row) for row in measured(web, wanted, console)]
+    table = Table(*(field.name for field in fields(Row)))
+    for row in rows:
+        table.add_row(*(f"{one:.3f}" if isinstance(one, float) else str(one)
+                        for one in row.values()))
+    console.print(table)
+    if arguments.json:
+        write_rows(arguments.json, rows)
+
+
+if __name__ == "__main__":
+    main()
