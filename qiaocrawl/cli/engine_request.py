@@ -15,7 +15,7 @@ from typing import cast
 from urllib.parse import quote, urlsplit
 
 from qiaocrawl.errors import AddressRefusedError
-from qiaocrawl.guard import Allowance, is_public_address
+from qiaocrawl.guard import Allowance, Origin, is_public_address
 from qiaocrawl.identity import default_user_agent
 from qiaocrawl.options import Options
 from qiaocrawl.search import EngineRequest
@@ -74,7 +74,7 @@ def _address(url: str, options: Options) -> tuple[str, int]:
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = [cast("str", entry[4][0]) for entry in found]
     # One private address among public ones is one too many.
-    if not is_own and not allowance.permits(host, port):
+    if not is_own and not allowance.permits(Origin.of(url)):
         for address in addresses:
             if not is_public_address(address):
                 raise AddressRefusedError(
