@@ -32,11 +32,18 @@ class _Grouping(EngineDefinition):
     supports_any = True
 
 
+class _Plain(EngineDefinition):
+    """An engine with neither."""
+
+    supports_period = supports_any = False
+
+
 def _as(kind: type[EngineDefinition], name: str) -> EngineDefinition:
     values = {field.name: getattr(SITED[0], field.name) for field in fields(EngineDefinition)}
     return kind(**{**values, "name": name})
 
 
+PLAIN = _as(_Plain, "neither")
 DATED, GROUPING = _as(_Dated, "dated"), _as(_Grouping, "grouping")
 SITELESS = replace(DEFINITIONS["sogou"], name="plain", site_query="", site_parameters="")
 
@@ -143,20 +150,20 @@ def test_a_large_plan_begins_at_once() -> None:
 
 
 def test_a_period_is_asked_of_engines_that_know_it() -> None:
-    queries = _planned([_word("甲")], [], [SITED[0], DATED], period="week")
-    assert {query.engine: query.period for query in queries} == {"bing": "", "dated": "week"}
+    queries = _planned([_word("甲")], [], [PLAIN, DATED], period="week")
+    assert {query.engine: query.period for query in queries} == {"neither": "", "dated": "week"}
 
 
 def test_synonyms_are_one_question_where_the_engine_has_groups() -> None:
     words = [_word("侨胞"), _word("華僑", 2), _word("华侨"), _word("海外侨胞", 3), _word("侨乡")]
-    grouped = _planned(words, [], [GROUPING, SITED[0]])
+    grouped = _planned(words, [], [GROUPING, PLAIN])
     by_engine: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
     for query in grouped:
         by_engine.setdefault(query.engine, []).append((query.term, query.also))
     # 海外侨胞 and 侨胞 are one concept of the shipped ontology; spellings are one everywhere.
     assert by_engine["grouping"] == [("海外侨胞", ("侨胞",)), ("華僑", ("华侨",)), ("侨乡", ())]
-    assert [term for term, _ in by_engine["bing"]] == ["海外侨胞", "華僑", "侨胞", "侨乡"]
-    assert not any(also for _, also in by_engine["bing"])
+    assert [term for term, _ in by_engine["neither"]] == ["海外侨胞", "華僑", "侨胞", "侨乡"]
+    assert not any(also for _, also in by_engine["neither"])
     alone = _planned(words, [], [GROUPING], fold_synonyms=False)
     assert not any(query.also for query in alone)
 
