@@ -90,16 +90,16 @@ def _names(value: object) -> tuple[str, ...]:
 
 
 def _amounts(low: int, high: int) -> Converter:
-    """``name=number`` pairs, comma separated, as a dictionary."""
+    """``name=number`` pairs, comma separated; each as it was given, without white space."""
 
-    def convert(value: object) -> dict[str, int]:
-        given: dict[str, int] = {}
+    def convert(value: object) -> tuple[str, ...]:
+        given: list[str] = []
         for part in _names(value):
             name, _, number = (piece.strip() for piece in part.partition("="))
             if not name or not number.isdecimal() or not low <= int(number) <= high:
                 raise ValueError(f"must be name=number pairs, each from {low} to {high}")
-            given[name] = int(number)
-        return given
+            given.append(f"{name}={number}")
+        return tuple(given)
 
     return convert
 
