@@ -29,7 +29,7 @@ from qiaocrawl.items import (
 from qiaocrawl.ordering import CrawlOrdering
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.search import EVERYWHERE, EngineDefinition, plan
-from qiaocrawl.search.plan_budget import daily_limit, within_budget
+from qiaocrawl.search.plan_budget import budgets_of, daily_limit, within_budget
 from qiaocrawl.search.plan_order import DueQuestion, Pair, PairYield, Worth, arrange, pair_of
 from qiaocrawl.search.plan_periods import can_ask, is_cut_off, is_past, shorter_periods
 from qiaocrawl.search.resting import EngineRests
@@ -117,9 +117,10 @@ def _order(
             due[query.engine].append(DueQuestion(query, pair_rank, row.waiting_since))
     worth = Worth(_yields(c, topic))
     spent = engine_days.requests_of_day(c, now)
+    budgets = budgets_of(runtime.options["QIAO_SEARCH_DAILY_BUDGET"])
     order: list[Query] = []
     for name, questions in due.items():
-        limit = daily_limit(wish.engines[name], runtime.options["QIAO_SEARCH_DAILY_BUDGET"])
+        limit = daily_limit(wish.engines[name], budgets)
         left = None if limit is None else limit - spent.get(name, 0)
         order += [one.query for one in within_budget(arrange(questions, worth), left)]
         if left is not None and left < len(questions):
@@ -176,7 +177,7 @@ class AskingOrder(CrawlOrdering):
         engines: Mapping[str, EngineDefinition], rests: EngineRests,
     ) -> None:  # fmt: skip
         super().__init__(strategy)
-        given = runtime.options["QIAO_SEARCH_DAILY_BUDGET"]
+        given = budgets_of(runtime.options["QIAO_SEARCH_DAILY_BUDGET"])
         self._limits = {name: daily_limit(one, given) for name, one in engines.items()}
         self._hosts = {name: one.host for name, one in engines.items()}
         self._rests = rests

@@ -89,16 +89,16 @@ def names(value: object) -> tuple[str, ...]:
 
 
 def amounts(low: int, high: int) -> Converter:
-    """``name=number`` pairs, comma separated, as a dictionary."""
+    """``name=number`` pairs, comma separated; each as it was given, without white space."""
 
-    def convert(value: object) -> dict[str, int]:
-        given: dict[str, int] = {}
+    def convert(value: object) -> tuple[str, ...]:
+        given: list[str] = []
         for part in names(value):
             name, _, amount = (piece.strip() for piece in part.partition("="))
             if not name or not amount.isdecimal() or not low <= int(amount) <= high:
                 raise ValueError(f"must be name=number pairs, each from {low} to {high}")
-            given[name] = int(amount)
-        return given
+            given.append(f"{name}={amount}")
+        return tuple(given)
 
     return convert
 

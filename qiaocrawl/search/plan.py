@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 
 from qiaocrawl.items import Query
 from qiaocrawl.search.plan_periods import can_ask
@@ -50,13 +51,15 @@ def plan(
     by_words: dict[int, list[EngineDefinition]] = {}
     for one in engines:
         by_words.setdefault(words_of(one) if fold_synonyms else 1, []).append(one)
-    parts = []
-    for most_words, some in sorted(by_words.items()):
-        groups = group_terms(pack.terms, most_words)[:max_terms]
-        questions = _plan(pack.name, groups, hosts, some, period)
-        parts.append(_placed(questions, len(groups) * _questions_a_term(some, hosts)))
-    for _, query in heapq.merge(*parts, key=lambda placed: placed[0]):
-        yield query
+    lines = [
+        _plan(pack.name, group_terms(pack.terms, most_words)[:max_terms], hosts, some, period)
+        for most_words, some in sorted(by_words.items())
+    ]
+    # Engines of all kinds of questions take turns, another one beginning each time.
+    for number, found in enumerate(zip_longest(*lines, fillvalue=())):
+        asked = [query for questions in found for query in questions]
+        first = number % len(asked) if asked else 0
+        yield from asked[first:] + asked[:first]
 
 
 def words_of(engine: EngineDefinition) -> int:
@@ -66,34 +69,24 @@ def words_of(engine: EngineDefinition) -> int:
     return min(MAX_WORDS, engine.any_of.max_terms or MAX_WORDS)
 
 
-def _placed(questions: Iterator[Query], count: int) -> Iterator[tuple[float, Query]]:
-    """About *count* questions, evenly spread over [0, 1]."""
-    for number, query in enumerate(questions):
-        yield (number + 0.5) / count, query
-
-
-def _questions_a_term(engines: Sequence[EngineDefinition], hosts: Sequence[str]) -> int:
-    everywhere = int(EVERYWHERE in hosts)
-    return sum(len(hosts) if engine.supports_site else everywhere for engine in engines)
-
-
 def _plan(
     topic: str,
     groups: Sequence[TermGroup],
     hosts: Sequence[str],
     engines: Sequence[EngineDefinition],
     period: str,
-) -> Iterator[Query]:
+) -> Iterator[Sequence[Query]]:
+    """Question by question, the queries for *engines*, which all ask the same groups."""
     if not any(engine.supports_site for engine in engines):
         hosts = [host for host in hosts if host == EVERYWHERE]
-    for number, (group, site) in enumerate(_questions(groups, hosts)):
-        for step in range(len(engines)):
-            engine = engines[(number + step) % len(engines)]
-            if site == EVERYWHERE or engine.supports_site:
-                asked = period if can_ask(engine, period) else ""
-                yield Query(
-                    topic, group.term, site, engine.name, period=asked, also=group.also
-                )
+    for group, site in _questions(groups, hosts):
+        yield [
+            Query(
+                topic, group.term, site, engine.name, also=group.also,
+                period=period if can_ask(engine, period) else "",
+            )
+            for engine in engines if site == EVERYWHERE or engine.supports_site
+        ]  # fmt: skip
 
 
 def _by_authority(sites: Iterable[Site]) -> list[str]:

@@ -18,6 +18,11 @@ _RESERVED = (".test", ".invalid", ".example")
 there."""
 
 
+def budgets_of(given: Sequence[str]) -> dict[str, int]:
+    """The ``name=number`` pairs of QIAO_SEARCH_DAILY_BUDGET, which the options have checked."""
+    return {name: int(number) for name, _, number in (pair.partition("=") for pair in given)}
+
+
 def daily_limit(engine: EngineDefinition, given: Mapping[str, int]) -> int | None:
     """Most requests a day of *engine*; None = no limit.
 

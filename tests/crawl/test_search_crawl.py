@@ -201,7 +201,8 @@ def test_a_kill_loses_no_planned_question(tmp_path: Path) -> None:
     answered = _ledger(url)
     assert planned <= set(answered)
     assert {term: answered[term, 1] for term in TERMS} == dict.fromkeys(TERMS, ("hit", 10))
-    assert all(state in ("hit", "error") for state, _ in answered.values())
+    # Behind its last page an instance has an empty list.
+    assert {state for state, _ in answered.values()} <= {"hit", "empty"}
     twice = [one for one, count in Counter(searxng.asked).items() if count > 1]
     assert len(twice) <= 1, "only the question under way is put again"
 

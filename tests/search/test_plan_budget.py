@@ -11,7 +11,12 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import AnswerState
 from qiaocrawl.options import Options
 from qiaocrawl.search import EngineDefinition, load_definitions
-from qiaocrawl.search.plan_budget import REQUESTS_A_DAY, daily_limit, within_budget
+from qiaocrawl.search.plan_budget import (
+    REQUESTS_A_DAY,
+    budgets_of,
+    daily_limit,
+    within_budget,
+)
 from qiaocrawl.search.resting import MOST_SECONDS, EngineRests, Rest, Sign, sign_of
 
 ENGINES = load_definitions(base_urls={"searxng": "http://127.0.0.1:8888"})
@@ -19,8 +24,8 @@ ENGINES = load_definitions(base_urls={"searxng": "http://127.0.0.1:8888"})
 
 def test_limits_by_name_by_kind_and_by_default() -> None:
     given = Options({"QIAO_SEARCH_DAILY_BUDGET": "baidu=50, scraped=300,sogou=0"})
-    limits = {name: daily_limit(one, given["QIAO_SEARCH_DAILY_BUDGET"])
-              for name, one in ENGINES.items()}  # fmt: skip
+    budgets = budgets_of(given["QIAO_SEARCH_DAILY_BUDGET"])
+    limits = {name: daily_limit(one, budgets) for name, one in ENGINES.items()}
     assert (limits["baidu"], limits["bing"], limits["sogou"]) == (50, 300, None)
     assert limits["searxng"] == REQUESTS_A_DAY["service"]
     assert daily_limit(ENGINES["baidu"], {}) == REQUESTS_A_DAY["scraped"]

@@ -13,30 +13,16 @@ from hypothesis import strategies as st
 from qiaocrawl.items import Query
 from qiaocrawl.search.definition import load_definitions
 from qiaocrawl.search.plan import EVERYWHERE, plan
-from qiaocrawl.search.records import AnyOf, EngineDefinition, PeriodRules
+from qiaocrawl.search.records import AnyOf, PeriodRules
 from qiaocrawl.topic.pack import Site, Term, TopicPack
 
 DEFINITIONS = load_definitions()
-SITED = [
-    replace(DEFINITIONS[name], any_of=AnyOf(), period=PeriodRules())
-    for name in ("bing", "baidu", "sogou")
-]
+SITED = [DEFINITIONS["bing"], DEFINITIONS["baidu"], DEFINITIONS["sogou"]]
 
 
-class _Dated(EngineDefinition):
-    """An engine that can be asked for periods."""
-
-    def supports_period(self, period: str) -> bool:
-        return True
-
-
-def _as(kind: type[EngineDefinition], name: str) -> EngineDefinition:
-    values = {field.name: getattr(SITED[0], field.name) for field in fields(EngineDefinition)}
-    return kind(**{**values, "name": name})
-
-
-DATED = _as(_Dated, "dated")
-GROUPING = replace(SITED[0], name="grouping", any_of=AnyOf("({terms})", " OR ", 10))
+PLAIN = replace(SITED[0], name="neither", any_of=AnyOf(), period=PeriodRules())
+DATED = replace(PLAIN, name="dated", period=PeriodRules(names=(("week", "w"),)))
+GROUPING = replace(PLAIN, name="grouping", any_of=AnyOf("({terms})", " OR ", 10))
 SITELESS = replace(DEFINITIONS["sogou"], name="plain", site_query="", site_parameters="")
 
 
@@ -142,21 +128,20 @@ def test_a_large_plan_begins_at_once() -> None:
 
 
 def test_a_period_is_asked_of_engines_that_know_it() -> None:
-    queries = _planned([_word("甲")], [], [SITED[0], DATED], period="week")
-    assert {query.engine: query.period for query in queries} == {"bing": "", "dated": "week"}
+    queries = _planned([_word("甲")], [], [PLAIN, DATED], period="week")
+    assert {query.engine: query.period for query in queries} == {"neither": "", "dated": "week"}
 
 
 def test_synonyms_are_one_question_where_the_engine_has_groups() -> None:
     words = [_word("侨胞"), _word("華僑", 2), _word("华侨"), _word("海外侨胞", 3), _word("侨乡")]
-    grouped = _planned(words, [], [GROUPING, SITED[0]])
+    grouped = _planned(words, [], [GROUPING, PLAIN])
     by_engine: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
     for query in grouped:
         by_engine.setdefault(query.engine, []).append((query.term, query.also))
     # 海外侨胞 and 侨胞 are one concept of the shipped ontology; spellings are one everywhere.
     assert by_engine["grouping"] == [("海外侨胞", ("侨胞",)), ("華僑", ("华侨",)), ("侨乡", ())]
-    assert [term for term, _ in by_engine["bing"]] == ["海外侨胞", "華僑", "侨胞", "侨乡"]
-    assert not any(also for _, also in by_engine["bing"])
-    assert [query.engine for query in grouped[:4]] == ["bing", "grouping"] * 2
+    assert [term for term, _ in by_engine["neither"]] == ["海外侨胞", "華僑", "侨胞", "侨乡"]
+    assert not any(also for _, also in by_engine["neither"])
     alone = _planned(words, [], [GROUPING], fold_synonyms=False)
     assert not any(query.also for query in alone)
 
