@@ -18,8 +18,8 @@ from middlewares.cookies import OfflineCookiesMiddleware
 from qiaocrawl.crawl.login import LOGIN_STEP
 from qiaocrawl.crawl.sessions import CrawlSessions, chosen_recipes
 from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
-from qiaocrawl.errors import QiaoError, SecretKeyError, SessionRestError
-from qiaocrawl.sessions.matching import SeenPage
+from qiaocrawl.errors import LoginPageError, SecretKeyError, SessionRestError
+from qiaocrawl.sessions.matching import SeenPage, spoils_session
 
 if TYPE_CHECKING:
     from typing import Self
@@ -47,10 +47,7 @@ class SessionMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._runtime = runtime_of(crawler)
-        try:
-            self._recipes = chosen_recipes(self._runtime.options)
-        except QiaoError as error:
-            sys.exit(f"qiaocrawl: {error}")
+        self._recipes = chosen_recipes(self._runtime.options)
         if not self._recipes:
             # Switched off on purpose: no warning is due.
             raise NotConfigured
@@ -83,6 +80,7 @@ class SessionMiddleware:
         """Give the request the jar of the account whose turn it is.
 
         Raises:
+            LoginPageError: the address is none to ask for with an account.
             SessionRestError: no account may be used now; the URL waits.
         """
         meta = request.meta
@@ -91,6 +89,8 @@ class SessionMiddleware:
         recipe = self._sessions.recipe_for(request.url)
         if recipe is None:
             return
+        if why := spoils_session(recipe, request.url):
+            raise LoginPageError(f"not asked for with an account: {why}")
         turn = await self._turn(recipe, urlparse_cached(request).netloc)
         if turn.wait_seconds > 0:
             await self._wait(turn.wait_seconds)
@@ -119,7 +119,7 @@ class SessionMiddleware:
             return response
         tries = request.meta.get(_TRIES, 0) + 1
         if tries > _MOST_TRIES:
-            raise SessionRestError("its session ended again and again", 1.0)
+            raise LoginPageError("asks for a login again and again, with new sessions")
         meta = {k: v for k, v in request.meta.items() if k not in (_TURN, "cookiejar")}
         again = request.replace(meta={**meta, _TRIES: tries})
         again.headers.pop("Cookie", None)

@@ -150,6 +150,7 @@ class LoginWeb:
         if path == "/":
             kinds = ("a", "r", "e", "a")
             links = tuple(f"/{kinds[n % 4]}/{n}" for n in range(self.pages))
+            links = ("/logout", "/login?next=%2F", *links)
         return article(f"侨乡新闻{path}", links=links)
 
     def _login_page(self, action: str) -> Reply:

@@ -7,8 +7,9 @@ import sys
 from scrapy.settings import BaseSettings
 
 from qiaocrawl.crawl.browser import BrowserGuard
+from qiaocrawl.crawl.sessions import chosen_recipes
 from qiaocrawl.crawl.wiring import options_from_settings
-from qiaocrawl.errors import ConfigError
+from qiaocrawl.errors import ConfigError, SecretKeyError
 from qiaocrawl.guard import Allowance
 from qiaocrawl.options import DEFAULTS, Options
 
@@ -24,7 +25,8 @@ class QiaoAddon:
         try:
             options = options_from_settings(settings)
             Allowance.parse(options["QIAO_ALLOW_ADDRESSES"])
-        except ConfigError as error:
+            chosen_recipes(options)
+        except (ConfigError, SecretKeyError) as error:
             sys.exit(f"qiaocrawl: {error}")
         _apply(options, settings)
 

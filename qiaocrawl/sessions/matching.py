@@ -20,6 +20,9 @@ from qiaocrawl.text import decode_page
 _MAX_PARSED_BYTES = 512 * 1024
 _PASSWORD_FIELD = re.compile(rb"""<input\b[^>]{0,500}\btype\s*=\s*["']?password""", re.IGNORECASE)
 
+# As a word of its own: /logout.php, ?action=log-out, /sign_off, but not /blogoutlook.
+_LOGOUT = re.compile(r"(?<![a-z])(?:log|sign)[-_]?(?:out|off)(?![a-z])", re.IGNORECASE)
+
 
 @dataclass(frozen=True)
 class SeenPage:
@@ -101,6 +104,17 @@ def login_wanted(recipe: Recipe, seen: SeenPage) -> str:
     if not 200 <= seen.status < 300 or not seen.is_html:
         return ""
     return "login form" if is_login_form(seen) else ""
+
+
+def spoils_session(recipe: Recipe, url: str) -> str:
+    """Why *url* must not be asked for with an account, in words; "" when it may be.
+
+    Links to log out stand on every page one sees when logged in; a crawl would follow them.
+    """
+    if _LOGOUT.search(url):
+        return "its address would log the account out"
+    login = (recipe.form and recipe.form.page) or (recipe.browser and recipe.browser.page)
+    return "it is the login page" if login and _without_query(url) == _without_query(login) else ""
 
 
 def is_login_form(seen: SeenPage) -> bool:

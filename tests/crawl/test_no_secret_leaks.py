@@ -148,12 +148,15 @@ def _check_what_is_stored(url: str, folder: Path) -> None:
         assert_clean(file.name, file.read_bytes().decode("latin-1"))
     for arguments, stats, reason in rows(url, "SELECT arguments, stats, reason FROM run"):
         assert_clean("run", f"{arguments} {stats} {reason}")
-    done = subprocess.run(
-        [sys.executable, "-m", "qiaocrawl", "export", str(folder / "out.jsonl")], text=True,
-        capture_output=True, timeout=120, check=True,
-        env={**os.environ, "QIAO_DATABASE_URL": url, "PYTHONPATH": str(PROJECT)},
-    )  # fmt: skip
-    assert_clean("export", done.stdout + done.stderr + (folder / "out.jsonl").read_text())
+    for name in ("out.jsonl", "out.warc"):
+        done = subprocess.run(
+            [sys.executable, "-m", "qiaocrawl", "export", "--out", str(folder / name)], text=True,
+            capture_output=True, timeout=120, check=True,
+            env={**os.environ, "QIAO_DATABASE_URL": url, "PYTHONPATH": str(PROJECT)},
+        )  # fmt: skip
+        written = (folder / name).read_bytes().decode("latin-1")
+        assert written
+        assert_clean(name, done.stdout + done.stderr + written)
 
 
 def test_crawls_that_fail_as_a_whole_are_silent_too(tmp_path: Path) -> None:

@@ -11,7 +11,13 @@ import pytest
 from qiaocrawl.errors import LoginError
 from qiaocrawl.sessions import Credentials, Recipe
 from qiaocrawl.sessions.flow import LoginAnswer, LoginStep, login_flow
-from qiaocrawl.sessions.matching import SeenPage, is_login_form, login_wanted, matching_sign
+from qiaocrawl.sessions.matching import (
+    SeenPage,
+    is_login_form,
+    login_wanted,
+    matching_sign,
+    spoils_session,
+)
 from qiaocrawl.sessions.recipe import FormLogin, Signs
 
 SECRET = Credentials("me", "s3&cret=é")
@@ -179,3 +185,11 @@ def test_what_asks_for_a_login() -> None:
     assert not is_login_form(SeenPage(url, 200, FORM.encode() + b" " * 600_000))
     assert matching_sign(Signs(statuses=(200,)), SeenPage(url, 200)) == "HTTP 200"
     assert matching_sign(Signs(cookies=("a",)), SeenPage(url, 200, cookies={"a"})) == "cookie 'a'"
+
+
+def test_addresses_no_account_asks_for() -> None:
+    for path in ("logout", "user/logout.php", "?action=log-out", "sign_off/", "Login/SignOut"):
+        assert "log the account out" in spoils_session(recipe(), f"https://www.a.test/{path}")
+    assert spoils_session(recipe(), f"{PAGE}?next=/") == "it is the login page"
+    for path in ("", "blogoutlook", "news/logouts", "logins"):
+        assert spoils_session(recipe(), f"https://www.a.test/{path}") == ""
