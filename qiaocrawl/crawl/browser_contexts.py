@@ -88,8 +88,8 @@ class GuardedHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
     async def _maybe_launch_browser(self) -> None:
         try:
             await super()._maybe_launch_browser()
-        except Exception as error:
-            # A dead driver raises a bare Exception. A new one may do better; once.
+        except Error as error:
+            # The driver may be dead. A new one may do better; once.
             logger.warning("no browser: %s", str(error).split("\n")[0][:200])
             await self._launch()
             await super()._maybe_launch_browser()
