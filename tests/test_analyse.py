@@ -81,7 +81,7 @@ def test_joined_texts_get_the_prints_of_the_whole() -> None:
 def test_what_is_no_article_gets_none_of_it() -> None:
     analysis = analyse_page(page_of("<title>空</title>"), SETUP)
     assert analysis.article is None
-    assert (analysis.relevance, analysis.title_tokens, analysis.body_digest) == ((), (), b"")
+    assert (analysis.relevance, analysis.title_tokens) == ((), ())
 
 
 def test_reprints_in_another_script_and_layout_have_the_same_digest() -> None:
