@@ -70,7 +70,7 @@ def test_what_is_watched_and_what_an_article_said(run: Run, tmp_path: Path) -> N
     assert "改动 revised" in out
     assert "原 was: 侨讯0" in out
     assert "删除 deleted" in out
-    assert "-旧文。\n+新文。" in out
+    assert "-侨讯0\n-旧文。\n+侨讯1\n+新文。" in out
     code, out, _ = run("watch", "history", URL, "--json", "--database", url)
     told = json.loads(out)
     assert told["now"]["text"] == "新文。"
