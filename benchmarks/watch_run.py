@@ -113,7 +113,7 @@ class _Year:
         is_new = np.isinf(self.found[articles])
         self.found[articles[is_new]] = hours
         self._note_hours(np.unique(articles[is_new]))
-        news = np.bincount(owner, is_new, len(pages))
+        news = np.bincount(owner, is_new, len(pages)).astype(np.float64)
         self.next_entry[pages] = last
         self.schedule.observe(pages, START + hours, news, has_new.astype(float))
 

@@ -160,7 +160,7 @@ def _breaking(rng: np.random.Generator, hours: int, share: float) -> Floats:
     """Breaking news: some times a month three to eight times as much, fading over hours."""
     more = np.ones(hours)
     for start in np.flatnonzero(rng.random(hours) < share * 3 / 720):
-        length = min(36, hours - start)
+        length = min(36, hours - int(start))
         more[start : start + length] += rng.uniform(2, 7) * np.exp(-np.arange(length) / 6)
     return more
 
@@ -178,8 +178,9 @@ def _placed(
     """(page, article) of all appearances: a channel, its list, rolling and home page."""
     pages: list[Ints] = []
     articles: list[Ints] = []
-    bounds = np.searchsorted(article_site, np.arange(int(site.max()) + 2))
-    for one in range(int(site.max()) + 1):
+    sites = int(np.max(site)) + 1
+    bounds = np.searchsorted(article_site, np.arange(sites + 1))
+    for one in range(sites):
         own = np.arange(bounds[one], bounds[one + 1])
         of_site = {number: np.flatnonzero((site == one) & (group == number)) for number in range(4)}
         for number, share in ((2, 1.0), (3, 0.7), (1, 0.9), (0, 0.35)):

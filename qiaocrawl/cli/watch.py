@@ -176,9 +176,9 @@ def _show_changes(facts: list[Revision], today: tuple[str, str] | None) -> None:
     if today is not None:
         versions.append((*today, "现存 now"))
     for before, after in zip(versions, versions[1:], strict=False):
-        lines = [[title, *text.split("\n")] for title, text, _ in (before, after)]
+        old, new = ([title, *text.split("\n")] for title, text, _ in (before, after))
         names = (f"改前 before {before[2]}", f"改后 after ({after[2]})")
-        for line in unified_diff(*lines, *names, lineterm="", n=1):
+        for line in unified_diff(old, new, names[0], names[1], n=1, lineterm=""):
             typer.echo(line)
 
 

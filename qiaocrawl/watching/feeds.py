@@ -34,7 +34,7 @@ def links_of_feed(page: FetchedPage) -> tuple[Link, ...] | None:
             if url is not None and len(found) < _MAX_LINKS:
                 found.setdefault(url, _text(entry, "title"))
     return tuple(
-        Link(url=url, key=url_key(url), host=canonical_host(url), anchor=title[:200], tag="feed")
+        Link(url=url, key=url_key(url), host=canonical_host(url), anchor=title[:200], tag="entry")
         for url, title in found.items()
     )
 

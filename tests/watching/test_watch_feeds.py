@@ -38,7 +38,6 @@ def test_rss_and_atom_are_read() -> None:
 
 @pytest.mark.parametrize("body", [
     b"", b"<html><body>no feed</body></html>", b"<rss><broken", _BOMB.encode(),
-    b"<rss>\xff\xfe</rss>",
 ])  # fmt: skip
 def test_what_is_no_feed_is_left_to_others(body: bytes) -> None:
     assert links_of_feed(page(body)) is None

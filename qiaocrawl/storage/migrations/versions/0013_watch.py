@@ -27,6 +27,11 @@ def upgrade() -> None:
     tables = TableBuilder()
     for name in ("topic", "host", "url", "page_source"):
         tables.refer(name)
+    _pages(tables)
+    _articles(tables)
+
+
+def _pages(tables: TableBuilder) -> None:
     tables.create(
         "watched_page",
         Column("topic_id", ForeignKey("topic.id"), primary_key=True, autoincrement=False),
@@ -51,6 +56,9 @@ def upgrade() -> None:
         Index(None, "topic_id", "next_at"),
         is_keyed=True,
     )
+
+
+def _articles(tables: TableBuilder) -> None:
     tables.create(
         "watched_article",
         Column("url_id", ForeignKey("url.id"), primary_key=True, autoincrement=False),

@@ -1,0 +1,85 @@
+"""``qiaocrawl watch list`` and ``watch history`` on rows as a round leaves them."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from conftest import Run
+from crawling import import_pack, pack
+from qiaocrawl.items import Article, Candidate, FetchedPage, Outcome, PageAnalysis, Queue
+from qiaocrawl.storage import Database, articles, frontier, revisions, watch_counts, watched
+from qiaocrawl.storage.pages import store_page
+from qiaocrawl.storage.scope import Scope
+from qiaocrawl.urls import url_key
+
+HOST = "www.qiao.test"
+URL = f"http://{HOST}/a.html"
+
+
+def analysis(text: str) -> PageAnalysis:
+    return PageAnalysis(Outcome.ARTICLE, None, (), "utf-8", body_digest=text.encode()[:16])
+
+
+def fill(database_url: str) -> None:
+    now = time.time()
+    import_pack(database_url, pack(HOST))
+    with Database.open(database_url) as database, database.engine.begin() as c:
+        found = [Candidate(url, url_key(url), HOST, Queue.WATCH, "qiaoqing")
+                 for url in (f"http://{HOST}/qw/", URL)]  # fmt: skip
+        frontier.offer(c, found, run_id=None, now=now)
+        watched.enter_page(c, "qiaoqing", found[0].key, kind="channel", name="侨务要闻",
+                           weight=3.0, now=now)  # fmt: skip
+        watch_counts.count_request(c, "qiaoqing", HOST, "looks", now)
+        for number, text in enumerate(("旧文。", "新文。")):
+            (lease,) = frontier.lease_keys(
+                c, Scope(Queue.WATCH, "qiaoqing"), {found[1].key: 1.0}, token=1,
+                lease_seconds=60.0, now=now,
+            ).leases  # fmt: skip
+            seen = datetime.fromtimestamp(now + number, UTC)
+            store_page(c, lease, FetchedPage(URL, URL, 200, (), text.encode(), seen), now=now)
+            articles.save_article(
+                c, lease.url_id, Article(URL, f"侨讯{number}", text), analysis(text),
+                anchor="", now=now + number,
+            )  # fmt: skip
+            frontier.complete(c, lease, outcome=Outcome.ARTICLE, reason="", http_status=200,
+                              redirect_key=None, now=now)  # fmt: skip
+            frontier.offer(c, [Candidate(URL, found[1].key, HOST, Queue.WATCH, "qiaoqing",
+                                         rearm=True)], run_id=None, now=now)  # fmt: skip
+        assert revisions.note_deleted(c, lease.url_id, "HTTP 404", now=now + 2)
+        assert not revisions.note_deleted(c, lease.url_id, "HTTP 404", now=now + 3), "once"
+
+
+def test_what_is_watched_and_what_an_article_said(run: Run, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    fill(url)
+    code, out, _ = run("watch", "list", "qiaoqing", "--database", url)
+    assert code == 0
+    assert "侨务要闻" in out
+    assert "频道 channel" in out
+    assert "requests today 1/20000" in out
+    code, out, _ = run("watch", "list", "--json", "--database", url)
+    (told,) = json.loads(out)
+    assert told["requests_today"] == {"pages": 0, "new_articles": 0, "articles_again": 1}
+    assert told["pages"][0]["name"] == "侨务要闻"
+
+    code, out, _ = run("watch", "history", URL, "--diff", "--database", url)
+    assert code == 0
+    assert "改动 revised" in out
+    assert "原 was: 侨讯0" in out
+    assert "删除 deleted" in out
+    assert "-侨讯0\n-旧文。\n+侨讯1\n+新文。" in out
+    code, out, _ = run("watch", "history", URL, "--json", "--database", url)
+    told = json.loads(out)
+    assert told["now"]["text"] == "新文。"
+    assert [one["kind"] for one in told["revisions"]] == ["revised", "deleted"]
+    assert len(told["pages"]) == 2
+
+    code, _, said = run("watch", "history", "http://nowhere.test/", "--database", url)
+    assert code == 1
+    assert "was never seen" in said
+    code, _, said = run("watch", "list", "nothing", "--database", url)
+    assert code == 1
+    assert "'nothing' is not in the database" in said
