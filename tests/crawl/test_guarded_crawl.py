@@ -171,7 +171,8 @@ def test_search_hits_do_not_lead_inside_nor_to_the_service_that_found_them(tmp_p
 
         def respond(host: str, path: str) -> Answer:
             own = [f"http://{host}/search?q=via=own", f"http://{host}/config?via=own"]
-            hits = [{"url": hit, "title": "侨", "content": "侨"} for hit in [*cases, *own]]
+            hits = [{"url": hit, "title": "侨胞新闻", "content": "海外侨胞"}
+                    for hit in [*cases, *own]]
             return Answer(json.dumps({"results": hits}).encode(),
                           headers={"Content-Type": "application/json"})
 
