@@ -37,8 +37,8 @@ class ExtractPipeline:
         return cls(crawler)
 
     async def process_item(self, item: CrawlItem) -> CrawlItem:
-        """Fill in the analysis; search answers pass, and what the spider has read itself."""
-        if not isinstance(item, CrawledPage) or item.analysis is not None:
+        """Fill in the analysis; search answers pass."""
+        if not isinstance(item, CrawledPage):
             return item
         analysis = await self._analyse(item)
         self._crawler.stats.inc_value(f"qiaocrawl/extract/charset/{analysis.charset_source}")

@@ -11,7 +11,7 @@ from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 from sqlalchemy import Connection
 
-from qiaocrawl.crawl.items import CrawledPage, CrawlItem
+from qiaocrawl.crawl.items import CrawledPage
 from qiaocrawl.crawl.limits import Limits
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
@@ -28,7 +28,6 @@ from qiaocrawl.watching import (
     is_page_lease,
     moved_payload,
     page_closes,
-    read_watched_feed,
     with_channel,
 )
 
@@ -127,10 +126,6 @@ class WatchSpider(FrontierSpider):
         if time.time() - self._armed_at > _LOOK_SECONDS:
             self._armed_at = time.time()
             self.worker.post(self.round.arm(self._armed_at))
-
-    def page_item(self, lease: Lease, page: FetchedPage) -> CrawlItem:
-        """A feed is read here; everything else by the pipelines."""
-        return CrawledPage(lease, page, read_watched_feed(page))
 
     def redirect_target(self, lease: Lease, target: str) -> Candidate | None:
         """Within the sites; a page that moved is asked for again at its new place."""

@@ -41,8 +41,8 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("extract",), ("topic",), ("vsm",), ("ontology",)),
     (("page",),),
     (("text",), ("urls",)),
-    (("items",), ("options", "option_kinds"), ("registry",), ("backoff",), ("guard",), ("identity",),
-     ("zstandard",), ("columns",), ("compiling",)),
+    (("items",), ("options", "option_kinds"), ("registry",), ("backoff",), ("guard",),
+     ("identity",), ("zstandard",), ("columns",), ("compiling",)),
     # The version of the package, and the exceptions.
     (("qiaocrawl",), ("errors",)),
 )  # fmt: skip

@@ -1,12 +1,11 @@
 """Watching pages (E1): which are due, what becomes of their links, what a visit teaches.
 
 ``settings`` reads the options, ``planning`` shares out the budget, ``links`` chooses what is
-followed, ``feeds`` reads feeds, ``round`` says what is due, ``visits`` writes what came of it.
+followed, ``round`` says what is due, ``visits`` writes what came of it.
 """
 
 from __future__ import annotations
 
-from qiaocrawl.watching.feeds import read_watched_feed
 from qiaocrawl.watching.links import WatchOrdering, is_page_lease, moved_payload, with_channel
 from qiaocrawl.watching.round import WatchRound
 from qiaocrawl.watching.settings import WatchSettings
@@ -21,6 +20,5 @@ __all__ = [
     "is_page_lease",
     "moved_payload",
     "page_closes",
-    "read_watched_feed",
     "with_channel",
 ]

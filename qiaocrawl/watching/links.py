@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
+from qiaocrawl.discovery.reading import ENTRY_TAG
 from qiaocrawl.follow import Followed, FollowPolicy, Fresh, visit_of
 from qiaocrawl.frontier.weight_model import FULL_DEPTH, page_group
 from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis, Queue
@@ -137,7 +138,8 @@ def with_channel(lease: Lease, analysis: PageAnalysis) -> PageAnalysis:
 
 def _is_followed(lease: Lease, link: Link) -> bool:
     depth = lease.depth + 1
-    return depth < FULL_DEPTH or (depth == FULL_DEPTH and is_news(link, lease.depth))
+    is_article = link.tag == ENTRY_TAG or is_news(link, lease.depth)
+    return depth < FULL_DEPTH or (depth == FULL_DEPTH and is_article)
 
 
 def _news(lease: Lease, link: Link, place: int, channel: str) -> Candidate:

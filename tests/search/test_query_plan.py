@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from qiaocrawl.items import Query
 from qiaocrawl.search.definition import load_definitions
 from qiaocrawl.search.plan import EVERYWHERE, plan
-from qiaocrawl.search.records import AnyOf, PeriodRules
+from qiaocrawl.search.records import AnyOf, EngineDefinition, PeriodRules
 from qiaocrawl.topic.pack import Site, Term, TopicPack
 
 DEFINITIONS = load_definitions()
