@@ -113,7 +113,9 @@ def _full(served: ServedSite, folder: Path, url: str, *, profile: Path | None = 
     command = [sys.executable, *runner, "crawl", "site", "-a", "topic=qiaoqing",
                "-a", f"start=http://{HOST}/", *_QUIET]
     environment = {"QIAO_DATABASE_URL": url, "QIAO_DEMO": served.origin, "PYTHONPATH": str(PROJECT),
-                   "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings"}
+                   "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings",
+                   # The spiders beside it follow links only.
+                   "QIAO_SITEMAPS": "off", "QIAO_SOFT_404_PROBE": "off"}
     run = _measured(command, environment, folder, len(served.site.pages))
     _check_complete(url, len(served.site.pages))
     return run

@@ -113,6 +113,7 @@ class Campaign:
             **os.environ, "QIAO_DATABASE_URL": self._url, "QIAO_DEMO": self._served.origin,
             "QIAO_FRONTIER_LEASE_SECONDS": str(self._lease_seconds),
             "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "PYTHONPATH": str(PROJECT),
+        "QIAO_SITEMAPS": "off", "QIAO_SOFT_404_PROBE": "off",
         }
         with log.open("wb") as out:
             process = subprocess.Popen(

@@ -31,8 +31,12 @@ IN_THE_CRAWL = ("urls", "search", "crawl", "storage", "frontier", "discovery", "
                 "sessions", "revisit", "backoff", "fetching", "follow", "guard", "searching")
 
 
-# Asked about whole texts only; searched for, they would take quadratic time.
-WHOLE_ONLY = {"qiaocrawl.urls.versions._SUFFIX"}
+# Asked about whole texts, or their beginning; searched for, they would take quadratic time.
+WHOLE_ONLY = {
+    "qiaocrawl.urls.versions._SUFFIX", "qiaocrawl.discovery.pagers._NUMBER",
+    "qiaocrawl.discovery.reading._URL_LINE", "qiaocrawl.discovery.pagers._NEXT",
+    "qiaocrawl.discovery.pagers._NO_STEP",
+}  # fmt: skip
 
 
 def modules() -> Iterator[ModuleType]:

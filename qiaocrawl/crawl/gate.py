@@ -10,8 +10,10 @@ import asyncio
 import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
+from urllib.request import getproxies
 from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import CannotResolveHostError, DownloadFailedError
@@ -229,8 +231,17 @@ def gate_of(crawler: Crawler) -> Gate:
         )
         if options["QIAO_DEMO"]:
             gate.connect_through(options["QIAO_DEMO"], "QIAO_DEMO")
+        for origin in _environment_proxies():
+            gate.connect_through(str(origin), "http_proxy")
         _gates[crawler] = gate
     return _gates[crawler]
+
+
+def _environment_proxies() -> Iterator[Origin]:
+    """The proxies that ``http_proxy`` and its like name, which Scrapy uses: the operator's word."""
+    for proxy in getproxies().values():
+        with suppress(ValueError):
+            yield Origin.of(proxy if "//" in proxy else f"http://{proxy}")
 
 
 def service_origins(searxng_url: str) -> Allowance:

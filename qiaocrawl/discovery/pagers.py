@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from qiaocrawl.items import Link
 
-_NUMBER = re.compile(r"\W*第?\s*(\d{1,4})\s*[页頁]?\W*")
+_NUMBER = re.compile(r"\W*(?:第\s*)?(\d{1,4})(?:\s*[页頁])?\W*")
 _NEXT = re.compile(
     r"\W*(?:下一?[页頁]|[后後]一?[页頁]|[前上]一[天日]|更早|较早(?:的文章)?|"
     r"next(?: page)?|older(?: posts)?|›|»|>{1,2})\W*",

@@ -16,7 +16,9 @@ _FIELDS = frozenset((
     "loc", "lastmod", "news/title", "news/publication_date", "news/keywords",
 ))  # fmt: skip
 _KINDS = {"urlset": "pages", "sitemapindex": "index"}
-_ROBOTS_LINE = re.compile(r"^\s*sitemap\s*:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
+_ROBOTS_LINE = re.compile(
+    r"^[ \t]*+sitemap[ \t]*+:[ \t]*+(\S+)", re.IGNORECASE | re.MULTILINE
+)
 _MAX_TEXT_BYTES = 4 * 1024 * 1024
 _URL_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
 

@@ -77,6 +77,7 @@ def test_a_learning_order_survives_a_kill_and_why_tells_of_every_state(
         environment = {
             **os.environ, "QIAO_DATABASE_URL": url, "QIAO_DEMO": server.origin,
             "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "PYTHONPATH": str(PROJECT),
+        "QIAO_SITEMAPS": "off", "QIAO_SOFT_404_PROBE": "off",
         }
         killed = subprocess.run(
             [sys.executable, str(PROJECT / "benchmarks" / "failpoints.py"), "outcome committed",

@@ -117,6 +117,7 @@ def test_a_kill_between_two_parts_loses_neither(point: str, tmp_path: Path) -> N
         environment = {
             **os.environ, "QIAO_DATABASE_URL": url, "QIAO_DEMO": server.origin,
             "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "PYTHONPATH": str(PROJECT),
+        "QIAO_SITEMAPS": "off", "QIAO_SOFT_404_PROBE": "off",
         }
         killed = subprocess.run(
             [sys.executable, str(PROJECT / "benchmarks" / "failpoints.py"), point, "4", "crawl",

@@ -67,6 +67,7 @@ def test_a_page_stored_before_a_kill_is_not_fetched_again(tmp_path: Path) -> Non
         environment = {
             **os.environ, "QIAO_DATABASE_URL": url, "QIAO_DEMO": server.origin,
             "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "PYTHONPATH": str(PROJECT),
+        "QIAO_SITEMAPS": "off", "QIAO_SOFT_404_PROBE": "off",
         }
         killed = subprocess.run(
             [sys.executable, failpoint, "page committed", "3", "crawl", "site",
