@@ -177,7 +177,8 @@ def start_spider(
         **os.environ, "QIAO_DATABASE_URL": database_url, "PYTHONPATH": str(PROJECT),
         "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings",
         # What asks a host for more than its links, where a test counts requests.
-        "QIAO_SITEMAPS": "off", "QIAO_SOFT_404_PROBE": "off", **options,
+        "QIAO_SITEMAPS": "off", "QIAO_SOFT_404_PROBE": "off",
+        "QIAO_BLOCK_PAUSE_SECONDS": "1", **options,
     }
     return subprocess.Popen(
         command, cwd=folder, env=environment, text=True,

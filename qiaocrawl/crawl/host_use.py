@@ -69,22 +69,23 @@ class HostUse:
         """Hosts that rest and will be asked again in this run."""
         now = time.monotonic()
         self._parked = {host: until for host, until in self._parked.items() if until > now}
-        return set(self._parked) - self._given_up
+        return set(self._parked) - self.given_up
 
     @property
     def spent(self) -> set[str]:
         """Hosts that are asked nothing more in this run: given up, or at their most pages."""
         most = self._limits.pages_per_host
         full = {host for host, pages in self._asked.items() if pages >= most} if most else set()
-        return full | self._given_up
+        return full | self.given_up
 
     @property
     def why_spent(self) -> str:
         """Why a run ends of which only rows of spent hosts are left."""
-        return "hosts_given_up" if self._given_up else "limit_pages_per_host"
+        return "hosts_given_up" if self.given_up else "limit_pages_per_host"
 
     @property
-    def _given_up(self) -> set[str]:
+    def given_up(self) -> set[str]:
+        """Hosts that are asked nothing more in this run."""
         return {host for host, until in self._parked.items() if until == FOREVER}
 
 

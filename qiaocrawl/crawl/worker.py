@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.alias_learning import AliasLearning
 from qiaocrawl.crawl.closing import Opening, closing
-from qiaocrawl.crawl.host_use import HostUse, nothing_elsewhere
+from qiaocrawl.crawl.host_use import FOREVER, HostUse, nothing_elsewhere
 from qiaocrawl.crawl.limits import Fetches, Limits
 from qiaocrawl.crawl.ready import ReadyLeases
 from qiaocrawl.crawl.supply import LearnedSupply, StoredSupply
@@ -322,6 +322,9 @@ class FrontierWorker:
         })
         kept, preferred = await self.aliases.to_fetch(leases, self._scope.within)
         self._ready.add(kept)
+        # Given up while the rows were on their way.
+        for host in {lease.host for lease in kept} & self._hosts.given_up:
+            self.park(host, FOREVER)
         if preferred:
             self._ordering.offered(preferred)
         if len(kept) < len(leases):

@@ -20,6 +20,10 @@ _NO_STEP = re.compile(
     r"last(?: page)?|first|prev(?:ious)?(?: page)?|newer(?: posts)?|‹|«|<{1,2})\W*",
     re.IGNORECASE,
 )
+_PAGE_WORD = re.compile(
+    r"(?<![a-z])(?:page|pagenum|pageno|paged|pn|pg|p|index|list|start|offset)[=/_-]?$", re.IGNORECASE
+)
+_PAGE_WORD_CHARS = 12
 _DIGITS = re.compile(r"\d+")
 _HOLE = "\0"
 _MAX_NUMBERS = 20
@@ -72,7 +76,7 @@ def pager_of(url: str, links: Sequence[Link]) -> Pager | None:
     if not (numbered or following) or len(numbered) > _MAX_NUMBERS:
         return None
     stem = _stem([link.url for _, link in numbered] + [link.url for link in following], url)
-    if stem is None:
+    if stem is None or not (following or _is_paging(stem)):
         return None
     of_list = [(n, link) for n, link in numbered if _value(link.url, stem) is not None]
     following = [link for link in following if _value(link.url, stem) is not None]
@@ -98,6 +102,14 @@ def _stem(urls: Sequence[str], own: str) -> str | None:
     times, _, stem = max(best)
     # A single link says itself that it is the next page; its number stands last.
     return stem if times > 1 or len(set(urls) - {own}) == 1 else None
+
+
+def _is_paging(stem: str) -> bool:
+    """Whether the address says that its number counts pages, where no link is called the next."""
+    head, _, tail = stem.partition(_HOLE)
+    return _PAGE_WORD.search(head[-_PAGE_WORD_CHARS:]) is not None or (
+        head.endswith(("_", "-")) and tail.startswith(".")
+    )
 
 
 def _stems(url: str) -> list[str]:

@@ -30,7 +30,9 @@ from qiaocrawl.sessions.origins import is_same_origin, origin_of
 from qiaocrawl.sessions.recipe import FormLogin, Recipe
 
 _KEEPS_BODY = frozenset({307, 308})
-_REFRESH = re.compile(r"""^\s*\d*\s*[;,]\s*(?:url\s*=\s*)?["']?([^"']+)""", re.IGNORECASE)
+_REFRESH = re.compile(
+    r"""^\s*+\d*+\s*+[;,]\s*+(?:url\s*+=\s*+)?["']?([^"']+)""", re.IGNORECASE
+)
 # Sina's sign-on, and others, hand over by a script that only goes on.
 _SCRIPTED = re.compile(
     r"""location(?:\.href)?(?:\s*=|\.replace\(|\.assign\()\s*\(?["'](https?:[^"']+)["']"""

@@ -15,6 +15,7 @@ from crawling import Answer, local_server
 from qiaocrawl.crawl.browser_contexts import context_of
 from qiaocrawl.crawl.browser_memory import browser_mib, children_by_parent
 from qiaocrawl.crawl.browser_proxy import BrowserProxy, ProxySettings, Upstream
+from qiaocrawl.crawl.gate import Gate
 from qiaocrawl.crawl.seats import Seats
 from qiaocrawl.errors import RenderError
 from qiaocrawl.guard import Allowance, is_public_address
@@ -67,7 +68,7 @@ def test_private_targets_are_refused(target: str, method: str) -> None:
     refused: list[str] = []
 
     async def play(port: str) -> str:
-        proxy = BrowserProxy(Allowance(frozenset()), refused=refused.append)
+        proxy = BrowserProxy(Gate(Allowance()), refused=refused.append)
         at = target.replace("PORT", port)
         asked = at if method == "CONNECT" else f"http://{at}/"
         said = await ask(proxy, f"{method} {asked} HTTP/1.1\r\nAUTH\r\n")
@@ -91,20 +92,20 @@ def test_a_name_of_a_private_address_is_refused() -> None:
         pytest.skip("this machine's name leads to a public address")
 
     async def play() -> str:
-        proxy = BrowserProxy(Allowance(frozenset()), refused=refused.append)
+        proxy = BrowserProxy(Gate(Allowance()), refused=refused.append)
         said = await ask(proxy, f"GET http://{name}/ HTTP/1.1\r\nAUTH\r\n")
         await proxy.close()
         return said
 
     assert asyncio.run(play()).startswith("HTTP/1.1 403")
-    assert refused[0].startswith(f"{name} resolves to ")
+    assert refused[0].startswith(f"{name!r} resolves to ")
 
 
 def test_allowed_origins_the_demo_web_and_no_one_without_the_password() -> None:
     with local_server(lambda host, path: Answer(f"{host}{path}".encode())) as server:
 
         async def play() -> list[str]:
-            proxy = BrowserProxy(Allowance.parse([server.origin]), demo=server.origin,
+            proxy = BrowserProxy(Gate(Allowance.parse([server.origin])), demo=server.origin,
                                  refused=lambda _: None)
             url = f"http://{server.origin}/a"
             said = [

@@ -115,7 +115,7 @@ def test_nothing_private_is_reached_by_any_way(tmp_path: Path) -> None:
     assert "都试过了" in str(rows(url, "SELECT text FROM article")), "the script did not get far"
     # Redirects of what may be asked are followed to the proxy, and no farther.
     assert "/jump?to=fetch" in asked
-    assert "the browser was refused: 127.0.0.1" in log
+    assert "the browser was refused: http://127.0.0.1" in log
     assert not {"/served", "/jump?to=popup", "/jump?to=image", "/service.js"} & set(asked)
 
 
@@ -135,7 +135,7 @@ def test_a_rendered_page_goes_through_the_proxy_of_its_request(tmp_path: Path) -
     with local_server(respond) as upstream:
         log = render(
             tmp_path, url, host, "/", http_proxy=f"http://user:pw@{upstream.origin}",
-            QIAO_ALLOW_ADDRESSES=upstream.origin,
+            QIAO_PROXY_RESOLVES="on",
         )
         hits = upstream.log
     assert "由代理得到的消息" in str(rows(url, "SELECT text FROM article")), log
