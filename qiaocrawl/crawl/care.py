@@ -67,8 +67,7 @@ class HostCare:
 
     async def silent(self, lease: Lease, error: BaseException | None) -> None:
         """No answer came from the host of *lease*: after a few in a row it rests."""
-        # A second try of one URL tells nothing new of the host.
-        if not lease.failures and not isinstance(error, ProxyError):
+        if not isinstance(error, ProxyError):
             self._apply(lease.host, self._desk.silent(lease.host), "no answer")
         if isinstance(error, _NOBODY_THERE):
             # Its other URLs would fail alike: they wait, and other hosts have the slots.

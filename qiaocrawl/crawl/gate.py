@@ -34,6 +34,10 @@ _LOOKUPS_AT_ONCE = 32
 
 Lookup = Callable[[str], Sequence[str]]
 
+_connectable: set[Origin] = set()
+"""What a gate of this process lets connections be made to. Twisted has one name service, with a
+gate of its own, for all crawls."""
+
 
 def look_up(host: str) -> list[str]:
     """Every address the system's name service gives for *host*, best first.
@@ -84,7 +88,9 @@ class Gate:
         Raises:
             ConfigError: *entry* is none of http://host:port, host:port and host.
         """
-        self._hidden |= Allowance.parse([entry], option)
+        named = Allowance.parse([entry], option)
+        self._hidden |= named
+        _connectable.update(named.origins)
 
     async def check(
         self, origin: Origin, *, for_service: bool = False, by_proxy: bool = False
@@ -139,7 +145,7 @@ class Gate:
 
     def may_connect(self, host: str, port: int, addresses: Sequence[str]) -> bool:
         """Whether a connection to *host* may use *addresses*, all it has; port 0 = any."""
-        named = self._named
+        named = self._named | Allowance(frozenset(_connectable))
         if port == 0:
             is_named = any(origin.host == host for origin in named.origins)
         else:

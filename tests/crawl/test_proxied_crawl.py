@@ -139,7 +139,8 @@ def test_private_targets_are_not_sent_to_a_proxy(tmp_path: Path) -> None:
         assert proxy.asked == []
     found = outcomes(url)
     assert len(found) == len(starts)
-    assert set(found.values()) <= {"refused", "unreachable"}, found
+    # What cannot be looked up here waits for another run (0).
+    assert set(found.values()) <= {"refused", "unreachable", "0"}, found
     assert sum(outcome == "refused" for outcome in found.values()) >= len(inside) - 2
 
 

@@ -61,7 +61,7 @@ def test_links_lead_to_the_asked_site_or_are_said_to_be_lost(tmp_path: Path) -> 
             for name in ("hop", "page", "off", "check", "script", "lost")}  # fmt: skip
     assert ends == {
         "hop": "redirect", "page": "redirect", "script": "redirect", "off": "not_article",
-        "lost": "not_article", "check": "unreachable",
+        "lost": "not_article", "check": "blocked",
     }  # fmt: skip
     assert found["http://a.test/1"] == "article"
     assert found["http://a.test/3"] == "article"
