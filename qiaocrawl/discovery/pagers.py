@@ -21,7 +21,8 @@ _NO_STEP = re.compile(
     re.IGNORECASE,
 )
 _PAGE_WORD = re.compile(
-    r"(?<![a-z])(?:page|pagenum|pageno|paged|pn|pg|p|index|list|start|offset)[=/_-]?$", re.IGNORECASE
+    r"(?<![a-z])(?:page|pagenum|pageno|paged|pn|pg|p|index|list|start|offset)[=/_-]?$",
+    re.IGNORECASE,
 )
 _PAGE_WORD_CHARS = 12
 _DIGITS = re.compile(r"\d+")
