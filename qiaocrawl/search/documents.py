@@ -119,7 +119,7 @@ class HtmlDocument:
     def attributes(self, path: str, *names: str) -> list[tuple[str, ...]]:
         """Attributes *names* of the elements *path* finds, "" for one that is not there."""
         nodes = [node for node in _select(self._page, path) if _is_element(node)]
-        return [tuple(node.attrib.get(n, "") for n in names) for node in nodes[:_MAX_SIGNS]]
+        return [tuple(node.root.get(n, "") for n in names) for node in nodes[:_MAX_SIGNS]]
 
     def attribute(self, item: Selector, path: str, name: str) -> str:
         """Attribute *name* of the first element *path* finds in *item*; of *item* without path."""
