@@ -3,6 +3,8 @@
 
 SHELL := /bin/sh
 BIN := .venv/bin
+# Processes that run tests: many tests wait for time-outs and pauses, so more than there are cores.
+JOBS ?= 4
 CHECKED := qiaocrawl spiders pipelines middlewares benchmarks scripts tests
 
 .DEFAULT_GOAL := help
@@ -22,8 +24,8 @@ test: ## everything: set up what tests need, ruff, mypy, pytest (ARGS="-k word" 
 	@scripts/install.sh test
 	@scripts/setup-test-needs.sh
 	@$(MAKE) --no-print-directory -k ruff mypy; checked=$$?; \
-	  echo '$(BIN)/python -m pytest $(ARGS)'; \
-	  $(BIN)/python -m pytest $(ARGS) && exit $$checked
+	  echo '$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)'; \
+	  $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS) && exit $$checked
 
 lint: ## ruff and mypy
 	@scripts/install.sh test
