@@ -24,8 +24,8 @@ test: ## everything: set up what tests need, ruff, mypy, pytest (ARGS="-k word" 
 	@scripts/install.sh test
 	@scripts/setup-test-needs.sh
 	@$(MAKE) --no-print-directory -k ruff mypy; checked=$$?; \
-	  echo '$(BIN)/python -m pytest -n $(JOBS) $(ARGS)'; \
-	  $(BIN)/python -m pytest -n $(JOBS) $(ARGS) && exit $$checked
+	  echo '$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)'; \
+	  $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS) && exit $$checked
 
 lint: ## ruff and mypy
 	@scripts/install.sh test

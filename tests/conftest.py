@@ -7,11 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from fixtures_mariadb import database, database_url, mariadb, mariadb_url
 
 # Fixtures by these names, for every test; see fixtures_mariadb.py.
 __all__ = ["database", "database_url", "mariadb", "mariadb_url"]
+
+# A machine that runs several tests at a time is no measure of time.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 # A test must never reach an operator's database or obey an operator's options.
 for _name in [name for name in os.environ if name.startswith("QIAO_")]:
