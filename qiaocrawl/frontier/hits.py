@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from qiaocrawl.frontier.authorities import Authorities
 from qiaocrawl.frontier.crawl_topic import CrawlTopic
 from qiaocrawl.frontier.ranges import within
-from qiaocrawl.frontier.strategy import FoundLink, VisitedPage, strategies
+from qiaocrawl.frontier.strategy import FoundLink, VisitedPage, largest_first, strategies
 
 
 @strategies.register("hits")
@@ -59,4 +59,4 @@ class BestAuthority:
         """Authority, and what the page is worth as a hub once it is fetched."""
         hub = self._values.hub_of(node)
         parts = {"authority": float(self._values.of(np.array([node]))[0]), "hub": hub}
-        return dict(sorted(parts.items(), key=lambda part: -part[1]))
+        return largest_first(parts)

@@ -10,11 +10,9 @@ from typing import ClassVar
 from qiaocrawl.frontier.crawl_topic import CrawlTopic
 from qiaocrawl.frontier.ranges import together_at_most_one, within
 from qiaocrawl.frontier.strategy import PRUNED, FoundLink, VisitedPage, strategies
-from qiaocrawl.items import Link
 from qiaocrawl.ontology import TopicWords, current_ontology
 from qiaocrawl.ontology.similarity import DEFAULT_FUNCTION, similarity_function
-from qiaocrawl.ontology.topic_words import LEAST, NAMED_KINDS
-from qiaocrawl.text import fold
+from qiaocrawl.ontology.topic_words import LEAST, named_words
 from qiaocrawl.topic.words import PageWords
 from qiaocrawl.urls.words import url_words
 
@@ -65,7 +63,7 @@ class OntologyLinks:
     def _near(self) -> TopicWords:
         """The topic in the concept space; opened when first asked."""
         profile, pack = self._topic.profile, self._topic.pack
-        named = {fold(term.text) for term in pack.terms if term.kind in NAMED_KINDS}
+        named = named_words(pack.terms)
         return TopicWords(
             current_ontology(), profile.weights, profile.terms, named, function=self._function,
             least=LEAST,
@@ -87,7 +85,7 @@ class OntologyLinks:
         alpha, beta, gamma = self._weights
         return {
             "anchor": alpha * self._similarity(link.link.anchor or link.link.title),
-            "URL": beta * self._similarity(_url_text(link.link)),
+            "URL": beta * self._similarity(url_words(link.link.url)),
             "page": gamma * page.relevance,
         }
 
@@ -95,7 +93,3 @@ class OntologyLinks:
         """Mean similarity of the nearest words of *text*, in [0, 1]; 0 for no words."""
         values = nlargest(TOP_WORDS, map(self._near.similarity, self._words.count(text)))
         return sum(values) / len(values) if values else 0.0
-
-
-def _url_text(link: Link) -> str:
-    return url_words(link.url)

@@ -7,18 +7,24 @@ import math
 from qiaocrawl.errors import ConfigError
 
 
+def bounded(what: str, value: float, low: float, high: float) -> float:
+    """*value*, if it lies in [*low*, *high*]; *what* says in an error whose it is.
+
+    Raises:
+        ConfigError: it does not, or is no number.
+    """
+    if not low <= value <= high:
+        raise ConfigError(f"{what} must lie in [{low:g}, {high:g}], got {value!r}")
+    return value
+
+
 def within(strategy: str, option: str, value: float, low: float, high: float) -> float:
     """*value*, if it lies in [*low*, *high*].
 
     Raises:
         ConfigError: it does not, or is no finite number.
     """
-    if not math.isfinite(value) or not low <= value <= high:
-        raise ConfigError(
-            f"option {option!r} of strategy {strategy!r} must lie in [{low:g}, {high:g}],"
-            f" got {value!r}"
-        )
-    return value
+    return bounded(f"option {option!r} of strategy {strategy!r}", value, low, high)
 
 
 def together_at_most_one(strategy: str, **weights: float) -> None:

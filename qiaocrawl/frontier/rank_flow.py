@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from qiaocrawl.columns import Column
 from qiaocrawl.frontier.link_graph import LinkGraph, RankingPace
+from qiaocrawl.frontier.strategy import largest_first
 
 DAMPING = 0.85
 """Of Brin and Page (1998)."""
@@ -90,4 +91,4 @@ class RankFlow:
         self.name(node)
         given = (1.0 - self._damping) * float(self._jump.data[node])
         parts = {"along links": float(self._rank.data[node]) - given, "by itself": given}
-        return dict(sorted(parts.items(), key=lambda part: -part[1]))
+        return largest_first(parts)

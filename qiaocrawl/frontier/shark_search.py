@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from qiaocrawl.columns import Column
 from qiaocrawl.frontier.crawl_topic import CrawlTopic
 from qiaocrawl.frontier.ranges import within
-from qiaocrawl.frontier.strategy import FoundLink, VisitedPage, strategies
+from qiaocrawl.frontier.strategy import FoundLink, VisitedPage, largest_first, strategies
 from qiaocrawl.items import Link
 
+_Values = TypeVar("_Values", float, NDArray[np.float64])
 NEVER = 1 << 62
 """Pages after which to rescore, for a strategy whose scores of waiting URLs only rise."""
 
@@ -77,7 +78,7 @@ class SharkSearch:
     def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """The best scores of *nodes* so far."""
         inherited, near = self._inherited.data[nodes], self._near.data[nodes]
-        return np.asarray(self._gamma * inherited + (1.0 - self._gamma) * near, np.float64)
+        return self._potential(inherited, near)
 
     def explain_node(self, node: int) -> Mapping[str, float]:
         """What the page's best link inherited, and what its words say."""
@@ -86,9 +87,9 @@ class SharkSearch:
             "inherited": self._gamma * float(self._inherited.data[node]),
             "anchor and context": (1.0 - self._gamma) * float(self._near.data[node]),
         }
-        return dict(sorted(parts.items(), key=lambda part: -part[1]))
+        return largest_first(parts)
 
-    def _potential(self, inherited: float, near: float) -> float:
+    def _potential(self, inherited: _Values, near: _Values) -> _Values:
         return self._gamma * inherited + (1.0 - self._gamma) * near
 
     def _neighbourhood(self, link: Link) -> float:

@@ -138,4 +138,9 @@ class StrategyFactory(Protocol):
         ...
 
 
+def largest_first(parts: Mapping[str, float]) -> dict[str, float]:
+    """The parts of a score as they are explained."""
+    return dict(sorted(parts.items(), key=lambda part: -part[1]))
+
+
 strategies: Registry[StrategyFactory] = Registry("strategy", "qiaocrawl.frontier")

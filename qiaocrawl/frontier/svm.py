@@ -12,7 +12,7 @@ from qiaocrawl.columns import Column
 from qiaocrawl.frontier.authorities import Authorities
 from qiaocrawl.frontier.crawl_topic import CrawlTopic
 from qiaocrawl.frontier.ranges import within
-from qiaocrawl.frontier.strategy import FoundLink, VisitedPage, strategies
+from qiaocrawl.frontier.strategy import FoundLink, VisitedPage, largest_first, strategies
 from qiaocrawl.items import Link
 
 _MAX_WEIGHT = 10.0
@@ -86,7 +86,7 @@ class SvmAndAuthorities:
             "words of the link": float(self._words.data[node]),
             "authority": self._authority_weight * authority,
         }
-        return dict(sorted(parts.items(), key=lambda part: -part[1]))
+        return largest_first(parts)
 
     def _similarity(self, link: Link) -> float:
         return max(self._topic.similarity(link.anchor), self._topic.similarity(link.context))

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
 from qiaocrawl.frontier.crawl_topic import CrawlTopic
+from qiaocrawl.frontier.strategy import FoundLink, VisitedPage
 from qiaocrawl.items import Link
 from qiaocrawl.urls.words import url_words
 
@@ -24,3 +29,30 @@ def in_title(topic: CrawlTopic, link: Link) -> float:
     counts there; name and onmouseover are not kept.
     """
     return float(topic.has_term(link.title))
+
+
+class TermMatch(ABC):
+    """``score = match(link)``, 1 or 0: the base of UH, TeH and TiH.
+
+    Args:
+        topic: whose terms are looked for.
+    """
+
+    page_scorer: ClassVar[str] = ""
+    part: ClassVar[str]
+    """What the one part is called where a score is explained."""
+
+    def __init__(self, topic: CrawlTopic) -> None:
+        self.topic = topic
+
+    @abstractmethod
+    def match(self, link: Link) -> float:
+        """1 when a term is where the strategy looks for it, else 0."""
+
+    def score(self, page: VisitedPage, links: Sequence[FoundLink]) -> Sequence[float]:
+        """1 or 0 for each of *links*."""
+        return [self.match(found.link) for found in links]
+
+    def explain(self, page: VisitedPage, link: FoundLink) -> Mapping[str, float]:
+        """The one part."""
+        return {self.part: self.match(link.link)}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 
-from qiaocrawl.errors import ConfigError
 from qiaocrawl.frontier.draws import draws
+from qiaocrawl.frontier.ranges import bounded
 
 
 class MovingThreshold:
@@ -34,15 +34,15 @@ class MovingThreshold:
         target: float = 0.3, window: int = 50, tunnel: float = 0.05, seed: int = 0,
     ) -> None:
         self._low, self._high = bounds
-        self._bounded("low", self._low, float("-inf"), self._high)
-        self._step = self._bounded("step", step, 0.0, self._high - self._low)
-        self._target = self._bounded("target", target, 0.0, 1.0)
-        self._tunnel = self._bounded("tunnel", tunnel, 0.0, 1.0)
-        self._seed = int(self._bounded("seed", seed, 0, 2**32 - 1))
-        size = int(self._bounded("window", window, 1, 1_000_000))
+        _bounded("low", self._low, float("-inf"), self._high)
+        self._step = _bounded("step", step, 0.0, self._high - self._low)
+        self._target = _bounded("target", target, 0.0, 1.0)
+        self._tunnel = _bounded("tunnel", tunnel, 0.0, 1.0)
+        self._seed = int(_bounded("seed", seed, 0, 2**32 - 1))
+        size = int(_bounded("window", window, 1, 1_000_000))
         self._last: deque[bool] = deque(maxlen=size)
         self._relevant = 0
-        self.value = self._bounded("start", start, self._low, self._high)
+        self.value = _bounded("start", start, self._low, self._high)
 
     @property
     def precision(self) -> float | None:
@@ -69,10 +69,6 @@ class MovingThreshold:
         """Whether the URL of *key* survives however low its score is."""
         return draws(key, self._seed)[0] < self._tunnel
 
-    @staticmethod
-    def _bounded(name: str, value: float, low: float, high: float) -> float:
-        if not low <= value <= high:
-            raise ConfigError(
-                f"{name!r} of a moving threshold must lie in [{low:g}, {high:g}], got {value!r}"
-            )
-        return value
+
+def _bounded(name: str, value: float, low: float, high: float) -> float:
+    return bounded(f"{name!r} of a moving threshold", value, low, high)

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from qiaocrawl.frontier.crawl_topic import CrawlTopic
-from qiaocrawl.frontier.strategy import FoundLink, VisitedPage, strategies
-from qiaocrawl.frontier.term_match import in_url
+from qiaocrawl.frontier.strategy import strategies
+from qiaocrawl.frontier.term_match import TermMatch, in_url
+from qiaocrawl.items import Link
 
 
 @strategies.register("uh")
-class UrlMatch:
+class UrlMatch(TermMatch):
     """``score = 1`` when a topic term is in the URL, else 0."""
 
     name: ClassVar[str] = "uh"
-    page_scorer: ClassVar[str] = ""
+    part: ClassVar[str] = "term in the URL"
 
-    def __init__(self, topic: CrawlTopic) -> None:
-        self._topic = topic
-
-    def score(self, page: VisitedPage, links: Sequence[FoundLink]) -> Sequence[float]:
-        """1 or 0 for each of *links*."""
-        return [in_url(self._topic, found.link) for found in links]
-
-    def explain(self, page: VisitedPage, link: FoundLink) -> Mapping[str, float]:
-        """The one part."""
-        return {"term in the URL": in_url(self._topic, link.link)}
+    def match(self, link: Link) -> float:
+        """1 or 0."""
+        return in_url(self.topic, link)

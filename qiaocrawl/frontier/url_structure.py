@@ -12,7 +12,7 @@ from qiaocrawl.columns import Column
 from qiaocrawl.frontier.crawl_topic import CrawlTopic
 from qiaocrawl.frontier.link_graph import RankingPace
 from qiaocrawl.frontier.ranges import within
-from qiaocrawl.frontier.strategy import FoundLink, VisitedPage, strategies
+from qiaocrawl.frontier.strategy import FoundLink, VisitedPage, largest_first, strategies
 from qiaocrawl.urls.structure_table import Examples, UrlStructures
 
 MAX_EXAMPLES = 60
@@ -80,8 +80,7 @@ class UrlStructure:
         if number < 0:
             return dict.fromkeys(_PARTS, 0.0)
         parts = self._structures.nearest(np.array([number]), self._examples)[1][0].tolist()
-        named = zip(_PARTS, parts, strict=True)
-        return dict(sorted(named, key=lambda part: -part[1]))
+        return largest_first(dict(zip(_PARTS, parts, strict=True)))
 
     def _present(self, nodes: list[int]) -> list[float]:
         """The scores of *nodes* against the examples there are."""

@@ -7,8 +7,7 @@ from functools import cached_property, lru_cache
 from qiaocrawl.frontier.crawl_topic import CrawlTopic
 from qiaocrawl.items import Link
 from qiaocrawl.ontology import TopicWords, current_ontology
-from qiaocrawl.ontology.topic_words import NAMED_KINDS
-from qiaocrawl.text import fold
+from qiaocrawl.ontology.topic_words import named_words
 from qiaocrawl.urls.words import url_words
 
 _REMEMBERED = 20_000
@@ -37,7 +36,7 @@ class LinkSimilarity:
     def _concepts(self) -> TopicWords:
         """The terms in the concept space, all of the same weight; opened when first asked."""
         terms = self._topic.terms
-        named = {fold(one.text) for one in self._topic.pack.terms if one.kind in NAMED_KINDS}
+        named = named_words(self._topic.pack.terms)
         return TopicWords(current_ontology(), dict.fromkeys(terms, 1.0), terms, named)
 
     def of_word(self, word: str) -> float:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
+from typing import Protocol
 
 from qiaocrawl.ontology.concepts import Ontology
 from qiaocrawl.ontology.similarity import DEFAULT_FUNCTION, similarity_function
+from qiaocrawl.text import fold
 
 NEAR_EDGES = 1
 """Words this near to the topic are cut whole, such as 侨批 or *overseas Chinese* (ours)."""
@@ -18,6 +20,25 @@ WordNet a page on anything has fifteen words within two edges of one of four hun
 the exponential function, terms reach one edge far."""
 _MAX_NEAR_WORDS = 20_000
 _MEMORY = 200_000
+
+
+class TopicTerm(Protocol):
+    """What is asked of a term of a topic."""
+
+    @property
+    def text(self) -> str:
+        """As the topic has it."""
+        ...
+
+    @property
+    def kind(self) -> str:
+        """What it is of: concept, place, person …"""
+        ...
+
+
+def named_words(terms: Iterable[TopicTerm]) -> set[str]:
+    """The folded texts of those *terms* that name one thing."""
+    return {fold(term.text) for term in terms if term.kind in NAMED_KINDS}
 
 
 class TopicWords:

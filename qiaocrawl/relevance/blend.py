@@ -11,7 +11,7 @@ from qiaocrawl.items import PageText, Relevance
 from qiaocrawl.relevance.logistic import Floats, fit_logistic, probability
 from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.relevance.sample_vectors import learnt_samples, sample_places
-from qiaocrawl.relevance.scorer import chosen_threshold, explained, page_scorers
+from qiaocrawl.relevance.scorer import chosen_threshold, judgement, page_scorers
 from qiaocrawl.relevance.term_evidence import Evidence, TermEvidence
 from qiaocrawl.relevance.word_judge import WordJudge
 from qiaocrawl.topic.pack import TopicPack
@@ -69,15 +69,8 @@ class BlendScorer:
         evidence = self._terms.of(places)
         score, learnt = self._judge.of(places) if self._judge is not None else (0.0, {})
         found = probability(float(_row(evidence, score) @ self._factors))
-        terms = explained(self._parts(evidence, learnt))
-        return Relevance(
-            topic=self._topic,
-            score=found,
-            relevant=found >= self._threshold,
-            method="blend",
-            terms=terms,
-            places=places.where(word for word, _ in terms),
-        )
+        parts = self._parts(evidence, learnt)
+        return judgement(self._topic, "blend", found, self._threshold, parts, places)
 
     def _parts(self, evidence: Evidence, learnt: Mapping[str, float]) -> dict[str, float]:
         """What each word adds to the logit, wherever it stands."""

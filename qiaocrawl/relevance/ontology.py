@@ -8,10 +8,9 @@ from heapq import nlargest
 from qiaocrawl.items import PageText, Relevance
 from qiaocrawl.ontology import TopicWords, current_ontology
 from qiaocrawl.ontology.similarity import DEFAULT_FUNCTION
-from qiaocrawl.ontology.topic_words import LEAST, NAMED_KINDS
+from qiaocrawl.ontology.topic_words import LEAST, named_words
 from qiaocrawl.relevance.page_places import PagePlaces
-from qiaocrawl.relevance.scorer import chosen_threshold, explained, page_scorers
-from qiaocrawl.text import fold
+from qiaocrawl.relevance.scorer import chosen_threshold, judgement, page_scorers
 from qiaocrawl.topic.pack import TopicPack
 from qiaocrawl.topic.profile import build_profile
 from qiaocrawl.topic.words import PageWords
@@ -59,7 +58,7 @@ class OntologyScorer:
         self._threshold = chosen_threshold(threshold, THRESHOLD)
         terms = [term.text for term in pack.terms]
         profile = build_profile(pack, PageWords(terms))
-        named = {fold(term.text) for term in pack.terms if term.kind in NAMED_KINDS}
+        named = named_words(pack.terms)
         self._near = TopicWords(
             current_ontology(), profile.weights, profile.terms, named, function=function,
             least=LEAST,
@@ -77,15 +76,7 @@ class OntologyScorer:
             for alike, word in self._nearest(words, most):
                 shares[word] = shares.get(word, 0.0) + alike * weight / (ALPHA + BETA) / most
         score = min(1.0, sum(shares.values()))
-        terms = explained(shares)
-        return Relevance(
-            topic=self._topic,
-            score=score,
-            relevant=score > 0 and score >= self._threshold,
-            method="ontology",
-            terms=terms,
-            places=places.where(word for word, _ in terms),
-        )
+        return judgement(self._topic, "ontology", score, self._threshold, shares, places)
 
     def _nearest(self, words: Iterable[str], most: int) -> list[tuple[float, str]]:
         """The *most* words nearest to the topic, with their similarity; equal ones by word."""

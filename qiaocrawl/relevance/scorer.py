@@ -9,6 +9,7 @@ from typing import Protocol
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import PageText, Relevance
 from qiaocrawl.registry import Registry
+from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.topic.pack import TopicPack
 
 MAX_EXPLAINED = 8
@@ -51,3 +52,27 @@ def explained(parts: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
     whole = math.fsum(given.values())
     best = sorted(given.items(), key=lambda part: (-part[1], part[0]))[:MAX_EXPLAINED]
     return tuple((word, round(float(part / whole), 4)) for word, part in best)
+
+
+def judgement(
+    topic: str, method: str, score: float, threshold: float,
+    parts: Mapping[str, float], places: PagePlaces,
+) -> Relevance:  # fmt: skip
+    """What a scorer says of a page: on topic from *threshold* on, with the words that gave most.
+
+    Args:
+        topic, method: names.
+        score: in [0, 1]; 0 is never on topic.
+        threshold: in [0, 1].
+        parts: what each word of the page gave.
+        places: where the page's words stand.
+    """
+    terms = explained(parts)
+    return Relevance(
+        topic=topic,
+        score=score,
+        relevant=score > 0 and score >= threshold,
+        method=method,
+        terms=terms,
+        places=places.where(word for word, _ in terms),
+    )

@@ -23,7 +23,7 @@ from qiaocrawl.relevance.sample_vectors import (
     learnt_samples,
     sample_places,
 )
-from qiaocrawl.relevance.scorer import chosen_threshold, explained, page_scorers
+from qiaocrawl.relevance.scorer import chosen_threshold, judgement, page_scorers
 from qiaocrawl.topic.pack import Sample, TopicPack
 from qiaocrawl.topic.words import PageWords
 
@@ -82,15 +82,7 @@ class SvmScorer:
         parts = {name: value * self._weights[name] for name, value in vector.items()}
         decision = math.fsum(parts.values()) + self._constant
         score = probability(self._slope * decision + self._shift)
-        terms = explained(_by_word(parts))
-        return Relevance(
-            topic=self._topic,
-            score=score,
-            relevant=score >= self._threshold,
-            method="svm",
-            terms=terms,
-            places=places.where(word for word, _ in terms),
-        )
+        return judgement(self._topic, "svm", score, self._threshold, _by_word(parts), places)
 
     def _train(self, samples: Sequence[Sample], words: PageWords) -> None:
         self._words = words

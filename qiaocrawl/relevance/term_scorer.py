@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from qiaocrawl.items import PageText, Relevance
 from qiaocrawl.relevance.page_places import PagePlaces
-from qiaocrawl.relevance.scorer import chosen_threshold, explained
+from qiaocrawl.relevance.scorer import chosen_threshold, judgement
 from qiaocrawl.text import fold
 from qiaocrawl.topic.background import background_frequencies
 from qiaocrawl.topic.pack import TopicPack
@@ -42,15 +42,7 @@ class TermScorer(ABC):
         places = PagePlaces(page, self.words)
         parts = self.parts(page, places)
         score = min(1.0, max(0.0, self.score(parts))) if parts else 0.0
-        terms = explained(parts)
-        return Relevance(
-            topic=self._topic,
-            score=score,
-            relevant=score > 0 and score >= self._threshold,
-            method=self.name,
-            terms=terms,
-            places=places.where(word for word, _ in terms),
-        )
+        return judgement(self._topic, self.name, score, self._threshold, parts, places)
 
     @abstractmethod
     def own_threshold(self) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from qiaocrawl.items import PageText, Relevance
 from qiaocrawl.relevance.page_places import PagePlaces
-from qiaocrawl.relevance.scorer import chosen_threshold, explained, page_scorers
+from qiaocrawl.relevance.scorer import chosen_threshold, judgement, page_scorers
 from qiaocrawl.relevance.term_scorer import term_weights
 from qiaocrawl.topic.pack import TopicPack
 from qiaocrawl.topic.words import PageWords
@@ -67,15 +67,8 @@ class TfIdfScorer:
         score = cosine(vector, self._centroid)
         shared = vector.weights * self._dense(vector)
         words = [self._names[number] for number in vector.ids]
-        terms = explained(dict(zip(words, shared.tolist(), strict=True)))
-        return Relevance(
-            topic=self._topic,
-            score=score,
-            relevant=score > 0 and score >= self._threshold,
-            method="tfidf",
-            terms=terms,
-            places=places.where(word for word, _ in terms),
-        )
+        parts = dict(zip(words, shared.tolist(), strict=True))
+        return judgement(self._topic, "tfidf", score, self._threshold, parts, places)
 
     def _terms_vector(self, weights: dict[int, float]) -> SparseVector:
         """The terms as a document that has each of them as often as it weighs."""

@@ -9,7 +9,7 @@ from operator import mul
 
 from qiaocrawl.items import PageText, Relevance
 from qiaocrawl.relevance.page_places import PagePlaces
-from qiaocrawl.relevance.scorer import chosen_threshold, explained, page_scorers
+from qiaocrawl.relevance.scorer import chosen_threshold, judgement, page_scorers
 from qiaocrawl.topic.pack import TopicPack
 from qiaocrawl.topic.profile import build_profile
 from qiaocrawl.topic.words import PageWords
@@ -55,15 +55,7 @@ class VsmScorer:
         places = PagePlaces(page, self._words)
         parts = topical_parts(places.both, self._profile.weights)
         score = similarity(places.both, parts, self._profile.weights)
-        terms = explained(parts)
-        return Relevance(
-            topic=self._topic,
-            score=score,
-            relevant=score > 0 and score >= self._threshold,
-            method="vsm",
-            terms=terms,
-            places=places.where(word for word, _ in terms),
-        )
+        return judgement(self._topic, "vsm", score, self._threshold, parts, places)
 
 
 def topical_parts(found: Counter[str], weights: Mapping[str, float]) -> dict[str, float]:
