@@ -3,10 +3,11 @@
     python benchmarks/discovery.py [--scale 0.5] [--only site] [--json FILE]
 
 A relevant page is an article of the topic that robots.txt allows; it is found when the server
-gave it whole. Every row is a run of its own with an empty database. With refusals, a host
-refuses five requests in a row after every 25, whatever the client calls itself: with 429, with
-503, or with a page that says so and status 200, as its name has it. Plain Scrapy crawls the
-same sites by every link, with random user agents and its own retries.
+gave it whole. Every row is a run of its own with an empty database. With refusals, a host that
+has answered 25 requests refuses all for three seconds, whatever the client calls itself: with
+429, with 503, or with a page that says so and status 200, as its name has it. Our pauses are
+shortened alike (four seconds for a minute). Plain Scrapy crawls the same sites by every link, with
+random user agents and its own retries, once more with its AutoThrottle.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -45,19 +46,31 @@ _SECONDS = 900
 Stage = tuple[str, ...]
 """A spider and its arguments."""
 
-ENTRANCES: dict[str, tuple[Stage, ...]] = {
-    "search demo_sou": (("search", "engine=demo_sou", _TERMS), ("pages",)),
-    "search demo_zhao": (("search", "engine=demo_zhao", _TERMS), ("pages",)),
-    "site": (("site",),),
-    "watch": (("watch",),),
-    "all": (("search", _TERMS), ("site",), ("watch",), ("pages",)),
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """What is run one after the other, with which options."""
+
+    stages: tuple[Stage, ...]
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+_SITE = (("site",),)
+ENTRANCES: dict[str, Entrance] = {
+    "search demo_sou": Entrance((("search", "engine=demo_sou", _TERMS), ("pages",))),
+    "search demo_zhao": Entrance((("search", "engine=demo_zhao", _TERMS), ("pages",))),
+    "site, links only": Entrance(_SITE, {"QIAO_SITEMAPS": "off", "QIAO_FEEDS": "off"}),
+    "site": Entrance(_SITE),
+    "site, blocks unseen": Entrance(_SITE, {"QIAO_BLOCK_DETECTION": "off"}),
+    "watch": Entrance((("watch",),)),
+    "all": Entrance((("search", _TERMS), ("site",), ("watch",), ("pages",))),
 }
-"""By name, what is run one after the other; spiders that do not exist are left out."""
+"""By name, in the order of the table."""
 
-HANDLING: dict[str, Mapping[str, str]] = {"": {}}
-"""By name, options that change how refusals are met."""
+PEERS = {"plain Scrapy": "", "plain Scrapy, throttled": "throttled"}
+"""By name, what the peer is told."""
 
-_EVERY, _REFUSED = 25, 5
+_SERVED, _REFUSING_SECONDS = 25, 3.0
+_PAUSE_SECONDS = "4"
 _SORRY = ('<html><head><meta charset="utf-8"><title>访问过于频繁</title></head><body>'
           "<p>您的访问过于频繁，请输入验证码后继续。</p></body></html>").encode()
 
@@ -76,7 +89,8 @@ class CountingWeb(DemoWeb):
         self.refuses = refuses
         self.requests = self.refusals = 0
         self.given: set[str] = set()
-        self._asked: Counter[str] = Counter()
+        self._served: Counter[str] = Counter()
+        self._until: dict[str, float] = {}
 
     def respond(self, host: str, target: str, headers: Mapping[str, str] | None = None) -> DemoPage:
         """The page, or a refusal."""
@@ -92,9 +106,12 @@ class CountingWeb(DemoWeb):
     def _refusal(self, host: str, target: str) -> DemoPage | None:
         if not self.refuses or host in self.engines or target == "/robots.txt":
             return None
-        self._asked[host] += 1
-        if self._asked[host] % (_EVERY + _REFUSED) < _EVERY:
-            return None
+        now = time.monotonic()
+        if now >= self._until.get(host, 0.0):
+            self._served[host] += 1
+            if self._served[host] % (_SERVED + 1):
+                return None
+            self._until[host] = now + _REFUSING_SECONDS
         status = (429, 503, 200)[zlib.crc32(host.encode()) % 3]
         return DemoPage(status, (("Content-Type", "text/html; charset=utf-8"),), _SORRY)
 
@@ -120,7 +137,7 @@ Run = Callable[[str, Path], None]
 """Crawls the demo web at an origin, with a folder to work in."""
 
 
-def our_run(stages: Sequence[Stage], options: Mapping[str, str]) -> Run:
+def our_run(entrance: Entrance) -> Run:
     """Our spiders, as an operator starts them.
 
     Raises:
@@ -136,10 +153,10 @@ def our_run(stages: Sequence[Stage], options: Mapping[str, str]) -> Run:
         environment = {
             **os.environ, "PYTHONPATH": str(PROJECT), "QIAO_DATABASE_URL": url,
             "QIAO_DEMO": origin, "QIAO_ENGINES": "demo_sou,demo_zhao",
-            "QIAO_FRONTIER_RETRY_SECONDS": "0.2",
-            "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", **options,
+            "QIAO_FRONTIER_RETRY_SECONDS": "0.2", "QIAO_BLOCK_PAUSE_SECONDS": _PAUSE_SECONDS,
+            "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", **entrance.options,
         }  # fmt: skip
-        for spider, *arguments in stages:
+        for spider, *arguments in entrance.stages:
             given = [part for one in (f"topic={TOPIC}", *arguments) for part in ("-a", one)]
             command = [sys.executable, "-m", "scrapy", "crawl", spider, *given]
             _call(command, environment, folder / f"{spider}.log")
@@ -147,10 +164,14 @@ def our_run(stages: Sequence[Stage], options: Mapping[str, str]) -> Run:
     return run
 
 
-def peer_run(origin: str, folder: Path) -> None:
-    """Plain Scrapy with random user agents over the same sites."""
-    command = [sys.executable, "-m", "benchmarks.discovery_peer", origin]
-    _call(command, {**os.environ, "PYTHONPATH": str(PROJECT)}, folder / "peer.log")
+def peer_run(how: str) -> Run:
+    """Plain Scrapy with random user agents over the same sites; *how* is told to it."""
+
+    def run(origin: str, folder: Path) -> None:
+        command = [sys.executable, "-m", "benchmarks.discovery_peer", origin, *how.split()]
+        _call(command, {**os.environ, "PYTHONPATH": str(PROJECT)}, folder / "peer.log")
+
+    return run
 
 
 def _call(command: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
@@ -164,15 +185,9 @@ def _call(command: Sequence[str], environment: Mapping[str, str], log: Path) -> 
 
 
 def runs() -> dict[str, Run]:
-    """All runs by name, of the spiders there are."""
-    found: dict[str, Run] = {}
-    for name, stages in ENTRANCES.items():
-        there = [stage for stage in stages if (PROJECT / "spiders" / f"{stage[0]}.py").is_file()]
-        for handling, options in HANDLING.items():
-            if there:
-                found[f"{name} {handling}".strip()] = our_run(there, options)
-    found["plain Scrapy"] = peer_run
-    return found
+    """All runs by name."""
+    ours = {name: our_run(entrance) for name, entrance in ENTRANCES.items()}
+    return ours | {name: peer_run(how) for name, how in PEERS.items()}
 
 
 def measure(web: DemoWeb, name: str, run: Run, *, refuses: bool) -> tuple[Row, set[str]]:
@@ -203,25 +218,33 @@ def measured(web: DemoWeb, wanted: Mapping[str, Run], console: Console) -> list[
     return rows
 
 
+def table_of(rows: Sequence[Row]) -> Table:
+    """The rows for people."""
+    table = Table("run", "hosts refuse", "found", "requests", "a relevant page", "refused", "lost",
+                  "seconds")
+    for row in rows:
+        lost = "" if row.lost is None else str(row.lost)
+        table.add_row(row.name, "yes" if row.refuses else "no", f"{row.found:.1%}",
+                      str(row.requests), f"{row.requests_per_page:.1f}", str(row.refusals), lost,
+                      f"{row.seconds:.0f}")
+    return table
+
+
 def main() -> None:
     """Measure all entrances and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--scale", type=float, default=0.5, help="size of the demo web; 1 = whole")
-    parser.add_argument("--only", help="names of runs that contain this")
+    parser.add_argument("--only", action="append", choices=list(runs()), help="names of runs")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     console = Console()
     web = build_web(scale=arguments.scale)
     web.add_engines(build_engines(web))
-    wanted = {name: run for name, run in runs().items() if (arguments.only or "") in name}
-    rows = [asdict(row) for row in measured(web, wanted, console)]
-    table = Table(*(field.name for field in fields(Row)))
-    for row in rows:
-        table.add_row(*(f"{one:.3f}" if isinstance(one, float) else str(one)
-                        for one in row.values()))
-    console.print(table)
+    wanted = {name: run for name, run in runs().items() if name in (arguments.only or runs())}
+    rows = measured(web, wanted, console)
+    console.print(table_of(rows))
     if arguments.json:
-        write_rows(arguments.json, rows)
+        write_rows(arguments.json, [asdict(row) for row in rows])
 
 
 if __name__ == "__main__":

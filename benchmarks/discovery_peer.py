@@ -1,6 +1,6 @@
 """Plain Scrapy over the demo's authoritative sites: every link, random user agents, retries.
 
-``python -m benchmarks.discovery_peer HOST:PORT``. A rotation package that is installed
+``python -m benchmarks.discovery_peer HOST:PORT [throttled]``. A rotation package that is installed
 (scrapy-user-agents, scrapy-fake-useragent) chooses the user agents, else a short list does.
 """
 
@@ -92,7 +92,8 @@ def main() -> None:
         "DOWNLOADER_MIDDLEWARES": {
             "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": None, rotation: 400,
         },
-        # The demo's calendars have no end.
+        "AUTOTHROTTLE_ENABLED": "throttled" in sys.argv[2:], "AUTOTHROTTLE_START_DELAY": 0.3,
+        # The demo's calendars have no end. Delays are shortened like our pauses.
         "DEPTH_LIMIT": 20, "CLOSESPIDER_PAGECOUNT": 20_000,
     }  # fmt: skip
     process = CrawlerProcess(settings)

@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
 from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
 from rich.console import Console
 
-from benchmarks.discovery import CountingWeb, measure, measured, peer_run, runs
+from benchmarks.discovery import (
+    ENTRANCES,
+    PEERS,
+    CountingWeb,
+    measure,
+    measured,
+    peer_run,
+    runs,
+)
 from qiaocrawl.demo.model import ARTICLE_KINDS
 from qiaocrawl.demo.web import DemoWeb, build_web
 
 
 @pytest.fixture(scope="module")
-def web() -> Iterator[DemoWeb]:
+def web() -> DemoWeb:
     return build_web(scale=0.05)
 
 
-def test_clients_are_refused_after_25_requests_and_served_again(web: DemoWeb) -> None:
+def test_clients_are_refused_after_25_requests_and_served_again(
+    web: DemoWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchmarks.discovery._REFUSING_SECONDS", 0.2)
     counting = CountingWeb(web, refuses=True)
     host, other = list(web.sites)[:2]
-    seen = [counting.respond(host, "/").gold is not None for _ in range(60)]
-    assert seen.count(False) == 10
-    assert all(seen[:24])
-    assert not any(seen[24:29])
+    served = [counting.respond(host, "/").gold is not None for _ in range(25)]
+    assert all(served)
+    assert counting.respond(host, "/").gold is None
     assert counting.respond(other, "/").gold is not None
-    assert (counting.requests, counting.refusals) == (61, 10)
+    assert (counting.requests, counting.refusals) == (27, 1)
+    time.sleep(0.25)
+    assert counting.respond(host, "/").gold is not None
     assert len(counting.given) == 2
 
 
@@ -47,11 +59,13 @@ def test_what_was_given_counts(web: DemoWeb) -> None:
 
 
 def test_plain_scrapy_crawls_and_loses_pages_to_refusals(web: DemoWeb) -> None:
-    free, hindered = measured(web, {"plain Scrapy": peer_run}, Console(quiet=True))
+    free, hindered = measured(web, {"plain Scrapy": peer_run("")}, Console(quiet=True))
     assert free.found > 0.2
     assert hindered.refusals > 0
     assert hindered.lost is not None
 
 
-def test_every_entrance_there_is_has_its_run() -> None:
-    assert {"search demo_sou", "search demo_zhao", "site", "all", "plain Scrapy"} <= set(runs())
+def test_every_spider_is_an_entrance() -> None:
+    spiders = {stage[0] for entrance in ENTRANCES.values() for stage in entrance.stages}
+    assert spiders == {"search", "pages", "site", "watch"}
+    assert {*ENTRANCES, *PEERS} == set(runs())
