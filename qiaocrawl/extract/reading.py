@@ -28,6 +28,7 @@ from qiaocrawl.items import (
 from qiaocrawl.page import Page, parse_page
 from qiaocrawl.page.blocks import MAX_BLOCKS
 from qiaocrawl.page.feed_links import feed_links
+from qiaocrawl.page.robots_tags import robots_tags
 from qiaocrawl.text import clean_text, collapse
 from qiaocrawl.urls import canonical_url
 
@@ -137,6 +138,9 @@ def read_page(
     outcome, reason, doubts = reading.judgement.outcome, reading.judgement.reason, reading.doubts
     if fetched.truncated:
         doubts = (*doubts, "the body was cut off at the size limit")
+    asked = robots_tags(page.meta, fetched.headers)
+    if asked.noindex:  # Of public indexes; ours is none, but who passes the text on should know.
+        doubts = (*doubts, "the page asks search engines not to list it (noindex)")
     part = _part(reading)
     if part is not None and part.number > 1:
         outcome = Outcome.PART
@@ -151,7 +155,7 @@ def read_page(
         charset_source=page.charset_source,
         reason="; ".join(filter(None, (reason, *doubts))),
         page_title=page.title,
-        nofollow=page.nofollow or _header_forbids_following(fetched),
+        nofollow=asked.nofollow,
         refresh_url=page.refresh_url,
         links_left=harvest.over_limit,
         canonical_url=page.canonical_link,
@@ -245,10 +249,3 @@ def _doubts(page: Page, body: Body) -> list[str]:
     if page.replaced > _MAX_REPLACED_SHARE * len(page.source):
         doubts.append(f"{page.replaced} characters could not be decoded as {page.charset}")
     return doubts
-
-
-def _header_forbids_following(fetched: FetchedPage) -> bool:
-    return any(
-        name == "x-robots-tag" and ("nofollow" in value.lower() or "none" in value.lower())
-        for name, value in fetched.headers
-    )

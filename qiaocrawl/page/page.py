@@ -150,16 +150,6 @@ class Page:
         target = refresh_target(self.meta.get("refresh", ""), self.base_url)
         return "" if target == canonical_url(self.url) else target
 
-    @property
-    def nofollow(self) -> bool:
-        """Whether meta robots asks not to follow any link of this page."""
-        return _robots_has(self.meta, "nofollow")
-
-    @property
-    def noindex(self) -> bool:
-        """Whether meta robots asks not to index this page."""
-        return _robots_has(self.meta, "noindex")
-
     def harvest(self, max_links: int) -> LinkHarvest:
         """Links with their extended metadata, and counts of what was left out."""
         return harvest_links(self, max_links)
@@ -185,8 +175,3 @@ def _by_tag(nodes: Iterable[LexborNode]) -> dict[str, list[LexborNode]]:
     for node in nodes:
         found.setdefault(node.tag or "", []).append(node)
     return found
-
-
-def _robots_has(meta: dict[str, str], word: str) -> bool:
-    directives = {part.strip() for part in meta.get("robots", "").lower().split(",")}
-    return word in directives or "none" in directives

@@ -156,7 +156,9 @@ def test_nofollow_from_meta_or_header() -> None:
         "https://www.example.com/", "https://www.example.com/", 200,
         (("x-robots-tag", "noindex, nofollow"),), page.encode(), datetime(2026, 6, 1, tzinfo=UTC),
     )  # fmt: skip
-    assert read_page(forbidden, "density", 5).nofollow
+    read_so = read_page(forbidden, "density", 5)
+    assert read_so.nofollow
+    assert "noindex" in read_so.reason
 
 
 @pytest.mark.parametrize(

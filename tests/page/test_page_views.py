@@ -68,21 +68,6 @@ def test_canonical_link_is_resolved() -> None:
     assert page_of("<link rel=stylesheet href=a.css>").canonical_link == ""
 
 
-@pytest.mark.parametrize(
-    ("content", "nofollow", "noindex"),
-    [
-        ("index, follow", False, False),
-        ("NoIndex,NOFOLLOW", True, True),
-        ("none", True, True),
-        ("noindex", False, True),
-        ("all", False, False),
-    ],
-)
-def test_meta_robots(content: str, nofollow: bool, noindex: bool) -> None:
-    page = page_of(f'<meta name="robots" content="{content}">')
-    assert (page.nofollow, page.noindex) == (nofollow, noindex)
-
-
 def test_lines_are_those_of_the_source_or_blocks_where_it_has_none() -> None:
     page = page_of("<p>甲\n乙</p>\n<script>\nvar a = 1;\n</script>丙")
     assert page.lines.texts == ["甲", "乙", "", "", "丙"]
