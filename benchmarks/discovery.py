@@ -4,10 +4,10 @@
 
 A relevant page is an article of the topic that robots.txt allows; it is found when the server
 gave it whole. Every row is a run of its own with an empty database. With refusals, a host that
-has answered 25 requests refuses all for three seconds, whatever the client calls itself: with
-429, with 503, or with a page that says so and status 200, as its name has it. Our pauses are
-shortened alike (four seconds for a minute). Plain Scrapy crawls the same sites by every link, with
-random user agents and its own retries, once more with its AutoThrottle.
+has answered 25 requests refuses all for three seconds, whatever the client calls itself: in
+turn with 503, with a page that says so and status 200, and with 429. Our pauses are shortened
+alike (four seconds for a minute). Plain Scrapy crawls the same sites by every link, with random
+user agents and its own retries, once more with its AutoThrottle.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -112,7 +111,7 @@ class CountingWeb(DemoWeb):
             if self._served[host] % (_SERVED + 1):
                 return None
             self._until[host] = now + _REFUSING_SECONDS
-        status = (429, 503, 200)[zlib.crc32(host.encode()) % 3]
+        status = (429, 503, 200)[self._served[host] // (_SERVED + 1) % 3]
         return DemoPage(status, (("Content-Type", "text/html; charset=utf-8"),), _SORRY)
 
 
