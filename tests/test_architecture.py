@@ -42,7 +42,7 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("page",),),
     (("text",), ("urls",)),
     (("items",), ("options", "option_kinds"), ("registry",), ("backoff",), ("guard",),
-     ("identity",), ("zstandard",), ("columns",), ("compiling",)),
+     ("identity",), ("zstandard",), ("toml_table",), ("columns",), ("compiling",)),
     # The version of the package, and the exceptions.
     (("qiaocrawl",), ("errors",)),
 )  # fmt: skip

@@ -44,8 +44,7 @@ from qiaocrawl.search.records import (
     Signals,
     Unwrap,
 )
-from qiaocrawl.search.schema_reader import (
-    TableReader,
+from qiaocrawl.search.schema_checks import (
     check_nothing,
     check_selector,
 )
@@ -62,6 +61,7 @@ from qiaocrawl.search.schema_request import (
     read_site,
     read_url,
 )
+from qiaocrawl.toml_table import TomlTable
 
 KINDS = ("scraped", "service")
 FORMATS = ("html", "json", "scripts")
@@ -73,20 +73,20 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _MAX_PAGES = 1000
 _DATA_PLACES = ("json", "empty_list")
 
-_PathCheck = Callable[[TableReader, str, str], None]
+_PathCheck = Callable[[TomlTable, str, str], None]
 
 
 def read_definition(
     table: Mapping[str, object], file_name: str
 ) -> tuple[EngineDefinition | None, list[str]]:
     """The definition in *table* and no faults, or None and every fault as ``key: why``."""
-    reader = TableReader(table, "", [])
+    reader = TomlTable(table, "", [])
     definition = _definition(reader, file_name)
     reader.refuse_unknown()
     return (None if reader.faults else definition), reader.faults
 
 
-def _definition(reader: TableReader, file_name: str) -> EngineDefinition:
+def _definition(reader: TomlTable, file_name: str) -> EngineDefinition:
     page_format = reader.choice("format", FORMATS)
     check_path = check_selector if page_format == "html" else check_nothing
     url = read_url(reader)
@@ -128,7 +128,7 @@ def _definition(reader: TableReader, file_name: str) -> EngineDefinition:
     )
 
 
-def _name(reader: TableReader, file_name: str) -> str:
+def _name(reader: TomlTable, file_name: str) -> str:
     name = reader.text("name", None)
     stem = file_name.removesuffix(".toml")
     if name and not _NAME.fullmatch(name):
@@ -138,7 +138,7 @@ def _name(reader: TableReader, file_name: str) -> str:
     return name
 
 
-def _charset(reader: TableReader, key: str, default: str) -> str:
+def _charset(reader: TomlTable, key: str, default: str) -> str:
     charset = reader.text(key, default)
     if charset:
         try:
@@ -148,7 +148,7 @@ def _charset(reader: TableReader, key: str, default: str) -> str:
     return charset
 
 
-def _headers(headers: TableReader) -> tuple[tuple[str, str], ...]:
+def _headers(headers: TomlTable) -> tuple[tuple[str, str], ...]:
     found = []
     for name, value in headers.items():
         if not isinstance(value, str) or not value.isprintable():
@@ -160,7 +160,7 @@ def _headers(headers: TableReader) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def _status_hints(hints: TableReader) -> tuple[tuple[int, str], ...]:
+def _status_hints(hints: TomlTable) -> tuple[tuple[int, str], ...]:
     found = []
     for status, hint in hints.items():
         if not re.fullmatch(r"[1-5]\d\d", status) or not isinstance(hint, str):
@@ -170,18 +170,16 @@ def _status_hints(hints: TableReader) -> tuple[tuple[int, str], ...]:
     return tuple(found)
 
 
-def _paging(table: TableReader) -> Paging:
-    paging = Paging(
+def _paging(table: TomlTable) -> Paging:
+    return Paging(
         first_page=table.count("first_page", 1, 0, 1),
         first_offset=table.count("first_offset", 0, 0, 1),
         per_page=table.count("per_page", 10, 1, _MAX_PAGES),
         max_pages=table.count("max_pages", 10, 1, _MAX_PAGES),
     )
-    table.refuse_unknown()
-    return paging
 
 
-def _hits(table: TableReader, check_path: _PathCheck) -> HitFields:
+def _hits(table: TomlTable, check_path: _PathCheck) -> HitFields:
     hits = HitFields(
         each=table.texts("each"),
         link=table.texts("link"),
@@ -199,11 +197,10 @@ def _hits(table: TableReader, check_path: _PathCheck) -> HitFields:
     for key in ("each", "link", "title", "snippet", "date"):
         for path in getattr(hits, key):
             check_path(table, key, path)
-    table.refuse_unknown()
     return hits
 
 
-def _unwrap(table: TableReader, check_path: _PathCheck) -> Unwrap:
+def _unwrap(table: TomlTable, check_path: _PathCheck) -> Unwrap:
     rule = Unwrap(
         by=table.choice("by", UNWRAP_WAYS),
         name=table.text("name"),
@@ -217,20 +214,18 @@ def _unwrap(table: TableReader, check_path: _PathCheck) -> Unwrap:
         if not getattr(rule, key):
             table.fault(key, f"must be given with by = {rule.by!r}")
     check_path(table, "of", rule.of)
-    table.refuse_unknown()
     return rule
 
 
-def _signals(table: TableReader, page_format: str) -> Signals:
+def _signals(table: TomlTable, page_format: str) -> Signals:
     groups = {
         meaning: tuple(_signal(entry, page_format) for entry in table.tables(meaning))
         for meaning in SIGNAL_MEANINGS
     }
-    table.refuse_unknown()
     return Signals(**groups)
 
 
-def _signal(table: TableReader, page_format: str) -> Signal:
+def _signal(table: TomlTable, page_format: str) -> Signal:
     signal = Signal(
         table.choice("in", SIGNAL_PLACES), table.text("path"), table.texts("words"),
         table.texts("equals"), table.flag("alone"),
@@ -246,11 +241,10 @@ def _signal(table: TableReader, page_format: str) -> Signal:
             table.fault("in", f"cannot be {signal.place!r} where format is {page_format!r}")
     elif not signal.words:
         table.fault("words", f"must be given with in = {signal.place!r}")
-    table.refuse_unknown()
     return signal
 
 
-def _scripts(reader: TableReader, page_format: str) -> str:
+def _scripts(reader: TomlTable, page_format: str) -> str:
     scripts = reader.text("scripts")
     if (page_format == "scripts") != bool(scripts):
         reader.fault("scripts", "must be given exactly where format is 'scripts'")

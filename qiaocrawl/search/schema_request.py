@@ -9,7 +9,8 @@ from datetime import date, time
 
 from qiaocrawl.search.records import Addition, AnyOf, Check, Key, PeriodRules
 from qiaocrawl.search.request import DAY_FORMS, PERIOD_DAYS
-from qiaocrawl.search.schema_reader import TableReader, check_fields
+from qiaocrawl.search.schema_checks import check_fields
+from qiaocrawl.toml_table import TomlTable
 
 URL_FIELDS = ("base", "query", "term", "site", "page", "offset", "region")
 SITE_FIELDS = ("term", "site")
@@ -24,7 +25,7 @@ _PARAMETER = re.compile(r"[A-Za-z0-9_.-]+")
 _MAX_TERMS = 50
 
 
-def read_url(reader: TableReader) -> str:
+def read_url(reader: TomlTable) -> str:
     """``url``; without words in a body it must hold the query itself."""
     url = reader.text("url", None)
     if url and not url.startswith(("http://", "https://", "{base}/")):
@@ -35,7 +36,7 @@ def read_url(reader: TableReader) -> str:
     return url
 
 
-def read_base_url(reader: TableReader) -> str:
+def read_base_url(reader: TomlTable) -> str:
     """``base_url``, without a slash at its end."""
     url = reader.text("base_url")
     if url and not re.fullmatch(r"https?://[^/?#]+(/[^?#]*)?", url):
@@ -43,7 +44,7 @@ def read_base_url(reader: TableReader) -> str:
     return url.rstrip("/")
 
 
-def read_method(reader: TableReader) -> str:
+def read_method(reader: TomlTable) -> str:
     """``method``: GET, or POST with a ``[body]``."""
     method = reader.choice("method", ("GET", "POST")) if reader.has("method") else "GET"
     if (method == "POST") != reader.has("body"):
@@ -51,7 +52,7 @@ def read_method(reader: TableReader) -> str:
     return method
 
 
-def read_body(reader: TableReader, key: str, fields: tuple[str, ...]) -> str:
+def read_body(reader: TomlTable, key: str, fields: tuple[str, ...]) -> str:
     """A table that becomes a JSON object, as text; "" when not given."""
     if not reader.has(key):
         return ""
@@ -67,7 +68,7 @@ def read_body(reader: TableReader, key: str, fields: tuple[str, ...]) -> str:
     return json.dumps(given, ensure_ascii=False)
 
 
-def read_site(reader: TableReader) -> Addition:
+def read_site(reader: TomlTable) -> Addition:
     """``[site]``: how answers are restricted to one site."""
     if not reader.has("site"):
         return Addition()
@@ -75,11 +76,10 @@ def read_site(reader: TableReader) -> Addition:
     site = _addition(table, SITE_FIELDS, URL_FIELDS)
     if "{site}" not in site.query + site.parameters + site.body:
         table.fault("query", f"or site.parameters must hold {{site}}, got {site.query!r}")
-    table.refuse_unknown()
     return site
 
 
-def read_period(reader: TableReader) -> PeriodRules:
+def read_period(reader: TomlTable) -> PeriodRules:
     """``[period]``, its ``names`` and its ``[period.range]``."""
     if not reader.has("period"):
         return PeriodRules()
@@ -94,12 +94,10 @@ def read_period(reader: TableReader) -> PeriodRules:
         ranged = _addition(span, PERIOD_FIELDS, (*URL_FIELDS, *RANGE_FIELDS))
         if not ranged:
             span.fault("parameters", "or query or body must be given")
-        span.refuse_unknown()
-    table.refuse_unknown()
     return PeriodRules(names, named, ranged)
 
 
-def read_any(reader: TableReader) -> AnyOf:
+def read_any(reader: TomlTable) -> AnyOf:
     """``[any]``: how several terms are asked for at once."""
     if not reader.has("any"):
         return AnyOf()
@@ -111,11 +109,10 @@ def read_any(reader: TableReader) -> AnyOf:
     )
     if "{terms}" not in found.query:
         table.fault("query", f"must hold {{terms}}, got {found.query!r}")
-    table.refuse_unknown()
     return found
 
 
-def read_regions(reader: TableReader) -> tuple[str, tuple[tuple[str, str], ...]]:
+def read_regions(reader: TomlTable) -> tuple[str, tuple[tuple[str, str], ...]]:
     """``[region]``: the ``default``, and what other regions are called."""
     if not reader.has("region"):
         return "", ()
@@ -125,7 +122,7 @@ def read_regions(reader: TableReader) -> tuple[str, tuple[tuple[str, str], ...]]
     return default, tuple(pair for pair in names if pair[0] != "default")
 
 
-def read_key(table: TableReader, url: str) -> Key:
+def read_key(table: TomlTable, url: str) -> Key:
     """One ``[[key]]``: a variable of the environment and where its value goes."""
     key = Key(
         table.text("variable", None), table.text("header"), table.text("parameter"),
@@ -144,11 +141,10 @@ def read_key(table: TableReader, url: str) -> Key:
         table.fault("template", f"must be one line with {{key}} in it, got {key.template!r}")
     if key.header and url.startswith("http://"):
         table.fault("header", "a key is sent to https:// only")
-    table.refuse_unknown()
     return key
 
 
-def read_check(reader: TableReader) -> Check | None:
+def read_check(reader: TomlTable) -> Check | None:
     """``[check]``: the known query of ``qiaocrawl engines check``."""
     if not reader.has("check"):
         return None
@@ -158,12 +154,11 @@ def read_check(reader: TableReader) -> Check | None:
     )
     if not check.word and not check.host:
         table.fault("word", "or host must be given: what some hit is sure to show")
-    table.refuse_unknown()
     return check
 
 
 def _addition(
-    table: TableReader, query_fields: tuple[str, ...], url_fields: tuple[str, ...]
+    table: TomlTable, query_fields: tuple[str, ...], url_fields: tuple[str, ...]
 ) -> Addition:
     addition = Addition(
         table.text("query"), table.text("parameters"),
@@ -176,7 +171,7 @@ def _addition(
     return addition
 
 
-def _names(table: TableReader, allowed: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+def _names(table: TomlTable, allowed: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     found = []
     for name, value in table.items():
         if allowed and name not in allowed:

@@ -31,7 +31,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.sessions.cookies import is_public_suffix
 from qiaocrawl.sessions.origins import Origin, origin_of
 from qiaocrawl.sessions.recipe import WAYS, BrowserLogin, FormLogin, Recipe, Signs
-from qiaocrawl.sessions.toml_table import TomlTable
+from qiaocrawl.toml_table import TomlTable
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

@@ -55,6 +55,14 @@ class TomlTable:
             self.fault(key, f"must be true or false, got {value!r}")
         return value is True
 
+    def count(self, key: str, default: int, low: int, high: int) -> int:
+        """A whole number in [low, high]."""
+        value = self._table[key] if self.has(key) else default
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            self.fault(key, f"must be a whole number from {low} to {high}, got {value!r}")
+            return default
+        return value
+
     def number(self, key: str, default: float, low: float, high: float) -> float:
         """A number in [*low*, *high*]."""
         value = self._table[key] if self.has(key) else default
@@ -101,11 +109,32 @@ class TomlTable:
         self._inner.append(inner)
         return inner
 
+    def tables(self, key: str) -> list[TomlTable]:
+        """An array of tables; empty when not given, one where it is a single table."""
+        value = self._table[key] if self.has(key) else []
+        value = [value] if isinstance(value, dict) else value
+        if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+            self.fault(key, f"must be tables [[{self._prefix}{key}]], got {value!r}")
+            value = []
+        entries = [
+            TomlTable(entry, f"{self._prefix}{key}[{number}].", self.faults)
+            for number, entry in enumerate(value, start=1)
+        ]
+        self._inner += entries
+        return entries
+
+    def items(self) -> list[tuple[str, object]]:
+        """All keys and values of a table that may hold any key."""
+        self._known.update(self._table)
+        return list(self._table.items())
+
     def refuse_unknown(self) -> None:
         """Note every key nobody asked for, here and in the tables taken from here."""
-        for key in self._table.keys() - self._known:
-            close = get_close_matches(key, self._known, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            self.fault(key, f"unknown key{hint}")
+        for key in self._table:
+            if key not in self._known:
+                close = get_close_matches(key, self._known, n=1)
+                hint = f"; did you mean {close[0]!r}?" if close else ""
+                allowed = ", ".join(sorted(self._known))
+                self.fault(key, f"unknown key{hint} (allowed: {allowed})")
         for inner in self._inner:
             inner.refuse_unknown()
