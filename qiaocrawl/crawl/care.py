@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
 from scrapy.exceptions import (
@@ -19,19 +19,50 @@ from qiaocrawl.errors import BlockedError, ProxiesRestError, ProxyError, RobotsU
 from qiaocrawl.items import Outcome
 
 if TYPE_CHECKING:
+    from logging import LoggerAdapter
+    from typing import Any
+
+    from scrapy.crawler import Crawler
+
     from qiaocrawl.access.health import Strike
-    from qiaocrawl.crawl.spider import FrontierSpider
+    from qiaocrawl.crawl.worker import FrontierWorker
     from qiaocrawl.items import Lease
+    from qiaocrawl.runtime import Runtime
 
 _OF_PROXIES = (f"{ProxyError.__name__}:", f"{ProxiesRestError.__name__}:")
 _OF_A_SERVER = "IgnoreRequest: HTTP"
 _NOBODY_THERE = (CannotResolveHostError, DownloadConnectionRefusedError, DownloadTimeoutError)
 
 
+class HostOwner(Protocol):
+    """What is asked of the spider that fetches."""
+
+    runtime: Runtime
+    worker: FrontierWorker
+
+    @property
+    def crawler(self) -> Crawler:
+        """Scrapy's run."""
+        ...
+
+    @property
+    def logger(self) -> LoggerAdapter[Any]:
+        """Where an operator reads of it."""
+        ...
+
+    def count(self, name: str) -> None:
+        """Add one to a number of the run."""
+        ...
+
+    async def finish(self, lease: Lease, outcome: Outcome, reason: str) -> None:
+        """Close *lease* without a page."""
+        ...
+
+
 class HostCare:
     """Parks hosts, gives them up for this run, and says what becomes of the URL in hand."""
 
-    def __init__(self, spider: FrontierSpider) -> None:
+    def __init__(self, spider: HostOwner) -> None:
         self._spider = spider
         self._desk = access_of(spider.crawler)
 
