@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,10 @@ settings.load_profile("untimed")
 # A test must never reach an operator's database or obey an operator's options.
 for _name in [name for name in os.environ if name.startswith("QIAO_")]:
     del os.environ[_name]
+
+# Most tests start processes; unkept byte code costs each of them a second.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -87,16 +87,19 @@ class Module:
         return parts[1] if parts[0] == "qiaocrawl" and len(parts) > 1 else parts[0]
 
 
-@cache
 def modules(*folders: str) -> tuple[Module, ...]:
     """All modules of *folders*."""
+    return tuple(module for folder in folders for module in _modules_of(folder))
+
+
+@cache
+def _modules_of(folder: str) -> list[Module]:
     found = []
-    for folder in folders:
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            parts = path.relative_to(ROOT).with_suffix("").parts
-            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-            found.append(Module(name, path, ast.parse(path.read_text("utf-8"), str(path))))
-    return tuple(found)
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        found.append(Module(name, path, ast.parse(path.read_text("utf-8"), str(path))))
+    return found
 
 
 def imports(module: Module, *, when_run: bool = False) -> Iterator[tuple[int, str]]:

@@ -99,7 +99,8 @@ def test_what_is_learnt_is_stored_and_read_again(database: Database) -> None:
 class Site:
     """A start page that links *count* articles."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, before_seconds: float) -> None:
+        self.before_seconds = before_seconds
         links = "".join(f'<li><a href="/a/{n}.html">{n}</a></li>' for n in range(count))
         self.pages = {"/": f"<title>江北晚报</title><ul>{links}</ul>".encode()}
         self.pages |= {f"/a/{n}.html": page(n).source.encode() for n in range(count)}
@@ -107,14 +108,15 @@ class Site:
     def __call__(self, host: str, path: str) -> Answer | None:
         if host != HOST or path not in self.pages:
             return None
-        # No faster than pages are read on a busy machine, or nothing is learnt in time.
-        return Answer(self.pages[path], before_seconds=0.3)
+        return Answer(self.pages[path], before_seconds=self.before_seconds)
 
 
-def crawled(database_url: str, folder: Path, **options: str) -> dict[str, object]:
+def crawled(
+    database_url: str, folder: Path, *, before_seconds: float = 0.0, **options: str
+) -> dict[str, object]:
     """Crawls 30 articles; the run's numbers."""
     import_pack(database_url, pack(HOST))
-    with local_server(Site(30)) as server:
+    with local_server(Site(30, before_seconds)) as server:
         done = crawl("site", database_url, "topic=qiaoqing", folder=folder,
                      QIAO_DEMO=server.origin, QIAO_EXTRACT_METHOD="density", **options)
     assert done.returncode == 0, done.log
@@ -130,8 +132,10 @@ def articles_with_disclaimer(database_url: str) -> int:
     return sum(DISCLAIMER in text for text in found)
 
 
-def test_a_crawl_learns_and_reprocessing_finishes(database_url: str, tmp_path: Path) -> None:
-    numbers = crawled(database_url, tmp_path)
+def test_a_crawl_learns_and_reprocessing_finishes(tmp_path: Path) -> None:
+    database_url = f"sqlite:///{tmp_path / 'q.db'}"
+    # No faster than pages are read on a busy machine, or nothing is learnt in time.
+    numbers = crawled(database_url, tmp_path, before_seconds=0.3)
     left = articles_with_disclaimer(database_url)
     assert 5 <= left < 30, "the first articles teach, the later ones gain"
     assert int(str(numbers["qiaocrawl/sites/repeated_blocks"])) >= 30 - left
@@ -149,7 +153,8 @@ def test_a_crawl_learns_and_reprocessing_finishes(database_url: str, tmp_path: P
     assert rows(database_url, "SELECT host, pages FROM site_template") == [(HOST, 30)]
 
 
-def test_learning_can_be_turned_off(database_url: str, tmp_path: Path) -> None:
+def test_learning_can_be_turned_off(tmp_path: Path) -> None:
+    database_url = f"sqlite:///{tmp_path / 'q.db'}"
     numbers = crawled(database_url, tmp_path, QIAO_SITE_LEARNING="off")
     assert articles_with_disclaimer(database_url) == 30
     assert not [name for name in numbers if "sites" in name]

@@ -213,27 +213,24 @@ def test_nothing_inside_is_asked_of_a_proxy(tmp_path: Path) -> None:
     assert set(found.values()) == {"refused"}, found
 
 
-def test_a_named_origin_is_allowed_by_its_scheme_and_port_only(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'q.db'}"
-    import_pack(url, pack(HOST))
-    with local_server(lambda host, path: Answer(article("内部"))) as server, local_server(
-        lambda host, path: Answer(article("另一个"))
-    ) as other:
-        starts = f"http://{server.origin}/x,http://{other.origin}/y,https://{server.origin}/z"
-        crawl("site", url, "topic=qiaoqing", f"start={starts}", "-s", "DOWNLOAD_DELAY=0",
-              folder=tmp_path, QIAO_ALLOW_ADDRESSES=f"http://{server.origin}")
-        assert server.paths() == ["/x"]
-        assert not other.log
-        assert outcomes(url)[f"https://{server.origin}/z"] == "refused"
-
-
-def test_a_start_page_that_redirects_off_the_sites_is_not_followed(tmp_path: Path) -> None:
+def test_named_origins_and_start_pages_that_redirect_off_the_sites(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     import_pack(url, pack(HOST))
     away = Answer(status=302, headers={"Location": "http://www.fremd.test/"})
-    with local_server(lambda host, path: away if path == "/" else None) as server:
-        done = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin)
-        assert {hit.host for hit in server.log} == {HOST}
+    with local_server(lambda host, path: Answer(article("内部"))) as server, local_server(
+        lambda host, path: Answer(article("另一个"))
+    ) as other, local_server(lambda host, path: away if path == "/" else None) as web:
+        starts = (f"http://{HOST}/", f"http://{server.origin}/x", f"http://{other.origin}/y",
+                  f"https://{server.origin}/z")
+        done = crawl("site", url, "topic=qiaoqing", f"start={','.join(starts)}",
+                     "-s", "DOWNLOAD_DELAY=0", folder=tmp_path, QIAO_DEMO=web.origin,
+                     QIAO_ALLOW_ADDRESSES=f"http://{server.origin}")
     assert done.returncode == 0, done.log
+    # What is named is allowed by its scheme and port only.
+    assert server.paths() == ["/x"]
+    assert not other.log
+    assert outcomes(url)[f"https://{server.origin}/z"] == "refused"
+    # The start page of the site is asked, and where it leads to is not.
+    assert {(hit.host, hit.path) for hit in web.log} == {(HOST, "/robots.txt"), (HOST, "/")}
     assert "Telnet" not in done.log
     assert "emote control" not in done.log.replace("REMOTE_CONTROL_ENABLED", "")

@@ -6,9 +6,15 @@ import socket
 from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
+from scrapy.utils.test import get_crawler
+
 from crawling import Answer, article, crawl, import_pack, local_server, outcomes, pack, rows
 from loopback_proxies import dead_port, loopback_proxy
+from middlewares.proxy import ProxyMiddleware
 from qiaocrawl.access.proxies import Proxy
+from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.errors import ConfigError
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.proxies import add_proxy, list_proxies
 
@@ -181,11 +187,18 @@ def test_a_list_of_a_provider_is_fetched_through_the_guard(tmp_path: Path) -> No
 
 def test_what_cannot_be_a_pool_is_said_at_the_start(tmp_path: Path) -> None:
     url = database(tmp_path)
-    empty = pool_file(tmp_path, f"socks5://u:{CANARY}@127.0.0.1:1")
-    for pool, said in (("", "QIAO_PROXY_POOL no pool"), ("none.txt", "cannot be read"),
-                       (empty, "line 1: socks5 proxies are not supported")):
-        done = crawl("site", url, "topic=qiaoqing", folder=tmp_path, **QUICK, QIAO_PROXY_POOL=pool)
-        assert done.returncode == 1
-        assert said in done.log
-        assert "Traceback" not in done.log
-        assert CANARY not in done.log
+    for pool, said in (("", "QIAO_PROXY_POOL no pool"), ("none.txt", "cannot be read")):
+        crawler = get_crawler(settings_dict={
+            "QIAO_DATABASE_URL": url, "QIAO_PROXIES": "*", "QIAO_PROXY_POOL": pool,
+        })  # fmt: skip
+        try:
+            with pytest.raises(ConfigError, match=said):
+                ProxyMiddleware.from_crawler(crawler)
+        finally:
+            runtime_of(crawler).close()
+    unusable = pool_file(tmp_path, f"socks5://u:{CANARY}@127.0.0.1:1")
+    done = crawl("site", url, "topic=qiaoqing", folder=tmp_path, **QUICK, QIAO_PROXY_POOL=unusable)
+    assert done.returncode == 1
+    assert "line 1: socks5 proxies are not supported" in done.log
+    assert "Traceback" not in done.log
+    assert CANARY not in done.log

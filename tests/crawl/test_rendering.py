@@ -43,25 +43,6 @@ def test_without_a_browser_it_is_told_apart(tmp_path: Path) -> None:
     assert rows(url, "SELECT outcome FROM url") == [("needs_rendering",)]
 
 
-@pytest.mark.chromium
-@pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
-def test_a_site_marked_for_rendering_is_read_in_chromium(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'q.db'}"
-    with local_server(respond) as server:
-        host = server.origin
-        site = Site(host, "侨乡", "authoritative", 1, "境内", "news",
-                    start_url=f"http://{host}/", render=True)
-        import_pack(url, pack(sites=(site,)))
-        done = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_RENDER="1",
-                     QIAO_ALLOW_ADDRESSES=host, QIAO_CHROMIUM=str(shutil.which("chromium")))
-        assert done.returncode == 0, done.log
-        assert "/data" in server.paths()
-    assert rows(url, "SELECT outcome FROM url") == [("article",)], done.log
-    (title, body), = rows(url, "SELECT title, text FROM article")
-    assert title == "侨乡相聚"
-    assert "华侨农场" in str(body)
-
-
 STYLED = (
     '<html><head><meta charset="utf-8"><title>侨乡相聚</title><style>'
     ".note {display: none} #app {background: rgb(238, 238, 238)} p {color: #333333}"
@@ -74,34 +55,47 @@ SPOILT = STYLED.replace("</body>", "<script>Element.prototype.setAttribute = () 
                         "throw Error('no'); };</script></body>")
 
 
-def stored_pages(url: str) -> list[Page]:
-    database = Database.open(url)
-    with database.engine.begin() as connection:
-        stored = [load_page(connection, number) for number in (1, 2)]
-    database.close()
+def stored_pages(url: str, host: str) -> list[Page]:
+    numbers = rows(url, "SELECT id FROM url WHERE url LIKE :site ORDER BY id",
+                   site=f"http://{host}/%")
+    with Database.open(url) as database, database.engine.begin() as connection:
+        stored = [load_page(connection, int(str(number))) for (number,) in numbers]
     return [parse_page(s.body, "text/html; charset=utf-8", s.url) for s in stored if s is not None]
 
 
 @pytest.mark.chromium
 @pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
-def test_a_rendered_page_carries_its_layout(tmp_path: Path) -> None:
+def test_sites_marked_for_rendering_are_read_in_chromium(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     pages = {"/": STYLED, "/spoilt": SPOILT}
-    with local_server(
+    with local_server(respond) as scripted, local_server(
         lambda _, path: Answer(pages[path].encode()) if path in pages else None
-    ) as server:
-        host = server.origin
-        site = Site(host, "侨乡", "authoritative", 1, "境内", "news",
-                    start_url=f"http://{host}/", render=True)
-        import_pack(url, pack(sites=(site,)))
+    ) as styled:
+        hosts = (scripted.origin, styled.origin)
+        sites = [Site(host, "侨乡", "authoritative", 1, "境内", "news",
+                      start_url=f"http://{host}/", render=True) for host in hosts]
+        import_pack(url, pack(sites=tuple(sites)))
         done = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_RENDER="1",
-                     QIAO_RENDER_LAYOUT="1", QIAO_ALLOW_ADDRESSES=host,
+                     QIAO_RENDER_LAYOUT="1", QIAO_ALLOW_ADDRESSES=",".join(hosts),
                      QIAO_CHROMIUM=str(shutil.which("chromium")))
         assert done.returncode == 0, done.log
-    page, spoilt = stored_pages(url)
+        assert "/data" in scripted.paths()
+    _check_what_a_script_wrote(url, scripted.origin, done.log)
+    _check_layout(*stored_pages(url, styled.origin), done.log)
+
+
+def _check_what_a_script_wrote(url: str, host: str, log: str) -> None:
+    found = rows(url, "SELECT u.outcome, a.title, a.text FROM url u LEFT JOIN article a ON"
+                      " a.url_id = u.id WHERE u.url LIKE :site", site=f"http://{host}/%")
+    (outcome, title, body), = found
+    assert (outcome, title) == ("article", "侨乡相聚"), log
+    assert "华侨农场" in str(body)
+
+
+def _check_layout(page: Page, spoilt: Page, log: str) -> None:
     assert TEXT in spoilt.source
     assert layout_of(spoilt) is None
-    assert f"no layout of {spoilt.url}" in done.log
+    assert f"no layout of {spoilt.url}" in log
     text = extractors.get("visual").body(page).text
     assert "华侨农场" in text
     assert "请登录" not in text

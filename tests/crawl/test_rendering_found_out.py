@@ -129,29 +129,6 @@ def test_found_out_remembered_and_kept_with_its_data(tmp_path: Path) -> None:
     assert rows(url, "SELECT payload FROM url WHERE url LIKE '%/a/1.html'") == [("{}",)]
 
 
-def test_what_brings_nothing_is_not_tried_on_and_on(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'q.db'}"
-
-    def respond(host: str, path: str) -> Answer | None:
-        if path == "/":
-            links = "".join(f'<li><a href="/a/{n}.html">第{n}回侨乡</a></li>' for n in range(8))
-            return Answer(f'<meta charset="utf-8"><title>要闻</title><ul>{links}</ul>'.encode())
-        if path.startswith("/a/"):
-            return Answer(shell(0, "void 0;" * 200))
-        return None
-
-    with local_server(respond) as server:
-        site_at(url, server.origin)
-        done = chromium(tmp_path, url, server.origin)
-    found = rows(url, "SELECT outcome, reason FROM url WHERE url LIKE '%/a/%'")
-    assert {outcome for outcome, _ in found} == {"needs_rendering"}, done.log
-    assert 2 <= stat(done, "pages") <= 4, "asked until it was known, and by those under way"
-    assert stat(done, "spared") == 8 - stat(done, "pages")
-    assert rows(url, "SELECT gained, in_vain FROM rendering") == [(0, stat(done, "pages"))]
-    assert {payload for payload, in rows(url, "SELECT payload FROM url WHERE url LIKE '%/a/%'")
-            } == {"{}"}
-
-
 def browsers_of(pid: int, kind: str = "") -> list[int]:
     """Chromium processes under *pid*: renderers, or the browser itself."""
     children, waiting, found = children_by_parent(), [pid], []
@@ -230,7 +207,16 @@ def test_a_crashing_or_hanging_page_costs_no_other(tmp_path: Path) -> None:
     assert "Traceback" not in log
 
 
+def vain(host: str, path: str) -> Answer | None:
+    """Eight pages whose scripts show nothing."""
+    if path == "/":
+        links = "".join(f'<li><a href="/v/{n}.html">第{n}回侨乡</a></li>' for n in range(8))
+        return Answer(f'<meta charset="utf-8"><title>要闻</title><ul>{links}</ul>'.encode())
+    return Answer(shell(0, "void 0;" * 200)) if path.startswith("/v/") else None
+
+
 def test_a_kill_between_the_two_fetches_loses_nothing(tmp_path: Path) -> None:
+    """The run that goes on also meets a site where a browser brings nothing."""
     url = f"sqlite:///{tmp_path / 'q.db'}"
     waits = [30.0]
 
@@ -241,7 +227,7 @@ def test_a_kill_between_the_two_fetches_loses_nothing(tmp_path: Path) -> None:
             return answer
         return Answer(shell(1, reading(1))) if path == "/a/1.html" else None
 
-    with local_server(respond) as server:
+    with local_server(respond) as server, local_server(vain) as other:
         site_at(url, server.origin, "/a/1.html")
         with running_spider(
             "site", url, "topic=qiaoqing", folder=tmp_path, **settings(server.origin)
@@ -257,11 +243,29 @@ def test_a_kill_between_the_two_fetches_loses_nothing(tmp_path: Path) -> None:
         assert "mount point" in json.loads(str(payload))["render"]
         assert stored == 1
         before = server.paths().count("/a/1.html")
-        done = chromium(tmp_path, url, server.origin)
+        both = {server.origin: "/a/1.html", other.origin: "/"}
+        import_pack(url, pack(sites=tuple(
+            Site(host, "侨乡", "authoritative", 1, "境内", "news", start_url=f"http://{host}{path}")
+            for host, path in both.items()
+        )))
+        done = chromium(tmp_path, url, ",".join(both))
         assert server.paths().count("/a/1.html") == before + 1, "the browser's fetch alone is due"
     assert rows(url, "SELECT outcome FROM url ORDER BY id LIMIT 1") == [("article",)], done.log
+    check_what_brought_nothing(url, done, other.paths())
     assert browsers
     end = time.monotonic() + 10
     while any(map(is_alive, browsers)) and time.monotonic() < end:
         time.sleep(0.1)
     assert not any(map(is_alive, browsers)), "the killed crawl left its browser behind"
+
+
+def check_what_brought_nothing(url: str, done: Crawl, paths: list[str]) -> None:
+    found = rows(url, "SELECT outcome, reason FROM url WHERE url LIKE '%/v/%'")
+    assert [outcome for outcome, _ in found] == ["needs_rendering"] * 8, done.log
+    tried = sum(path.startswith("/v/") for path in paths) - 8
+    assert 2 <= tried <= 4, "asked until it was known, and by those under way"
+    assert stat(done, "spared") == 8 - tried
+    votes = rows(url, "SELECT gained, in_vain FROM rendering WHERE form LIKE '/v/%'")
+    assert votes == [(0, tried)]
+    assert {payload for payload, in rows(url, "SELECT payload FROM url WHERE url LIKE '%/v/%'")
+            } == {"{}"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawling import Answer, crawl, import_pack, local_server, pack, rows
+from crawling import Answer, Respond, crawl, import_pack, local_server, pack, rows
 from qiaocrawl.topic.pack import Site
 
 pytestmark = [
@@ -79,11 +79,12 @@ def page(script: str) -> bytes:
     ).encode()
 
 
-def render(tmp_path: Path, url: str, host: str, path: str, **options: str) -> str:
-    """Crawl one site marked for rendering from *path* on; the log."""
-    site = Site(host, "侨乡", "authoritative", 1, "境内", "news", start_url=f"http://{host}{path}",
-                render=True)
-    import_pack(url, pack(sites=(site,)))
+def render(tmp_path: Path, url: str, *hosts: str, **options: str) -> str:
+    """Crawl sites marked for rendering from their home pages on; the log."""
+    import_pack(url, pack(sites=tuple(
+        Site(host, "侨乡", "authoritative", 1, "境内", "news", start_url=f"http://{host}/",
+             render=True) for host in hosts
+    )))
     done = crawl("site", url, "topic=qiaoqing", "-s", "DOWNLOAD_DELAY=0", folder=tmp_path, **{
         "QIAO_RENDER": "sites", "QIAO_CHROMIUM": str(shutil.which("chromium")),
         "QIAO_RENDER_SECONDS": "8", "QIAO_STRATEGY": "bfs", "QIAO_FRONTIER_RETRY_SECONDS": "0",
@@ -93,30 +94,56 @@ def render(tmp_path: Path, url: str, host: str, path: str, **options: str) -> st
     return done.log
 
 
-def test_nothing_private_is_reached_by_any_way(tmp_path: Path) -> None:
+def trying_everything(inside: str) -> Respond:
+    """A page that tries every way to reach *inside*, an address and a port."""
+    script = ATTEMPTS.replace("INSIDE", inside).replace("PORT", inside.rpartition(":")[2])
+
+    def respond(host: str, path: str) -> Answer | None:
+        if path.startswith("/jump?to="):
+            target = f"http://{inside}/jumped-{path.rpartition('=')[2]}"
+            return Answer(status=302, headers={"Location": target})
+        if path == "/service.js":
+            return Answer(b"fetch('/served')", headers={"Content-Type": "text/javascript"})
+        return Answer(page(script)) if path == "/" else None
+
+    return respond
+
+
+def leading_away(host: str, path: str) -> Answer | None:
+    """The page's own cookies go with what it asks; a page that only leads away is a redirect."""
+    if path == "/":
+        script = "setTimeout(() => location.replace('/real.html'), 20)"
+        body = f'<meta charset="utf-8"><body><script>{script}</script>'.encode()
+        return Answer(body, headers={"Set-Cookie": "first=1; Path=/"})
+    if path == "/real.html":
+        return Answer(page("fetch('/data')"), headers={"Set-Cookie": "second=2; Path=/"})
+    return Answer(b"{}") if path == "/data" else None
+
+
+def test_nothing_private_is_reached_and_cookies_stay_with_their_page(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     with local_server(lambda host, path: Answer(b"secret")) as inside:
-        script = ATTEMPTS.replace("INSIDE", inside.origin).replace(
-            "PORT", inside.origin.rpartition(":")[2])
-
-        def respond(host: str, path: str) -> Answer | None:
-            if path.startswith("/jump?to="):
-                target = f"http://{inside.origin}/jumped-{path.rpartition('=')[2]}"
-                return Answer(status=302, headers={"Location": target})
-            if path == "/service.js":
-                return Answer(b"fetch('/served')", headers={"Content-Type": "text/javascript"})
-            return Answer(page(script)) if path == "/" else None
-
-        with local_server(respond) as server:
-            log = render(tmp_path, url, server.origin, "/", QIAO_ALLOW_ADDRESSES=server.origin)
-            asked = server.paths()
+        with local_server(trying_everything(inside.origin)) as trying, local_server(
+            leading_away
+        ) as leading:
+            hosts = (trying.origin, leading.origin)
+            log = render(tmp_path, url, *hosts, QIAO_ALLOW_ADDRESSES=",".join(hosts))
         assert not inside.log, [hit.path for hit in inside.log]
-    assert rows(url, "SELECT outcome FROM url WHERE url LIKE '%/'") == [("article",)], log
-    assert "都试过了" in str(rows(url, "SELECT text FROM article")), "the script did not get far"
+    found = {str(where): (outcome, str(body)) for where, outcome, body in rows(
+        url, "SELECT u.url, u.outcome, a.text FROM url u LEFT JOIN article a ON a.url_id = u.id")}
+    outcome, body = found[f"http://{trying.origin}/"]
+    assert outcome == "article", log
+    assert "都试过了" in body, "the script did not get far"
     # Redirects of what may be asked are followed to the proxy, and no farther.
-    assert "/jump?to=fetch" in asked
+    assert "/jump?to=fetch" in trying.paths()
     assert "the browser was refused: http://127.0.0.1" in log
-    assert not {"/served", "/jump?to=popup", "/jump?to=image", "/service.js"} & set(asked)
+    assert not {"/served", "/jump?to=popup", "/jump?to=image", "/service.js"} & {*trying.paths()}
+    led = [where for where in found if leading.origin in where]
+    assert sorted(led) == [f"http://{leading.origin}/", f"http://{leading.origin}/real.html"]
+    assert [found[where][0] for where in sorted(led)] == ["redirect", "article"], log
+    sent = {hit.path: hit.headers.get("Cookie", "") for hit in leading.log}
+    assert sent["/real.html"] == "first=1"
+    assert sorted(sent["/data"].split("; ")) == ["first=1", "second=2"]
 
 
 def test_a_rendered_page_goes_through_the_proxy_of_its_request(tmp_path: Path) -> None:
@@ -134,31 +161,10 @@ def test_a_rendered_page_goes_through_the_proxy_of_its_request(tmp_path: Path) -
 
     with local_server(respond) as upstream:
         log = render(
-            tmp_path, url, host, "/", http_proxy=f"http://user:pw@{upstream.origin}",
+            tmp_path, url, host, http_proxy=f"http://user:pw@{upstream.origin}",
             QIAO_PROXY_RESOLVES="on",
         )
         hits = upstream.log
     assert "由代理得到的消息" in str(rows(url, "SELECT text FROM article")), log
     assert {hit.headers["Proxy-Authorization"] for hit in hits} == {"Basic dXNlcjpwdw=="}
     assert not [hit.path for hit in hits if "10.0.0.1" in hit.path]
-
-
-def test_cookies_and_redirects_made_by_scripts(tmp_path: Path) -> None:
-    """The page's own cookies go with what it asks; a page that only leads away is a redirect."""
-    url = f"sqlite:///{tmp_path / 'q.db'}"
-
-    def respond(host: str, path: str) -> Answer | None:
-        if path == "/":
-            script = "setTimeout(() => location.replace('/real.html'), 20)"
-            body = f'<meta charset="utf-8"><body><script>{script}</script>'.encode()
-            return Answer(body, headers={"Set-Cookie": "first=1; Path=/"})
-        if path == "/real.html":
-            return Answer(page("fetch('/data')"), headers={"Set-Cookie": "second=2; Path=/"})
-        return Answer(b"{}") if path == "/data" else None
-
-    with local_server(respond) as server:
-        log = render(tmp_path, url, server.origin, "/", QIAO_ALLOW_ADDRESSES=server.origin)
-        sent = {hit.path: hit.headers.get("Cookie", "") for hit in server.log}
-    assert rows(url, "SELECT outcome FROM url ORDER BY id") == [("redirect",), ("article",)], log
-    assert sent["/real.html"] == "first=1"
-    assert sorted(sent["/data"].split("; ")) == ["first=1", "second=2"]

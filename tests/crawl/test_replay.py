@@ -18,7 +18,8 @@ PAGES = {
 
 
 @pytest.mark.parametrize("form", ["warc", "collection"])
-def test_a_recorded_web_is_crawled_whole(database_url: str, tmp_path: Path, form: str) -> None:
+def test_a_recorded_web_is_crawled_whole(tmp_path: Path, form: str) -> None:
+    database_url = f"sqlite:///{tmp_path / 'q.db'}"
     import_pack(database_url, pack("news.example.com"))
     if form == "warc":
         recorded = write_warc(tmp_path / "web.warc.gz",

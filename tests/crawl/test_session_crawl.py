@@ -15,31 +15,25 @@ from qiaocrawl.storage.accounts import add_account, list_accounts
 KEY = new_key()
 
 
-def keep_accounts(url: str, site: str, web: LoginWeb, **wrong: str) -> None:
+def keep_accounts(url: str, site: str, passwords: dict[str, str]) -> None:
     vault = Vault.from_option(KEY)
     with Database.open(url) as database, database.engine.begin() as c:
-        for user, password in {**web.passwords, **wrong}.items():
+        for user, password in passwords.items():
             sealed = Credentials(user, password).seal(vault, owner_name(site, user))
             add_account(c, site, user, sealed, now=datetime.now(UTC))
 
 
 def run(
-    tmp_path: Path, web: LoginWeb, host: str = CLUB, site: str = "club.test",
-    wrong: dict[str, str] | None = None, target: str = "", **options: str,
-) -> tuple[str, Crawl]:  # fmt: skip
-    url = f"sqlite:///{tmp_path / 'q.db'}"
-    import_pack(url, pack(host))
-    keep_accounts(url, site, web, **(wrong or {}))
-    settings = {
-        "QIAO_SESSIONS": site, "QIAO_SECRET_KEY": KEY, "QIAO_FRONTIER_RETRY_SECONDS": "0.1",
-        "QIAO_LOGINS_DIR": recipes_folder(tmp_path, target=target), **options,
-    }
+    url: str, web: LoginWeb, sites: str, *arguments: str, folder: Path, key: str = KEY,
+    target: str = "",
+) -> Crawl:  # fmt: skip
     with serving(web) as origin:
-        done = crawl("site", url, "topic=qiaoqing", "strategy=bfs", "-s",
-                     "CONCURRENT_REQUESTS_PER_DOMAIN=8", folder=tmp_path, QIAO_DEMO=origin,
-                     **settings)  # fmt: skip
+        done = crawl("site", url, "topic=qiaoqing", "strategy=bfs", *arguments, "-s",
+                     "CONCURRENT_REQUESTS_PER_DOMAIN=8", folder=folder, QIAO_DEMO=origin,
+                     QIAO_SESSIONS=sites, QIAO_SECRET_KEY=key, QIAO_FRONTIER_RETRY_SECONDS="0.1",
+                     QIAO_LOGINS_DIR=recipes_folder(folder, target=target))  # fmt: skip
     assert done.returncode == 0, done.log
-    return url, done
+    return done
 
 
 def sessions_used(web: LoginWeb) -> Counter[str]:
@@ -51,7 +45,10 @@ def test_accounts_take_turns_never_mix_and_log_in_again_in_time(tmp_path: Path) 
     """F-C6 and F-C10: redirects, retries, ends of sessions and walls among 200 requests."""
     web = LoginWeb(users=5, pages=200, lasts=30)
     web.walled = {"/a/4", "/a/8"}
-    url, done = run(tmp_path, web, wrong={"user9": "wrong"}, target=f"http://{CLUB}/member")
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack(CLUB))
+    keep_accounts(url, "club.test", {**web.passwords, "user9": "wrong"})
+    done = run(url, web, "club.test", folder=tmp_path, target=f"http://{CLUB}/member")
     assert web.mixed == []
     used = sessions_used(web)
     assert len(used) == 5
@@ -90,34 +87,35 @@ def _check_what_is_kept(url: str) -> None:
     assert not rows(url, "SELECT 1 FROM page_source WHERE headers LIKE '%sid=%'")
 
 
-def test_a_wrong_password_is_tried_once_and_the_urls_wait(tmp_path: Path) -> None:
-    web = LoginWeb(pages=10)
-    web.passwords.clear()
-    url, done = run(tmp_path, web, wrong={"user1": "wrong"})
-    assert web.logins == {("user1", False): 1}
+def test_single_sign_on_beside_a_wrong_password_that_is_tried_once(tmp_path: Path) -> None:
+    web, url = LoginWeb(lasts=20, pages=30), f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack(CLUB, ONE))
+    keep_accounts(url, "one.test", web.passwords)
+    keep_accounts(url, "club.test", {"user9": "wrong"})
+    done = run(url, web, "club.test,one.test", folder=tmp_path)
+    ended = Counter(outcome for path, outcome in outcomes(url).items() if ONE in path)
+    assert ended["article"] + ended["list"] == 31, done.log
+    told = {(seen.host, b"user9" in seen.body) for seen in web.requests
+            if b"password=" in seen.body}
+    assert told == {(PASSPORT, False), (CLUB, True)}
+    assert "ST-" not in done.log
+    assert 1 <= web.logins["user1", True] <= 3
     assert "hosts_given_up" in done.log
-    assert set(outcomes(url).values()) == {"0"}
-    ((state, reason, until),) = rows(url, "SELECT state, reason, rests_until FROM account")
+    _check_that_the_club_waits(url, web)
+    ((state, reason, until),) = rows(
+        url, "SELECT state, reason, rests_until FROM account WHERE name = 'user9'")
     assert state == "resting"
     assert "密码错误" in str(reason)
     assert until is not None
     # Until its rest is over the next run leaves it alone as well; with another key nothing opens.
     for key, word in ((KEY, "hosts_given_up"), (new_key(), "QIAO_SECRET_KEY is not the key")):
-        with serving(web) as origin:
-            done = crawl("site", url, "topic=qiaoqing", "strategy=bfs", folder=tmp_path,
-                         QIAO_DEMO=origin, QIAO_SESSIONS="club.test", QIAO_SECRET_KEY=key,
-                         QIAO_LOGINS_DIR=recipes_folder(tmp_path))  # fmt: skip
+        done = run(url, web, "club.test", f"site={CLUB}", folder=tmp_path, key=key)
         assert word in done.log
-        assert web.logins == {("user1", False): 1}
-        assert set(outcomes(url).values()) == {"0"}
+        _check_that_the_club_waits(url, web)
 
 
-def test_single_sign_on_hands_over_to_the_site(tmp_path: Path) -> None:
-    web = LoginWeb(lasts=20, pages=30)
-    url, done = run(tmp_path, web, host=ONE, site="one.test")
-    ended = Counter(outcomes(url).values())
-    assert ended["article"] + ended["list"] == 31, done.log
-    secrets_at = {seen.host for seen in web.requests if b"password=" in seen.body}
-    assert secrets_at == {PASSPORT}
-    assert "ST-" not in done.log
-    assert web.logins["user1", True] <= 3
+def _check_that_the_club_waits(url: str, web: LoginWeb) -> None:
+    assert {by: count for by, count in web.logins.items() if by[0] == "user9"} == {
+        ("user9", False): 1
+    }
+    assert {outcome for path, outcome in outcomes(url).items() if CLUB in path} == {"0"}

@@ -6,8 +6,6 @@ import gzip
 import random
 from pathlib import Path
 
-import pytest
-
 from crawling import Answer, Crawl, article, crawl, import_pack, local_server, outcomes, pack, rows
 
 HOST = "www.qiao.test"
@@ -109,14 +107,6 @@ def test_entries_of_sitemaps_and_feeds_are_crawled_as_links(tmp_path: Path) -> N
         assert server.paths()[before:] == ["/"]
 
 
-def test_switched_off_entrances_are_not_asked(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'a.db'}"
-    import_pack(url, pack(HOST))
-    with local_server(respond) as server:
-        crawled(url, tmp_path, server.origin, QIAO_FEEDS="off")
-        assert set(server.paths()) == {"/", "/a.html", "/gone-soft.html"}
-
-
 class PagedSite:
     """A list of 12 pages that brings new stories on its first *fresh* pages only."""
 
@@ -137,19 +127,6 @@ class PagedSite:
         if path.startswith("/s/"):
             return Answer(article(f"侨乡故事{path}", paragraphs=2))
         return None
-
-
-@pytest.mark.parametrize(("fresh", "read"), [(3, 5)])
-def test_a_list_is_read_in_order_until_it_brings_nothing_new(
-    tmp_path: Path, fresh: int, read: int
-) -> None:
-    url = f"sqlite:///{tmp_path / 'a.db'}"
-    import_pack(url, pack(HOST))
-    with local_server(PagedSite(fresh).respond) as server:
-        done = crawled(url, tmp_path, server.origin)
-        lists = [path for path in server.paths() if path.startswith("/list/")]
-    assert lists == [f"/list/{n}.html" for n in range(1, read + 1)]
-    assert "'qiaocrawl/lists/ended_dry': 1" in done.log
 
 
 class Loops:
@@ -174,12 +151,23 @@ class Loops:
         return Answer(article("统一的落脚页")) if name == "/target.html" else None
 
 
-def test_loops_end(tmp_path: Path) -> None:
+def test_what_is_switched_off_lists_and_loops(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'a.db'}"
-    import_pack(url, pack(HOST))
-    with local_server(Loops().respond) as server:
-        crawled(url, tmp_path, server.origin, QIAO_FRONTIER_RETRY_SECONDS="0.1")
-        asked = [path.partition("?")[0] for path in server.paths()]
+    sites = {HOST: respond, "lists.test": PagedSite(3).respond, "loops.test": Loops().respond}
+    import_pack(url, pack(*sites))
+    with local_server(lambda host, path: sites[host](host, path)) as server:
+        done = crawled(url, tmp_path, server.origin, QIAO_FEEDS="off",
+                       QIAO_FRONTIER_RETRY_SECONDS="0.1")
+    # Entrances that are switched off are not asked.
+    assert set(server.paths(HOST)) == {"/", "/a.html", "/gone-soft.html"}
+    # A list is read in order until it brings nothing new.
+    lists = [path for path in server.paths("lists.test") if path.startswith("/list/")]
+    assert lists == [f"/list/{n}.html" for n in range(1, 6)]
+    assert "'qiaocrawl/lists/ended_dry': 1" in done.log
+    _check_that_loops_end([path.partition("?")[0] for path in server.paths("loops.test")])
+
+
+def _check_that_loops_end(asked: list[str]) -> None:
     assert asked.count("/to") <= 21
     assert asked.count("/fresh") <= 21
     assert asked.count("/one") + asked.count("/two") == 2

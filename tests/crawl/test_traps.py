@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
-from crawling import crawl, import_pack, local_server, pack, rows
+from crawling import Crawl, crawl, import_pack, local_server, pack, rows
 from trap_web import HOST, TrapWeb, trap_of
 
 _REAL = 100
@@ -16,43 +14,51 @@ _MOST_OF_ALL = 55
 _MOST_OF_ONE = 40
 
 
-@pytest.mark.parametrize("strategy", ["adaptive", "bfs"])
-def test_traps_are_cut_and_the_section_is_read(tmp_path: Path, strategy: str) -> None:
+def test_traps_are_cut_and_the_section_is_read(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'a.db'}"
     import_pack(url, pack(HOST))
     with local_server(TrapWeb(_REAL).respond) as server:
-        done = crawl("site", url, "topic=qiaoqing", f"strategy={strategy}",
-                     "-s", "DOWNLOAD_DELAY=0", "-s", "QIAO_MAX_PAGES=600",
-                     "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=1", folder=tmp_path,
-                     QIAO_DEMO=server.origin)
-        assert done.returncode == 0, done.log
-        assert "(finished)" in done.log, "an endless site was not read to its end"
-        traps = Counter(trap_of(path) for path in server.paths())
-        real = {path for path in server.paths() if path.startswith("/news/") and "?" not in path}
-        assert len(real) == _REAL
-        del traps[""]
-        assert set(traps) == {"maze", "shop", "cal", "session"}
-        assert traps.total() <= _MOST_OF_ALL, traps
-        assert max(traps.values()) <= _MOST_OF_ONE, traps
-        told = rows(url, "SELECT reason FROM url WHERE outcome = 'trap'")
-        assert told
-        assert all(str(reason).startswith("trap: ") for (reason,) in told)
+        done = run(url, tmp_path, server.origin, "strategy=adaptive", "-s", "QIAO_MAX_PAGES=600")
+        check_what_was_read(done, server.paths())
+    check_reasons(url)
 
 
 def test_what_was_learnt_survives_and_the_operator_wins_over_it(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'a.db'}"
     import_pack(url, pack(HOST))
-    start = ("topic=qiaoqing", f"start=http://{HOST}/maze/in", "strategy=bfs",
-             "-s", "DOWNLOAD_DELAY=0", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=1")
-    with local_server(TrapWeb(0).respond) as server:
-        first = crawl("site", url, *start, folder=tmp_path, QIAO_DEMO=server.origin)
-        assert first.returncode == 0, first.log
-        assert "(finished)" in first.log
-        read = len(server.paths())
-        assert read <= 200
-        again = crawl("site", url, *start, folder=tmp_path, QIAO_DEMO=server.origin)
-        assert again.returncode == 0, again.log
-        assert len(server.paths()) == read + 1, "the start page alone is asked again"
-        allowed = crawl("site", url, *start, "-s", "QIAO_MAX_PAGES=10", folder=tmp_path,
-                        QIAO_DEMO=server.origin, QIAO_TRAPS_ALLOWED=f"{HOST}/maze/*")
+    with local_server(TrapWeb(_REAL).respond) as server:
+        done = run(url, tmp_path, server.origin, "strategy=bfs", "-s", "QIAO_MAX_PAGES=600")
+        read = server.paths()
+        check_what_was_read(done, read)
+        check_reasons(url)
+        maze = ("strategy=bfs", f"start=http://{HOST}/maze/in")
+        run(url, tmp_path, server.origin, *maze)
+        assert server.paths() == [*read, "/maze/in"], "the start page alone is asked again"
+        allowed = run(url, tmp_path, server.origin, *maze, "-s", "QIAO_MAX_PAGES=10",
+                      QIAO_TRAPS_ALLOWED=f"{HOST}/maze/*")
     assert "(limit_pages)" in allowed.log, allowed.log
+
+
+def run(url: str, folder: Path, origin: str, *arguments: str, **options: str) -> Crawl:
+    done = crawl("site", url, "topic=qiaoqing", *arguments, "-s", "DOWNLOAD_DELAY=0",
+                 "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=1", folder=folder, QIAO_DEMO=origin,
+                 **options)
+    assert done.returncode == 0, done.log
+    return done
+
+
+def check_what_was_read(done: Crawl, paths: list[str]) -> None:
+    assert "(finished)" in done.log, "an endless site was not read to its end"
+    traps = Counter(trap_of(path) for path in paths)
+    real = {path for path in paths if path.startswith("/news/") and "?" not in path}
+    assert len(real) == _REAL
+    del traps[""]
+    assert set(traps) == {"maze", "shop", "cal", "session"}
+    assert traps.total() <= _MOST_OF_ALL, traps
+    assert max(traps.values()) <= _MOST_OF_ONE, traps
+
+
+def check_reasons(url: str) -> None:
+    told = rows(url, "SELECT reason FROM url WHERE outcome = 'trap'")
+    assert told
+    assert all(str(reason).startswith("trap: ") for (reason,) in told)

@@ -99,9 +99,8 @@ def make_due(database_url: str, *tables: str) -> None:
         c.execute(text("UPDATE watched_page SET last_at = last_at - 1000000"))
 
 
-def test_rounds_bring_news_corrections_and_deletions(
-    database_url: str, tmp_path: Path
-) -> None:
+def test_rounds_bring_news_corrections_and_deletions(mariadb_url: str, tmp_path: Path) -> None:
+    database_url = mariadb_url
     room = Newsroom({"/a1.html": story("侨胞回乡寻根"), "/a2.html": story("华侨农场变迁")})
     import_pack(database_url, pack(HOST))
     with local_server(room.respond) as server:

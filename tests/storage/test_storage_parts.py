@@ -125,7 +125,15 @@ def told(runtime: Runtime) -> list[tuple[object, ...]]:
         return [tuple(row) for row in rows]
 
 
-@pytest.mark.parametrize("order", list(itertools.permutations((1, 2, 3))))
+@pytest.mark.parametrize(
+    ("database_url", "order"),
+    [
+        *(("sqlite", order) for order in itertools.permutations((1, 2, 3))),
+        *(pytest.param("mariadb", order, marks=pytest.mark.mariadb)
+          for order in ((1, 2, 3), (2, 3, 1), (3, 1, 2))),
+    ],
+    indirect=["database_url"],
+)  # fmt: skip
 def test_any_order_gives_the_same_article(runtime: Runtime, order: tuple[int, ...]) -> None:
     for number in order:
         bring(runtime, number)
