@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from crawling import (
-    PROJECT,
     Answer,
     crawl,
+    crawl_until,
     import_pack,
     local_server,
     outcomes,
@@ -114,17 +110,8 @@ def test_a_kill_between_two_parts_loses_neither(point: str, tmp_path: Path) -> N
     url = f"sqlite:///{tmp_path / 'q.db'}"
     import_pack(url, pack(HOST))
     with local_server(Site(2, 3)) as server:
-        environment = {
-            **os.environ, "QIAO_DATABASE_URL": url, "QIAO_DEMO": server.origin,
-            "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "PYTHONPATH": str(PROJECT),
-        "QIAO_SITEMAPS": "off", "QIAO_SOFT_404_PROBE": "off",
-        }
-        killed = subprocess.run(
-            [sys.executable, str(PROJECT / "benchmarks" / "failpoints.py"), point, "4", "crawl",
-             "site", "-a", "topic=qiaoqing"],
-            env=environment, cwd=tmp_path, capture_output=True, check=False, timeout=120,
-        )
-        assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+        crawl_until(point, 4, "site", url, "topic=qiaoqing", folder=tmp_path,
+                    QIAO_DEMO=server.origin)
         done = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin)
     assert "(finished)" in done.log
     assert stored(url) == {path_of(story, 1): whole(story) for story in range(2)}

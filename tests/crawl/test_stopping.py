@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
@@ -15,6 +14,7 @@ from crawling import (
     Answer,
     article,
     crawl,
+    crawl_until,
     import_pack,
     local_server,
     outcomes,
@@ -63,18 +63,8 @@ def test_a_page_stored_before_a_kill_is_not_fetched_again(tmp_path: Path) -> Non
     url = f"sqlite:///{tmp_path / 'q.db'}"
     import_pack(url, pack(HOST))
     with local_server(slow_site) as server:
-        failpoint = str(PROJECT / "benchmarks" / "failpoints.py")
-        environment = {
-            **os.environ, "QIAO_DATABASE_URL": url, "QIAO_DEMO": server.origin,
-            "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "PYTHONPATH": str(PROJECT),
-        "QIAO_SITEMAPS": "off", "QIAO_SOFT_404_PROBE": "off",
-        }
-        killed = subprocess.run(
-            [sys.executable, failpoint, "page committed", "3", "crawl", "site",
-             "-a", "topic=qiaoqing"],
-            env=environment, cwd=tmp_path, capture_output=True, check=False, timeout=120,
-        )
-        assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+        crawl_until("page committed", 3, "site", url, "topic=qiaoqing", folder=tmp_path,
+                    QIAO_DEMO=server.origin)
         stored = {str(u) for (u,) in rows(url, "SELECT u.url FROM url u JOIN page_source s "
                                                "ON s.url_id = u.id WHERE u.state <> 3")}
         assert stored
