@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
+from crawl_starter import StartedCrawl
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.topics import save_pack
 from qiaocrawl.topic.pack import Sample, Site, Term, TopicPack
@@ -161,6 +163,28 @@ class Crawl:
     log: str
 
 
+_NAMED = str(PROJECT / "tests" / "crawl_with_names.py")
+_FAILING = str(PROJECT / "benchmarks" / "failpoints.py")
+
+
+def _command(spider: str, arguments: tuple[str, ...]) -> list[str]:
+    """`crawl SPIDER -a … -s …`."""
+    command = ["crawl", spider]
+    for before, argument in zip(("", *arguments), arguments, strict=False):
+        command += [argument] if "-s" in (before, argument) else ["-a", argument]
+    return command
+
+
+def _environment(database_url: str, options: Mapping[str, str]) -> dict[str, str]:
+    return {
+        **os.environ, "QIAO_DATABASE_URL": database_url, "PYTHONPATH": str(PROJECT),
+        "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings",
+        # What asks a host for more than its links, where a test counts requests.
+        "QIAO_SITEMAPS": "off", "QIAO_SOFT_404_PROBE": "off",
+        "QIAO_BLOCK_PAUSE_SECONDS": "1", **options,
+    }
+
+
 def start_spider(
     spider: str, database_url: str, *arguments: str, folder: Path, **options: str
 ) -> subprocess.Popen[str]:
@@ -168,35 +192,48 @@ def start_spider(
 
     With NAMES_OF_TEST among them, names are looked up there (crawl_with_names.py).
     """
-    named = str(PROJECT / "tests" / "crawl_with_names.py")
-    scrapy = [named] if "NAMES_OF_TEST" in options else ["-m", "scrapy"]
-    command = [sys.executable, *scrapy, "crawl", spider]
-    for before, argument in zip(("", *arguments), arguments, strict=False):
-        command += [argument] if "-s" in (before, argument) else ["-a", argument]
-    environment = {
-        **os.environ, "QIAO_DATABASE_URL": database_url, "PYTHONPATH": str(PROJECT),
-        "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings",
-        # What asks a host for more than its links, where a test counts requests.
-        "QIAO_SITEMAPS": "off", "QIAO_SOFT_404_PROBE": "off",
-        "QIAO_BLOCK_PAUSE_SECONDS": "1", **options,
-    }
+    scrapy = [_NAMED] if "NAMES_OF_TEST" in options else ["-m", "scrapy"]
     return subprocess.Popen(
-        command, cwd=folder, env=environment, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        [sys.executable, *scrapy, *_command(spider, arguments)], cwd=folder, text=True,
+        env=_environment(database_url, options), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )
 
 
 @contextmanager
 def running_spider(
     spider: str, database_url: str, *arguments: str, folder: Path, **options: str
-) -> Iterator[subprocess.Popen[str]]:
-    """A spider that is killed, if need be, when the block ends."""
-    process = start_spider(spider, database_url, *arguments, folder=folder, **options)
+) -> Iterator[StartedCrawl]:
+    """As :func:`start_spider`, by the starter; it is killed, if need be, when the block ends."""
+    program = [_NAMED if "NAMES_OF_TEST" in options else "scrapy"]
+    with _running(program + _command(spider, arguments), database_url, folder, options) as one:
+        yield one
+
+
+@contextmanager
+def _running(
+    command: list[str], database_url: str, folder: Path, options: Mapping[str, str]
+) -> Iterator[StartedCrawl]:
+    process = StartedCrawl(command, _environment(database_url, options), folder)
     try:
         yield process
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
+        process.close()
+
+
+def crawl_until(
+    point: str, strike: int, spider: str, database_url: str, *arguments: str, folder: Path,
+    **options: str,
+) -> None:
+    """Run `scrapy crawl` until it kills itself at the *strike*-th pass of a point.
+
+    The points are those of ``benchmarks/failpoints.py``.
+    """
+    command = [_FAILING, point, str(strike), *_command(spider, arguments)]
+    with _running(command, database_url, folder, options) as process:
+        said, _ = process.communicate(timeout=180)
+    assert process.returncode == -signal.SIGKILL, said
 
 
 def crawl(

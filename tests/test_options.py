@@ -7,10 +7,12 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from crawl_starter import StartedCrawl
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import OPTIONS, Option, Options
 
@@ -186,15 +188,10 @@ def test_lists_are_read_with_or_without_spaces() -> None:
 def test_a_crawl_with_a_wrong_option_stops_with_exit_code_1(
     tmp_path: Path, arguments: list[str], environment: dict[str, str], message: str
 ) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", "crawl", "site", "-a", "topic=none", *arguments],
-        cwd=ROOT,
-        env={"PATH": "", "HOME": str(tmp_path), **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 1
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
-    assert CANARY not in done.stdout + done.stderr
+    command = ["scrapy", "crawl", "site", "-a", "topic=none", *arguments]
+    with closing(StartedCrawl(command, {"HOME": str(tmp_path), **environment}, ROOT)) as process:
+        said, _ = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert message in said
+    assert "Traceback" not in said
+    assert CANARY not in said

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +11,16 @@ from typing import Any
 
 import pytest
 
-from crawling import PROJECT, Answer, article, crawl, import_pack, local_server, pack, rows
+from crawling import (
+    Answer,
+    article,
+    crawl,
+    crawl_until,
+    import_pack,
+    local_server,
+    pack,
+    rows,
+)
 from qiaocrawl.cli import main
 
 HOST = "www.qiao.test"
@@ -74,18 +80,8 @@ def test_a_learning_order_survives_a_kill_and_why_tells_of_every_state(
     url = f"sqlite:///{tmp_path / 'q.db'}"
     import_pack(url, pack(HOST))
     with local_server(grow) as server:
-        environment = {
-            **os.environ, "QIAO_DATABASE_URL": url, "QIAO_DEMO": server.origin,
-            "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "PYTHONPATH": str(PROJECT),
-        "QIAO_SITEMAPS": "off", "QIAO_SOFT_404_PROBE": "off",
-        }
-        killed = subprocess.run(
-            [sys.executable, str(PROJECT / "benchmarks" / "failpoints.py"), "outcome committed",
-             "9", "crawl", "site", "-a", "topic=qiaoqing", "-a", "strategy=pagerank",
-             "-a", "strategy_options=d=.5"],
-            env=environment, cwd=tmp_path, capture_output=True, check=False, timeout=120,
-        )
-        assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+        crawl_until("outcome committed", 9, "site", url, "topic=qiaoqing", "strategy=pagerank",
+                    "strategy_options=d=.5", folder=tmp_path, QIAO_DEMO=server.origin)
         seen = rows(url, "SELECT COUNT(*) FROM visit")[0][0]
         assert isinstance(seen, int)
         assert seen >= 9

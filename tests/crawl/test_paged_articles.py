@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from crawling import (
-    PROJECT,
     Answer,
     crawl,
+    crawl_until,
     import_pack,
     local_server,
     outcomes,
@@ -75,36 +71,36 @@ def whole(story: int) -> str:
     return "\n".join(line for part in (1, 2, 3) for line in lines(story, part))
 
 
-def stored(url: str) -> dict[str, str]:
-    """Text of every article by path."""
+def stored(url: str, host: str = HOST) -> dict[str, str]:
+    """Text of every article of *host* by path."""
     found = rows(url, "SELECT u.url, a.text FROM article a JOIN url u ON u.id = a.url_id")
-    return {str(address).removeprefix(f"http://{HOST}"): str(text) for address, text in found}
+    return {str(address).removeprefix(f"http://{host}"): str(text) for address, text in found
+            if str(address).startswith(f"http://{host}/")}
 
 
-@pytest.mark.parametrize("entry", [1, 3])
-def test_an_article_is_whole_whichever_page_is_found(entry: int, tmp_path: Path) -> None:
+def test_an_article_is_whole_whichever_page_is_found(tmp_path: Path) -> None:
+    """By its first page, by its last, and as far as it came when the first is dead."""
     url = f"sqlite:///{tmp_path / 'q.db'}"
-    import_pack(url, pack(HOST))
-    with local_server(Site(3, entry)) as server:
+    sites = {"first.test": Site(3, 1), "last.test": Site(3, 3),
+             "dead.test": Site(1, 3, dead=frozenset({path_of(0, 1)}))}  # fmt: skip
+    import_pack(url, pack(*sites))
+    with local_server(lambda host, path: sites[host](host, path)) as server:
         # One step deep: the pages of an article are no step deeper than the article.
         done = crawl("site", url, "topic=qiaoqing", "-s", "QIAO_MAX_DEPTH=1",
                      folder=tmp_path, QIAO_DEMO=server.origin)
     assert "(finished)" in done.log
-    assert stored(url) == {path_of(story, 1): whole(story) for story in range(3)}
-    ended = {path.removeprefix(f"http://{HOST}"): how for path, how in outcomes(url).items()}
-    assert [ended[path_of(0, part)] for part in (1, 2, 3)] == ["article", "part", "part"]
-    assert rows(url, "SELECT COUNT(*), COUNT(DISTINCT v.group_id) FROM article a JOIN verdict v "
-                     "ON v.article_id = a.id JOIN relevance r ON r.article_id = a.id")[0][0] == 3
-
-
-def test_what_came_is_kept_when_the_first_page_is_dead(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'q.db'}"
-    import_pack(url, pack(HOST))
-    with local_server(Site(1, 3, dead=frozenset({path_of(0, 1)}))) as server:
-        crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin)
-    assert stored(url) == {path_of(0, 2): "\n".join(lines(0, 2) + lines(0, 3))}
-    ((reason,),) = rows(url, "SELECT reason FROM url WHERE url LIKE '%1000\\_2.html' ESCAPE '\\'")
+    ended = outcomes(url)
+    for host in ("first.test", "last.test"):
+        assert stored(url, host) == {path_of(story, 1): whole(story) for story in range(3)}, host
+        parts = [ended[f"http://{host}{path_of(0, part)}"] for part in (1, 2, 3)]
+        assert parts == ["article", "part", "part"], host
+    assert stored(url, "dead.test") == {path_of(0, 2): "\n".join(lines(0, 2) + lines(0, 3))}
+    ((reason,),) = rows(url, "SELECT reason FROM url WHERE url = :dead",
+                        dead=f"http://dead.test{path_of(0, 2)}")  # fmt: skip
     assert "the article stands here" in str(reason)
+    # Nothing is left of what was judged before its other parts came.
+    assert rows(url, "SELECT COUNT(*) FROM article a JOIN verdict v ON v.article_id = a.id "
+                     "JOIN relevance r ON r.article_id = a.id") == [(7,)]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -114,17 +110,8 @@ def test_a_kill_between_two_parts_loses_neither(point: str, tmp_path: Path) -> N
     url = f"sqlite:///{tmp_path / 'q.db'}"
     import_pack(url, pack(HOST))
     with local_server(Site(2, 3)) as server:
-        environment = {
-            **os.environ, "QIAO_DATABASE_URL": url, "QIAO_DEMO": server.origin,
-            "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "PYTHONPATH": str(PROJECT),
-        "QIAO_SITEMAPS": "off", "QIAO_SOFT_404_PROBE": "off",
-        }
-        killed = subprocess.run(
-            [sys.executable, str(PROJECT / "benchmarks" / "failpoints.py"), point, "4", "crawl",
-             "site", "-a", "topic=qiaoqing"],
-            env=environment, cwd=tmp_path, capture_output=True, check=False, timeout=120,
-        )
-        assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+        crawl_until(point, 4, "site", url, "topic=qiaoqing", folder=tmp_path,
+                    QIAO_DEMO=server.origin)
         done = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin)
     assert "(finished)" in done.log
     assert stored(url) == {path_of(story, 1): whole(story) for story in range(2)}

@@ -1,14 +1,31 @@
-"""robots.txt, Crawl-delay and Retry-After, seen from the server's side."""
+"""robots.txt, Crawl-delay and Retry-After, seen from the server's side.
+
+One crawl meets all hosts; what each of them saw and what became of its pages is checked by itself.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
+from crawling import (
+    Answer,
+    Crawl,
+    LocalServer,
+    article,
+    crawl,
+    import_pack,
+    local_server,
+    outcomes,
+    pack,
+)
 
-from crawling import Answer, LocalServer, article, crawl, import_pack, local_server, outcomes, pack
-
-HOST = "www.qiao.test"
+# Status of robots.txt, and whether the host is fetched then.
+STATUSES = {200: True, 204: True, 401: True, 403: True, 404: True, 410: True,
+            429: False, 500: False, 503: False}  # fmt: skip
+LATER = (429, 503)
+DELAY, LONGEST_DELAY = 0.4, 0.5
 
 
 def site(robots: Answer | None, *paths: str) -> dict[str, Answer]:
@@ -19,132 +36,128 @@ def site(robots: Answer | None, *paths: str) -> dict[str, Answer]:
     return pages
 
 
-def run(pages: dict[str, Answer], tmp_path: Path, *arguments: str) -> tuple[LocalServer, str, str]:
-    url = f"sqlite:///{tmp_path / 'q.db'}"
-    import_pack(url, pack(HOST))
-    with local_server(lambda host, path: pages.get(path)) as server:
-        done = crawl("site", url, "topic=qiaoqing", *arguments, folder=tmp_path,
-                     QIAO_DEMO=server.origin, QIAO_FRONTIER_RETRY_SECONDS="0.1")
-    assert done.returncode == 0, done.log
-    return server, url, done.log
-
-
 def text(body: str, status: int = 200) -> Answer:
     return Answer(body.encode(), status, {"Content-Type": "text/plain"})
 
 
-def test_forbidden_paths_are_not_fetched(tmp_path: Path) -> None:
-    robots = text("User-agent: qiaocrawl\nDisallow: /private/\n\nUser-agent: *\nDisallow: /\n")
-    server, url, _ = run(site(robots, "/a", "/private/b"), tmp_path)
-    assert sorted(server.paths()) == ["/", "/a"]
-    assert outcomes(url)[f"http://{HOST}/private/b"] == "robots"
+SITES = {
+    "forbids": site(text("User-agent: qiaocrawl\nDisallow: /private/\n\n"
+                         "User-agent: *\nDisallow: /\n"), "/a", "/private/b"),
+    **{f"status{status}": site(text("", status), "/a") for status in STATUSES},
+    "redirects": site(Answer(status=301, headers={"Location": "/rules"}), "/a", "/b")
+    | {"/rules": text("User-agent: *\nDisallow: /b\n")},
+    "slow": site(text(f"User-agent: *\nCrawl-delay: {DELAY}\n"), "/a", "/b", "/c", "/d"),
+    "endless": site(text("User-agent: *\nCrawl-delay: 86400\n"), "/a"),
+    **{f"later{status}": site(None, "/a", "/b", "/c") for status in LATER},
+    "recovers": site(None, "/a", "/b"),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("status", "fetched"),
-    [(200, True), (204, True), (401, True), (403, True), (404, True), (410, True),
-     (429, False), (500, False), (503, False)],
-)
-def test_what_a_status_of_robots_txt_means(tmp_path: Path, status: int, fetched: bool) -> None:
-    server, url, _ = run(site(text("", status), "/a"), tmp_path)
-    assert bool(server.paths()) is fetched
-    if not fetched:
-        assert outcomes(url)[f"http://{HOST}/"] == "unreachable"
+class Hosts:
+    """SITES, each under NAME.test, with what they refuse at first."""
+
+    def __init__(self) -> None:
+        self._refusals = Counter({("recovers", "/robots.txt"): 2})
+        self._refusals.update({(f"later{status}", "/a"): 1 for status in LATER})
+
+    def __call__(self, host: str, path: str) -> Answer | None:
+        name = host.removesuffix(".test")
+        if self._refusals[name, path] > 0:
+            self._refusals[name, path] -= 1
+            if name.startswith("later"):
+                return Answer(b"later", int(name.removeprefix("later")), {"Retry-After": "2"})
+            return Answer(b"busy", 503)
+        return SITES[name].get(path)
 
 
-def test_robots_txt_may_be_redirected(tmp_path: Path) -> None:
-    pages = site(Answer(status=301, headers={"Location": "/rules"}), "/a", "/b")
-    pages["/rules"] = text("User-agent: *\nDisallow: /b\n")
-    server, _, _ = run(pages, tmp_path)
-    assert sorted(server.paths()) == ["/", "/a", "/rules"]
+@dataclass
+class Seen:
+    """What a crawl of all hosts did."""
+
+    server: LocalServer
+    done: Crawl
+    found: dict[str, str]
+
+    def outcomes(self, name: str) -> dict[str, str]:
+        """Outcome by path."""
+        origin = f"http://{name}.test"
+        return {url.removeprefix(origin): outcome for url, outcome in self.found.items()
+                if url.startswith(f"{origin}/")}
+
+    def times(self, name: str) -> list[tuple[str, float]]:
+        """Path and time of every request, in order."""
+        return [(hit.path, hit.at) for hit in self.server.log if hit.host == f"{name}.test"]
+
+    def paths(self, name: str) -> list[str]:
+        return self.server.paths(f"{name}.test")
 
 
-def test_crawl_delay_is_kept(tmp_path: Path) -> None:
-    robots = text("User-agent: *\nCrawl-delay: 0.4\n")
-    server, _, log = run(site(robots, "/a", "/b", "/c", "/d"), tmp_path)
-    times = [hit.at for hit in server.log if hit.path != "/robots.txt"]
+def test_what_hosts_ask_for_is_kept(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack(*(f"{name}.test" for name in SITES)))
+    with local_server(Hosts()) as server:
+        done = crawl("site", url, "topic=qiaoqing", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=1",
+                     "-s", f"QIAO_MAX_CRAWL_DELAY_SECONDS={LONGEST_DELAY}",
+                     folder=tmp_path, QIAO_DEMO=server.origin,
+                     QIAO_FRONTIER_RETRY_SECONDS="0.1",
+                     QIAO_CONTACT="https://office.example/crawler")  # fmt: skip
+    assert done.returncode == 0, done.log
+    seen = Seen(server, done, outcomes(url))
+    forbidden_paths_are_not_fetched(seen)
+    the_status_of_robots_txt_says_whether_a_host_is_fetched(seen)
+    robots_txt_may_be_redirected(seen)
+    a_robots_txt_that_fails_once_does_not_lose_the_host(seen)
+    crawl_delay_is_kept_and_an_endless_one_capped(seen)
+    retry_after_is_kept_for_the_whole_host(seen)
+    the_user_agent_names_a_contact(seen)
+
+
+def forbidden_paths_are_not_fetched(seen: Seen) -> None:
+    assert sorted(seen.paths("forbids")) == ["/", "/a"]
+    assert seen.outcomes("forbids")["/private/b"] == "robots"
+
+
+def the_status_of_robots_txt_says_whether_a_host_is_fetched(seen: Seen) -> None:
+    for status, fetched in STATUSES.items():
+        assert bool(seen.paths(f"status{status}")) is fetched, f"{status}\n{seen.done.log}"
+        if not fetched:
+            assert seen.outcomes(f"status{status}") == {"/": "unreachable"}, status
+
+
+def robots_txt_may_be_redirected(seen: Seen) -> None:
+    assert sorted(seen.paths("redirects")) == ["/", "/a", "/rules"]
+
+
+def a_robots_txt_that_fails_once_does_not_lose_the_host(seen: Seen) -> None:
+    found = seen.outcomes("recovers")
+    assert set(found) == {"/", "/a", "/b"}
+    assert set(found.values()) <= {"article", "list"}
+
+
+def crawl_delay_is_kept_and_an_endless_one_capped(seen: Seen) -> None:
+    times = [at for path, at in seen.times("slow") if path != "/robots.txt"]
     assert len(times) == 5
     # A busy machine may hold up single requests; all five cannot come sooner than this.
-    assert times[-1] - times[0] >= 4 * 0.4 - 0.1
-    assert "crawl_delay_kept" in log
+    assert times[-1] - times[0] >= 4 * DELAY - 0.1
+    assert "'qiaocrawl/politeness/crawl_delay_kept': 2" in seen.done.log
+    assert len(seen.paths("endless")) == 2
+    assert "endless.test asks for a Crawl-delay of 86400 s" in seen.done.log
 
 
-def test_an_endless_crawl_delay_is_capped(tmp_path: Path) -> None:
-    robots = text("User-agent: *\nCrawl-delay: 86400\n")
-    server, _, log = run(site(robots, "/a"), tmp_path, "-s", "QIAO_MAX_CRAWL_DELAY_SECONDS=0.2")
-    assert len(server.paths()) == 2
-    assert "asks for a Crawl-delay of 86400 s" in log
+def retry_after_is_kept_for_the_whole_host(seen: Seen) -> None:
+    for status in LATER:
+        times, found = seen.times(f"later{status}"), seen.outcomes(f"later{status}")
+        first = next(at for path, at in times if path == "/a")
+        after = [at - first for _, at in times if at > first]
+        assert min(after) >= 1.9, f"{status}: asked again too soon"
+        assert set(found) == {"/", "/a", "/b", "/c"}, status
+        assert set(found.values()) <= {"article", "list"}, status
+        assert found["/a"] == "article", status
 
 
-@pytest.mark.parametrize("status", [429, 503])
-def test_retry_after_is_kept_for_the_whole_host(tmp_path: Path, status: int) -> None:
-    pages = site(None, "/a", "/b", "/c")
-    refused: list[float] = []
-
-    def respond(host: str, path: str) -> Answer | None:
-        if path == "/a" and not refused:
-            refused.append(1.0)
-            return Answer(b"later", status, {"Retry-After": "2"})
-        return pages.get(path)
-
-    url = f"sqlite:///{tmp_path / 'q.db'}"
-    import_pack(url, pack(HOST))
-    with local_server(respond) as server:
-        done = crawl("site", url, "topic=qiaoqing", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=1",
-                     folder=tmp_path, QIAO_DEMO=server.origin)
-    assert done.returncode == 0, done.log
-    first = next(hit.at for hit in server.log if hit.path == "/a")
-    after = [hit.at - first for hit in server.log if hit.at > first]
-    assert min(after) >= 1.9, "asked again within the time the host wanted to be left alone"
-    assert set(outcomes(url).values()) == {"article"} or "list" in outcomes(url).values()
-    assert outcomes(url)[f"http://{HOST}/a"] == "article"
-
-
-def test_the_user_agent_names_a_contact(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'q.db'}"
-    import_pack(url, pack(HOST))
-    with local_server(lambda host, path: site(None).get(path)) as server:
-        crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin,
-              QIAO_CONTACT="https://office.example/crawler")
-    agents = {hit.headers["User-Agent"] for hit in server.log}
+def the_user_agent_names_a_contact(seen: Seen) -> None:
+    agents = {hit.headers["User-Agent"] for hit in seen.server.log}
     assert len(agents) == 1
     agent = agents.pop()
     assert agent.startswith("qiaocrawl/")
     assert "(+https://office.example/crawler)" in agent
-
-
-def test_a_robots_txt_that_fails_once_does_not_lose_the_host(tmp_path: Path) -> None:
-    asked: list[str] = []
-
-    def respond(host: str, path: str) -> Answer | None:
-        if path == "/robots.txt" and len(asked) < 2:
-            asked.append(path)
-            return Answer(b"busy", 503)
-        return site(None, "/a", "/b").get(path)
-
-    url = f"sqlite:///{tmp_path / 'q.db'}"
-    import_pack(url, pack(HOST))
-    with local_server(respond) as server:
-        crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin,
-              QIAO_FRONTIER_RETRY_SECONDS="0.2")
-    assert set(outcomes(url).values()) <= {"article", "list"}
-    assert len(outcomes(url)) == 3
-
-
-def test_a_short_storm_of_503_loses_nothing(tmp_path: Path) -> None:
-    paths = tuple(f"/{n}" for n in range(12))
-    refusals = dict.fromkeys(paths, 2)
-
-    def respond(host: str, path: str) -> Answer | None:
-        if refusals.get(path, 0) > 0:
-            refusals[path] -= 1
-            return Answer(b"busy", 503)
-        return site(None, *paths).get(path)
-
-    url = f"sqlite:///{tmp_path / 'q.db'}"
-    import_pack(url, pack(HOST))
-    with local_server(respond) as server:
-        done = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin,
-                     QIAO_FRONTIER_RETRY_SECONDS="0.1")
-    assert set(outcomes(url).values()) <= {"article", "list"}, done.log
-    assert len(outcomes(url)) == 13

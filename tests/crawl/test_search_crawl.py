@@ -47,8 +47,9 @@ def _ledger(url: str, engine: str = "searxng") -> dict[tuple[str, int], tuple[st
             for term, page, state, hits in found}
 
 
-def test_every_kind_of_answer_of_a_searxng_instance(database_url: str, tmp_path: Path) -> None:
-    import_pack(database_url, pack())
+@pytest.mark.mariadb
+def test_every_kind_of_answer_of_a_searxng_instance(mariadb_url: str, tmp_path: Path) -> None:
+    import_pack(mariadb_url, pack())
     searxng = Searxng({
         "侨胞": Found(_urls("a", 24)),
         "华侨": Found(_urls("b", 10), repeats=True),
@@ -56,8 +57,8 @@ def test_every_kind_of_answer_of_a_searxng_instance(database_url: str, tmp_path:
         "侨务": Found(suggestions=["侨务工作"]),
     })  # fmt: skip
     with local_server(searxng.respond) as server:
-        _ask(server, database_url, tmp_path)
-        assert _ledger(database_url) == {
+        _ask(server, mariadb_url, tmp_path)
+        assert _ledger(mariadb_url) == {
             ("侨胞", 1): ("hit", 10), ("侨胞", 2): ("hit", 10), ("侨胞", 3): ("hit", 4),
             # Nothing new on its second page: nobody turns to the third.
             ("华侨", 1): ("hit", 10), ("华侨", 2): ("hit", 10),
@@ -65,19 +66,19 @@ def test_every_kind_of_answer_of_a_searxng_instance(database_url: str, tmp_path:
             # An empty list alone is unknown, not none.
             ("侨乡", 1): ("error", 0),
         }  # fmt: skip
-        assert rows(database_url, "SELECT engine, asked FROM engine_day") == [("searxng", 8)]
-        assert sorted(searxng.asked) == sorted(_ledger(database_url))
-        waiting = rows(database_url, "SELECT url FROM url WHERE queue = 'pages'")
+        assert rows(mariadb_url, "SELECT engine, asked FROM engine_day") == [("searxng", 8)]
+        assert sorted(searxng.asked) == sorted(_ledger(mariadb_url))
+        waiting = rows(mariadb_url, "SELECT url FROM url WHERE queue = 'pages'")
         assert sorted(str(one) for (one,) in waiting) == sorted(_urls("a", 24) + _urls("b", 10))
-        _ask(server, database_url, tmp_path)
+        _ask(server, mariadb_url, tmp_path)
         assert len(searxng.asked) == 8, "all was answered or is to rest"
         # What had no answer is asked again; what had one is not.
-        _ask(server, database_url, tmp_path, "-s", "QIAO_SEARCH_RETRY_HOURS=0")
+        _ask(server, mariadb_url, tmp_path, "-s", "QIAO_SEARCH_RETRY_HOURS=0")
     assert len(searxng.asked) == 8, "the rest began when the answer came"
-    robots = rows(database_url, "SELECT DISTINCT engine FROM `query` WHERE state = 'robots'")
+    robots = rows(mariadb_url, "SELECT DISTINCT engine FROM `query` WHERE state = 'robots'")
     assert {"baidu", "bing", "sogou"} <= {engine for (engine,) in robots}
     counted = Counter(term for (term,) in rows(
-        database_url, "SELECT term FROM `query` WHERE engine = 'baidu' AND state = 'robots'"
+        mariadb_url, "SELECT term FROM `query` WHERE engine = 'baidu' AND state = 'robots'"
     ))  # fmt: skip
     assert counted == Counter(TERMS), "each question once"
 

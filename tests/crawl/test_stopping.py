@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
@@ -15,6 +14,7 @@ from crawling import (
     Answer,
     article,
     crawl,
+    crawl_until,
     import_pack,
     local_server,
     outcomes,
@@ -63,18 +63,8 @@ def test_a_page_stored_before_a_kill_is_not_fetched_again(tmp_path: Path) -> Non
     url = f"sqlite:///{tmp_path / 'q.db'}"
     import_pack(url, pack(HOST))
     with local_server(slow_site) as server:
-        failpoint = str(PROJECT / "benchmarks" / "failpoints.py")
-        environment = {
-            **os.environ, "QIAO_DATABASE_URL": url, "QIAO_DEMO": server.origin,
-            "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "PYTHONPATH": str(PROJECT),
-        "QIAO_SITEMAPS": "off", "QIAO_SOFT_404_PROBE": "off",
-        }
-        killed = subprocess.run(
-            [sys.executable, failpoint, "page committed", "3", "crawl", "site",
-             "-a", "topic=qiaoqing"],
-            env=environment, cwd=tmp_path, capture_output=True, check=False, timeout=120,
-        )
-        assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+        crawl_until("page committed", 3, "site", url, "topic=qiaoqing", folder=tmp_path,
+                    QIAO_DEMO=server.origin)
         stored = {str(u) for (u,) in rows(url, "SELECT u.url FROM url u JOIN page_source s "
                                                "ON s.url_id = u.id WHERE u.state <> 3")}
         assert stored
@@ -131,7 +121,7 @@ def test_a_short_campaign_of_kills_loses_nothing(database_url: str, tmp_path: Pa
     # Stored scores with one worker, an order that learns with several.
     workers, strategy = ("1", "bfs") if database_url.startswith("sqlite") else ("3", "hits")
     done = subprocess.run(
-        [sys.executable, str(PROJECT / "benchmarks" / "durability.py"), "--pages", "200",
+        [sys.executable, str(PROJECT / "benchmarks" / "durability.py"), "--pages", "120",
          "--kills", "8", "--workers", workers, "--strategy", strategy,
          "--database", database_url, "--no-peer",
          "--json", str(tmp_path / "rows.jsonl")],
