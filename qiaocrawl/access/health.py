@@ -84,6 +84,14 @@ class HostHealth:
         record = self._records.get(host)
         return max(record.resting_until - now, 0.0) if record else 0.0
 
+    def is_on_trial(self, host: str) -> bool:
+        """Whether *host* kept silent or blocked us and has not answered as it should since.
+
+        One request at a time will show whether it does again.
+        """
+        record = self._records.get(host)
+        return record is not None and (record.strikes > 0 or record.silent > 0)
+
     def _record(self, host: str) -> _Record:
         return self._records.setdefault(host, _Record())
 

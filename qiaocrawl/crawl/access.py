@@ -85,6 +85,10 @@ class AccessDesk:
             self.counts["rests"] += 1
         return rest
 
+    def is_on_trial(self, host: str) -> bool:
+        """Whether *host* is asked one thing at a time, since it blocked us or kept silent."""
+        return not self.off and self.health.is_on_trial(host)
+
     def identity(self, host: str) -> Identity | None:
         """The browser *host* is to see; None for our own user agent."""
         name = self._identities.find(host)

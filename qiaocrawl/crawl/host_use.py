@@ -55,7 +55,8 @@ class HostUse:
 
     def is_free(self, host: str) -> bool:
         """Whether *host* may be asked now."""
-        if self._downloading[host] >= self._fetches.per_host:
+        most = 1 if self._fetches.is_on_trial(host) else self._fetches.per_host
+        if self._downloading[host] >= most:
             return False
         if self._parked.get(host, 0.0) > time.monotonic():
             return False

@@ -29,6 +29,10 @@ def _no_rest(host: str) -> float:
     return 0.0
 
 
+def _no_trial(host: str) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Fetches:
     """How hosts are asked.
@@ -36,8 +40,10 @@ class Fetches:
     Attributes:
         per_host, at_once: most fetches at a time, of one host and of all.
         rest_seconds: how long a host still rests now; 0 while it is its turn.
+        is_on_trial: whether a host is asked one thing at a time, until it answers as it should.
     """
 
     per_host: int
     at_once: int
     rest_seconds: Callable[[str], float] = _no_rest
+    is_on_trial: Callable[[str], bool] = _no_trial

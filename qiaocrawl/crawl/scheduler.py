@@ -65,6 +65,7 @@ class FrontierScheduler(BaseScheduler):
 
     async def _open(self, spider: FrontierSpider) -> None:
         settings = self._crawler.settings
+        access = access_of(self._crawler)
         self._worker = FrontierWorker(
             self._runtime,
             spider.scope,
@@ -73,7 +74,8 @@ class FrontierScheduler(BaseScheduler):
             fetches=Fetches(
                 settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
                 settings.getint("CONCURRENT_REQUESTS"),
-                access_of(self._crawler).rest_seconds,
+                access.rest_seconds,
+                access.is_on_trial,
             ),
             run_id=self._runtime.start_run(spider.name, spider.topic, spider.asked),
             wake=self._wake,

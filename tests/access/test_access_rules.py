@@ -95,11 +95,15 @@ def test_suspicion_and_silence_need_several_in_a_row() -> None:
     assert [health.blocked("a", MAYBE, 0.0) is None for _ in range(5)] == [True] * 4 + [False]
     assert [health.silent("b", 0.0) is None for _ in range(3)] == [True, True, False]
     assert health.rest_seconds("b", 10.0) == 50.0
+    assert health.is_on_trial("b")
+    assert not health.is_on_trial("a stranger")
     for _ in range(2):
         health.silent("c", 0.0)
     for _ in range(4):
         health.blocked("d", MAYBE, 0.0)
+    assert health.is_on_trial("c")
     health.alive("c")
+    assert not health.is_on_trial("c")
     health.alive("nobody")
     health.answered("d")
     assert health.silent("c", 0.0) is None

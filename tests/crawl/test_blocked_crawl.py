@@ -127,8 +127,8 @@ def test_a_black_hole_costs_five_requests_and_holds_up_nobody(tmp_path: Path) ->
     with local_server(respond) as server:
         done = crawl("site", url, "topic=qiaoqing", "start=" + ",".join(starts), *FAST,
                      "-s", "DOWNLOAD_TIMEOUT=2", folder=tmp_path, QIAO_DEMO=server.origin,
-                     QIAO_BLOCK_PAUSE_SECONDS="4", QIAO_FRONTIER_RETRY_SECONDS="0.1",
-                     QIAO_MAX_SECONDS="9")
+                     QIAO_BLOCK_PAUSE_SECONDS="0.5", QIAO_FRONTIER_RETRY_SECONDS="0.1",
+                     QIAO_FRONTIER_MAX_FAILURES="9")
         assert len(server.paths(DEAD)) <= 5, done.log
         assert len(server.paths(HOST)) == 20
     assert f"{DEAD} rests for" in done.log
@@ -178,3 +178,14 @@ def test_hosts_whose_turn_it_is_not_are_left_alone() -> None:
     hosts.park("b", FOREVER)
     assert (hosts.parked, hosts.spent, hosts.why_spent) == ({"a"}, {"b"}, "hosts_given_up")
     assert not hosts.is_free("b")
+
+
+def test_a_host_that_has_rested_is_asked_one_thing_at_a_time() -> None:
+    on_trial = {"a"}
+    hosts = HostUse(Fetches(2, 8, is_on_trial=on_trial.__contains__), Limits())
+    for host in ("a", "b"):
+        assert hosts.is_free(host)
+        hosts.begin(host)
+    assert [hosts.is_free(host) for host in ("a", "b")] == [False, True]
+    on_trial.clear()
+    assert hosts.is_free("a")

@@ -31,7 +31,7 @@ PACKAGES = ("qiaocrawl", "spiders", "pipelines", "middlewares")
 # Told apart from the tree's own name: what runs must be the code in the egg.
 BOT_NAME = "deployed-from-an-egg"
 SITE = "https://news.example.cn"
-WAIT_SECONDS = 120
+WAIT_SECONDS = 300
 
 TITLES = ("华侨华人社团联合总会举行换届典礼", "海外侨胞返乡投资座谈会召开", "华文学校迎来新学年")
 
