@@ -176,3 +176,13 @@ def test_a_long_tree_of_stories_without_crossings_ends() -> None:
         if site.read(f"/fake/0/{read}.html", Worth.STORY, links, read.to_bytes(2, "big")):
             break
     assert 100 < read <= 200
+
+
+def test_reprints_on_other_hosts_are_no_doubles() -> None:
+    traps = watch()
+    for n in range(40):
+        digest = text_digest(f"t{n}", b"body%d" % n)
+        for url in (f"{_A}/gn/2026/11-22/{n}.shtml", f"http://b.test/{n}.html"):
+            assert traps.learn(PageSeen(url, Worth.STORY, digest)) == []
+    assert traps.reason(f"{_A}/gn/2026/11-22/99.shtml") == ("", "")
+    assert traps.counts["doubles"] == 0
