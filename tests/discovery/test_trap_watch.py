@@ -132,6 +132,18 @@ def test_session_ids_are_cut_and_the_plain_addresses_are_not() -> None:
     assert site.traps.reason(f"{_A}/news/99.html?u=1")[0] == "barren"
 
 
+@pytest.mark.parametrize("plain_first", [True, False])
+def test_a_parameter_of_the_place_of_a_link_hides_no_stories(plain_first: bool) -> None:
+    site = Site(watch())
+    for n in range(100):
+        plain, placed = f"/show.asp?id={n}", f"/show.asp?c=2&id={n}"
+        # The newest stand on the home page too, without the parameter.
+        paths = [plain, placed] if n < 10 else [placed]
+        for path in paths if plain_first else reversed(paths):
+            site.read(path, Worth.STORY, [], text_digest(f"t{n}", b"body%d" % n))
+    assert site.traps.reason(f"{_A}/show.asp?c=2&id=999") == ("", "")
+
+
 def test_a_maze_at_the_root_is_cut_by_its_new_branches() -> None:
     site = Site(watch())
     seed = random.Random(5)
