@@ -59,6 +59,13 @@ def test_robots_txt_may_be_redirected(tmp_path: Path) -> None:
     assert sorted(server.paths()) == ["/", "/a", "/rules"]
 
 
+def test_robots_txt_that_leads_inside_refuses_no_page_for_good(tmp_path: Path) -> None:
+    away = Answer(status=302, headers={"Location": "http://10.0.0.7/login"})
+    server, url, _ = run(site(away, "/a"), tmp_path, "-s", "QIAO_FRONTIER_MAX_FAILURES=2")
+    assert server.paths() == []
+    assert outcomes(url)[f"http://{HOST}/"] == "unreachable"
+
+
 def test_crawl_delay_is_kept(tmp_path: Path) -> None:
     robots = text("User-agent: *\nCrawl-delay: 0.4\n")
     server, _, log = run(site(robots, "/a", "/b", "/c", "/d"), tmp_path)
