@@ -29,8 +29,8 @@ _SAME_PATH_DOUBLE = -4.0
 """The same story at one path with other parameters, on a page that leads to more of its group:
 they choose nothing."""
 _LEAF_DOUBLE = -0.2
-"""The same where the page leads to no more of its group: parameters that say where a link stands
-(``?id=5&c=2``) come with stories that only lists with them name."""
+"""A story told elsewhere on a page that leads to no more of its group: an article stands in two
+columns, or parameters say where a link stood (``?id=5&c=2``); its likes stand only here."""
 _GONE = -0.5
 # A story that is of no topic and of no date may be made up; so many of them are needed that
 # pages of a finite section have begun to lead to known ones by then.
@@ -143,14 +143,17 @@ def book(account: Account, page: Effects) -> None:
 
 def take_back(account: Account, *, same_path: bool) -> None:
     """A story of the group is told at a shorter address: what it paid in is drawn again."""
-    account.stories = max(0, account.stories - 1)
-    account.credit += _of_double(same_path=same_path, leads_on=account.trees > 0) - _STORY
+    leads_on = 2 * account.trees > account.fetched
+    account.credit += _of_double(same_path=same_path, leads_on=leads_on)
+    if leads_on:
+        account.stories = max(0, account.stories - 1)
+        account.credit -= _STORY
 
 
 def _of_double(*, same_path: bool, leads_on: bool) -> float:
-    if not same_path:
-        return _DOUBLE
-    return _SAME_PATH_DOUBLE if leads_on else _LEAF_DOUBLE
+    if not leads_on:
+        return _LEAF_DOUBLE
+    return _SAME_PATH_DOUBLE if same_path else _DOUBLE
 
 
 def _of_list(account: Account, page: Effects) -> float:

@@ -144,6 +144,16 @@ def test_a_parameter_of_the_place_of_a_link_hides_no_stories(plain_first: bool) 
     assert site.traps.reason(f"{_A}/show.asp?c=2&id=999") == ("", "")
 
 
+def test_articles_that_stand_in_two_columns_cut_neither() -> None:
+    site = Site(watch())
+    for folder, most in (("news", 30), ("top", 20), ("headlines", 20)):
+        for n in range(most):
+            digest = text_digest(f"t{n}", b"body%d" % n)
+            assert site.read(f"/{folder}/{n}.html", Worth.STORY, [], digest) == []
+    for folder in ("news", "top", "headlines"):
+        assert site.traps.reason(f"{_A}/{folder}/99.html") == ("", "")
+
+
 def test_a_maze_at_the_root_is_cut_by_its_new_branches() -> None:
     site = Site(watch())
     seed = random.Random(5)
