@@ -62,9 +62,13 @@ class RobotsMiddleware(RobotsTxtMiddleware):
 
     def process_request_2(self, rp: RobotParser | None, request: Request) -> None:
         """Judge by the fixed product token; an unreachable robots.txt forbids for now."""
-        netloc = urlparse_cached(request).netloc
+        parts = urlparse_cached(request)
+        netloc = parts.netloc
         error = self._unreachable.get(netloc)
-        if isinstance(error, AddressRefusedError | HostParkedError):
+        if isinstance(error, HostParkedError):
+            raise error
+        # One that redirects inside, as gateways that want a login do, says nothing of the pages.
+        if isinstance(error, AddressRefusedError) and error.host in ("", parts.hostname):
             raise error
         if error is not None:
             said = f"{type(error).__name__}: {error}"

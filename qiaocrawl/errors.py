@@ -97,7 +97,15 @@ class TrapError(QiaoError):
 
 
 class AddressRefusedError(QiaoError):
-    """A URL that leads to a private address nobody allowed."""
+    """A URL that leads to a private address nobody allowed.
+
+    Attributes:
+        host: whose address it is; "" where the URL itself is at fault.
+    """
+
+    def __init__(self, message: str, host: str = "") -> None:
+        super().__init__(message)
+        self.host = host
 
 
 class RenderError(QiaoError):

@@ -159,6 +159,8 @@ PLAYWRIGHT_LAUNCH_OPTIONS = {
              "--no-first-run", "--disable-component-update", "--disable-sync",
              "--disable-quic", "--dns-prefetch-disable",
              "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+             # The first name is the one that is known today, the second one was before.
+             "--webrtc-ip-handling-policy=disable_non_proxied_udp",
              "--force-webrtc-ip-handling-policy=disable_non_proxied_udp"],
 }
 # The browser sends its own headers; user agent and language of the request are its context's.

@@ -122,6 +122,12 @@ class WatchSpider(FrontierSpider):
             return FetchDecision(Outcome.NOT_MODIFIED, "HTTP 304 Not Modified")
         return super().judge(page)
 
+    async def record(self, lease: Lease, page: FetchedPage, decision: FetchDecision) -> None:
+        """A 304 that nothing asked for is no answer: nothing may be stored of that page."""
+        if decision.outcome is Outcome.NOT_MODIFIED and not self.request_headers(lease):
+            decision = FetchDecision(Outcome.RETRY, "HTTP 304, which was not asked for")
+        await super().record(lease, page, decision)
+
     def _arm_now_and_then(self) -> None:
         if time.time() - self._armed_at > _LOOK_SECONDS:
             self._armed_at = time.time()

@@ -63,7 +63,7 @@ def load_identities(file: str = "") -> dict[str, Identity]:
         else:
             text = files("qiaocrawl.access").joinpath("data/identities.toml").read_text("utf-8")
         tables = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"QIAO_IDENTITIES_FILE {where!r} cannot be read: {error}") from None
     found = {}
     for name, table in tables.items():

@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 _PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?|[0-9a-f:.]+")
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,20}")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _MOST_LINES = 100_000
 _LONGEST_PART = 255
@@ -70,6 +71,9 @@ def parse_proxy(text: str, environment: Mapping[str, str]) -> Proxy:
     scheme, _, rest = filled.rpartition("://")
     scheme = scheme.lower() or "http"
     if scheme not in _PORTS:
+        if not _SCHEME.fullmatch(scheme):
+            # Whatever stands there, such as USER:PASSWORD before the scheme, is not shown.
+            raise ValueError("must be http://[USER:PASSWORD@]HOST:PORT")
         raise ValueError(f"{scheme} proxies are not supported, http and https ones are")
     login, _, place = rest.rpartition("@")
     try:
@@ -125,7 +129,7 @@ def _lines(text: str) -> list[str]:
         try:
             return _json_lines(json.loads(bare))
         except (ValueError, RecursionError):
-            return ["not JSON://"]
+            return ["not.json://"]
     return [line.partition("#")[0].strip() for line in text.splitlines()]
 
 
@@ -134,7 +138,7 @@ def _json_lines(value: object) -> list[str]:
         if isinstance(value, dict) and key in value:
             value = value[key]
     if not isinstance(value, list):
-        return ["no list://"]
+        return ["no.list://"]
     return [_json_line(entry) if isinstance(entry, dict) else str(entry) for entry in value]
 
 

@@ -140,9 +140,10 @@ def _since(text: str) -> datetime | None:
         return datetime.now(UTC) - timedelta(hours=hours)
     try:
         when = datetime.fromisoformat(text.strip())
-    except ValueError:
+        # A moment near either end of the calendar has no name in UTC.
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
         raise ConfigError(f"--since must be as 2026-03-05, 12h or 7d, got {text!r}") from None
-    return when if when.tzinfo else when.replace(tzinfo=UTC)
 
 
 def _show(cells: Sequence[Cell]) -> None:

@@ -110,10 +110,12 @@ class Gate:
         if self._pages.permits(origin) or (for_service and self._services.permits(origin)):
             return
         if self._named.names(origin.host, origin.port):
-            raise AddressRefusedError(f"{origin} is not named for what is asked of it")
+            raise AddressRefusedError(
+                f"{origin} is not named for what is asked of it", origin.host
+            )
         if leads_inside(origin.host):
             raise AddressRefusedError(
-                f"{origin} is no public address; QIAO_ALLOW_ADDRESSES can name it"
+                f"{origin} is no public address; QIAO_ALLOW_ADDRESSES can name it", origin.host
             )
         if by_proxy and self._proxy_resolves:
             return
@@ -214,7 +216,9 @@ def _in_thread(lookup: Lookup, host: str) -> asyncio.Future[Sequence[str]]:
 def _refuse_inside(host: str, addresses: Sequence[str]) -> None:
     inside = [address for address in addresses if not is_public_address(address)]
     if inside:
-        raise AddressRefusedError(f"{host!r} resolves to {inside[0]}, which is no public address")
+        raise AddressRefusedError(
+            f"{host!r} resolves to {inside[0]}, which is no public address", host
+        )
 
 
 _gates: WeakKeyDictionary[Crawler, Gate] = WeakKeyDictionary()

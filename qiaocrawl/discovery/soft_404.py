@@ -62,11 +62,17 @@ def missing_page(host: str, analysis: PageAnalysis) -> MissingPage | None:
 
 
 def is_missing(analysis: PageAnalysis, known: MissingPage) -> bool:
-    """Whether a page shows what its host shows for pages that do not exist."""
+    """Whether a page shows what its host shows for pages that do not exist.
+
+    A list must show exactly that: where a home page stands in for what is missing, what all
+    pages repeat may be most of a list's text, and its links lead elsewhere.
+    """
     if not analysis.body_digest:
         return False
     if analysis.body_digest == known.digest:
         return True
+    if analysis.outcome is Outcome.LIST:
+        return False
     near = (analysis.body_simhash ^ known.simhash).bit_count() <= _NEAR_BITS
     alike = bool(known.simhash and analysis.body_simhash) and near
     return alike and analysis.page_title == known.title

@@ -15,9 +15,12 @@ _NUMBER_REPEATS = 5
 _LONG_UNIT = 3
 """Folders that together come twice in a row: /a/b/c/a/b/c, as relative links make **(ours)**."""
 _SAME_PARAMETERS = 3
-# Year and month with a mark between them: without one it is the number of an article.
+# Year and month with a mark between them, at the beginning of a part: elsewhere, without a mark,
+# or with a number that is no month of two digits or no folder, it is the number of a thread or an
+# article and its page (/thread-2088-1-1.html, /a/2050_2.html, /show/1950/2.html).
 _CALENDAR = re.compile(
-    r"(?:^|\D)((?:19|20|21)\d\d)(?:[-/_.](?:0?[1-9]|1[0-2])(?=\D|$)|年)"
+    r"(?:^|[/=&])((?:19|20|21)\d\d)(?:[-.](?:0[1-9]|1[0-2])(?!\d)"
+    r"|/(?:0[1-9]|1[0-2])(?!\d)|/[1-9](?=/))|(?:^|\D)((?:19|20|21)\d\d)年"
 )
 _CALENDAR_QUERY = re.compile(r"(?:^|[?&_])(?:y|yr|year|nian)=(\d{4})(?=&|$)", re.IGNORECASE)
 EARLIEST_YEAR = 1990
@@ -85,4 +88,7 @@ def _is_no_date(path: str, query: str, latest_year: int) -> bool:
     """Whether a calendar's month stands in the address that no news page can be of."""
     found = _CALENDAR.search(path) or (_CALENDAR_QUERY.search(query) if query else None)
     found = found or (_CALENDAR.search(query) if query else None)
-    return found is not None and not EARLIEST_YEAR <= int(found[1]) <= latest_year
+    if found is None:
+        return False
+    year = next(number for number in found.groups() if number)
+    return not EARLIEST_YEAR <= int(year) <= latest_year

@@ -26,7 +26,11 @@ _LEADS_NOWHERE = -1.0
 _UNKNOWN = -0.1
 _DOUBLE = -1.0
 _SAME_PATH_DOUBLE = -4.0
-"""The same story at one path with other parameters: they choose nothing."""
+"""The same story at one path with other parameters, on a page that leads to more of its group:
+they choose nothing."""
+_LEAF_DOUBLE = -0.2
+"""A story told elsewhere on a page that leads to no more of its group: an article stands in two
+columns, or parameters say where a link stood (``?id=5&c=2``); its likes stand only here."""
 _GONE = -0.5
 # A story that is of no topic and of no date may be made up; so many of them are needed that
 # pages of a finite section have begun to lead to known ones by then.
@@ -119,7 +123,7 @@ def book(account: Account, page: Effects) -> None:
     account.fetched += 1
     account.trees += is_tree
     if page.is_double:
-        change = _SAME_PATH_DOUBLE if page.same_path else _DOUBLE
+        change = _of_double(same_path=page.same_path, leads_on=page.inside_new > 0)
     elif page.worth is Worth.STORY:
         account.stories += 1
         endless = account.fetched > _LONG and account.trees > _TREE_OF_LONG * account.fetched
@@ -139,8 +143,17 @@ def book(account: Account, page: Effects) -> None:
 
 def take_back(account: Account, *, same_path: bool) -> None:
     """A story of the group is told at a shorter address: what it paid in is drawn again."""
-    account.stories = max(0, account.stories - 1)
-    account.credit += (_SAME_PATH_DOUBLE if same_path else _DOUBLE) - _STORY
+    leads_on = 2 * account.trees > account.fetched
+    account.credit += _of_double(same_path=same_path, leads_on=leads_on)
+    if leads_on:
+        account.stories = max(0, account.stories - 1)
+        account.credit -= _STORY
+
+
+def _of_double(*, same_path: bool, leads_on: bool) -> float:
+    if not leads_on:
+        return _LEAF_DOUBLE
+    return _SAME_PATH_DOUBLE if same_path else _DOUBLE
 
 
 def _of_list(account: Account, page: Effects) -> float:

@@ -35,7 +35,7 @@ class PageSeen:
     Attributes:
         url: canonical.
         worth: what it is.
-        digest: of title and text; b"" where it tells none.
+        digest: of title and text; b"" where it tells none. Compared within its host.
         links: canonical URLs on the sites of the crawl that it leads to.
         fresh: those of them that were seen for the first time.
     """
@@ -76,7 +76,7 @@ class TrapWatch:
         self._learns = learns
         self._lock = threading.Lock()
         self._accounts: dict[str, Account] = {}
-        self._first: dict[bytes, str] = {}
+        self._first: dict[tuple[str, bytes], str] = {}
         self._changed: set[str] = set()
         self.counts: Counter[str] = Counter()
         """Groups ``cut``, ``doubles`` found, and waiting URLs that were ``closed``."""
@@ -140,12 +140,17 @@ class TrapWatch:
             return cut
 
     def _told_before(self, page: PageSeen) -> tuple[str, bool]:
-        """Which other address tells the same, "" for none; whether this one is the double."""
+        """Which other address of the host tells the same, "" for none; whether this one is the
+        double.
+
+        What two hosts tell is a reprint: neither leads to it without end.
+        """
         if not page.digest:
             return "", False
-        known = self._first.get(page.digest)
+        told = canonical_host(page.url), page.digest
+        known = self._first.get(told)
         if known is None:
-            self._first[page.digest] = page.url
+            self._first[told] = page.url
             if len(self._first) > MAX_DIGESTS:
                 del self._first[next(iter(self._first))]
             return "", False
@@ -154,7 +159,7 @@ class TrapWatch:
         self.counts["doubles"] += 1
         if len(page.url) >= len(known) or url_forms(known)[0] == url_forms(page.url)[0]:
             return known, True
-        self._first[page.digest] = page.url
+        self._first[told] = page.url
         return known, False
 
     def _blame(self, url: str, better: str) -> list[str]:

@@ -25,6 +25,11 @@ _HEAD = struct.Struct("<8sHI")
 _PRIOR_PAGES, _PRIOR_RATE = 20.0, 0.05
 _WORD_SQUARES = 1e-2
 _MAX_BYTES = 64 * 1024 * 1024
+_UNREADABLE = (
+    ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error, MemoryError,
+    # What zipfile says of methods, versions and passwords it does not know.
+    NotImplementedError, RuntimeError,
+)
 
 
 def untrained() -> Learnt:
@@ -118,5 +123,5 @@ def _arrays(data: bytes) -> dict[str, np.ndarray]:
     try:
         with np.load(io.BytesIO(rest), allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except _UNREADABLE as error:
         raise ModelError(f"model of the adaptive order: cannot be read: {error}") from error

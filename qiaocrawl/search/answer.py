@@ -24,6 +24,8 @@ _BLOCKED_STATUSES = (403, 429)
 _NUMBER = re.compile(r"(\d{1,15}(?:[,，]\d{3})*(?:\.\d{1,6}(?!\d))?)\s{0,3}([万萬亿億]?)")
 _UNITS = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 _MAX_TOTAL_CHARS = 300
+_MOST_TOTAL = 10**15
+"""No engine has so many pages; more is a joke that no column of a database holds **(ours)**."""
 
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 
@@ -157,13 +159,17 @@ def _hit(
 
 
 def _total(text: str, at_least: int) -> int | None:
-    """The largest number in *text* ("约 48,300 个结果"); None for less than there are hits."""
+    """The largest number in *text* ("约 48,300 个结果"); None for less than there are hits.
+
+    None also for more than 10^15.
+    """
     numbers = []
     for digits, unit in _NUMBER.findall(text[:_MAX_TOTAL_CHARS]):
         whole = float(digits.replace(",", "").replace("，", "")) * _UNITS.get(unit, 1)
         numbers.append(int(whole))
     # 0 is how an interface says that it does not know.
-    return max(numbers) if numbers and max(numbers) >= max(at_least, 1) else None
+    told = max(numbers, default=0)
+    return told if max(at_least, 1) <= told <= _MOST_TOTAL else None
 
 
 def _terms(query: Query) -> tuple[str, ...]:

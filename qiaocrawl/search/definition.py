@@ -84,7 +84,7 @@ def _load_file(file: Traversable) -> tuple[EngineDefinition | None, list[str]]:
     try:
         # utf-8-sig: editors on Windows put a byte order mark in front.
         table = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         return None, [f"{file.name}: cannot be read as TOML in UTF-8: {error}"]
     definition, faults = read_definition(table, file.name)
     return definition, [f"{file.name}: {fault}" for fault in faults]

@@ -28,6 +28,8 @@ _SUFFIXES = tldextract.TLDExtract(
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[^\x00-\x20\x7f;]*(?: [^\x00-\x20\x7f;]+)*")
 _HTTP_ONLY = "#HttpOnly_"
+_LATEST = 253_402_300_799.0
+"""The end of the year 9999, in epoch seconds: no later one can be a cookie's end."""
 _SAFE_PREFIXES = ("__Secure-", "__Host-")
 
 
@@ -180,7 +182,7 @@ def _from_netscape(text: str) -> list[StoredCookie]:
             continue
         domain, subdomains, path, secure, expires, name, value = fields
         bare = domain.strip().lstrip(".").lower()
-        when = float(expires) if expires.strip().isdigit() else 0.0
+        when = min(float(expires), _LATEST) if expires.strip().isdecimal() else 0.0
         found.append(StoredCookie(
             name, value.strip(), f".{bare}" if subdomains == "TRUE" else bare, path or "/",
             when or None, secure == "TRUE", http_only,
@@ -207,7 +209,9 @@ def from_browser(item: object) -> StoredCookie | None:
     if not isinstance(name, str) or not isinstance(value, str) or not isinstance(domain, str):
         return None
     expires = item.get("expirationDate", item.get("expires"))
-    lasting = float(expires) if isinstance(expires, int | float) and expires > 0 else None
+    lasting = None
+    if isinstance(expires, int | float) and expires > 0:
+        lasting = float(min(expires, _LATEST))
     host = domain.lower()
     if item.get("hostOnly") is False and not host.startswith("."):
         host = f".{host}"

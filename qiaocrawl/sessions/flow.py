@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
-from urllib.parse import urljoin
 
 from qiaocrawl.errors import LoginError
 from qiaocrawl.sessions.accounts import Credentials
@@ -26,7 +25,7 @@ from qiaocrawl.sessions.forms import (
     onward_submission,
 )
 from qiaocrawl.sessions.matching import SeenPage, is_login_form, matching_sign
-from qiaocrawl.sessions.origins import is_same_origin, origin_of
+from qiaocrawl.sessions.origins import is_same_origin, joined, origin_of
 from qiaocrawl.sessions.recipe import FormLogin, Recipe
 
 _KEEPS_BODY = frozenset({307, 308})
@@ -188,7 +187,7 @@ def _next_step(answer: LoginAnswer) -> LoginStep | None:
 def _refresh_target(seen: SeenPage) -> str:
     # Not the page's own reading of it: that drops session ids, and tickets may look like them.
     match = _REFRESH.match(seen.page.meta.get("refresh", ""))
-    target = urljoin(seen.page.base_url, match[1].strip()) if match else ""
+    target = joined(seen.page.base_url, match[1]) if match else ""
     return "" if target == seen.url else target
 
 

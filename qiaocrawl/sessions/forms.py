@@ -6,13 +6,14 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlencode, urljoin
+from urllib.parse import urlencode
 
 from selectolax.lexbor import LexborNode
 
 from qiaocrawl.errors import LoginError
 from qiaocrawl.page import Page
 from qiaocrawl.sessions.accounts import Credentials
+from qiaocrawl.sessions.origins import joined
 from qiaocrawl.sessions.recipe import FormLogin
 
 _NOT_SENT = frozenset(("submit", "button", "image", "reset", "file"))
@@ -60,7 +61,7 @@ def form_submission(page: Page, form: FormLogin, secret: Credentials) -> Submiss
     values += [*form.fields.items(), (user, secret.user), (password, secret.password)]
     _refuse_captcha(node, form.fields)
     action = (node.attributes.get("action") or "").strip()
-    url = form.submit or urljoin(page.base_url, action) if action or form.submit else page.url
+    url = form.submit or (joined(page.base_url, action) if action else page.url)
     encoded = urlencode(values, encoding=page.charset or "utf-8", errors="xmlcharrefreplace")
     return Submission(url, FORM_TYPE, encoded.encode("ascii"))
 
@@ -74,7 +75,7 @@ def onward_submission(page: Page) -> Submission | None:
     for node in page.tree.css("form[action]") if scripted else ():
         types = {(one.attributes.get("type") or "").lower() for one in node.css("input")}
         if types and types <= {"hidden", "submit"}:
-            url = urljoin(page.base_url, (node.attributes.get("action") or "").strip())
+            url = joined(page.base_url, node.attributes.get("action") or "")
             body = urlencode(list(_fields(node)), encoding=page.charset or "utf-8",
                              errors="xmlcharrefreplace")  # fmt: skip
             return Submission(url, FORM_TYPE, body.encode("ascii"))

@@ -6,13 +6,12 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
-from urllib.parse import urljoin
 
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.kind import judge
 from qiaocrawl.page import Page, parse_page
-from qiaocrawl.sessions.origins import origin_of
+from qiaocrawl.sessions.origins import joined, origin_of
 from qiaocrawl.sessions.recipe import Recipe, Signs
 from qiaocrawl.text import decode_page
 
@@ -41,10 +40,7 @@ class SeenPage:
         """From header fields (names in lower case)."""
         found = dict(reversed(list(headers)))
         location = found.get("location", "") if 300 <= status < 400 else ""
-        try:
-            target = urljoin(url, location) if location else ""
-        except ValueError:
-            target = ""
+        target = joined(url, location) if location else ""
         return cls(url, status, body, found.get("content-type", ""), target, cookies)
 
     @cached_property

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
+# A backslash is a slash to browsers and to Scrapy, and a character of a user's name to urlsplit:
+# https://evil.cn\@good.cn/ would be judged as good.cn and sent to evil.cn.
+_AMBIGUOUS = re.compile(r"[\\\x00-\x20\x7f]")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -26,14 +30,17 @@ class Origin(NamedTuple):
 
 
 def origin_of(url: str) -> Origin | None:
-    """The origin of an http or https *url*; None for anything else."""
+    """The origin of an http or https *url*; None for anything else.
+
+    None also for what others might send elsewhere than it is judged by here.
+    """
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
         return None
     scheme, host = parts.scheme.lower(), (parts.hostname or "").lower()
-    if scheme not in _DEFAULT_PORTS or not host:
+    if scheme not in _DEFAULT_PORTS or not host or _AMBIGUOUS.search(parts.netloc):
         return None
     return Origin(scheme, host, port or _DEFAULT_PORTS[scheme])
 
@@ -42,3 +49,11 @@ def is_same_origin(one: str, other: str) -> bool:
     """Whether both URLs are of one origin; False when either has none."""
     origin = origin_of(one)
     return origin is not None and origin == origin_of(other)
+
+
+def joined(base: str, written: str) -> str:
+    """The address *written* on a page at *base*; "" where it is none."""
+    try:
+        return urljoin(base, written.strip())
+    except ValueError:
+        return ""

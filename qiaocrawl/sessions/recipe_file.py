@@ -53,7 +53,7 @@ def load_recipes(extra_dir: str | None = None) -> dict[str, Recipe]:
         try:
             # utf-8-sig: editors on Windows put a byte order mark in front.
             table = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             faults.append(f"{file.name}: cannot be read as TOML in UTF-8: {error}")
             continue
         recipe, file_faults = read_recipe(table, file.name)

@@ -15,8 +15,11 @@ def growing_file(target: Path) -> Iterator[Path]:
     """A path to write to; it becomes *target* when the block ends without an error.
 
     Raises:
-        StorageError: the file cannot be written.
+        StorageError: the file cannot be written, or *target* is a device or the like, in whose
+            place no file may be put.
     """
+    if target.exists() and not target.is_file():
+        raise StorageError(f"cannot write {str(target)!r}: it is there and no file")
     part = target.with_name(target.name + ".part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

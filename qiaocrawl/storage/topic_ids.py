@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 from qiaocrawl.errors import StorageError
 from qiaocrawl.storage.memory import Memory
 from qiaocrawl.storage.statement import Statement
+from qiaocrawl.storage.values import clean_text
 
 _BY_NAME = Statement("SELECT id FROM topic WHERE name = :name")
 
@@ -15,7 +16,8 @@ def find_topic_id(c: Connection, name: str) -> int | None:
     """The row id of topic *name*; None when it was never imported."""
     known = Memory.of(c).topic_ids
     if name not in known:
-        row = _BY_NAME.run(c, {"name": name}).fetchone()
+        # An argument may hold bytes that are no UTF-8; no driver takes those.
+        row = _BY_NAME.run(c, {"name": clean_text(name, len(name))}).fetchone()
         if row is None:
             return None
         known[name] = row[0]

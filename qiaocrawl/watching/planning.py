@@ -20,6 +20,8 @@ FIRST_WAIT_HOURS = 4.0
 _PAGES_SHARE = 0.25
 """Of the daily budget, at least, for pages that lead to articles **(ours)**."""
 _MOST_DOUBLINGS = 6
+_LONGEST_OF_ALL = 6
+"""No wait takes so many times the longest: what is due later was planned by a wrong clock."""
 _GROUPS = tuple(GROUP_WEIGHTS)
 
 
@@ -41,6 +43,14 @@ class Plan:
 
     pages: tuple[WatchedPage, ...]
     weeks: Mapping[str, Floats]
+
+
+def righted(page: WatchedPage, now: float, settings: WatchSettings) -> WatchedPage:
+    """*page*, due at once where a clock that was ahead has planned it; else as it is."""
+    longest = _LONGEST_OF_ALL * settings.longest_hours * _HOUR
+    if (page.last_at or 0.0) <= now and page.next_at <= now + longest:
+        return page
+    return replace(page, last_at=None if page.last_at is None else now - longest, next_at=now)
 
 
 def plan_pages(
@@ -108,6 +118,9 @@ def after_visit(
         week: of its host, from the last plan; None = every hour alike.
     """
     shape = np.ones(WEEK_HOURS) if week is None else week
+    if page.last_at is not None and page.last_at > seen.at:
+        # The clock was ahead: how long it took to bring what is new is not known.
+        page = replace(page, last_at=None)
     schedule = _schedule([page], [page.host], shape[None, :], settings, 1.0)
     first = page.last_at is None
     changed = seen.changed and not first
@@ -126,7 +139,7 @@ def after_visit(
 
 def after_failure(page: WatchedPage, at: float, settings: WatchSettings) -> WatchedPage:
     """*page* after a visit that brought none: each in a row doubles the wait."""
-    failed = replace(page, last_at=page.last_at or at, failures=page.failures + 1)
+    failed = replace(page, last_at=min(page.last_at or at, at), failures=page.failures + 1)
     wait = max(failed.wait_hours or FIRST_WAIT_HOURS, settings.shortest_hours)
     hours = min(wait * 2.0 ** min(failed.failures, _MOST_DOUBLINGS), 4 * settings.longest_hours)
     return replace(failed, next_at=at + hours * _HOUR)

@@ -32,7 +32,7 @@ from qiaocrawl.watching.links import (
     PAGE_SCORE,
     WATCH,
 )
-from qiaocrawl.watching.planning import plan_pages
+from qiaocrawl.watching.planning import plan_pages, righted
 from qiaocrawl.watching.settings import GROUP_WEIGHTS, WatchSettings
 
 Floats = NDArray[np.float64]
@@ -106,7 +106,8 @@ class WatchRound:
     def _planned(self, c: Connection, now: float) -> list[WatchedPage]:
         pages = watched.watched_pages(c, self.topic)
         needed = watch_counts.articles_a_day(c, self.topic, now)
-        plan = plan_pages(pages, watch_counts.hours_by_host(c), self.settings, needed)
+        known = [righted(page, now, self.settings) for page in pages]
+        plan = plan_pages(known, watch_counts.hours_by_host(c), self.settings, needed)
         self.weeks = plan.weeks
         changed = [new for old, new in zip(pages, plan.pages, strict=True) if new != old]
         watched.save_plan(c, self.topic, changed)

@@ -68,7 +68,7 @@ def test_names_of_identities_are_checked() -> None:
      ("[a]\nheders=[]", "must be a table of headers"),
      ("[rotate]\nheaders=[['User-Agent','x']]", "another meaning"),
      ("[a]\nheaders=[['User-Agent','x']]\nsecure_only=['User-Agent']", "over http too"),
-     ("", "no identity"), ("[", "cannot be read")],
+     ("", "no identity"), ("[", "cannot be read"), ("a = " + "[" * 20_000, "cannot be read")],
 )  # fmt: skip
 def test_an_identity_that_is_not_whole_is_refused(tmp_path: Path, text: str, said: str) -> None:
     file = tmp_path / "own.toml"

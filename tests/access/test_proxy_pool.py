@@ -34,6 +34,8 @@ def test_a_proxy_shows_everything_but_its_password() -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [("socks5://u:secret@p.test:1080", "socks5 proxies are not supported"),
+     ("u:secret@http://p.test:80", "must be http"),
+     ("http://u:secret://x@p.test:80", "must be http"),
      ("http://u:secret@p.test:x", "must be http"), ("http://u:secret@p.test:80/x", "must be http"),
      ("http://u:${NONE}@p.test:80", "environment variable NONE"), ("", "must be http"),
      (f"http://u:secret{'x' * 300}@p.test:80", "too long")],

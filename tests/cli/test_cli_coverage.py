@@ -91,6 +91,9 @@ def test_what_is_no_state_time_topic_or_file_is_named(run: Run, url: str, tmp_pa
     for arguments, said in (
         (("qiaoqing", "--state", "lost"), "--state must be one of not_asked, hit, empty"),
         (("qiaoqing", "--since", "gestern"), "--since must be as 2026-03-05, 12h or 7d"),
+        (("qiaoqing", "--since", "0001-01-01T00:00:00+14:00"), "--since must be as"),
+        (("a\udcff",), "is not in the database (imported: qiaoqing)"),
+        (("qiaoqing", "--csv", "/dev/null"), "it is there and no file"),
         (("none",), "topic 'none' is not in the database (imported: qiaoqing)"),
         (("qiaoqing", "--picture", str(tmp_path / "a.gif")), "--picture must end in .svg"),
         (("qiaoqing", "--csv", str(tmp_path / "no" / "a.csv")), "does not exist"),

@@ -44,6 +44,7 @@ def test_what_is_no_answer_no_address_and_no_topic_is_named(run: Run, tmp_path: 
         (("t", "http://a.test/", "maybe"), "yes or no (是 or 否), got 'maybe'"),
         (("t", "mailto:a@a.test", "yes"), "'mailto:a@a.test' is not the http(s) address"),
         (("t", "http://a.test/", "yes"), "topic 't' is not in the database"),
+        (("\udcff", "http://a.test/", "yes"), "is not in the database"),
     ):
         code, _, err = run("topic", "judge", *arguments, "--database", url)
         assert code == 1

@@ -20,10 +20,12 @@ from crawling import (
     outcomes,
     pack,
 )
+from qiaocrawl.storage.schema import State
 
 # Status of robots.txt, and whether the host is fetched then.
 STATUSES = {200: True, 204: True, 401: True, 403: True, 404: True, 410: True,
             429: False, 500: False, 503: False}  # fmt: skip
+WAITS = str(State.PENDING.value)
 LATER = (429, 503)
 DELAY, LONGEST_DELAY = 0.4, 0.5
 
@@ -46,6 +48,7 @@ SITES = {
     **{f"status{status}": site(text("", status), "/a") for status in STATUSES},
     "redirects": site(Answer(status=301, headers={"Location": "/rules"}), "/a", "/b")
     | {"/rules": text("User-agent: *\nDisallow: /b\n")},
+    "astray": site(Answer(status=302, headers={"Location": "http://10.0.0.7/login"}), "/a"),
     "slow": site(text(f"User-agent: *\nCrawl-delay: {DELAY}\n"), "/a", "/b", "/c", "/d"),
     "endless": site(text("User-agent: *\nCrawl-delay: 86400\n"), "/a"),
     **{f"later{status}": site(None, "/a", "/b", "/c") for status in LATER},
@@ -106,6 +109,7 @@ def test_what_hosts_ask_for_is_kept(tmp_path: Path) -> None:
     forbidden_paths_are_not_fetched(seen)
     the_status_of_robots_txt_says_whether_a_host_is_fetched(seen)
     robots_txt_may_be_redirected(seen)
+    a_robots_txt_that_leads_inside_refuses_no_page_for_good(seen)
     a_robots_txt_that_fails_once_does_not_lose_the_host(seen)
     crawl_delay_is_kept_and_an_endless_one_capped(seen)
     retry_after_is_kept_for_the_whole_host(seen)
@@ -126,6 +130,12 @@ def the_status_of_robots_txt_says_whether_a_host_is_fetched(seen: Seen) -> None:
 
 def robots_txt_may_be_redirected(seen: Seen) -> None:
     assert sorted(seen.paths("redirects")) == ["/", "/a", "/rules"]
+
+
+def a_robots_txt_that_leads_inside_refuses_no_page_for_good(seen: Seen) -> None:
+    assert seen.paths("astray") == []
+    # Its host is given up for this run, or has failed often enough before that.
+    assert seen.outcomes("astray")["/"] in (WAITS, "unreachable")
 
 
 def a_robots_txt_that_fails_once_does_not_lose_the_host(seen: Seen) -> None:

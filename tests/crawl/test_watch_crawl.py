@@ -197,3 +197,19 @@ def test_a_killed_round_loses_no_schedule_and_the_budget_holds(tmp_path: Path) -
 def spent(url: str) -> int:
     found = rows(url, "SELECT SUM(pages + articles + looks) FROM watch_day")
     return int(str(found[0][0]))
+
+
+def test_a_304_nobody_asked_for_is_no_answer(tmp_path: Path) -> None:
+    room = Newsroom({"/a1.html": story("侨胞回乡寻根")})
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack(HOST))
+
+    def respond(host: str, path: str) -> Answer | None:
+        return Answer(status=304) if path == "/a1.html" else room.respond(host, path)
+
+    with local_server(respond) as server:
+        room.server = server
+        round_of(url, tmp_path, server, QIAO_FRONTIER_MAX_FAILURES="2")
+        assert len(room.asked("/a1.html")) == 2
+        found = dict(rows(url, "SELECT url, outcome FROM url"))
+        assert found[f"http://{HOST}/a1.html"] == "unreachable"

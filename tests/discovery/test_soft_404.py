@@ -48,6 +48,16 @@ def test_fifty_hosts() -> None:
     assert missed <= 2
 
 
+def test_a_list_in_the_frame_of_a_home_page_is_there() -> None:
+    frame = words(random.Random(1), 900)
+    known = missing_page("a.test", analysis("侨联", f"{frame} 归侨座谈"))
+    assert known is not None
+    other = f"{frame} 校友回访"
+    assert is_missing(analysis("侨联", other), known)
+    assert not is_missing(analysis("侨联", other, Outcome.LIST), known)
+    assert is_missing(analysis("侨联", f"{frame} 归侨座谈", Outcome.LIST), known)
+
+
 def test_what_cannot_be_compared() -> None:
     assert missing_page("a.test", analysis("x", "")) is None
     known = missing_page("a.test", analysis("x", "走丢了" * 9))

@@ -25,7 +25,9 @@ LEGITIMATE = (
     "/news/news.html", "/a/2199/", "/zh-cn/news/2026-03/05/content_1.htm", "/p/1/1/1/1",
     "/forum/forum/1-1.html", "/archives/203005.html", "/id/190312.html", "/a/b/c/d/e/f/g/h",
     "/gb/2026/3/5/n1.htm", "/one/two/one", "/list_1_1_1.html", "/news?page=1&page=2",
-    "/xw/xw/2026/", "/n/2/1999/12/",
+    "/xw/xw/2026/", "/n/2/1999/12/", "/thread-2088-1-1.html", "/thread-1954-10-1.html",
+    "/a/2050_2.html", "/a/2050-2.html", "/show/1950/2.html", "/n/20260305/1954-1.html",
+    "/t.php?mod=viewthread&tid=1955-1", "/forum-2100-3.html",
 )  # fmt: skip
 
 
@@ -46,7 +48,8 @@ def test_paths_that_do_not(path: str) -> None:
      ("/?" + "&".join(f"a{n}=1" for n in range(21)), "too_many_parameters"),
      ("/?x=1&x=1&x=1", "parameters_repeat"), ("/rili/2031-05.html", "calendar"),
      ("/cal/1903/05/", "calendar"), ("/cal?year=2040&month=2", "calendar"),
-     ("/cal?d=2040-02", "calendar")],
+     ("/cal?d=2040-02", "calendar"), ("/rili/2031/5/12.html", "calendar"),
+     ("/rili/2031年5月/", "calendar"), ("/e/1950-12-01/", "calendar")],
 )
 def test_caps(path: str, word: str) -> None:
     assert static_trap("http://a.test" + path, _LIMITS) == word

@@ -132,6 +132,28 @@ def test_session_ids_are_cut_and_the_plain_addresses_are_not() -> None:
     assert site.traps.reason(f"{_A}/news/99.html?u=1")[0] == "barren"
 
 
+@pytest.mark.parametrize("plain_first", [True, False])
+def test_a_parameter_of_the_place_of_a_link_hides_no_stories(plain_first: bool) -> None:
+    site = Site(watch())
+    for n in range(100):
+        plain, placed = f"/show.asp?id={n}", f"/show.asp?c=2&id={n}"
+        # The newest stand on the home page too, without the parameter.
+        paths = [plain, placed] if n < 10 else [placed]
+        for path in paths if plain_first else reversed(paths):
+            site.read(path, Worth.STORY, [], text_digest(f"t{n}", b"body%d" % n))
+    assert site.traps.reason(f"{_A}/show.asp?c=2&id=999") == ("", "")
+
+
+def test_articles_that_stand_in_two_columns_cut_neither() -> None:
+    site = Site(watch())
+    for folder, most in (("news", 30), ("top", 20), ("headlines", 20)):
+        for n in range(most):
+            digest = text_digest(f"t{n}", b"body%d" % n)
+            assert site.read(f"/{folder}/{n}.html", Worth.STORY, [], digest) == []
+    for folder in ("news", "top", "headlines"):
+        assert site.traps.reason(f"{_A}/{folder}/99.html") == ("", "")
+
+
 def test_a_maze_at_the_root_is_cut_by_its_new_branches() -> None:
     site = Site(watch())
     seed = random.Random(5)
@@ -176,3 +198,13 @@ def test_a_long_tree_of_stories_without_crossings_ends() -> None:
         if site.read(f"/fake/0/{read}.html", Worth.STORY, links, read.to_bytes(2, "big")):
             break
     assert 100 < read <= 200
+
+
+def test_reprints_on_other_hosts_are_no_doubles() -> None:
+    traps = watch()
+    for n in range(40):
+        digest = text_digest(f"t{n}", b"body%d" % n)
+        for url in (f"{_A}/gn/2026/11-22/{n}.shtml", f"http://b.test/{n}.html"):
+            assert traps.learn(PageSeen(url, Worth.STORY, digest)) == []
+    assert traps.reason(f"{_A}/gn/2026/11-22/99.shtml") == ("", "")
+    assert traps.counts["doubles"] == 0

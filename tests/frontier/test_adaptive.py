@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import struct
+import zlib
 from collections.abc import Callable
 
 import numpy as np
@@ -188,11 +190,22 @@ def damaged(model: bytes) -> bytes:
     return model[:-7] + b"xxxxxxx"
 
 
+def packed_otherwise(model: bytes) -> bytes:
+    """A method no zip program knows, under a checksum that holds."""
+    rest = bytearray(model[14:])
+    at = rest.rindex(b"PK\x01\x02")
+    rest[at + 10] = rest[8] = 77
+    first = rest.index(b"PK\x01\x02")
+    rest[first + 10] = 77
+    return struct.pack("<8sHI", model[:8], 1, zlib.crc32(rest)) + bytes(rest)
+
+
 @pytest.mark.parametrize(
     "spoil",
     [lambda model: b"", lambda model: b"x" * 400, lambda model: model[:100], damaged,
+     packed_otherwise,
      lambda model: model[:8] + b"\x09\x00" + model[10:]],
-    ids=["empty", "foreign", "cut", "damaged", "other format"],
+    ids=["empty", "foreign", "cut", "damaged", "packed otherwise", "other format"],
 )
 def test_a_spoilt_model_is_refused_and_changes_nothing(spoil: Callable[[bytes], bytes]) -> None:
     strategy = Adaptive(TOPIC)

@@ -126,12 +126,13 @@ def test_all_faults_of_all_files_come_at_once(tmp_path: Path) -> None:
     _write(tmp_path, "mini.toml", MINIMAL.replace("scraped", "x").replace('"html"', '"y"'))
     _write(tmp_path, "broken.toml", "name = ")
     (tmp_path / "bytes.toml").write_bytes('name = "侨"'.encode("gb18030"))
+    _write(tmp_path, "deep.toml", "a = " + "[" * 20_000)
     with pytest.raises(ConfigError) as caught:
         load_definitions(str(tmp_path))
     lines = str(caught.value).splitlines()
-    assert len(lines) == 5
+    assert len(lines) == 6
     assert sum("mini.toml: " in line for line in lines) == 2
-    assert sum("cannot be read as TOML in UTF-8" in line for line in lines) == 2
+    assert sum("cannot be read as TOML in UTF-8" in line for line in lines) == 3
 
 
 def test_site_restriction_in_query_and_parameters() -> None:

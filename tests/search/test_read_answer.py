@@ -265,6 +265,13 @@ def test_total(said: str, total: int | None) -> None:
     assert _ask(body).total is None
 
 
+@pytest.mark.parametrize("said", ["999," * 20 + "999亿", "9" * 15 + "万"])
+def test_a_total_no_database_holds_is_none(said: str) -> None:
+    engine = replace(MINI, total=("b.count",))
+    body = _page(HIT, extra=f"<b class=count>{said}</b>")
+    assert _ask(body, engine=engine).total is None
+
+
 def test_a_total_smaller_than_the_hits_is_none() -> None:
     engine = replace(MINI, total=("b",))
     body = _page(HIT, ("https://a.test/2", "侨胞又"), extra="<b>1 条</b>")

@@ -143,6 +143,12 @@ DO = "POST https://www.a.test/do"
         ({f"GET {PAGE}": (302, {"location": PAGE}, "")}, "more than 12 redirects", False),
         ({f"GET {PAGE}": (200, {}, FORM.replace("/do", "https://evil.test/do"))}, "ALERT", True),
         ({f"GET {PAGE}": (200, {}, FORM.replace("/do", "http://www.a.test/do"))}, "ALERT", True),
+        # Scrapy and browsers would send these to evil.test.
+        ({f"GET {PAGE}": (200, {}, FORM.replace("/do", "https://evil.test\\@www.a.test/do"))},
+         "ALERT", True),
+        ({**GET_PAGE, DO: (307, {"location": "https://evil.test\\@www.a.test/"}, "")},
+         "ALERT", True),
+        ({f"GET {PAGE}": (200, {}, FORM.replace("/do", "https://[www.a.test/do"))}, "ALERT", True),
         ({**GET_PAGE, DO: (307, {"location": "https://evil.test/"}, "")}, "ALERT", True),
         ({**GET_PAGE, DO: (308, {"location": "https://sub.www.a.test/"}, "")}, "ALERT", True),
         ({**GET_PAGE, DO: (307, {"location": "http://www.a.test/do"}, "")}, "ALERT", True),
@@ -157,6 +163,16 @@ def test_a_login_that_fails_says_why_and_sends_nothing_elsewhere(
     assert caught.value.is_final is final
     assert caught.value.is_alert is (said == "ALERT")
     assert "s3" not in str(caught.value)
+
+
+@pytest.mark.parametrize("led", [
+    '<meta http-equiv=refresh content="0;url=http://[">',
+    '<form method=post action="http://["><input type=hidden name=a></form>'
+    "<script>document.forms[0].submit()</script>",
+])  # fmt: skip
+def test_where_no_address_is_led_to_nothing_is_followed(led: str) -> None:
+    steps, _ = drive(recipe(), {**GET_PAGE, DO: (200, {}, led)})
+    assert len(steps) == 2
 
 
 def test_a_form_without_a_cookie_brought_no_session() -> None:

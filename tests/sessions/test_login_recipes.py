@@ -63,10 +63,12 @@ def test_a_fault_is_named_with_what_is_allowed(changes: dict[str, object], said:
 
 def test_all_faults_of_all_files_are_told_at_once(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text("name = [")
+    (tmp_path / "deep.toml").write_text("a = " + "[" * 20_000)
     (tmp_path / "b.toml").write_text('name = "b"\nway = "form"\nhosts = []\n')
     with pytest.raises(ConfigError) as caught:
         load_recipes(str(tmp_path))
     assert "a.toml: cannot be read as TOML" in str(caught.value)
+    assert "deep.toml: cannot be read as TOML" in str(caught.value)
     assert "b.toml: hosts: must name" in str(caught.value)
     assert "b.toml: form.page: must be given" in str(caught.value)
     with pytest.raises(ConfigError, match="QIAO_LOGINS_DIR must be a folder"):

@@ -56,6 +56,18 @@ def test_json_of_an_add_on_and_of_playwright() -> None:
     assert read_pasted("\ufeff" + json.dumps(state), RECIPE) == expected
 
 
+@pytest.mark.parametrize("ends", ["9" * 400, "1e400", "²"])
+def test_an_end_no_calendar_has(ends: str) -> None:
+    pasted = [f".weibo.com\tTRUE\t/\tFALSE\t{ends}\tSUB\t1"]
+    if ends != "²":
+        pasted.append(
+            f'[{{"name": "SUB", "value": "1", "domain": ".weibo.com", "expires": {ends}}}]'
+        )
+    for text in pasted:
+        (found,) = read_pasted(text, RECIPE)
+        assert found.expires is None or found.expires < 3e11
+
+
 @pytest.mark.parametrize("text", ["", "secretvalue", "{secretvalue", '{"a": "secretvalue"}',
                                   "[1]", "[" * 100_000, "a\tsecretvalue"])  # fmt: skip
 def test_what_holds_no_cookies_is_refused_and_not_shown(text: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
 from qiaocrawl.storage.watched import WatchedPage
-from qiaocrawl.watching.planning import Seen, after_failure, after_visit, plan_pages
+from qiaocrawl.watching.planning import Seen, after_failure, after_visit, plan_pages, righted
 from qiaocrawl.watching.settings import WatchSettings
 
 NOW = 1_790_000_000.0
@@ -45,6 +45,20 @@ def test_failures_double_the_wait_and_a_page_ends_them() -> None:
     assert max(waits) <= 4 * SETTINGS.longest_hours
     assert plan_pages([one], {}, SETTINGS, 0.0).pages[0].next_at == one.next_at
     assert after_visit(one, Seen(NOW + 60), None, SETTINGS).failures == 0
+
+
+def test_a_clock_that_was_ahead_does_not_end_watching() -> None:
+    later = NOW + 10 * 365 * 86_400
+    seen = after_visit(page(1, last_at=NOW), Seen(later, 3, True), None, SETTINGS)
+    failed = after_failure(page(2, last_at=NOW), later, SETTINGS)
+    for one in (seen, failed, page(3, last_at=later, next_at=NOW)):
+        planned = plan_pages([righted(one, NOW, SETTINGS)], {}, SETTINGS, 0.0).pages[0]
+        assert planned.next_at <= NOW
+        again = after_visit(one, Seen(NOW), None, SETTINGS)
+        assert (again.last_at, again.failures) == (NOW, 0)
+        assert NOW < again.next_at < NOW + 6 * 3600 * SETTINGS.longest_hours
+    good = page(4, last_at=NOW - 3600, next_at=NOW + 3600)
+    assert righted(good, NOW, SETTINGS) is good
 
 
 def test_options_that_contradict_each_other_are_errors() -> None:
