@@ -27,26 +27,31 @@ DatabaseUrl = Annotated[
 
 
 @contextmanager
-def opened_database(url: str) -> Iterator[Database]:
+def opened_database(url: str, *, may_make: bool = False) -> Iterator[Database]:
     """The database at *url*, or at QIAO_DATABASE_URL for ""; its errors become StorageError.
+
+    Args:
+        may_make: a SQLite file that is missing is made; else it is an error.
 
     Raises:
         ConfigError: a wrong URL.
         StorageError: the database cannot be opened, or a statement failed.
     """
     options = Options.from_environment({"QIAO_DATABASE_URL": url} if url else None)
-    with Database.open(options["QIAO_DATABASE_URL"]) as database:
+    with Database.open(options["QIAO_DATABASE_URL"], must_exist=not may_make) as database:
         try:
             yield database
         except SQLAlchemyError as error:
             cause = getattr(error, "orig", None) or error
             raise StorageError(f"database {database.shown_url}: {cause}") from error
+        except UnicodeEncodeError as error:
+            raise StorageError(f"{error.object!r} is no UTF-8 text and cannot be stored") from error
 
 
 @app.command()
 def upgrade(database: DatabaseUrl = "") -> None:
     """Bring the schema to this version; makes the tables of a new database."""
-    with opened_database(database) as opened:
+    with opened_database(database, may_make=True) as opened:
         opened.upgrade()
         _print(f"好 {opened.shown_url} has this version's schema")
 

@@ -29,9 +29,12 @@ def read_secret(prompt: str, *, env: str = "", stdin: bool = False, file: str = 
             readable by others.
     """
     if file == "-" or stdin:
-        found = sys.stdin.read(_MAX_CHARS)
-        found = found if file else found.rstrip("\r\n")
         source = "standard input"
+        try:
+            found = sys.stdin.read(_MAX_CHARS)
+        except UnicodeDecodeError:
+            raise ConfigError(f"{source} is no UTF-8 text") from None
+        found = found if file else found.rstrip("\r\n")
     elif env or file.startswith("env:"):
         name = env or file.removeprefix("env:")
         if name not in os.environ:

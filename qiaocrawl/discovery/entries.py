@@ -66,7 +66,7 @@ def moment_of(written: str) -> datetime | None:
     text = written.strip()
     if not text:
         return None
-    for read in (_w3c, parsedate_to_datetime, find_date):
+    for read in (_w3c, _rfc822, find_date):
         try:
             moment = read(text)
         except (ValueError, TypeError, IndexError, OverflowError):
@@ -75,6 +75,12 @@ def moment_of(written: str) -> datetime | None:
             aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=SHANGHAI)
             return _in_utc(aware)
     return None
+
+
+def _rfc822(text: str) -> datetime:
+    moment = parsedate_to_datetime(text)
+    # RFC 5322, 3.3: -0000 is the time in UTC, of a place that is not told.
+    return moment.replace(tzinfo=UTC) if text.endswith("-0000") else moment
 
 
 def _w3c(text: str) -> datetime:

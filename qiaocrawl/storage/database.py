@@ -22,13 +22,17 @@ class Database:
         self._crawl_lock: CrawlLock | None = None
 
     @classmethod
-    def open(cls, url: str) -> Self:
+    def open(cls, url: str, *, must_exist: bool = False) -> Self:
         """The database at *url*; a SQLite file and its folder are made when missing.
 
         Nothing is connected to yet.
 
+        Args:
+            must_exist: a SQLite file that is missing is an error.
+
         Raises:
-            StorageError: not a SQLite file or mysql+pymysql URL, or the file cannot be made.
+            StorageError: not a SQLite file or mysql+pymysql URL, or the file is missing or
+                cannot be made.
         """
         try:
             parsed = make_url(url)
@@ -39,8 +43,13 @@ class Database:
         if engine.dialect.name == "sqlite":
             path = sqlite_path(parsed)
             try:
+                if must_exist and not path.exists():
+                    raise StorageError(
+                        f"there is no database file {str(path)!r}; run `qiaocrawl db upgrade` or"
+                        " `qiaocrawl topic import TOPIC` first"
+                    )
                 create_private_file(path)
-            except OSError as error:
+            except (OSError, ValueError) as error:
                 raise StorageError(f"cannot open database file {str(path)!r}: {error}") from error
         return cls(engine)
 

@@ -23,6 +23,7 @@ def test_from_nothing_to_an_export(run: Run, url: str, tmp_path: Path) -> None:
     code, _, err = run("db", "stats", "--database", url)
     assert code == 1
     assert "run `qiaocrawl db upgrade`" in err
+    assert not (tmp_path / "new").exists()
     for arguments in (("upgrade",), ("check",), ("stats",), ("backup", str(tmp_path / "b.db")),
                       ("prune", "--older-than", "30", "--dry-run"),
                       ("prune", "--older-than", "30")):
@@ -44,6 +45,7 @@ def test_faults_are_one_line_and_exit_code_1(run: Run, url: str) -> None:
         database.upgrade()
     for arguments, word in (
         (("export", "--format", "pdf"), "'pdf'"),
+        (("proxies", "add", "http://h.test:1", "--user", "\udcff"), "UTF-8"),
         (("export", "--since", "gestern"), "--since 'gestern'"),
         (("export", "--topic", "none", "--out", "none.csv"), "'none'"),
         (("db", "backup", "/proc/none/b.db"), "/proc/none"),

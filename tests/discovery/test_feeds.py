@@ -80,7 +80,8 @@ def test_no_bytes_raise(body: bytes) -> None:
 @pytest.mark.parametrize(
     ("written", "meant"),
     [("2026", datetime(2025, 12, 31, 16, tzinfo=UTC)), ("2026-03-05T02:00Z", _AT),
-     ("Thu, 5 Mar 2026 02:00:00 GMT", _AT), ("2026-03-05 10:00:00", _AT), ("soon", None),
+     ("Thu, 5 Mar 2026 02:00:00 GMT", _AT), ("Thu, 5 Mar 2026 02:00:00 -0000", _AT),
+     ("2026-03-05 10:00:00", _AT), ("soon", None),
      ("", None), ("0001-01-01T00:00:00+08:00", None), ("2026年3月5日10时00分", _AT)],
 )
 def test_moments(written: str, meant: datetime | None) -> None:
