@@ -96,10 +96,14 @@ def coverage(**given: Any) -> None:
     if wanted.csv_file is not None:
         _write_csv(rows, wanted.csv_file)
     if wanted.picture is not None:
-        with growing_file(wanted.picture) as part:
-            picture = heat_map(cells, f"{wanted.topic} 检索覆盖 search coverage")
-            part.write_text(picture, "utf-8")
+        write_heat_map(cells, wanted.topic, wanted.picture)
         say_written(wanted.picture, f"{len(cells)} 格 cells")
+
+
+def write_heat_map(cells: Sequence[Cell], topic: str, file: Path) -> None:
+    """The picture of *cells*, as a file that is there whole or not at all."""
+    with growing_file(file) as part:
+        part.write_text(heat_map(cells, f"{topic} 检索覆盖 search coverage"), "utf-8")
 
 
 # The command takes the options of both; in one function they would be too many to read.

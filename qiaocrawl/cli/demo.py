@@ -17,6 +17,9 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from qiaocrawl.cli.coverage import write_heat_map
+from qiaocrawl.cli.coverage_cells import cells_of
+from qiaocrawl.cli.coverage_summary import summary_lines
 from qiaocrawl.cli.report import print_report
 from qiaocrawl.demo.engines import build_engines
 from qiaocrawl.demo.server import DemoServer
@@ -24,6 +27,7 @@ from qiaocrawl.demo.web import DemoWeb, build_web, demo_sites
 from qiaocrawl.errors import ConfigError, QiaoError
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database, summary
+from qiaocrawl.storage import coverage as stored
 from qiaocrawl.storage.topics import load_pack as stored_pack
 from qiaocrawl.storage.topics import save_pack
 from qiaocrawl.topic.folder import load_pack
@@ -109,14 +113,28 @@ def run_demo(folder: Path, console: Console) -> None:
     finally:
         server.stop()
     print_report(database, pack.name, console)
+    picture = folder / "coverage.svg"
+    _show_coverage(database, picture, console)
     database.close()
     shown = os.path.relpath(database_file)
-    console.print(f"\nDatabase 数据库: {shown}    logs 日志: {folder}/*.log")
+    console.print(f"\nDatabase 数据库: {shown}    logs 日志: {folder}/*.log    "
+                  f"coverage picture 覆盖图: {picture}")
     console.print(
         "Next 下一步:  "
         f"{own_command(sys.argv[0])} export --database sqlite:///{shown} --topic {pack.name} "
         "--only-relevant --out data/articles.xlsx"
     )
+
+
+def _show_coverage(database: Database, picture: Path, console: Console) -> None:
+    """What was searched, got and missed, in words and as a heat map."""
+    with database.engine.connect() as c:
+        rows = stored.ledger_rows(c, _TOPIC, stored.Chosen())
+        cells = cells_of(rows, stored.lost_answers(c, _TOPIC))
+    console.print("\n[bold]检索覆盖 Search coverage[/]")
+    for line in summary_lines(cells):
+        console.print(f"  {line}", markup=False, highlight=False)
+    write_heat_map(cells, _TOPIC, picture)
 
 
 def own_command(called: str) -> str:

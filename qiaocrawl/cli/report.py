@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
+from qiaocrawl.cli.output import folding_table
 from qiaocrawl.items import AnswerState, Outcome
 from qiaocrawl.storage import Database, summary
 
@@ -42,6 +44,7 @@ _OUTCOMES = {
     Outcome.POISON: "搁置 set aside",
     Outcome.SITEMAP: "站点地图 sitemaps",
     Outcome.FEED: "订阅源 feeds",
+    Outcome.NOT_MODIFIED: "未变 not modified",
     Outcome.TRAP: "陷阱，不采 left as traps",
     Outcome.PRUNED: "策略舍去 left out by the crawl order",
     "waiting": "待采 waiting",
@@ -104,23 +107,24 @@ def _print_sites(console: Console, lines: list[summary.SiteLine]) -> None:
     for column in table.columns[2:]:
         column.justify = "right"
     for line in lines:
-        table.add_row(line.host, line.name, str(line.relevant), str(line.articles))
+        table.add_row(line.host, escape(line.name), str(line.relevant), str(line.articles))
     console.print(table)
 
 
 def _print_groups(console: Console, total: int, groups: list[summary.GroupLine]) -> None:
     console.print(f"\n[bold]转载组 Reprint groups (on topic)[/]: {total}")
     for group in groups:
-        console.print(f"  ● {group.title}  [dim]{group.host}[/]", highlight=False)
+        console.print(f"  ● {escape(group.title)}  [dim]{group.host}[/]", highlight=False)
         for title, host in group.members[:4]:
-            console.print(f"      ↳ {title}  [dim]{host}[/]", highlight=False)
+            console.print(f"      ↳ {escape(title)}  [dim]{host}[/]", highlight=False)
         if len(group.members) > 4:
             console.print(f"      … {len(group.members) - 4} more 另有")
 
 
 def _print_articles(console: Console, lines: list[summary.ArticleLine]) -> None:
-    table = Table("分 score", "日期 date", "标题 title", "来源 source", "站点 site",
-                  title="部分切题文章 A few on-topic articles", title_justify="left")
+    table = folding_table("分 score", "日期 date", "标题 title", "来源 source", "站点 site")
+    table.title, table.title_justify = "部分切题文章 A few on-topic articles", "left"
     for line in lines:
-        table.add_row(f"{line.score:.2f}", line.published, line.title, line.source, line.host)
+        cells = (line.published, line.title, line.source, line.host)
+        table.add_row(f"{line.score:.2f}", *map(escape, cells))
     console.print(table)

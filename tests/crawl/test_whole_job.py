@@ -57,8 +57,10 @@ def test_the_demo_end_to_end(operator: Operator, tmp_path: Path) -> None:
 
     said = operator.said("demo", "--folder", str(tmp_path))
     for part in ("Queries by answer", "被屏蔽 blocked", "死链 dead", "需要渲染 needs rendering",
-                 "Articles by site", "Reprint groups", "A few on-topic articles", "Database"):
+                 "Articles by site", "Reprint groups", "A few on-topic articles",
+                 "Search coverage", "Database"):
         assert part in said
+    assert (tmp_path / "coverage.svg").read_text("utf-8").startswith("<")
     url = f"sqlite:///{tmp_path / 'demo.db'}"
     with Database.open(url) as database:
         found = score(smaller_web(), stored_articles(database))
