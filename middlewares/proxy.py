@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from scrapy import signals
 from scrapy.core.downloader.handlers.http11 import TunnelError
@@ -25,6 +26,7 @@ from qiaocrawl.crawl.gate import gate_of
 from qiaocrawl.crawl.proxy_source import DOWNLOAD_ERRORS
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError, ProxiesRestError, ProxyError
+from qiaocrawl.guard import leads_inside
 
 if TYPE_CHECKING:
     from typing import Self
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from qiaocrawl.access.proxies import Proxy
 
 _PROXY_AUTHENTICATION_REQUIRED = 407
+_REDIRECTS = (301, 302, 303, 307, 308)
 _LONGEST_WAIT_SECONDS = 10.0
 _REFUSES_US = ("'status': 401", "'status': 407")
 
@@ -108,11 +111,19 @@ class ProxyMiddleware:
             request.meta["cookiejar"] = jar
 
     def process_response(self, request: Request, response: Response) -> Response | Request:
-        """A proxy that asks who we are is of no use; the answer is not the site's."""
+        """A proxy that asks who we are is of no use; the answer is not the site's.
+
+        Nor is one that sends us to a private address, as gateways do that want a login.
+        """
         proxy = self._used(request)
-        if proxy is None or response.status != _PROXY_AUTHENTICATION_REQUIRED:
+        if proxy is None:
             return response
-        return self._failed(request, proxy, sure=True, why="asks for a login")
+        if response.status == _PROXY_AUTHENTICATION_REQUIRED:
+            return self._failed(request, proxy, sure=True, why="asks for a login")
+        if _sends_inside(response):
+            # It may be the site after all, so this speaks against the two together only.
+            return self._failed(request, proxy, sure=False, why="leads to a private address")
+        return response
 
     def process_exception(self, request: Request, exception: Exception) -> Request | None:
         """No answer: another proxy is tried, then the URL goes back to the frontier.
@@ -184,6 +195,18 @@ class ProxyMiddleware:
     def _release(self, request: Request) -> None:
         if request.meta.pop("access_proxy_in_use", False):
             self._desk.pool.release(request.meta["access_proxy"])
+
+
+def _sends_inside(response: Response) -> bool:
+    """Whether *response* is a redirect to what stands inside by its mere name."""
+    location = (response.headers.get(b"Location") or b"").decode("latin-1")
+    if not location or response.status not in _REDIRECTS:
+        return False
+    try:
+        host = urlsplit(response.urljoin(location)).hostname
+    except ValueError:
+        return False
+    return host is not None and leads_inside(host)
 
 
 def _forget_old(request: Request) -> None:

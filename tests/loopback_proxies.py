@@ -28,11 +28,13 @@ class LoopbackProxy:
     Attributes:
         login: ``user:password`` it asks for; "" for none.
         status: what it answers instead of asking; 0 to ask.
+        location: where that answer leads.
     """
 
     origin: str
     login: str = ""
     status: int = 0
+    location: str = ""
     asked: list[Asked] = field(default_factory=list)
     port: int = 0
 
@@ -81,7 +83,9 @@ class LoopbackProxy:
             client.sendall(f"HTTP/1.1 407 No {told}\r\nContent-Length: 0\r\n\r\n".encode())
             return
         if self.status:
-            client.sendall(f"HTTP/1.1 {self.status} No\r\nContent-Length: 0\r\n\r\n".encode())
+            head = f"HTTP/1.1 {self.status} No\r\nContent-Length: 0\r\n"
+            head += f"Location: {self.location}\r\n" if self.location else ""
+            client.sendall(f"{head}\r\n".encode())
             return
         host, _, port = self.origin.rpartition(":")
         with closing(socket.create_connection((host, int(port)), 10)) as server:
@@ -115,9 +119,11 @@ def _pump(client: socket.socket, server: socket.socket) -> None:
 
 
 @contextmanager
-def loopback_proxy(origin: str, login: str = "", status: int = 0) -> Iterator[LoopbackProxy]:
+def loopback_proxy(
+    origin: str, login: str = "", status: int = 0, location: str = ""
+) -> Iterator[LoopbackProxy]:
     """A proxy that serves until the block ends."""
-    proxy = LoopbackProxy(origin, login, status)
+    proxy = LoopbackProxy(origin, login, status, location)
     with closing(socket.create_server(("127.0.0.1", 0))) as listener:
         proxy.port = listener.getsockname()[1]
         threading.Thread(target=proxy.serve, args=(listener,), daemon=True).start()

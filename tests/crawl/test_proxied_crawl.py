@@ -56,11 +56,15 @@ def test_everything_goes_through_the_pool_and_bad_proxies_are_left(tmp_path: Pat
     url = database(tmp_path)
     with local_server(site) as server, ExitStack() as stack:
         good = stack.enter_context(loopback_proxy(server.origin, f"one:{CANARY}"))
-        # One echoes what it is told as login, one only fails, one is not there.
+        # One echoes what it is told as login, one only fails, one is not there, one wants us to
+        # log in at an address of its own.
         other = stack.enter_context(loopback_proxy(server.origin, "two:other"))
         broken = stack.enter_context(loopback_proxy(server.origin, status=502))
-        lines = (good.url, f"http://two:{CANARY}-wrong@127.0.0.1:{other.port}", broken.url,
-                 f"http://x:{CANARY}@127.0.0.1:{dead_port()}")  # fmt: skip
+        gateway = stack.enter_context(
+            loopback_proxy(server.origin, status=302, location="http://10.0.0.7/login")
+        )
+        lines = (good.url, gateway.url, f"http://two:{CANARY}-wrong@127.0.0.1:{other.port}",
+                 broken.url, f"http://x:{CANARY}@127.0.0.1:{dead_port()}")  # fmt: skip
         done = crawl("site", url, "topic=qiaoqing", *FAST, folder=tmp_path, **QUICK,
                      QIAO_BLOCK_RETRIES="5", QIAO_PROXY_POOL=pool_file(tmp_path, *lines))
         assert done.returncode == 0, done.log
