@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from scrapy.exceptions import DropItem
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
+    from sqlalchemy import Connection
+
+    from qiaocrawl.crawl.spider import FrontierSpider
 
 
 class LeaseLost(DropItem):
@@ -38,10 +41,15 @@ class EvidencePipeline:
         if item.lease.stored:
             self._crawler.stats.inc_value("qiaocrawl/evidence/resumed")
             return item
-        row = await self._runtime.write(
-            lambda c: store_page(c, item.lease, item.page, now=time.time())
-        )
-        if row is None:
+        spider = cast("FrontierSpider", self._crawler.spider)
+
+        def operation(c: Connection) -> int | None:
+            row = store_page(c, item.lease, item.page, now=time.time())
+            if row is not None:
+                spider.page_arrives(c, item)
+            return row
+
+        if await self._runtime.write(operation) is None:
             raise LeaseLost(f"lease of {item.page.url} was lost")
         self._crawler.stats.inc_value("qiaocrawl/evidence/stored")
         return item

@@ -11,7 +11,7 @@ from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 from sqlalchemy import Connection
 
-from qiaocrawl.crawl.items import CrawledPage
+from qiaocrawl.crawl.items import CrawledPage, CrawlItem
 from qiaocrawl.crawl.limits import Limits
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
@@ -147,6 +147,10 @@ class WatchSpider(FrontierSpider):
         return with_channel(lease, analysis)
 
     # --- what is written --------------------------------------------------------------------
+
+    def page_arrives(self, c: Connection, item: CrawlItem) -> None:
+        """Count the request with the page it brought: a kill after it loses neither."""
+        self.round.count(c, item.lease, item.page.fetched_at.timestamp())
 
     def page_closes(self, c: Connection, item: CrawledPage) -> None:
         """Note the visit, in the transaction that closes the page."""

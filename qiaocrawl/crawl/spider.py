@@ -157,6 +157,9 @@ class FrontierSpider(Spider):
         """*analysis* with what this crawl knows beside its page."""
         return analysis
 
+    def page_arrives(self, c: Connection, item: CrawlItem) -> None:
+        """Write more in the transaction that stores a page, before anything is made of it."""
+
     def page_closes(self, c: Connection, item: CrawledPage) -> None:
         """Write more in the transaction that closes an analysed page, before all else."""
 

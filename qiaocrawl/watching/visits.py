@@ -49,7 +49,6 @@ def page_closes(
         links: those into the sites of the round.
     """
     at = page.fetched_at.timestamp()
-    watching.count(c, lease, at)
     known = watched.watched_page(c, watching.topic, lease.url_id)
     if known is None and is_listing(lease, analysis):
         known = _enter(c, watching, lease, analysis, at)

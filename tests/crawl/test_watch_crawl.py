@@ -14,6 +14,7 @@ from crawling import (
     LocalServer,
     article,
     crawl,
+    crawl_until,
     import_pack,
     local_server,
     pack,
@@ -197,6 +198,22 @@ def test_a_killed_round_loses_no_schedule_and_the_budget_holds(tmp_path: Path) -
 def spent(url: str) -> int:
     found = rows(url, "SELECT SUM(pages + articles + looks) FROM watch_day")
     return int(str(found[0][0]))
+
+
+def test_a_request_is_counted_with_the_page_it_brought(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    room = Newsroom({f"/a{n}.html": story(f"侨乡新闻之{n}") for n in range(6)})
+    import_pack(url, pack(HOST))
+    with local_server(room.respond) as server:
+        room.server = server
+        crawl_until("page committed", 4, "watch", url, TOPIC, folder=tmp_path,
+                    QIAO_DEMO=server.origin)
+        stored = rows(url, "SELECT COUNT(*) FROM page_source")
+        assert stored == [(4,)]
+        assert spent(url) >= 4
+        round_of(url, tmp_path, server)
+    # Two may have been under way when it was killed; none is counted twice.
+    assert len(server.paths()) - 2 <= spent(url) <= len(server.paths())
 
 
 def test_a_304_nobody_asked_for_is_no_answer(tmp_path: Path) -> None:
