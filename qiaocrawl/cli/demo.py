@@ -70,7 +70,11 @@ def demo(
 def serve(port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 = any.")] = 0) -> None:
     """Serve the demo web until Ctrl-C, for trying things by hand."""
     server = DemoServer(_whole_web(), port=port)
-    host, bound = server.start()
+    try:
+        host, bound = server.start()
+    except OSError as error:
+        reason = os.strerror(error.errno or 0)
+        raise DemoError(f"cannot listen on port {port} of 127.0.0.1: {reason}") from None
     database_file = Path("data/demo/serve.db").resolve()
     database_file.parent.mkdir(parents=True, exist_ok=True)
     _demo_database(f"sqlite:///{database_file}").close()
@@ -78,7 +82,9 @@ def serve(port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 = any.")]
     typer.echo(f"  export QIAO_DEMO={host}:{bound} QIAO_ENGINES={_ENGINES}"
                " QIAO_SEARCH_PARK_AFTER=0")
     typer.echo(f"  export QIAO_DATABASE_URL=sqlite:///{database_file}")
-    typer.echo(f"  scrapy crawl site -a topic={_TOPIC}\n\nCtrl-C ends it.")
+    typer.echo(f"  scrapy crawl site -a topic={_TOPIC}\n")
+    typer.echo(f"Topic {_TOPIC} is imported there, with the sites of the demo web only."
+               " `qiaocrawl topic import` would add real sites.\n\nCtrl-C ends it.")
     try:
         signal.pause()
     except KeyboardInterrupt:

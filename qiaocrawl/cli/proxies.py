@@ -94,9 +94,15 @@ def check(
     The site itself is asked, no third party: a proxy that works elsewhere may be blocked here.
     """
     target = _target(url)
+    rows = _all(database)
+    if not rows:
+        raise ConfigError(
+            "no proxy in the database; `qiaocrawl proxies add` adds one (a list in a file or at"
+            " an address is tried by a crawl only)"
+        )
     table = folding_table("代理 proxy", "结果 result", "秒 seconds")
     good = 0
-    for row in _all(database):
+    for row in rows:
         begun = time.monotonic()
         try:
             found = _through(row.with_password(os.environ), target)

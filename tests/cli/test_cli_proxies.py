@@ -56,6 +56,15 @@ def test_proxies_are_added_listed_checked_and_removed(
     assert address not in run("proxies", "list", *given)[1]
 
 
+def test_a_check_of_an_empty_pool_says_so(
+    run: Run, given: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QIAO_ALLOW_ADDRESSES", "127.0.0.1:9")
+    code, out, err = run("proxies", "check", "http://127.0.0.1:9/", *given)
+    assert (code, out) == (1, "")
+    assert "no proxy in the database" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [(("add", f"http://u:{CANARY}@a.test:1"), "do not belong in an argument"),
