@@ -77,6 +77,9 @@ _COUNT_ARTICLES = Statement(
 )
 
 _KNOWN = ListStatement("SELECT COUNT(*) FROM url WHERE `key` IN ({list})")
+_LISTS = ListStatement(
+    "SELECT `key` FROM url WHERE outcome IN ('list', 'feed') AND `key` IN ({list})"
+)
 _FILL_CHANNEL = ListStatement(
     "UPDATE article SET channel = :name WHERE channel = ''"
     " AND url_id IN (SELECT id FROM url WHERE `key` IN ({list}))"
@@ -259,6 +262,11 @@ def count_unknown(c: Connection, keys: Collection[bytes]) -> int:
     known = sum(row[0] for row in _KNOWN.fetch(c, different))
     # The last chunk is padded with its last value, which the database counts once.
     return len(different) - int(known)
+
+
+def known_lists(c: Connection, keys: Collection[bytes]) -> list[bytes]:
+    """Those of *keys* that any spider has fetched and found to be lists or feeds."""
+    return sorted({bytes(row[0]) for row in _LISTS.fetch(c, sorted(set(keys)))})
 
 
 def fill_channels(c: Connection, keys: Collection[bytes], name: str) -> None:

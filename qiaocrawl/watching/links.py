@@ -117,10 +117,16 @@ def channel_of(lease: Lease, analysis: PageAnalysis) -> str:
         return str(lease.payload.get(CHANNEL, ""))
     if lease.depth == 0:
         return ""
-    anchor = lease.anchor.strip()
-    if 0 < len(anchor) <= _MAX_NAME_CHARS and not anchor.startswith(("http", "/")):
-        return anchor
+    if name := name_of_anchor(lease.anchor):
+        return name
     return _SET_OFF.split(analysis.page_title.strip())[0].strip()[:_MAX_NAME_CHARS]
+
+
+def name_of_anchor(anchor: str) -> str:
+    """What the text of a link calls its target; "" where it is no name."""
+    name = anchor.strip()
+    is_name = 0 < len(name) <= _MAX_NAME_CHARS and not name.startswith(("http", "/"))
+    return name if is_name else ""
 
 
 def is_news(link: Link, depth: int) -> bool:

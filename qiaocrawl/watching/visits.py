@@ -15,7 +15,7 @@ from qiaocrawl.storage.pages import seen_again
 from qiaocrawl.storage.values import digest16
 from qiaocrawl.storage.watched import WatchedPage
 from qiaocrawl.urls import url_key
-from qiaocrawl.watching.links import LOOK, WATCH, channel_of, is_listing, is_news
+from qiaocrawl.watching.links import LOOK, WATCH, channel_of, is_listing, is_news, name_of_anchor
 from qiaocrawl.watching.planning import Seen, after_failure, after_visit
 from qiaocrawl.watching.round import WatchRound
 from qiaocrawl.watching.settings import GROUP_WEIGHTS
@@ -94,8 +94,27 @@ def _note_visit(
         watched.fill_channels(c, news, known.name)
     if not changed:
         watched.let_go_of_same(c, known.url_id)
+    if known.kind == "home":
+        _enter_known_lists(c, watching, known, links, seen.at)
     week = watching.weeks.get(known.host)
     watched.save_page(c, watching.topic, after_visit(known, seen, week, watching.settings))
+
+
+def _enter_known_lists(
+    c: Connection, watching: WatchRound, home: WatchedPage, links: Sequence[Link], at: float
+) -> None:
+    """Watch the lists a home page leads to that another spider has read already."""
+    channels = {link.key: link for link in links if not is_news(link, 0)}
+    room = watching.settings.pages_per_host - watched.pages_on_host(
+        c, watching.topic, home.url_id
+    )
+    for key in watched.known_lists(c, channels)[:max(room, 0)]:
+        kind = page_group(channels[key].url, 1)
+        kind = kind if kind in GROUP_WEIGHTS else "list"
+        watched.enter_page(
+            c, watching.topic, key, kind=kind, name=name_of_anchor(channels[key].anchor),
+            weight=GROUP_WEIGHTS[kind], now=at,
+        )
 
 
 def _note_article(

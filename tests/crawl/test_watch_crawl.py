@@ -200,6 +200,25 @@ def spent(url: str) -> int:
     return int(str(found[0][0]))
 
 
+def test_lists_another_spider_has_read_are_watched_too(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    room = Newsroom({f"/a{n}.html": story(f"侨乡新闻之{n}") for n in range(9)})
+    import_pack(url, pack(HOST))
+    with local_server(room.respond) as server:
+        room.server = server
+        crawl("site", url, TOPIC, folder=tmp_path, QIAO_DEMO=server.origin)
+        assert server.paths().count("/qw/") == 1
+        round_of(url, tmp_path, server)
+        pages = rows(url, "SELECT u.url, w.kind, w.name, w.visits FROM watched_page w"
+                     " JOIN url u ON u.id = w.url_id ORDER BY u.url")
+        assert pages == [(f"http://{HOST}/", "home", "", 1),
+                         (f"http://{HOST}/qw/", "channel", "侨务要闻", 1)]
+        room.stories["/b1.html"] = story("侨务新政策发布")
+        make_due(url, "watched_page")
+        round_of(url, tmp_path, server)
+    assert server.paths().count("/b1.html") == 1
+
+
 def test_a_request_is_counted_with_the_page_it_brought(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     room = Newsroom({f"/a{n}.html": story(f"侨乡新闻之{n}") for n in range(6)})
