@@ -85,8 +85,8 @@ def test_two_copies_at_the_same_moment_end_in_one_group(pair: tuple[Runtime, Run
     late = other.writer.submit(lambda c: judge(other, c, "2", title=ONE + "！"),
                                other.titles.lock)
     submitted.set()
-    assert not early.result(60)
-    assert late.result(60).is_same_story
+    assert not early.result(240)
+    assert late.result(240).is_same_story
     assert list(groups(one).values()) == [{"http://a.example/1", "http://a.example/2"}]
 
 
@@ -125,7 +125,7 @@ def test_a_lost_connection_is_played_again(mariadb_url: str) -> None:
         return kind
 
     with runtime_on(mariadb_url) as runtime:
-        assert runtime.writer.submit(operation).result(60) is VerdictKind.DISTINCT
+        assert runtime.writer.submit(operation).result(240) is VerdictKind.DISTINCT
         assert plays == [VerdictKind.DISTINCT] * 2
         assert len(runtime.titles) == 1
 
@@ -139,7 +139,7 @@ def test_a_killed_worker_leaves_nothing(database_url: str) -> None:
     worker.kill()
     worker.communicate()
     with runtime_on(database_url) as runtime:
-        found = runtime.writer.submit(lambda c: judge(runtime, c, "2", title=ONE)).result(60)
+        found = runtime.writer.submit(lambda c: judge(runtime, c, "2", title=ONE)).result(240)
         assert found.kind is VerdictKind.DISTINCT
         assert len(runtime.titles) == 1
 
