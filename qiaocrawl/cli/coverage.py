@@ -20,7 +20,13 @@ from qiaocrawl.cli.coverage_cells import STATES, Cell, Sums, cells_of, sums_by
 from qiaocrawl.cli.coverage_summary import WHOLE_WEB, missed_first, summary_lines
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
 from qiaocrawl.cli.heat_map import heat_map
-from qiaocrawl.cli.output import check_output, folding_table, say_written, table_console
+from qiaocrawl.cli.output import (
+    check_output,
+    folding_table,
+    say_written,
+    shown_moment,
+    table_console,
+)
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import AnswerState
 from qiaocrawl.storage import coverage as stored
@@ -187,10 +193,12 @@ def _missed_table(cells: Sequence[Cell]) -> Table:
     table = folding_table("漏问之首 missed first", "站 site", "引擎 engine", "状态 state",
                           "问时 asked", "从前 before", "缘由 why")  # fmt: skip
     for cell in cells:
-        before = f"{cell.lost.hits} hits {cell.lost.asked_at:%Y-%m-%d}" if cell.lost else ""
+        before = ""
+        if cell.lost:
+            before = f"{cell.lost.hits} hits {shown_moment(cell.lost.asked_at, '%Y-%m-%d')}"
         table.add_row(
             escape(cell.term), escape(cell.site or WHOLE_WEB), cell.engine, STATES[cell.state],
-            _moment(cell.asked_at), before, escape(cell.message),
+            shown_moment(cell.asked_at), before, escape(cell.message),
         )  # fmt: skip
     return table
 
@@ -206,16 +214,12 @@ def _show_history(
         row = by_id[one.query_id]
         table.add_row(
             escape(row.term), escape(row.site or WHOLE_WEB), row.engine, row.period,
-            str(row.page), _moment(one.asked_at), STATES[one.state], str(one.hits),
+            str(row.page), shown_moment(one.asked_at), STATES[one.state], str(one.hits),
             str(one.new_urls), escape(one.message),
         )  # fmt: skip
     if len(rows) > _HISTORIES_SHOWN:
         table.caption = f"只列前 {_HISTORIES_SHOWN} 问 the first {_HISTORIES_SHOWN} questions only"
     table_console().print(table)
-
-
-def _moment(when: datetime | None) -> str:
-    return f"{when:%Y-%m-%d %H:%M}" if when is not None else ""
 
 
 def _write_csv(rows: Sequence[stored.LedgerRow], out: Path) -> None:

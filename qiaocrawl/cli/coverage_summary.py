@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from qiaocrawl.cli.coverage_cells import MISSED, STATES, Cell, Sums, sums_by
+from qiaocrawl.cli.output import shown_moment
 from qiaocrawl.items import AnswerState
 from qiaocrawl.storage.ledger import NO_ANSWER
 
@@ -96,7 +97,7 @@ def _lost(cells: Sequence[Cell]) -> Iterator[str]:
         yield (
             f"从前有、如今断 had hits, none since: {len(lost)} 问 questions; 如 such as "
             f"{one.term} @ {one.site or WHOLE_WEB} ({one.engine}): {one.lost.hits} hits on "
-            f"{one.lost.asked_at:%Y-%m-%d}, {STATES[one.state]}."
+            f"{shown_moment(one.lost.asked_at, '%Y-%m-%d')}, {STATES[one.state]}."
         )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from functools import partial
 from typing import Annotated
 
@@ -15,7 +14,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.cli import snapshot
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
-from qiaocrawl.cli.output import folding_table, table_console
+from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
@@ -45,8 +44,9 @@ def group(url: Url, database: DatabaseUrl = "") -> None:
                           "判定 verdict", "似 like", "网址 URL")  # fmt: skip
     for one in chain:
         table.add_row(
-            ("●" if one.represents else "") + numbers[one.article_id], _time(one.published_at),
-            escape(one.site_name or one.site), escape(one.source), escape(one.title),
+            ("●" if one.represents else "") + numbers[one.article_id],
+            shown_moment(one.published_at), escape(one.site_name or one.site),
+            escape(one.source), escape(one.title),
             _verdict(one), numbers.get(one.of or 0, ""), escape(one.url),
         )  # fmt: skip
     table_console().print(table)
@@ -68,7 +68,7 @@ def why(url: Url, database: DatabaseUrl = "") -> None:
     for name, cells in (
         ("标题 title", [one and one.title for one in shown]),
         ("站点 site", [one and f"{one.site_name} {one.site}".strip() for one in shown]),
-        ("时间 time", [one and _time(one.published_at) for one in shown]),
+        ("时间 time", [one and shown_moment(one.published_at) for one in shown]),
         ("来源 source line", [one and one.source for one in shown]),
         ("网址 URL", [one and one.url for one in shown]),
     ):  # fmt: skip
@@ -97,8 +97,8 @@ def groups(
     for column in table.columns[:2]:
         column.justify = "right"
     for one in found:
-        table.add_row(str(one.articles), str(one.sites), _time(one.first), _time(one.last),
-                      escape(one.head.title), escape(one.head.url))  # fmt: skip
+        table.add_row(str(one.articles), str(one.sites), shown_moment(one.first),
+                      shown_moment(one.last), escape(one.head.title), escape(one.head.url))
     table_console().print(table)
 
 
@@ -193,10 +193,6 @@ def _verdict(one: Member) -> str:
         return "已移出 taken out"
     similarity = f" {one.similarity:.2f}" if one.of is not None else ""
     return _KINDS.get(one.kind, one.kind) + similarity
-
-
-def _time(when: datetime | None) -> str:
-    return f"{when:%Y-%m-%d %H:%M}" if when is not None else ""
 
 
 def _print(line: str) -> None:

@@ -10,6 +10,7 @@ from itertools import accumulate
 from xml.sax.saxutils import escape, quoteattr
 
 from qiaocrawl.cli.coverage_cells import STATES, Cell
+from qiaocrawl.cli.output import shown_moment
 from qiaocrawl.items import AnswerState
 from qiaocrawl.storage.export.neutral import xml_text
 
@@ -159,7 +160,7 @@ def _told(cells: Sequence[Cell], state: AnswerState, hits: int) -> str:
         told = ", ".join(f"{name} {n}" for name, n in counts.most_common())
         return f"{len(cells)} 问 questions: {told}; {hits} hits"
     (cell,) = cells
-    when = f"{cell.asked_at:%Y-%m-%d %H:%M}" if cell.asked_at else ""
+    when = shown_moment(cell.asked_at)
     where = f"{cell.term} @ {cell.site or '全网 whole web'}"
     told = f"{STATES[state]}, {hits} hits, {cell.tries}× {when} {cell.message}"
     return f"{where}: {told}".strip()

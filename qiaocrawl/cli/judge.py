@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
-from qiaocrawl.cli.output import folding_table, table_console
+from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.storage import judgements as stored
 from qiaocrawl.urls import canonical_url
@@ -62,7 +62,7 @@ def judgements(
     for one in found:
         title = "(无 none yet)" if one.title is None else one.title
         table.add_row(
-            f"{one.judged_at:%Y-%m-%d %H:%M}", _shown(one.relevant), escape(one.url),
+            shown_moment(one.judged_at), _shown(one.relevant), escape(one.url),
             escape(title), escape(one.note),
         )  # fmt: skip
     table_console().print(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import typer
@@ -9,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.text.zones import SHANGHAI
 
 _WIDE = 10_000
 """Columns of a console that is a file or a pipe: rows stay whole for grep and the like."""
@@ -26,6 +28,18 @@ def folding_table(*names: str) -> Table:
     for name in names:
         table.add_column(name, overflow="fold")
     return table
+
+
+def shown_moment(when: datetime | None, form: str = "%Y-%m-%d %H:%M") -> str:
+    """A moment as people read it, in China's time; "" for none."""
+    return f"{when.astimezone(SHANGHAI):{form}}" if when is not None else ""
+
+
+def shown_seconds(epoch_seconds: float | None) -> str:
+    """As :func:`shown_moment`; "" for none and for 0, which is never."""
+    if not epoch_seconds:
+        return ""
+    return shown_moment(datetime.fromtimestamp(epoch_seconds, UTC))
 
 
 def check_output(file: Path, option: str) -> None:

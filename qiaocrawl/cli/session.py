@@ -14,7 +14,7 @@ import typer
 from rich.markup import escape
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
-from qiaocrawl.cli.output import folding_table, table_console
+from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.cli.secret_input import read_secret
 from qiaocrawl.errors import ConfigError, LoginError, SessionError
 from qiaocrawl.options import Options
@@ -112,7 +112,7 @@ def list_command(database: DatabaseUrl = "") -> None:
                           "休息至 rests until", "原因 reason")  # fmt: skip
     for one in found:
         table.add_row(str(one.id), one.site, escape(one.name), _STATES[one.state],
-                      _moment(one.logged_in_at), _moment(one.rests_until),
+                      shown_moment(one.logged_in_at), shown_moment(one.rests_until),
                       escape(one.reason))  # fmt: skip
     table_console().print(table)
 
@@ -233,7 +233,3 @@ def _tell(row: Account) -> None:
     if row.reason:
         raise SessionError(f"{row.site}: account {row.name}: {row.reason}")
     typer.echo(f"好 {row.site}: account {row.name} is logged in")
-
-
-def _moment(when: datetime | None) -> str:
-    return f"{when:%Y-%m-%d %H:%M}" if when is not None else ""

@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
-from datetime import UTC, datetime
 from difflib import unified_diff
 from typing import Annotated, Any
 
@@ -15,7 +14,7 @@ from rich.markup import escape
 from sqlalchemy import Connection
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
-from qiaocrawl.cli.output import folding_table, table_console
+from qiaocrawl.cli.output import folding_table, shown_moment, shown_seconds, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
 from qiaocrawl.storage import history, revisions, watch_counts, watched
@@ -98,12 +97,13 @@ def _show_topic(told: dict[str, Any]) -> None:
         table.add_row(*_cells(page))
     console = table_console()
     asked = told["requests_today"]
+    first = shown_seconds(told["next_article_at"])
     console.print(
         f"{told['topic']}: 监测页 watched {len(told['pages'])}; 今日请求 requests today "
         f"{sum(asked.values())}/{told['daily_requests']} (页 pages {asked['pages']}, 新文 new "
         f"articles {asked['new_articles']}, 复查 again {asked['articles_again']}); 待复查文章 "
         f"articles to look at again {told['articles_to_look_at']}"
-        + (f", 最早 first {_moment(told['next_article_at'])}" if told["next_article_at"] else ""),
+        + (f", 最早 first {first}" if first else ""),
         markup=False, highlight=False, soft_wrap=True,
     )
     console.print(table)
@@ -115,8 +115,8 @@ def _cells(page: dict[str, Any]) -> Iterator[str]:
     yield escape(page["name"])
     yield _hours(page["wait_hours"]) if page["wait_hours"] else ""
     yield f"{24 * page['rate']:.3g}"
-    yield _moment(page["changed_at"])
-    yield _moment(page["next_at"])
+    yield shown_seconds(page["changed_at"])
+    yield shown_seconds(page["next_at"])
     for name in ("visits", "changes", "news", "failures"):
         yield str(page[name])
 
@@ -158,20 +158,20 @@ def show_history(
 def _show_history(
     facts: list[Revision], sources: list[Source], today: tuple[str, str] | None
 ) -> None:
-    table = folding_table("时间 at (UTC)", "何事 what", "标题 title", "说明 note")
+    table = folding_table("时间 at", "何事 what", "标题 title", "说明 note")
     rows = [(one.fetched_at, "存页 page stored", "", f"{one.body_bytes} bytes, 至 seen until "
-             f"{one.last_seen_at:%Y-%m-%d %H:%M}") for one in sources]  # fmt: skip
+             f"{shown_moment(one.last_seen_at)}") for one in sources]  # fmt: skip
     rows += [(one.at, _FACTS.get(one.kind, one.kind), one.title and f"原 was: {one.title}",
               _CHANGES.get(one.note, one.note)) for one in facts]  # fmt: skip
     for at, what, title, note in sorted(rows, key=lambda row: row[0]):
-        table.add_row(f"{at:%Y-%m-%d %H:%M:%S}", what, escape(title), escape(note))
+        table.add_row(shown_moment(at, "%Y-%m-%d %H:%M:%S"), what, escape(title), escape(note))
     if today is not None:
         table.add_row("", "现存 stored now", escape(today[0]), f"{len(today[1])} 字 characters")
     table_console().print(table)
 
 
 def _show_changes(facts: list[Revision], today: tuple[str, str] | None) -> None:
-    versions = [(f"{one.title}", one.text, f"{one.at:%Y-%m-%d %H:%M}") for one in facts
+    versions = [(f"{one.title}", one.text, shown_moment(one.at)) for one in facts
                 if one.kind == revisions.REVISED]  # fmt: skip
     if today is not None:
         versions.append((*today, "现存 now"))
@@ -186,7 +186,3 @@ def _hours(hours: float) -> str:
     if hours < 1:
         return f"{60 * hours:.0f} min"
     return f"{hours:.1f} h" if hours < 48 else f"{hours / 24:.1f} d"
-
-
-def _moment(seconds: float | None) -> str:
-    return "" if not seconds else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"

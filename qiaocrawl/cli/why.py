@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +13,7 @@ from rich.markup import escape
 from sqlalchemy import Connection
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
-from qiaocrawl.cli.output import folding_table, table_console
+from qiaocrawl.cli.output import folding_table, shown_seconds, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Outcome
 from qiaocrawl.options import Options
@@ -168,7 +167,7 @@ def _lines(answer: _Answer, topic: str) -> Iterator[tuple[str, str]]:
 
 def _waiting_lines(found: UrlHistory) -> Iterator[tuple[str, str]]:
     if found.state is State.PENDING and found.not_before > time.time():
-        yield "不早于 not before", _moment(found.not_before)
+        yield "不早于 not before", shown_seconds(found.not_before)
     if found.failures:
         yield "失败次数 failures", str(found.failures)
     if found.http_status is not None:
@@ -187,7 +186,7 @@ def _order_lines(answer: _Answer) -> Iterator[tuple[str, str]]:
         when = "" if answer.decided_at is None else " (取用时 when it was taken)"
         yield "名次 place", f"{one.place} / {one.waiting}{when}"
     if answer.decided_at is not None:
-        yield "取用 taken at", _moment(answer.decided_at)
+        yield "取用 taken at", shown_seconds(answer.decided_at)
 
 
 def _article_lines(article: StoredArticle, topic: str) -> Iterator[tuple[str, str]]:
@@ -210,8 +209,6 @@ def _number(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, int | float) else str(value)
 
 
-def _moment(seconds: float) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}"
 
 
 def _as_dict(answer: _Answer, topic: str) -> dict[str, Any]:

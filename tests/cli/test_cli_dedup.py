@@ -56,7 +56,7 @@ def test_looking_at_groups(run: Run, url: str) -> None:
     assert (code, err) == (0, "")
     (line,) = (line for line in out.splitlines() if TITLE in line)
     assert [cell.strip() for cell in line.split("│")[1:5]] == [
-        "3", "3", "2026-05-01 08:00", "2026-05-03 08:00"
+        "3", "3", "2026-05-01 16:00", "2026-05-03 16:00"
     ]
     code, out, _ = run("dedup", "groups", "--topic", "qiaoqing", "--min-size", "1",
                        "--limit", "1", "--database", url)
