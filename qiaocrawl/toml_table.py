@@ -1,9 +1,23 @@
-"""A TOML table whose keys are taken one by one; what is wrong is collected, not raised."""
+"""TOML as people write it: read from bytes, its keys taken one by one, what is wrong collected."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
+from typing import Any
+
+
+def parse_toml(data: bytes) -> dict[str, Any]:
+    """The table in *data*, UTF-8 with or without the byte order mark that Windows editors write.
+
+    Raises:
+        ValueError: it is no UTF-8, no TOML, or nested without end.
+    """
+    try:
+        return tomllib.loads(data.decode("utf-8-sig"))
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
 
 
 class TomlTable:

@@ -7,13 +7,13 @@ headers (TLS and HTTP/2 as a browser speaks them, scripts) is not imitated.
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.toml_table import parse_toml
 
 ROTATE = "rotate"
 HONEST = "honest"
@@ -58,12 +58,9 @@ def load_identities(file: str = "") -> dict[str, Identity]:
     """
     where = file or "the shipped identities"
     try:
-        if file:
-            text = Path(file).read_text("utf-8")
-        else:
-            text = files("qiaocrawl.access").joinpath("data/identities.toml").read_text("utf-8")
-        tables = tomllib.loads(text)
-    except (OSError, ValueError, RecursionError) as error:
+        source = Path(file) if file else files("qiaocrawl.access") / "data/identities.toml"
+        tables = parse_toml(source.read_bytes())
+    except (OSError, ValueError) as error:
         raise ConfigError(f"QIAO_IDENTITIES_FILE {where!r} cannot be read: {error}") from None
     found = {}
     for name, table in tables.items():

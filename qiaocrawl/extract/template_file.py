@@ -28,7 +28,6 @@ longest ``*.`` host, and of those with one host the first whose path fits.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -38,6 +37,7 @@ from parsel import Selector as Document
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.toml_table import parse_toml
 
 KEYS = ("hosts", "path", "body", "exclude", "title", "date", "author", "source", "links")
 LINK_KINDS = ("channel", "list", "article")
@@ -132,9 +132,8 @@ def load_templates(place: str) -> Templates:
 
 def _load_file(file: Path, faults: list[str]) -> list[Template]:
     try:
-        # utf-8-sig: editors on Windows put a byte order mark in front.
-        content = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
-    except (OSError, ValueError, RecursionError) as error:
+        content = parse_toml(file.read_bytes())
+    except (OSError, ValueError) as error:
         faults.append(f"{file.name}: cannot be read as TOML in UTF-8: {error}")
         return []
     for name in content.keys() - {"template"}:

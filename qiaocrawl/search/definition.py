@@ -8,7 +8,6 @@ described in :mod:`qiaocrawl.search.schema`.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
@@ -18,6 +17,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.search.records import EngineDefinition
 from qiaocrawl.search.request import request_url
 from qiaocrawl.search.schema import read_definition
+from qiaocrawl.toml_table import parse_toml
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -82,9 +82,8 @@ def _toml_files(folder: Traversable) -> Iterator[Traversable]:
 
 def _load_file(file: Traversable) -> tuple[EngineDefinition | None, list[str]]:
     try:
-        # utf-8-sig: editors on Windows put a byte order mark in front.
-        table = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
-    except (OSError, ValueError, RecursionError) as error:
+        table = parse_toml(file.read_bytes())
+    except (OSError, ValueError) as error:
         return None, [f"{file.name}: cannot be read as TOML in UTF-8: {error}"]
     definition, faults = read_definition(table, file.name)
     return definition, [f"{file.name}: {fault}" for fault in faults]

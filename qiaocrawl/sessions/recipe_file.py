@@ -19,7 +19,6 @@ Keys (``*`` = must be given; lists may be a single text):
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
@@ -31,7 +30,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.sessions.cookies import is_public_suffix
 from qiaocrawl.sessions.origins import Origin, origin_of
 from qiaocrawl.sessions.recipe import WAYS, BrowserLogin, FormLogin, Recipe, Signs
-from qiaocrawl.toml_table import TomlTable
+from qiaocrawl.toml_table import TomlTable, parse_toml
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -51,9 +50,8 @@ def load_recipes(extra_dir: str | None = None) -> dict[str, Recipe]:
     faults: list[str] = []
     for file in (*_shipped_files(), *_extra_files(extra_dir)):
         try:
-            # utf-8-sig: editors on Windows put a byte order mark in front.
-            table = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
-        except (OSError, ValueError, RecursionError) as error:
+            table = parse_toml(file.read_bytes())
+        except (OSError, ValueError) as error:
             faults.append(f"{file.name}: cannot be read as TOML in UTF-8: {error}")
             continue
         recipe, file_faults = read_recipe(table, file.name)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from qiaocrawl.errors import RowFault, TopicError
+from qiaocrawl.toml_table import parse_toml
 from qiaocrawl.topic.check import (
     PACK_FILE,
     SAMPLES_FOLDER,
@@ -119,11 +119,11 @@ def _toml_text(text: str) -> str:
 def _read_settings(path: Path, faults: list[RowFault]) -> Mapping[str, Any]:
     """The checked settings of ``topic.toml``; what is wrong goes into *faults*."""
     try:
-        settings = tomllib.loads(read_limited(path).decode("utf-8-sig"))
+        settings = parse_toml(read_limited(path))
     except TopicError as error:
         faults.append(RowFault(PACK_FILE, 1, str(error)))
         return {}
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         faults.append(RowFault(PACK_FILE, 1, f"is no TOML: {error}"))
         return {}
     reasons = [f"unknown key {key!r}{closest(key, _KEYS)}" for key in settings if key not in _KEYS]
