@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from qiaocrawl.cli.output import folding_table
+from qiaocrawl.cli.output import folding_table, shown_moment
 from qiaocrawl.items import AnswerState, Outcome
 from qiaocrawl.storage import Database, summary
 
@@ -125,6 +125,6 @@ def _print_articles(console: Console, lines: list[summary.ArticleLine]) -> None:
     table = folding_table("分 score", "日期 date", "标题 title", "来源 source", "站点 site")
     table.title, table.title_justify = "部分切题文章 A few on-topic articles", "left"
     for line in lines:
-        cells = (line.published, line.title, line.source, line.host)
+        cells = (shown_moment(line.published, "%Y-%m-%d"), line.title, line.source, line.host)
         table.add_row(f"{line.score:.2f}", *map(escape, cells))
     console.print(table)

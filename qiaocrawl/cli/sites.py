@@ -9,7 +9,7 @@ from rich.markup import escape
 from sqlalchemy import Connection
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
-from qiaocrawl.cli.output import folding_table, table_console
+from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.site_template import START
 from qiaocrawl.storage.site_templates import StoredTemplate, stored_templates
@@ -57,7 +57,8 @@ def _list(found: list[StoredTemplate]) -> None:
         template = one.template
         table.add_row(
             template.host, str(template.pages), str(len(template.repeated[0])),
-            escape(next(iter(template.holder_places), "?")), str(template.redesigns), _day(one),
+            escape(next(iter(template.holder_places), "?")), str(template.redesigns),
+            shown_moment(one.updated_at),
         )
     table_console().print(table)
 
@@ -99,11 +100,8 @@ def _show(one: StoredTemplate) -> None:
     console = table_console()
     console.print(
         f"{template.host}: {template.pages} articles, {len(template.repeated[0])} blocks repeat, "
-        f"{template.redesigns} redesigns, {template.disagreements} pages disagreed, {_day(one)}",
+        f"{template.redesigns} redesigns, {template.disagreements} pages disagreed, "
+        f"{shown_moment(one.updated_at)}",
         markup=False, highlight=False, soft_wrap=True,
     )
     console.print(table)
-
-
-def _day(one: StoredTemplate) -> str:
-    return f"{one.updated_at:%Y-%m-%d %H:%M}" if one.updated_at is not None else ""

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from qiaocrawl import snapshots
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
-from qiaocrawl.cli.output import check_output, folding_table, table_console
+from qiaocrawl.cli.output import check_output, folding_table, shown_moment, table_console
 from qiaocrawl.cli.progress import shown_pass, stopping
 from qiaocrawl.cli.regrouped import print_changes, write_changes
 from qiaocrawl.options import Options
@@ -46,9 +46,9 @@ def list_(database: DatabaseUrl = "") -> None:
     for column in (0, 3, 4, 5):
         table.columns[column].justify = "right"
     for one in found:
-        made = f"{one.created_at:%Y-%m-%d %H:%M}" if one.created_at is not None else ""
-        table.add_row(str(one.version), "●" if one.is_used else "", made, f"{one.documents:,}",
-                      f"{one.terms:,}", f"{one.verdicts:,}", one.note)  # fmt: skip
+        table.add_row(str(one.version), "●" if one.is_used else "",
+                      shown_moment(one.created_at), f"{one.documents:,}", f"{one.terms:,}",
+                      f"{one.verdicts:,}", one.note)  # fmt: skip
     table_console().print(table)
 
 

@@ -13,7 +13,7 @@ from rich.markup import escape
 from sqlalchemy import Connection
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
-from qiaocrawl.cli.output import folding_table, shown_seconds, table_console
+from qiaocrawl.cli.output import folding_table, shown_moment, shown_seconds, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Outcome
 from qiaocrawl.options import Options
@@ -190,7 +190,7 @@ def _order_lines(answer: _Answer) -> Iterator[tuple[str, str]]:
 
 
 def _article_lines(article: StoredArticle, topic: str) -> Iterator[tuple[str, str]]:
-    yield "文章 article", f"{article.title} {article.published_at}".strip()
+    yield "文章 article", f"{article.title} {shown_moment(article.published_at)}".strip()
     for one in article.judgements:
         if topic in ("", one.topic):
             verdict = "切题 on topic" if one.relevant else "不切题 off topic"
@@ -207,8 +207,6 @@ def _parts(parts: Mapping[str, float]) -> str:
 
 def _number(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, int | float) else str(value)
-
-
 
 
 def _as_dict(answer: _Answer, topic: str) -> dict[str, Any]:
@@ -247,7 +245,7 @@ def _article_dict(article: StoredArticle | None, topic: str) -> dict[str, Any] |
     judged: Iterable[history.Judgement] = article.judgements
     return {
         "title": article.title,
-        "published_at": article.published_at or None,
+        "published_at": (article.published_at and f"{article.published_at:%Y-%m-%d %H:%M:%S}"),
         "judgements": [
             {"topic": one.topic, "score": one.score, "relevant": one.relevant,
              "method": one.method, "terms": [list(term) for term in one.terms]}

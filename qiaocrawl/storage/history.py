@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection
@@ -11,7 +12,7 @@ from sqlalchemy import Connection
 from qiaocrawl.items import Queue
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.statement import Statement
-from qiaocrawl.storage.values import from_json, json_mapping
+from qiaocrawl.storage.values import from_json, from_time, json_mapping
 
 MAX_STEPS = 50
 """Of a path from a start page that are looked at."""
@@ -85,7 +86,7 @@ class StoredArticle:
     """An article as it is stored, with its verdict; ``of_title`` is what it is a reprint of."""
 
     title: str
-    published_at: str
+    published_at: datetime | None
     source: str
     verdict: str
     similarity: float
@@ -130,7 +131,7 @@ def article_at(c: Connection, url_id: int) -> StoredArticle | None:
     article_id, title, published, source, kind, similarity, why, of_title, of_url = row
     judged = _JUDGEMENTS.run(c, {"article_id": article_id}).fetchall()
     return StoredArticle(
-        title, "" if published is None else str(published)[:19], source, kind or "",
+        title, from_time(published), source, kind or "",
         similarity or 0.0, why or "", of_title or "", of_url or "",
         tuple(Judgement(name, score, bool(relevant), method, _terms(terms))
               for name, score, relevant, method, terms in judged),

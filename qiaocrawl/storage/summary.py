@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, case, desc, func, select
 
@@ -17,6 +18,7 @@ from qiaocrawl.storage.schema import (
     url,
     verdict,
 )
+from qiaocrawl.storage.values import from_time
 
 _OPEN = (State.PENDING, State.LEASED, State.FETCHED)
 
@@ -58,7 +60,7 @@ class ArticleLine:
 
     title: str
     host: str
-    published: str
+    published: datetime | None
     source: str
     score: float
 
@@ -187,6 +189,6 @@ def best_articles(c: Connection, topic_name: str, limit: int) -> list[ArticleLin
         .limit(limit)
     )
     return [
-        ArticleLine(title, host, f"{published:%Y-%m-%d}" if published else "", source, score)
+        ArticleLine(title, host, from_time(published), source, score)
         for title, host, published, source, score in c.execute(found)
     ]
