@@ -17,6 +17,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.alias_learning import AliasLearning
 from qiaocrawl.crawl.closing import Opening, closing
+from qiaocrawl.crawl.ending import Ending
 from qiaocrawl.crawl.host_use import FOREVER, HostUse, nothing_elsewhere
 from qiaocrawl.crawl.limits import Fetches, Limits
 from qiaocrawl.crawl.ready import ReadyLeases
@@ -79,7 +80,7 @@ class FrontierWorker:
         self._pump_task: asyncio.Task[None] | None = None
         self._renewed_at = self._started_at = time.monotonic()
         self.drained = False
-        self.stop_reason = ""
+        self.ending = Ending(wake)
 
     def _order_leases(self, fetches: Fetches) -> tuple[StoredSupply, ReadyLeases]:
         runtime, ordering, token = self._runtime, self._ordering, self.token
@@ -100,7 +101,7 @@ class FrontierWorker:
         if isinstance(self._ordering, LearnedOrdering):
             self._ordering.open(self.token, self._event.set)
         self._pump_task = asyncio.ensure_future(self._pump())
-        self._pump_task.add_done_callback(self._pumped)
+        self._pump_task.add_done_callback(self.ending.pump_ended)
 
     async def _recover(self, *, all_dead: bool) -> None:
         # A page that kills its analysis is caught by the pool, in this process; a dead
@@ -373,19 +374,14 @@ class FrontierWorker:
             self.stop(reason)
         return bool(self.stop_reason)
 
+    @property
+    def stop_reason(self) -> str:
+        """Why nothing is handed out any more; "" while the crawl goes on."""
+        return self.ending.reason
+
     def stop(self, reason: str, error: BaseException | None = None) -> None:
         """Hand nothing out any more and let the crawl close with *reason*."""
-        if error is not None:
-            logger.error("the crawl stops: %s", error)
-        if not self.stop_reason:
-            self.stop_reason = reason
-            self._wake_caller()
-
-    def _pumped(self, task: asyncio.Task[None]) -> None:
-        """Without the pump the crawl would wait for ever: it stops, and says why."""
-        if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("the frontier worker failed", exc_info=error)
-            self.stop("internal_error", error)
+        self.ending.stop(reason, error)
 
     def _posted(self, then: Callable[[], None] | None, future: asyncio.Future[object]) -> None:
         self._unflushed -= 1
