@@ -12,11 +12,12 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Unpack
 
 from sqlalchemy import Connection
 
 from qiaocrawl.alias_learning import AliasLearning
-from qiaocrawl.crawl.closing import Opening, closing
+from qiaocrawl.crawl.closing import Around, Told, closing
 from qiaocrawl.crawl.ending import Ending
 from qiaocrawl.crawl.host_use import FOREVER, HostUse, nothing_elsewhere
 from qiaocrawl.crawl.limits import Fetches, Limits
@@ -196,33 +197,31 @@ class FrontierWorker:
         lease: Lease,
         outcome: Outcome,
         *,
-        reason: str = "",
-        http_status: int | None = None,
-        redirect_key: bytes | None = None,
         also: Callable[[Connection], object] | None = None,
-        opening: Opening | None = None,
+        around: Around | None = None,
+        **told: Unpack[Told],
     ) -> bool:
         """Close *lease* and store what came of it, in one transaction.
 
         Args:
             also: writes more.
-            opening: what comes before.
+            around: what comes before and after.
+            told: what the row says beside *outcome*.
 
         Returns:
             False when the lease was lost to another worker; nothing is written then.
 
         Raises:
-            OutdatedError: *opening.only_if* said no; nothing is written, and the lease is held
+            OutdatedError: *around.only_if* said no; nothing is written, and the lease is held
                 on.
         """
-        before = opening or Opening()
-        operation = closing(
-            lease, outcome, before.only_if, also, reason=reason, http_status=http_status,
-            redirect_key=redirect_key,
-        )
-        mine = await self._runtime.write(operation, before.first)
+        around = around or Around()
+        operation = closing(lease, outcome, around.only_if, also, **told)
+        mine = await self._runtime.write(operation, around.first)
         if mine is None:
             raise OutdatedError(f"{lease.url}: what was to be stored is out of date")
+        if mine and around.then is not None:
+            around.then()
         if mine and (save := self.aliases.ended(lease, outcome)):
             self.post(save)
         return self._settled(lease, mine)
