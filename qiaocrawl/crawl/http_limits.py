@@ -43,7 +43,7 @@ _CLOSING_SECONDS = 5.0
 
 
 class AnswerTooLargeError(DownloadCancelledError):
-    """An answer whose heads or framing pass a limit; the message says which one."""
+    """An answer that passes a limit; the message says which one."""
 
 
 class LimitedHTTPHandler(http11.HTTP11DownloadHandler):
@@ -62,6 +62,11 @@ class LimitedHTTPHandler(http11.HTTP11DownloadHandler):
             return await super().download_request(request)
         except DownloadFailedError as error:
             raise _cause(error) from error
+        except DownloadCancelledError as error:
+            # Scrapy tells the log alone how large a body was that it cut.
+            limit = request.meta.get("download_maxsize", self._default_maxsize)
+            said = str(error) or f"a body of more than {limit} bytes"
+            raise AnswerTooLargeError(said) from error
 
 
 def _cause(error: DownloadFailedError) -> Exception:
