@@ -38,7 +38,11 @@ class MariaDB:
         command = ["mariadb-install-db", "--no-defaults", *self._user(),
                    f"--datadir={self.folder / 'data'}", "--skip-test-db",
                    "--auth-root-authentication-method=normal"]
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        # Two that install at a time take each other's temporary tables away.
+        environment = {**os.environ, "TMPDIR": str(self.folder)}
+        result = subprocess.run(
+            command, capture_output=True, text=True, check=False, env=environment
+        )
         if result.returncode:
             raise RuntimeError(f"mariadb-install-db failed: {result.stdout}{result.stderr}")
 
@@ -47,6 +51,7 @@ class MariaDB:
         command = [
             server_program(), "--no-defaults", *self._user(), f"--datadir={self.folder / 'data'}",
             f"--socket={self.folder / 's'}", f"--pid-file={self.folder / 'pid'}",
+            f"--tmpdir={self.folder}",
             f"--port={self.port}", "--bind-address=127.0.0.1", "--skip-name-resolve",
             "--character-set-server=utf8mb4", "--innodb-buffer-pool-size=64M",
             "--innodb-log-file-size=32M", "--performance-schema=OFF", *arguments,
