@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.follow import Followed, FollowPolicy, follow_links
 from qiaocrawl.frontier import (
+    PRUNED,
     FoundLink,
     LearningStrategy,
     Strategy,
@@ -91,7 +92,14 @@ class CrawlOrdering:
 
     def stored(self, page: FollowedPage) -> list[bytes]:
         """All that *page* brought is committed; keys of links no page had brought before."""
-        return self._proposed.remember((one.key, one.score) for one in page.links.candidates)
+        return self._proposed.remember(
+            (one.key, self._standing(one)) for one in page.links.candidates
+        )
+
+    def _standing(self, one: Candidate) -> float:
+        """The score above which another link to the URL of *one* is news."""
+        # Any plain link to what is left out is news.
+        return PRUNED if one.left_out is not None else one.score
 
     def scores(self, visit: Visit) -> list[float]:
         """The scores of a page's links; in the thread of the order."""
