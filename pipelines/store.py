@@ -156,9 +156,12 @@ class StorePipeline:
             )
             following = ask_on(c, self._runtime, item.lease, query, answer, new_urls=new)
 
-        await self._spider.worker.complete(
+        mine = await self._spider.worker.complete(
             item.lease, Outcome.SERP, reason=answer.state, http_status=item.page.status, also=also
         )
+        if not mine:
+            self._count("lease_lost")
+            return
         self._count(f"search/{answer.state}")
         self._count("search/new_urls", new)
         self._count("search/known_urls", len(found) - new)

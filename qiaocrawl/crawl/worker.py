@@ -12,12 +12,12 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Unpack
+from typing import TypeVar, Unpack
 
 from sqlalchemy import Connection
 
 from qiaocrawl.alias_learning import AliasLearning
-from qiaocrawl.crawl.closing import Around, Told, closing
+from qiaocrawl.crawl.closing import Around, Told, closing, trying_again
 from qiaocrawl.crawl.host_use import FOREVER, HostUse, nothing_elsewhere
 from qiaocrawl.crawl.limits import Fetches, Limits
 from qiaocrawl.crawl.ready import ReadyLeases
@@ -29,6 +29,8 @@ from qiaocrawl.runtime import CrawlScope, Runtime
 from qiaocrawl.storage import frontier
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 _POLL_SECONDS = 0.25
 _HOSTS_FRESH_SECONDS = 2.0
@@ -96,28 +98,12 @@ class FrontierWorker:
     async def open(self) -> None:
         """Take back what dead workers held, then start leasing."""
         await self._find_rows()
-        await self._recover(all_dead=self._runtime.database.is_exclusive)
+        await self._supply.recover(self._rows, all_dead=self._runtime.database.is_exclusive)
         await self.aliases.load()
         if isinstance(self._ordering, LearnedOrdering):
             self._ordering.open(self.token, self._event.set)
         self._pump_task = asyncio.ensure_future(self._pump())
         self._pump_task.add_done_callback(self._pumped)
-
-    async def _recover(self, *, all_dead: bool) -> None:
-        # A page that kills its analysis is caught by the pool, in this process; a dead
-        # process says little about the pages it held, so the bound for that is high.
-        recovery = await self._runtime.write(
-            lambda c: frontier.recover(
-                c, self._rows, now=time.time(), all_dead=all_dead,
-                max_failures=frontier.MAX_ATTEMPTS,
-            )
-        )
-        if recovery.requeued or recovery.resumed or recovery.set_aside:
-            logger.info(
-                "taken over from an interrupted crawl: %d URLs waiting again, %d stored pages "
-                "to analyse, %d set aside",
-                recovery.requeued, recovery.resumed, recovery.set_aside,
-            )
 
     async def close(self) -> int:
         """Give unfinished leases back; returns how many URLs of the scope still wait."""
@@ -216,7 +202,7 @@ class FrontierWorker:
         """
         around = around or Around()
         operation = closing(lease, outcome, around.only_if, also, **told)
-        mine = await self._runtime.write(operation, around.first)
+        mine = await self._write(operation, around.first)
         if mine is None:
             raise OutdatedError(f"{lease.url}: what was to be stored is out of date")
         if mine and around.then is not None:
@@ -225,18 +211,15 @@ class FrontierWorker:
             self.post(save)
         return self._settled(lease, mine)
 
-    async def retry(self, lease: Lease, *, reason: str, pause_seconds: float) -> bool:
-        """Give *lease* another try after a pause, or give it up after too many."""
+    async def retry(
+        self, lease: Lease, *, reason: str, pause_seconds: float,
+        also: Callable[[Connection], object] | None = None,
+    ) -> bool:
+        """Give *lease* another try after a pause, or give it up; *also* writes more."""
         most: int = self._runtime.options["QIAO_FRONTIER_MAX_FAILURES"]
-        not_before = time.time() + pause_seconds
-        mine = await self._runtime.write(
-            lambda c: frontier.retry(
-                c, lease, reason=reason, not_before=not_before, max_failures=most,
-                now=time.time(),
-            )
-        )
+        mine = await self._write(trying_again(lease, reason, pause_seconds, most, also))
         if mine:
-            self._ordering.wait_until(lease.key, not_before)
+            self._ordering.wait_until(lease.key, time.time() + pause_seconds)
         return self._settled(lease, mine)
 
     def give_back(self, lease: Lease, reason: str) -> None:
@@ -261,9 +244,25 @@ class FrontierWorker:
         """Whether *lease* was handed out and has no outcome yet."""
         return self._outstanding.get(lease.url_id) is lease
 
+    async def _write(
+        self, operation: Callable[[Connection], T],
+        first: Callable[[Connection], object] | None = None,
+    ) -> T:
+        """Write what a lease waits for; without it the crawl would wait for that for ever."""
+        try:
+            return await self._runtime.write(operation, first)
+        except StorageError as error:
+            self.stop("storage_error", error)
+            raise
+
     def _settled(self, lease: Lease, mine: bool) -> bool:
-        self._outstanding.pop(lease.url_id, None)
+        # One that was lost may have been leased again since.
+        if self.holds(lease):
+            del self._outstanding[lease.url_id]
         self._ordering.closed(lease)
+        if not mine:
+            # Whoever has it may give it up: it is looked for when its lease could be over.
+            self._ordering.wait_until(lease.key, time.time() + self._lease_seconds)
         self._event.set()
         return mine
 
@@ -299,11 +298,11 @@ class FrontierWorker:
         held = [*self._outstanding, *(lease.url_id for lease in self._ready.all())]
         await self._runtime.write(
             lambda c: frontier.renew(
-                c, self.token, held, lease_seconds=self._lease_seconds, now=time.time()
+                c, self.token, held, lease_seconds=self._lease_seconds, now=frontier.clock(c)
             )
         )
         # Other workers may share the database, and have died meanwhile.
-        await self._recover(all_dead=False)
+        await self._supply.recover(self._rows, all_dead=False)
 
     async def _find_rows(self) -> None:
         """Look up the scope's hosts: links may have brought new subdomains."""

@@ -8,9 +8,11 @@ A row waits (pending), is held by one worker for a time (leased), has its page s
 
 from __future__ import annotations
 
+from qiaocrawl.storage.clock import clock
 from qiaocrawl.storage.leasing import KeyLeases, lease, lease_keys, lease_stored
 from qiaocrawl.storage.lifecycle import (
     MAX_ATTEMPTS,
+    Ended,
     Recovery,
     Remaining,
     complete,
@@ -29,10 +31,12 @@ from qiaocrawl.storage.scope import Scope
 __all__ = [
     "MAX_ATTEMPTS",
     "MAX_URL_CHARS",
+    "Ended",
     "KeyLeases",
     "Recovery",
     "Remaining",
     "Scope",
+    "clock",
     "complete",
     "is_mine",
     "lease",
