@@ -24,6 +24,8 @@ if sys.path[:1] != [_PROJECT]:
 BOT_NAME = "qiaocrawl"
 SPIDER_MODULES = ["spiders"]
 NEWSPIDER_MODULE = "spiders"
+# `scrapy crawl` whose exit code is 0 only where the run did what it was asked.
+COMMANDS_MODULE = "qiaocrawl.crawl.commands"
 
 # Says what this is and whom to ask (QIAO_CONTACT).
 USER_AGENT = default_user_agent()

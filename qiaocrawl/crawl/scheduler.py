@@ -16,10 +16,12 @@ from scrapy.utils.defer import deferred_from_coro
 
 from qiaocrawl.crawl.access import access_of
 from qiaocrawl.crawl.another import HeldRequests
+from qiaocrawl.crawl.ending import END_REASON
 from qiaocrawl.crawl.limits import Fetches
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
 from qiaocrawl.crawl.worker import FrontierWorker
+from qiaocrawl.errors import StorageError
 from qiaocrawl.items import Lease, Outcome
 
 if TYPE_CHECKING:
@@ -92,6 +94,21 @@ class FrontierScheduler(BaseScheduler):
             self._watch_task.cancel()
         if self._worker is None:
             return
+        try:
+            await self._give_back(reason)
+        except StorageError as error:
+            self._worker.stop("storage_error", error)
+        # What failed while the run was closing is how it ended.
+        if failure := self._worker.ending.failure:
+            self._crawler.stats.set_value(END_REASON, failure)
+
+    async def _give_back(self, reason: str) -> None:
+        """Leases back, record closed.
+
+        Raises:
+            StorageError: the database does not take it.
+        """
+        assert self._worker is not None
         await self._crawler.signals.send_catch_log_async(frontier_closing)
         remaining = await self._worker.close()
         desk = access_of(self._crawler)
@@ -105,7 +122,9 @@ class FrontierScheduler(BaseScheduler):
         }
         for name, number in numbers.items():
             stats.set_value(name, number)
-        self._runtime.finish_run(reason, stats.get_stats(), remaining)
+        self._runtime.finish_run(
+            self._worker.ending.failure or reason, stats.get_stats(), remaining
+        )
         if remaining:
             logger.warning(
                 "incomplete (%s): %d URLs still wait; the same command goes on with them",

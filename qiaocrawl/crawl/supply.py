@@ -28,6 +28,22 @@ _LOOK_SECONDS = 1.0
 _DOUBT_SECONDS = 2.0
 
 
+async def recover_rows(runtime: Runtime, rows: Scope, *, all_dead: bool) -> None:
+    """Take back what dead workers held of *rows*; *all_dead*: all but this one are."""
+    # A page that kills its analysis is caught by the pool, in this process; a dead
+    # process says little about the pages it held, so the bound for that is high.
+    recovery = await runtime.write(lambda c: frontier.recover(
+        c, rows, now=frontier.clock(c), all_dead=all_dead, max_failures=frontier.MAX_ATTEMPTS,
+        lease_seconds=runtime.options["QIAO_FRONTIER_LEASE_SECONDS"],
+    ))  # fmt: skip
+    if recovery.requeued or recovery.resumed or recovery.set_aside:
+        logger.info(
+            "taken over from an interrupted crawl: %d URLs waiting again, %d stored pages "
+            "to analyse, %d set aside",
+            recovery.requeued, recovery.resumed, recovery.set_aside,
+        )
+
+
 class StoredSupply:
     """Leases by the scores in the database, with the reason for each.
 
@@ -41,21 +57,6 @@ class StoredSupply:
         self._ordering = ordering
         self._token = token
         self._lease_seconds: float = runtime.options["QIAO_FRONTIER_LEASE_SECONDS"]
-
-    async def recover(self, rows: Scope, *, all_dead: bool) -> None:
-        """Take back what dead workers held of *rows*; *all_dead*: all but this one are."""
-        # A page that kills its analysis is caught by the pool, in this process; a dead
-        # process says little about the pages it held, so the bound for that is high.
-        recovery = await self._runtime.write(lambda c: frontier.recover(
-            c, rows, now=frontier.clock(c), all_dead=all_dead,
-            max_failures=frontier.MAX_ATTEMPTS, lease_seconds=self._lease_seconds,
-        ))  # fmt: skip
-        if recovery.requeued or recovery.resumed or recovery.set_aside:
-            logger.info(
-                "taken over from an interrupted crawl: %d URLs waiting again, %d stored pages "
-                "to analyse, %d set aside",
-                recovery.requeued, recovery.resumed, recovery.set_aside,
-            )
 
     async def take(self, rows: Scope, shape: BatchShape) -> list[Lease]:
         """Up to a batch of leases out of *rows*; [] when nothing may be leased now."""

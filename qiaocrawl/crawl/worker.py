@@ -12,16 +12,18 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TypeVar, Unpack
+from typing import Unpack
 
 from sqlalchemy import Connection
 
 from qiaocrawl.alias_learning import AliasLearning
 from qiaocrawl.crawl.closing import Around, Told, closing, trying_again
+from qiaocrawl.crawl.ending import Ending
 from qiaocrawl.crawl.host_use import FOREVER, HostUse, nothing_elsewhere
 from qiaocrawl.crawl.limits import Fetches, Limits
 from qiaocrawl.crawl.ready import ReadyLeases
-from qiaocrawl.crawl.supply import LearnedSupply, StoredSupply
+from qiaocrawl.crawl.supply import LearnedSupply, StoredSupply, recover_rows
+from qiaocrawl.crawl.taking_up import TakingUp
 from qiaocrawl.errors import OutdatedError, StorageError
 from qiaocrawl.items import Candidate, Lease, Outcome
 from qiaocrawl.ordering import CrawlOrdering, LearnedOrdering
@@ -29,8 +31,6 @@ from qiaocrawl.runtime import CrawlScope, Runtime
 from qiaocrawl.storage import frontier
 
 logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 _POLL_SECONDS = 0.25
 _HOSTS_FRESH_SECONDS = 2.0
@@ -73,6 +73,7 @@ class FrontierWorker:
         self._batch: int = runtime.options["QIAO_FRONTIER_BATCH"]
         self._rows_per_host = fetches.per_host * _ROWS_PER_FETCH
         self._supply, self._ready = self._order_leases(fetches)
+        self._postponed = TakingUp(runtime, ordering)
         self._outstanding: dict[int, Lease] = {}
         self._hosts = HostUse(fetches, limits)
         self._unflushed = 0
@@ -82,28 +83,31 @@ class FrontierWorker:
         self._pump_task: asyncio.Task[None] | None = None
         self._renewed_at = self._started_at = time.monotonic()
         self.drained = False
-        self.stop_reason = ""
+        self.ending = Ending(wake)
 
     def _order_leases(self, fetches: Fetches) -> tuple[StoredSupply, ReadyLeases]:
-        runtime, ordering, token = self._runtime, self._ordering, self.token
+        ordering = self._ordering
         if not isinstance(ordering, LearnedOrdering):
-            return StoredSupply(runtime, ordering, token), ReadyLeases()
+            return StoredSupply(self._runtime, ordering, self.token), ReadyLeases()
         # Leased late, so that what the last pages taught counts at once.
         self._batch = min(self._batch, 2 * fetches.at_once)
         self._rows_per_host = fetches.per_host
-        return LearnedSupply(runtime, ordering, token), ReadyLeases(ordering.present_score)
+        supply = LearnedSupply(self._runtime, ordering, self.token)
+        return supply, ReadyLeases(ordering.present_score)
 
     # --- life ---------------------------------------------------------------------
 
     async def open(self) -> None:
         """Take back what dead workers held, then start leasing."""
         await self._find_rows()
-        await self._supply.recover(self._rows, all_dead=self._runtime.database.is_exclusive)
+        await recover_rows(
+            self._runtime, self._rows, all_dead=self._runtime.database.is_exclusive
+        )
         await self.aliases.load()
         if isinstance(self._ordering, LearnedOrdering):
             self._ordering.open(self.token, self._event.set)
         self._pump_task = asyncio.ensure_future(self._pump())
-        self._pump_task.add_done_callback(self._pumped)
+        self._pump_task.add_done_callback(self.ending.pump_ended)
 
     async def close(self) -> int:
         """Give unfinished leases back; returns how many URLs of the scope still wait."""
@@ -121,8 +125,9 @@ class FrontierWorker:
         return left.pending + left.leased
 
     def numbers(self) -> dict[str, float]:
-        """What the run's statistics say of aliases and order."""
-        return {**self.aliases.numbers(), **self._ordering.numbers()}
+        """What the run's statistics say of aliases, order and what was put off."""
+        parts = (self.aliases, self._ordering, self._postponed)
+        return {name: number for part in parts for name, number in part.numbers().items()}
 
     # --- handing out ----------------------------------------------------------------
 
@@ -202,7 +207,7 @@ class FrontierWorker:
         """
         around = around or Around()
         operation = closing(lease, outcome, around.only_if, also, **told)
-        mine = await self._write(operation, around.first)
+        mine = await self.ending.stops_with(self._runtime.write(operation, around.first))
         if mine is None:
             raise OutdatedError(f"{lease.url}: what was to be stored is out of date")
         if mine and around.then is not None:
@@ -217,7 +222,8 @@ class FrontierWorker:
     ) -> bool:
         """Give *lease* another try after a pause, or give it up; *also* writes more."""
         most: int = self._runtime.options["QIAO_FRONTIER_MAX_FAILURES"]
-        mine = await self._write(trying_again(lease, reason, pause_seconds, most, also))
+        operation = trying_again(lease, reason, pause_seconds, most, also)
+        mine = await self.ending.stops_with(self._runtime.write(operation))
         if mine:
             self._ordering.wait_until(lease.key, time.time() + pause_seconds)
         return self._settled(lease, mine)
@@ -243,17 +249,6 @@ class FrontierWorker:
     def holds(self, lease: Lease) -> bool:
         """Whether *lease* was handed out and has no outcome yet."""
         return self._outstanding.get(lease.url_id) is lease
-
-    async def _write(
-        self, operation: Callable[[Connection], T],
-        first: Callable[[Connection], object] | None = None,
-    ) -> T:
-        """Write what a lease waits for; without it the crawl would wait for that for ever."""
-        try:
-            return await self._runtime.write(operation, first)
-        except StorageError as error:
-            self.stop("storage_error", error)
-            raise
 
     def _settled(self, lease: Lease, mine: bool) -> bool:
         # One that was lost may have been leased again since.
@@ -287,7 +282,7 @@ class FrontierWorker:
         await self._renew_when_due()
         if self._starved and len(self._ready) < self._batch * 4:
             await self._lease_more()
-        if not len(self._ready) and not self._outstanding and not self._unflushed:
+        if not len(self._ready) and not self._is_busy:
             await self._check_drained()
 
     async def _renew_when_due(self) -> None:
@@ -302,7 +297,7 @@ class FrontierWorker:
             )
         )
         # Other workers may share the database, and have died meanwhile.
-        await self._supply.recover(self._rows, all_dead=False)
+        await recover_rows(self._runtime, self._rows, all_dead=False)
 
     async def _find_rows(self) -> None:
         """Look up the scope's hosts: links may have brought new subdomains."""
@@ -344,15 +339,29 @@ class FrontierWorker:
         await self.aliases.settle()
         await self._find_rows()
         left = await self._remaining()
-        if self._unflushed or self._outstanding:
+        if not (left.is_open or self._is_busy):
+            if await self._postponed.next_round(self._rows, self._hosts.spent):
+                self._starve()
+                return
+            left = await self._remaining()  # something may have been proposed meanwhile
+        if self._is_busy:
             return
-        if not left.pending and not left.leased:
+        if not left.is_open:
             self.drained = True
             self._wake_caller()
         elif await self._only_spent_hosts_wait():
             self.stop(self._hosts.why_spent)
         elif await self._ordering.is_below_threshold() and not self._outstanding:
             self.stop("below_threshold")
+
+    async def _only_spent_hosts_wait(self) -> bool:
+        spent = self._hosts.spent
+        return bool(spent) and await self._runtime.write(nothing_elsewhere(self._rows, spent))
+
+    @property
+    def _is_busy(self) -> bool:
+        """Whether a page is in hand or a write under way, or the crawl stops."""
+        return bool(self._unflushed or self._outstanding or self.stop_reason)
 
     # --- bookkeeping ----------------------------------------------------------------------
 
@@ -361,29 +370,20 @@ class FrontierWorker:
             self._starved = True
             self._event.set()
 
-    async def _only_spent_hosts_wait(self) -> bool:
-        spent = self._hosts.spent
-        return bool(spent) and await self._runtime.write(nothing_elsewhere(self._rows, spent))
-
     def _limit_reached(self) -> bool:
         seconds = time.monotonic() - self._started_at
         if reason := self._limits.reached(self._hosts.pages, seconds):
             self.stop(reason)
         return bool(self.stop_reason)
 
+    @property
+    def stop_reason(self) -> str:
+        """Why nothing is handed out any more; "" while the crawl goes on."""
+        return self.ending.reason
+
     def stop(self, reason: str, error: BaseException | None = None) -> None:
         """Hand nothing out any more and let the crawl close with *reason*."""
-        if error is not None:
-            logger.error("the crawl stops: %s", error)
-        if not self.stop_reason:
-            self.stop_reason = reason
-            self._wake_caller()
-
-    def _pumped(self, task: asyncio.Task[None]) -> None:
-        """Without the pump the crawl would wait for ever: it stops, and says why."""
-        if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("the frontier worker failed", exc_info=error)
-            self.stop("internal_error", error)
+        self.ending.stop(reason, error)
 
     def _posted(self, then: Callable[[], None] | None, future: asyncio.Future[object]) -> None:
         self._unflushed -= 1
