@@ -3,7 +3,8 @@
 ``python benchmarks/failpoints.py POINT N crawl site -a …`` kills itself with -9 at the N-th time
 the point is passed. ``N:stop`` stops it as SIGSTOP does, until it gets SIGCONT; ``N:refuse``
 has the database refuse what it is at, once, as a disk that fails for a moment does (for points
-inside a transaction), and ``N:fail`` raises an error of no known kind. The points are set from outside, so that the product carries none.
+inside a transaction); ``N:fail`` raises an error of no known kind. The points are set from
+outside, so that the product carries none.
 """
 
 from __future__ import annotations
