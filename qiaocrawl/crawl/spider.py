@@ -301,9 +301,12 @@ class FrontierSpider(Spider):
         """A stage failed: the page gets another try, and is set aside after too many."""
         await self._abandon(item.lease, failure)
 
-    async def on_spider_error(self, failure: Failure, response: Response) -> None:
-        """The spider itself failed on a response; nothing may wait for ever for its outcome."""
-        lease: Lease | None = response.meta.get("lease") if response.request else None
+    async def on_spider_error(self, failure: Failure, response: Response | None) -> None:
+        """The spider itself failed on a response; nothing may wait for ever for its outcome.
+
+        None when its ``start()`` failed: Scrapy closes the crawl with ``start_error`` then.
+        """
+        lease = response.meta.get("lease") if response is not None and response.request else None
         if lease is not None:
             await self._abandon(lease, failure)
 
