@@ -233,7 +233,7 @@ OPTIONS: tuple[Option, ...] = (
            flag),
     Option("QIAO_MAX_SITEMAPS_PER_HOST", 500, "sitemaps",
            "Sitemaps of one host that a run reads, the newest of each index first; more are "
-           "counted and left; 0 = no limit.", count(0, 10**6)),
+           "postponed until nothing else waits; 0 = no limit.", count(0, 10**6)),
     Option("QIAO_MAX_LISTED_PER_HOST", 250_000, "URLs",
            "URLs that the sitemaps of one host bring into a run, the newest of each sitemap "
            "first; more are counted and left; 0 = no limit.", count(0, 10**9)),

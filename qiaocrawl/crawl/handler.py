@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from scrapy.exceptions import DownloadCancelledError
+from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.httpobj import urlparse_cached
@@ -96,7 +96,12 @@ class GuardedDownloadHandler:
         await self._turn(request)
         if self._is_in_demo(request):
             return await self._download_demo(request)
-        return await self._network.download_request(request)
+        try:
+            return await self._network.download_request(request)
+        except CannotResolveHostError:
+            # Perhaps its name leads inside since it was checked: then it is refused.
+            await self._check_ways(request)
+            raise
 
     async def _turn(self, request: Request) -> None:
         host = urlparse_cached(request).hostname or ""

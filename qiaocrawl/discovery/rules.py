@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from qiaocrawl.discovery.reading import ENTRY_TAG, FEED_TAG, SITEMAP_TAG, entry_moment
@@ -18,6 +18,8 @@ LEVEL = "sitemap"
 """In the payload of a sitemap's row: how many indexes lead to it."""
 MAX_FEEDS_PER_HOST = 100
 """Feeds of one host that a run follows; blogs announce one a tag and author **(ours)**."""
+# Of the sitemaps that a run reads, so many times as many are kept as rows **(ours)**.
+_KEPT_TIMES = 10
 _ENTRANCES = (Outcome.SITEMAP, Outcome.FEED)
 
 
@@ -28,8 +30,8 @@ class EntranceOptions:
     Attributes:
         sitemaps, feeds: whether they are read.
         days: entries that changed longer ago are left; 0 = all. Undated ones are kept.
-        max_sitemaps, max_listed: sitemaps of one host, and URLs that they list, a run takes up;
-            0 = all.
+        max_sitemaps: of one host that a run reads before all else is read; 0 = all.
+        max_listed: URLs that the sitemaps of one host bring into a run; 0 = all.
     """
 
     sitemaps: bool = True
@@ -51,7 +53,7 @@ class LinkRules:
         self._entrances = entrances
         self.watch = watch
         self._feeds: dict[str, set[str]] = {}
-        self._sitemaps: dict[str, set[str]] = {}
+        self._sitemaps: dict[str, dict[str, int]] = {}
         self._listed: Counter[str] = Counter()
         self.full: set[tuple[str, str]] = set()
         """Hosts of which more was listed than is taken up, and the reason as it is counted."""
@@ -74,6 +76,8 @@ class LinkRules:
                 why = "other_spelling"
             if why:
                 left[why] += 1
+            elif later := self.sitemap_postponed(link):
+                kept.append(replace(link, postponed=later))
             else:
                 kept.append(link)
         return kept, left
@@ -110,13 +114,21 @@ class LinkRules:
         return ""
 
     def sitemap_fault(self, link: Link) -> str:
-        """Why the sitemap *link* is left since its host has so many; "" to read it."""
-        known = self._sitemaps.setdefault(link.host, set())
+        """Why the sitemap *link* is left since its host has so many; "" to keep it."""
+        known = self._sitemaps.setdefault(link.host, {})
         most = self._entrances.max_sitemaps
-        if most and link.url not in known and len(known) >= most:
+        if most and link.url not in known and len(known) >= most * _KEPT_TIMES:
             return self._left_of(link.host, "too_many_sitemaps")
-        known.add(link.url)
+        known.setdefault(link.url, len(known))
         return ""
+
+    def sitemap_postponed(self, link: Link) -> str:
+        """Why the sitemap *link*, which is kept, is not read yet; "" to read it."""
+        most = self._entrances.max_sitemaps
+        if not most or link.tag != SITEMAP_TAG or self._sitemaps[link.host][link.url] < most:
+            return ""
+        self.full.add((link.host, "sitemaps_postponed"))
+        return f"more than {most} sitemaps of {link.host}"
 
     def _listed_fault(self, link: Link, listed: Counter[str]) -> str:
         """Also counts *link* among those *listed* by the same sitemap."""
