@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 
 from pipelines.extract import AnalysisStopped
 from qiaocrawl.asking import ask_on, asked_to_rest, record_answer
-from qiaocrawl.crawl.closing import Opening
+from qiaocrawl.crawl.closing import Around
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem, SearchedPage
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import OutdatedError
-from qiaocrawl.items import Lease, Outcome, PageAnalysis, Verdict
+from qiaocrawl.items import Outcome, PageAnalysis, Verdict
 from qiaocrawl.joining import Whole, enter_part, join_parts, save_whole
 from qiaocrawl.searching import hit_candidates
 from qiaocrawl.storage import visits
 from qiaocrawl.storage.parts import is_current
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -68,25 +69,34 @@ class StorePipeline:
 
         mine = await self._spider.worker.complete(
             item.lease, analysis.outcome, reason=analysis.reason, http_status=item.page.status,
-            also=also, opening=Opening(self._runtime.titles.lock) if analysis.article else None,
+            also=also, around=Around(
+                self._runtime.titles.lock if analysis.article else None,
+                then=lambda: self._learn(item),
+            ),
         )
         self._count(f"outcome/{analysis.outcome}" if mine else "lease_lost")
         if mine:
             self._count_verdict(verdict)
-            self._learn(item.lease, analysis)
 
     def _count_verdict(self, verdict: Verdict | None) -> None:
         if verdict is not None:
             self._count(f"dedup/{verdict.kind}")
 
-    def _learn(self, lease: Lease, analysis: PageAnalysis) -> None:
-        """Let the memories have what the stored page tells about its site and its address."""
-        self._spider.worker.aliases.observe(lease, analysis)
-        learning = self._runtime.learning
-        if learning is None:
-            return
-        learning.observe(analysis)
-        operation = learning.due()
+    def _learn(self, item: CrawledPage) -> None:
+        """Let the memories have what the page brought and tells of its site: it is committed."""
+        spider, lease, analysis, page = self._spider, item.lease, item.analysis, item.followed
+        assert analysis is not None
+        if page is not None:
+            new = spider.ordering.stored(page)
+            if spider.discovery is not None:
+                links = page.links.visit.links
+                self._post(spider.discovery.learn(lease, analysis, links, new))
+        spider.worker.aliases.observe(lease, analysis)
+        if self._runtime.learning is not None:
+            self._runtime.learning.observe(analysis)
+            self._post(self._runtime.learning.due())
+
+    def _post(self, operation: Callable[[Connection], None] | None) -> None:
         if operation is not None:
             self._spider.worker.post(operation)
 
@@ -123,15 +133,14 @@ class StorePipeline:
         outcome = whole.group.outcome(analysis.part.number)
         mine = await self._spider.worker.complete(
             item.lease, outcome, reason=analysis.reason, http_status=item.page.status,
-            also=also, opening=Opening(
-                self._runtime.titles.lock, lambda c: is_current(c, whole.group)
+            also=also, around=Around(
+                self._runtime.titles.lock, lambda c: is_current(c, whole.group),
+                lambda: self._learn(item),
             ),
         )
         self._count(f"outcome/{outcome}" if mine else "lease_lost")
-        if mine:
-            if analysis.part.number == 1:  # else the article counts with its first page
-                self._count_verdict(verdict)
-            self._learn(item.lease, analysis)
+        if mine and analysis.part.number == 1:  # else the article counts with its first page
+            self._count_verdict(verdict)
 
     async def _store_answer(self, item: SearchedPage) -> None:
         query, answer = item.query, item.answer

@@ -47,6 +47,8 @@ from qiaocrawl.urls import canonical_host, canonical_url
 logger = logging.getLogger(__name__)
 
 _PAGES_BETWEEN_SAVES = 10
+_FULL = {"too_many_sitemaps": "QIAO_MAX_SITEMAPS_PER_HOST",
+         "too_many_listed": "QIAO_MAX_LISTED_PER_HOST"}
 _COMPARED = (Outcome.ARTICLE, Outcome.PART, Outcome.LIST, Outcome.NOT_ARTICLE)
 
 Save = Callable[[Connection], None]
@@ -78,6 +80,8 @@ def link_rules(options: Options, *, learns: bool = True) -> LinkRules:
         sitemaps=learns and options["QIAO_SITEMAPS"],
         feeds=learns and options["QIAO_FEEDS"],
         days=options["QIAO_ENTRY_DAYS"],
+        max_sitemaps=options["QIAO_MAX_SITEMAPS_PER_HOST"],
+        max_listed=options["QIAO_MAX_LISTED_PER_HOST"],
     )
     watch = TrapWatch(
         limits, options["QIAO_TRAPS_ALLOWED"], learns=learns and options["QIAO_TRAPS"]
@@ -115,6 +119,7 @@ class SiteDiscovery:
         self._missing: dict[str, MissingPage] = {}
         self._lists = ListBound()
         self._unsaved = 0
+        self._told_full: set[tuple[str, str]] = set()
 
     def load(self) -> None:
         """Read what former runs learnt."""
@@ -140,7 +145,8 @@ class SiteDiscovery:
                      if policy.covers(canonical_host(one))]
             if not named and canonical_host(base) in self._start_hosts:
                 named = ["/".join(base.split("/", 3)[:3]) + "/sitemap.xml"]
-            found += [self._candidate(one, {LEVEL: 0}) for one in named]
+            found += [self._candidate(one, {LEVEL: 0}) for one in named
+                      if not self.rules.sitemap_fault(link_to(one))]
         if self._options["QIAO_SOFT_404_PROBE"] and canonical_host(base) not in self._missing:
             found.append(self._candidate(probe_url(base), {PROBE: 1}))
         return found
@@ -162,6 +168,7 @@ class SiteDiscovery:
         Returns:
             An operation that stores what was learnt, when there is enough of it.
         """
+        self._tell_full()
         if PROBE in lease.payload:
             return None
         cut = self.rules.learn(lease, analysis, links, fresh)
@@ -173,6 +180,15 @@ class SiteDiscovery:
         self._unsaved = 0
         accounts = self.rules.watch.changed()
         return partial(save_accounts, accounts=accounts, now=time.time())
+
+    def _tell_full(self) -> None:
+        for host, why in sorted(self.rules.full - self._told_full):
+            name = _FULL[why]
+            logger.warning(
+                "%s lists more than %d %s: the others are left in this run (%s)",
+                host, self._options[name], name.split("_")[2].lower(), name,
+            )
+        self._told_full |= self.rules.full
 
     # --- missing pages ----------------------------------------------------------------------------
 

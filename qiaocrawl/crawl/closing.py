@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypedDict, Unpack
 
 from sqlalchemy import Connection
 
@@ -12,17 +13,28 @@ from qiaocrawl.items import Lease, Outcome
 from qiaocrawl.storage import frontier, url_aliases
 
 
+class Told(TypedDict, total=False):
+    """What the row of a closed lease says beside its outcome."""
+
+    reason: str
+    http_status: int | None
+    redirect_key: bytes | None
+    """Of the URL it redirects to."""
+
+
 @dataclass(frozen=True, slots=True)
-class Opening:
-    """What the transaction that closes a lease begins with.
+class Around:
+    """What goes before and after the transaction that closes a lease.
 
     Attributes:
         first: done before all else, other operations included (see :meth:`Writer.submit`).
         only_if: asked next; False leaves everything as it is.
+        then: called when it is committed: from here on memories may know what was written.
     """
 
     first: Callable[[Connection], object] | None = None
     only_if: Callable[[Connection], bool] | None = None
+    then: Callable[[], object] | None = None
 
 
 def closing(
@@ -30,10 +42,7 @@ def closing(
     outcome: Outcome,
     only_if: Callable[[Connection], bool] | None,
     also: Callable[[Connection], object] | None,
-    *,
-    reason: str,
-    http_status: int | None,
-    redirect_key: bytes | None,
+    **told: Unpack[Told],
 ) -> Callable[[Connection], bool | None]:
     """An operation that closes *lease* with *outcome* and then does what *also* does.
 
@@ -44,8 +53,9 @@ def closing(
         if only_if is not None and not only_if(c):
             return None
         mine = frontier.complete(
-            c, lease, outcome=outcome, reason=reason, http_status=http_status,
-            redirect_key=redirect_key, now=time.time(),
+            c, lease, outcome=outcome, reason=told.get("reason", ""),
+            http_status=told.get("http_status"), redirect_key=told.get("redirect_key"),
+            now=time.time(),
         )
         if mine and also is not None:
             also(c)

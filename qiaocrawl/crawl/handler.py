@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
@@ -17,6 +16,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from qiaocrawl.archive import RecordedPage
 from qiaocrawl.crawl.gate import gate_of
+from qiaocrawl.crawl.http_limits import LimitedHTTPHandler
 from qiaocrawl.crawl.turns import turns_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError
@@ -48,7 +48,7 @@ class GuardedDownloadHandler:
         self._turns = turns_of(crawler)
         self._demo: str = options["QIAO_DEMO"]
         self._replay = runtime.recorded_web
-        self._network = HTTP11DownloadHandler(crawler)
+        self._network = LimitedHTTPHandler(crawler)
         self._browser = _browser(crawler) if options["QIAO_RENDER"] != "off" else None
         self._running: set[asyncio.Future[Response]] = set()
         # Scrapy builds a handler for http and another for https.

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
-from scrapy.dupefilters import BaseDupeFilter
 from scrapy.utils.defer import deferred_from_coro
-from scrapy.utils.misc import build_from_crawler, load_object
 
 from qiaocrawl.crawl.access import access_of
 from qiaocrawl.crawl.another import HeldRequests
@@ -46,9 +44,6 @@ class FrontierScheduler(BaseScheduler):
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._runtime = runtime_of(crawler)
-        self._dupefilter: BaseDupeFilter = build_from_crawler(
-            load_object(crawler.settings["DUPEFILTER_CLASS"]), crawler
-        )
         self._worker: FrontierWorker | None = None
         self._watch_task: asyncio.Task[None] | None = None
         first_seconds = self._runtime.options["QIAO_FRONTIER_RETRY_SECONDS"]
@@ -145,6 +140,8 @@ class FrontierScheduler(BaseScheduler):
     def enqueue_request(self, request: Request) -> bool:
         """Store the candidate a spider's ``start()`` proposes; others belong in the items.
 
+        The frontier's unique key is the duplicate filter.
+
         Another try of a request comes here too: its lease is still out.
         """
         if "lease" in request.meta:
@@ -153,8 +150,6 @@ class FrontierScheduler(BaseScheduler):
         candidate = request.meta.get("candidate")
         if candidate is None or self._worker is None:
             raise ValueError(f"request {request.url!r} carries no frontier candidate")
-        if self._dupefilter.request_seen(request):
-            return False
         self._worker.offer([candidate])
         return True
 

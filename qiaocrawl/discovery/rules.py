@@ -28,11 +28,15 @@ class EntranceOptions:
     Attributes:
         sitemaps, feeds: whether they are read.
         days: entries that changed longer ago are left; 0 = all. Undated ones are kept.
+        max_sitemaps, max_listed: sitemaps of one host, and URLs that they list, a run takes up;
+            0 = all.
     """
 
     sitemaps: bool = True
     feeds: bool = True
     days: float = 0.0
+    max_sitemaps: int = 0
+    max_listed: int = 0
 
 
 class LinkRules:
@@ -47,6 +51,10 @@ class LinkRules:
         self._entrances = entrances
         self.watch = watch
         self._feeds: dict[str, set[str]] = {}
+        self._sitemaps: dict[str, set[str]] = {}
+        self._listed: Counter[str] = Counter()
+        self.full: set[tuple[str, str]] = set()
+        """Hosts of which more was listed than is taken up, and the reason as it is counted."""
         self._spellings = Spellings()
 
     def keep(
@@ -81,10 +89,34 @@ class LinkRules:
         if link.tag == SITEMAP_TAG:
             if not self._entrances.sitemaps:
                 return "sitemaps_off"
-            return "sitemap_too_deep" if level_of(lease) >= MAX_LEVELS else self._age(link)
+            if level_of(lease) >= MAX_LEVELS:
+                return "sitemap_too_deep"
+            return self._age(link) or self.sitemap_fault(link)
         if link.tag == FEED_TAG:
             return self._feed_fault(lease, analysis, link)
-        return self._age(link) if link.tag == ENTRY_TAG else ""
+        return self._age(link) or self._listed_fault(link) if link.tag == ENTRY_TAG else ""
+
+    def sitemap_fault(self, link: Link) -> str:
+        """Why the sitemap *link* is left since its host has so many; "" to read it."""
+        known = self._sitemaps.setdefault(link.host, set())
+        most = self._entrances.max_sitemaps
+        if most and link.url not in known and len(known) >= most:
+            return self._left_of(link.host, "too_many_sitemaps")
+        known.add(link.url)
+        return ""
+
+    def _listed_fault(self, link: Link) -> str:
+        if link.region != SITEMAP_TAG:
+            return ""
+        most = self._entrances.max_listed
+        if most and self._listed[link.host] >= most:
+            return self._left_of(link.host, "too_many_listed")
+        self._listed[link.host] += 1
+        return ""
+
+    def _left_of(self, host: str, why: str) -> str:
+        self.full.add((host, why))
+        return why
 
     def _feed_fault(self, lease: Lease, analysis: PageAnalysis, link: Link) -> str:
         if not self._entrances.feeds:

@@ -2,15 +2,16 @@
 
 A row waits (pending), is held by one worker for a time (leased), has its page stored
 (fetched) and is closed (done, failed, set aside). The steps live in
-:mod:`~qiaocrawl.storage.offering`, :mod:`~qiaocrawl.storage.leasing` and
-:mod:`~qiaocrawl.storage.lifecycle`; this is their common door.
+:mod:`~qiaocrawl.storage.offering`, :mod:`~qiaocrawl.storage.leasing`,
+:mod:`~qiaocrawl.storage.lifecycle` and :mod:`~qiaocrawl.storage.deaths`; this is their common
+door.
 """
 
 from __future__ import annotations
 
+from qiaocrawl.storage.deaths import MAX_ATTEMPTS, mark, unmark
 from qiaocrawl.storage.leasing import KeyLeases, lease, lease_keys, lease_stored
 from qiaocrawl.storage.lifecycle import (
-    MAX_ATTEMPTS,
     Recovery,
     Remaining,
     complete,
@@ -38,6 +39,7 @@ __all__ = [
     "lease",
     "lease_keys",
     "lease_stored",
+    "mark",
     "note_wait",
     "offer",
     "rearm_lists",
@@ -46,4 +48,5 @@ __all__ = [
     "remaining",
     "renew",
     "retry",
+    "unmark",
 ]

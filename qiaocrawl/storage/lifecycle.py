@@ -14,13 +14,17 @@ from sqlalchemy import Connection
 
 from qiaocrawl.items import Lease, Outcome
 from qiaocrawl.storage import engine_days
+from qiaocrawl.storage.deaths import (
+    IS_POISON,
+    MAX_ATTEMPTS,
+    SUSPECTED,
+    SUSPECTED_IF_ENDLESS,
+    UNMARKED,
+)
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.scope import Scope, ScopedStatement
 from qiaocrawl.storage.statement import ListStatement, Statement
 from qiaocrawl.storage.values import clean_text, epoch_time
-
-MAX_ATTEMPTS = 30
-"""A row leased this often without an outcome is set aside: something about it never ends."""
 
 _MAX_REASON_CHARS = 500
 # Polling only asks whether work is left; counting a million rows four times a second would not
@@ -35,7 +39,8 @@ _IS_MINE = Statement(f"SELECT id FROM url WHERE {_FENCE} AND state IN (1, 2)")
 _COMPLETE = Statement(
     "UPDATE url SET state = :state, outcome = :outcome, reason = :reason,"
     " http_status = COALESCE(:http_status, http_status), redirect_key = :redirect_key,"
-    f" done_at = :done_at, lease_until = NULL WHERE {_FENCE} AND state IN (1, 2)"
+    f" done_at = :done_at, lease_until = NULL, crashes = {UNMARKED}"
+    f" WHERE {_FENCE} AND state IN (1, 2)"
 )
 
 # failures comes last: MySQL assigns from left to right, the others must see the old count.
@@ -44,7 +49,8 @@ _RETRY = Statement(
     " state = CASE WHEN failures + 1 >= :max_failures THEN 4 ELSE 0 END,"
     " outcome = CASE WHEN failures + 1 >= :max_failures THEN 'unreachable' ELSE NULL END,"
     " done_at = CASE WHEN failures + 1 >= :max_failures THEN :done_at ELSE done_at END,"
-    " reason = :reason, not_before = :not_before, lease_until = NULL, failures = failures + 1"
+    " reason = :reason, not_before = :not_before, lease_until = NULL, failures = failures + 1,"
+    f" crashes = {UNMARKED}"
     f" WHERE {_FENCE} AND state IN (1, 2)"
 )
 
@@ -57,30 +63,26 @@ _RENEW = ListStatement(
 
 _RELEASE = Statement(
     "UPDATE url SET state = CASE state WHEN 2 THEN 2 ELSE 0 END, lease_token = NULL,"
-    f" lease_until = NULL, attempts = attempts - 1 WHERE {_FENCE} AND state IN (1, 2)"
+    f" lease_until = NULL, attempts = attempts - 1, crashes = {UNMARKED}"
+    f" WHERE {_FENCE} AND state IN (1, 2)"
 )
 
 _NOTE_WAIT = Statement("UPDATE url SET reason = :reason WHERE id = :id AND state = 0")
 
 _EXPIRED = "{scope} AND lease_token IS NOT NULL AND (:all_dead = 1 OR lease_until <= :now)"
-_COUNT_CRASHES = ScopedStatement(
-    "UPDATE url SET crashes = crashes + 1, lease_token = NULL, lease_until = NULL"
+_SET_ASIDE = ScopedStatement(
+    "UPDATE url SET state = 5, outcome = 'poison', done_at = :done_at, lease_token = NULL,"
+    " lease_until = NULL, crashes = 1 - crashes,"
+    " reason = 'its worker died each time it was tried alone'"
+    f" WHERE {_EXPIRED} AND state IN (1, 2) AND {IS_POISON}"
+)
+_RESUME = ScopedStatement(
+    f"UPDATE url SET crashes = {SUSPECTED}, lease_token = NULL, lease_until = NULL"
     f" WHERE {_EXPIRED} AND state = 2"
 )
-_SET_ASIDE_POISON = ScopedStatement(
-    "UPDATE url SET state = 5, outcome = 'poison', done_at = :done_at,"
-    " reason = 'its worker died each time the stored page was analysed'"
-    " WHERE {scope} AND state = 2 AND lease_token IS NULL AND crashes >= :max_failures"
-)
-_SET_ASIDE_ENDLESS = ScopedStatement(
-    "UPDATE url SET state = 5, outcome = 'poison', done_at = :done_at, lease_token = NULL,"
-    " lease_until = NULL, reason = 'leased again and again without an outcome'"
-    " WHERE {scope} AND state IN (1, 2) AND attempts >= :max_attempts"
-    " AND (lease_token IS NULL OR :all_dead = 1 OR lease_until <= :now)"
-)
 _REQUEUE = ScopedStatement(
-    f"UPDATE url SET state = 0, lease_token = NULL, lease_until = NULL WHERE {_EXPIRED}"
-    " AND state = 1"
+    f"UPDATE url SET state = 0, crashes = {SUSPECTED_IF_ENDLESS}, lease_token = NULL,"
+    f" lease_until = NULL WHERE {_EXPIRED} AND state = 1"
 )
 
 _COUNT_STATE = ScopedStatement(
@@ -122,28 +124,29 @@ class Remaining:
     leased: int
     next_due: float | None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether anything is left."""
+        return self.pending > 0 or self.leased > 0
+
 
 def recover(
     c: Connection, scope: Scope, *, now: float, all_dead: bool, max_failures: int = 3
 ) -> Recovery:
     """Take rows back from workers whose lease ran out (or from all of them: *all_dead*).
 
-    A leased row waits again. A stored page keeps its page and counts a crash, since analysing
-    it may have killed the worker; after *max_failures* of them it is set aside as poison. Call
-    it at the start and, where several workers share a database, every lease time: nobody else
-    takes a dead worker's rows.
+    A leased row waits again, a stored page keeps its page. Both may become suspects, and a
+    suspect whose worker died *max_failures* times while it was tried alone is set aside as
+    poison (see :mod:`~qiaocrawl.storage.deaths`). Call it at the start and, where several
+    workers share a database, every lease time: nobody else takes a dead worker's rows.
     """
     params = {
         "now": now, "all_dead": int(all_dead), "done_at": epoch_time(now),
         "max_failures": max_failures, "max_attempts": MAX_ATTEMPTS,
     }  # fmt: skip
-    resumed = _COUNT_CRASHES.count(c, scope, params)
-    poison = _SET_ASIDE_POISON.count(c, scope, params)
-    endless = _SET_ASIDE_ENDLESS.count(c, scope, params)
-    requeued = _REQUEUE.count(c, scope, params)
-    return Recovery(
-        requeued=requeued, resumed=max(resumed - poison, 0), set_aside=poison + endless
-    )
+    set_aside = _SET_ASIDE.count(c, scope, params)
+    resumed = _RESUME.count(c, scope, params)
+    return Recovery(_REQUEUE.count(c, scope, params), resumed, set_aside)
 
 
 def renew(
@@ -159,7 +162,7 @@ def renew(
 
 
 def release(c: Connection, leases: Sequence[Lease], *, now: float) -> int:
-    """Give *leases* back unused: they count no attempt and no crash. Returns how many were held.
+    """Give *leases* back unused: they count no attempt and no death. Returns how many were held.
 
     A stored page stays stored and is handed out again at once; a question counts as not asked.
     """
