@@ -104,12 +104,10 @@ class FrontierWorker:
         self._pump_task.add_done_callback(self.ending.pump_ended)
 
     async def _recover(self, *, all_dead: bool) -> None:
-        # A page that kills its analysis is caught by the pool, in this process; a dead
-        # process says little about the pages it held, so the bound for that is high.
         recovery = await self._runtime.write(
             lambda c: frontier.recover(
                 c, self._rows, now=time.time(), all_dead=all_dead,
-                max_failures=frontier.MAX_ATTEMPTS,
+                max_failures=self._runtime.options["QIAO_FRONTIER_MAX_FAILURES"],
             )
         )
         if recovery.requeued or recovery.resumed or recovery.set_aside:
