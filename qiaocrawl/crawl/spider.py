@@ -16,6 +16,7 @@ from qiaocrawl.crawl.care import HostCare, host_name
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
 from qiaocrawl.crawl.limits import Limits
 from qiaocrawl.crawl.responses import fetched_page
+from qiaocrawl.crawl.slow_pages import AnalysedApart
 from qiaocrawl.crawl.turns import turns_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import (
@@ -298,6 +299,8 @@ class FrontierSpider(Spider):
 
     async def on_item_dropped(self, item: CrawlItem, exception: BaseException) -> None:
         """A stage dropped the page: its lease was lost, or the crawl is stopping."""
+        if isinstance(exception, AnalysedApart):
+            return
         if not self.runtime.stopping and self.worker.holds(item.lease):
             self.worker.forget(item.lease)
 

@@ -30,11 +30,11 @@ _DOUBT_SECONDS = 2.0
 
 async def recover_rows(runtime: Runtime, rows: Scope, *, all_dead: bool) -> None:
     """Take back what dead workers held of *rows*; *all_dead*: all but this one are."""
-    # A page that kills its analysis is caught by the pool, in this process; a dead
-    # process says little about the pages it held, so the bound for that is high.
+    options = runtime.options
     recovery = await runtime.write(lambda c: frontier.recover(
-        c, rows, now=frontier.clock(c), all_dead=all_dead, max_failures=frontier.MAX_ATTEMPTS,
-        lease_seconds=runtime.options["QIAO_FRONTIER_LEASE_SECONDS"],
+        c, rows, now=frontier.clock(c), all_dead=all_dead,
+        max_failures=options["QIAO_FRONTIER_MAX_FAILURES"],
+        lease_seconds=options["QIAO_FRONTIER_LEASE_SECONDS"],
     ))  # fmt: skip
     if recovery.requeued or recovery.resumed or recovery.set_aside:
         logger.info(
