@@ -1,6 +1,6 @@
-"""Archives with the pagers of real life: five list pages each, with four stories of their own.
+"""Archives with the pagers of real life: five list pages each, with three stories of their own.
 
-Each kind is a site; every page of its list also shows four stories that the first page has, as
+Each kind is a site; every page of its list also shows the stories that the first page has, as
 lists with a column of hot topics do, so that a page of known links only is nothing unusual.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from crawling import article
 
 PAGES = 5
-STORIES = 4
+STORIES = 3
 
 Pager = Callable[[int], str]
 """The HTML of the pager on page number so-and-so."""
@@ -41,7 +41,9 @@ def _a(href: str, text: object, more: str = "") -> str:
     return f'<a href="{href}"{more}>{text}</a> '
 
 
-def _numbers(path: Callable[[int], str], *order: int, label: Callable[[int], object] = str) -> Pager:
+def _numbers(
+    path: Callable[[int], str], *order: int, label: Callable[[int], object] = str
+) -> Pager:
     shown = order or tuple(range(1, PAGES + 1))
     return lambda n: "".join(
         f"<b>{label(m)}</b> " if m == n else _a(path(m), label(m)) for m in shown
