@@ -24,7 +24,7 @@ def found(html: str) -> list[tuple[str, str]]:
       [("/s_2.html", "第2页"), ("/s_3.html", "第3页")]),
      ('<form><input type=hidden name=page value=2><button>下一页</button></form>',
       [("/l?page=2", "下一页")]),
-     ('<form action="/s"><button name=p value=2>2</button><input type=submit name=p value=3></form>',
+     ('<form action=/s><button name=p value=2>2</button><input type=submit name=p value=3></form>',
       [("/s?p=2", "2"), ("/s?p=3", "3")]),
      ('<form action="/s?old=1"><select name=p><option>2<option value=3>三</select></form>',
       [("/s?p=2", "2"), ("/s?p=3", "三")])],
