@@ -157,7 +157,7 @@ def _targets(
 def _posts(folder: Path, pages: Mapping[str, bytes]) -> set[bytes]:
     with gzip.open(folder / _LABELS_NAME, "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
-    urls = (canonical_url(row["url"]) for row in rows if row["kind"] == "post")
+    urls = (canonical_url(row["url"]) or "" for row in rows if row["kind"] == "post")
     return {pages[url] for url in urls if url in pages}
 
 
