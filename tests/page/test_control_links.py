@@ -43,6 +43,7 @@ def test_what_leads_somewhere_without_an_anchor(html: str, links: list[tuple[str
      '<form action="/logout"><button>退出</button></form>',
      '<form action="http://b.test/"><button>去</button></form>',
      '<form><input type=hidden name=page value=1><button>本页</button></form>',
+     '<p data-url="https://a.test/l?page=1">分享本页</p>',
      '<select><option value="3">三<option value="">全部</select>',
      '<a data-url="http://b.test/share?u=1">x</a><p data-href="/a.jpg">x</p><p data-url="x">x</p>',
      '<link rel="alternate" href="/en/">'],
