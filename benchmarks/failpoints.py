@@ -13,6 +13,7 @@ import os
 import signal
 import sqlite3
 import sys
+import threading
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -45,12 +46,17 @@ def _stop() -> None:
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
-def refuse() -> None:
-    """Fail as a statement does on a disk that fails: the transaction is played again."""
-    print(REFUSED, file=sys.stderr, flush=True)
+def disk_fails() -> sqlite3.OperationalError:
+    """What a driver raises where a disk fails: the transaction is played again."""
     error = sqlite3.OperationalError("disk I/O error, as a test wants it")
     error.sqlite_errorcode = sqlite3.SQLITE_IOERR
-    raise OperationalError("refused", None, error)
+    return error
+
+
+def _refuse() -> None:
+    print(REFUSED, file=sys.stderr, flush=True)
+    error = disk_fails()
+    raise OperationalError("refused", None, error) from error
 
 
 def _fail() -> None:
@@ -59,7 +65,7 @@ def _fail() -> None:
 
 
 DEEDS: dict[str, Callable[[], None]] = {
-    "kill": _die, "stop": _stop, "refuse": refuse, "fail": _fail,
+    "kill": _die, "stop": _stop, "refuse": _refuse, "fail": _fail,
 }  # fmt: skip
 _deed = _die
 _again = False
@@ -110,6 +116,22 @@ def _after_commit(owner: Any, name: str, strike: int) -> None:
     setattr(owner, name, wrapped)
 
 
+def _every_commit(nth: int, *, arrives: bool) -> None:
+    """Refuse every *nth* commit of the writers; where it *arrives*, only its answer is lost."""
+    original: Wrapped = DefaultDialect.do_commit
+    calls = count(1)
+
+    def do_commit(self: DefaultDialect, connection: Any) -> None:
+        is_hit = threading.current_thread().name == "qiaocrawl-writer" and not next(calls) % nth
+        if is_hit and not arrives:
+            raise disk_fails()
+        original(self, connection)
+        if is_hit:
+            raise disk_fails()
+
+    DefaultDialect.do_commit = do_commit  # type: ignore[method-assign]
+
+
 POINTS: dict[str, Callable[[int], None]] = {
     "leased, not committed": lambda n: _after(frontier, "lease", n),
     "leased, committed": lambda n: _after_commit(FrontierWorker, "_lease_more", n),
@@ -139,6 +161,12 @@ IN_TRANSACTIONS = (
 )
 """Where the database can refuse what it is asked."""
 
+REFUSALS: dict[str, Callable[[int], None]] = {
+    "commits refused": lambda n: _every_commit(n, arrives=False),
+    "answers to commits lost": lambda n: _every_commit(n, arrives=True),
+}
+"""Faults of the database at every N-th commit."""
+
 
 def main() -> None:
     """Arm one point, then hand over to Scrapy."""
@@ -146,7 +174,7 @@ def main() -> None:
     point, strike, *command = sys.argv[1:]
     number, _, deed = strike.partition(":")
     _deed, _again = DEEDS[deed or "kill"], number.endswith("+")
-    POINTS[point](int(number.rstrip("+")))
+    {**POINTS, **REFUSALS}[point](int(number.rstrip("+")))
     execute(["scrapy", *command])
 
 
