@@ -160,6 +160,26 @@ def dripping(begin: bytes, until: threading.Event) -> Send:
     return send
 
 
+def listening_sockets(pid: int) -> set[str]:
+    """Local addresses (hexadecimal) at which the process *pid* or a child of it listens."""
+    with suppress(OSError):
+        children = [Path(f"/proc/{pid}/task/{task.name}/children").read_text().split()
+                    for task in Path(f"/proc/{pid}/task").iterdir()]
+        links = [_target(link) for link in Path(f"/proc/{pid}/fd").iterdir()]
+        lines = [line.split() for name in ("tcp", "tcp6")
+                 for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]]
+        own = {place[1] for place in lines
+               if place[3] == "0A" and f"socket:[{place[9]}]" in links}
+        return own.union(*(listening_sockets(int(one)) for some in children for one in some))
+    return set()
+
+
+def _target(link: Path) -> str:
+    with suppress(OSError):
+        return str(link.readlink())
+    return ""
+
+
 def good_page(path: str) -> Send:
     links = tuple(f"/{n}" for n in range(1, PAGES)) if path == "/" else ()
     return whole(answer(article(f"侨乡新闻{path}", links=links)))
@@ -171,7 +191,7 @@ def crawled(folder: Path, name: str, server: RawServer, *settings: str) -> tuple
     import_pack(url, pack(GOOD))
     starts = ",".join(f"http://{one}.qiao.test/" for one in name.split(","))
     arguments = [part for one in settings for part in ("-s", one)]
-    peak = 0
+    peak, listened = 0, set[str]()
     with running_spider(
         "site", url, "topic=qiaoqing", "strategy=bfs", f"start={starts}", *arguments,
         "-s", f"DOWNLOAD_MAXSIZE={LIMIT}", "-s", "QIAO_FRONTIER_MAX_FAILURES=1", folder=folder,
@@ -181,8 +201,10 @@ def crawled(folder: Path, name: str, server: RawServer, *settings: str) -> tuple
         while process.poll() is None:
             with suppress(OSError, IndexError):
                 peak = int(status.read_text().partition("VmHWM:")[2].split()[0]) * 1024
+            listened |= listening_sockets(process.pid)
             time.sleep(0.1)
         said, _ = process.communicate(timeout=180)
+    assert not listened, "F-W15: a crawl listens to nobody"
     return Crawl(process.returncode or 0, said), url, peak
 
 
