@@ -36,6 +36,7 @@ from crawling import (
     running_spider,
 )
 from middlewares.guard import EncodingsMiddleware
+from qiaocrawl.crawl.login import new_jar
 from qiaocrawl.zstandard import zstd
 from raw_server import RawServer, Send, answer, raw_server, whole
 
@@ -332,3 +333,16 @@ def test_how_often_a_body_may_be_packed(lines: list[str], passes: bool) -> None:
     else:
         with pytest.raises(IgnoreRequest, match="3 content encodings"):
             EncodingsMiddleware().process_response(Request(response.url), response)
+
+
+def test_a_host_cannot_fill_its_cookie_jar_without_end() -> None:
+    jar, request = new_jar(), Request("http://a.qiao.test/")
+    for page in range(3):
+        lines = [f"n{page}-{n}=x" for n in range(100)] + [f"long{page}=" + "x" * 5000]
+        jar.extract_cookies(Response(request.url, headers={"Set-Cookie": lines}), request)
+    assert len(jar) == 180
+    jar.extract_cookies(Response(request.url, headers={"Set-Cookie": ["n0-0=new"]}), request)
+    assert {one.value for one in jar if one.name == "n0-0"} == {"new"}, "what is there is renewed"
+    other = Request("http://b.qiao.test/")
+    jar.extract_cookies(Response(other.url, headers={"Set-Cookie": ["a=1"]}), other)
+    assert len(jar) == 181
