@@ -17,6 +17,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from qiaocrawl.archive import RecordedPage
 from qiaocrawl.crawl.gate import gate_of
 from qiaocrawl.crawl.http_limits import LimitedHTTPHandler
+from qiaocrawl.crawl.suspects import suspects_of
 from qiaocrawl.crawl.turns import turns_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError
@@ -93,9 +94,13 @@ class GuardedDownloadHandler:
         )
 
     async def _fetched(self, request: Request) -> Response:
-        await self._turn(request)
-        if self._is_in_demo(request):
-            return await self._download_demo(request)
+        lease: Lease | None = request.meta.get("lease")
+        async with suspects_of(self._crawler).alone(lease, lambda: self._turn(request)):
+            if self._is_in_demo(request):
+                return await self._download_demo(request)
+            return await self._resolved(request)
+
+    async def _resolved(self, request: Request) -> Response:
         try:
             return await self._network.download_request(request)
         except CannotResolveHostError:

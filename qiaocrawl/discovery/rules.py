@@ -65,12 +65,14 @@ class LinkRules:
         """Those of *links* (on the crawl's sites) that may be followed; why others were left."""
         left: Counter[str] = Counter()
         kept = []
+        spelt: dict[bytes, bytes] = {}
+        listed: Counter[str] = Counter()
         for link in links:
-            why = self._entrance_fault(lease, analysis, link)
+            why = self._entrance_fault(lease, analysis, link, listed)
             if not why:
                 word, _ = self.watch.reason(link.url)
                 why = word and f"trap/{word}"
-            if not why and self._spellings.is_other(link.url, link.key):
+            if not why and self._spellings.is_other(link.url, link.key, spelt):
                 why = "other_spelling"
             if why:
                 left[why] += 1
@@ -79,6 +81,13 @@ class LinkRules:
             else:
                 kept.append(link)
         return kept, left
+
+    def stored(self, links: Sequence[Link]) -> None:
+        """*links* that were kept have rows now: from here on they count."""
+        for link in links:
+            self._spellings.meet(link.url, link.key)
+            if _is_listed(link):
+                self._listed[link.host] += 1
 
     def refusal(self, lease: Lease) -> str:
         """Why the URL of *lease* is not to be fetched after all; "" to fetch it.
@@ -89,7 +98,9 @@ class LinkRules:
             return ""
         return self.watch.reason(lease.url)[1]
 
-    def _entrance_fault(self, lease: Lease, analysis: PageAnalysis, link: Link) -> str:
+    def _entrance_fault(
+        self, lease: Lease, analysis: PageAnalysis, link: Link, listed: Counter[str]
+    ) -> str:
         if link.tag == SITEMAP_TAG:
             if not self._entrances.sitemaps:
                 return "sitemaps_off"
@@ -98,7 +109,9 @@ class LinkRules:
             return self._age(link) or self.sitemap_fault(link)
         if link.tag == FEED_TAG:
             return self._feed_fault(lease, analysis, link)
-        return self._age(link) or self._listed_fault(link) if link.tag == ENTRY_TAG else ""
+        if link.tag == ENTRY_TAG:
+            return self._age(link) or self._listed_fault(link, listed)
+        return ""
 
     def sitemap_fault(self, link: Link) -> str:
         """Why the sitemap *link* is left since its host has so many; "" to keep it."""
@@ -117,13 +130,14 @@ class LinkRules:
         self.full.add((link.host, "sitemaps_postponed"))
         return f"more than {most} sitemaps of {link.host}"
 
-    def _listed_fault(self, link: Link) -> str:
-        if link.region != SITEMAP_TAG:
+    def _listed_fault(self, link: Link, listed: Counter[str]) -> str:
+        """Also counts *link* among those *listed* by the same sitemap."""
+        if not _is_listed(link):
             return ""
         most = self._entrances.max_listed
-        if most and self._listed[link.host] >= most:
+        if most and self._listed[link.host] + listed[link.host] >= most:
             return self._left_of(link.host, "too_many_listed")
-        self._listed[link.host] += 1
+        listed[link.host] += 1
         return ""
 
     def _left_of(self, host: str, why: str) -> str:
@@ -167,6 +181,10 @@ class LinkRules:
             [link.url for link in links],
             frozenset(link.url for link in links if link.key in keys),
         ))  # fmt: skip
+
+
+def _is_listed(link: Link) -> bool:
+    return link.tag == ENTRY_TAG and link.region == SITEMAP_TAG
 
 
 def worth_of(analysis: PageAnalysis, topic: str) -> Worth:
