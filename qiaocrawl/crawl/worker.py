@@ -145,8 +145,10 @@ class FrontierWorker:
             self._starve()
         return lease
 
-    def left_downloader(self, lease: Lease) -> None:
+    def left_downloader(self, lease: Lease, *, answered: bool = False) -> None:
         """The fetch of *lease* is over, whatever came of it: its host is free again."""
+        if answered:
+            self._hosts.answered(lease.host)
         self._hosts.end(lease.host)
 
     def park(self, host: str, seconds: float) -> None:
