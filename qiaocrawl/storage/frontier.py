@@ -14,6 +14,7 @@ from qiaocrawl.storage.leasing import KeyLeases, lease, lease_keys, lease_stored
 from qiaocrawl.storage.lifecycle import (
     Recovery,
     Remaining,
+    bound_waits,
     complete,
     is_mine,
     note_wait,
@@ -34,6 +35,7 @@ __all__ = [
     "Recovery",
     "Remaining",
     "Scope",
+    "bound_waits",
     "complete",
     "is_mine",
     "lease",
