@@ -16,6 +16,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from qiaocrawl.discovery.pagers import ListBound, Pager, pager_of
+from qiaocrawl.discovery.reading import SITEMAP_TAG
 from qiaocrawl.discovery.rules import LEVEL, EntranceOptions, LinkRules
 from qiaocrawl.discovery.sitemaps import robots_sitemaps
 from qiaocrawl.discovery.soft_404 import (
@@ -30,7 +31,7 @@ from qiaocrawl.discovery.static_traps import UrlLimits
 from qiaocrawl.discovery.trap_watch import TrapWatch
 from qiaocrawl.follow import FollowPolicy, link_to
 from qiaocrawl.frontier import SEED_SCORE
-from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis, Queue
+from qiaocrawl.items import Candidate, Lease, LeftOut, Link, Outcome, PageAnalysis, Queue
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage.discovery import (
@@ -47,8 +48,11 @@ from qiaocrawl.urls import canonical_host, canonical_url
 logger = logging.getLogger(__name__)
 
 _PAGES_BETWEEN_SAVES = 10
-_FULL = {"too_many_sitemaps": "QIAO_MAX_SITEMAPS_PER_HOST",
-         "too_many_listed": "QIAO_MAX_LISTED_PER_HOST"}
+_FULL = {
+    "sitemaps_postponed": ("QIAO_MAX_SITEMAPS_PER_HOST", "others wait until nothing else does"),
+    "too_many_sitemaps": ("QIAO_MAX_SITEMAPS_PER_HOST", "ten times as many wait, the rest is left"),
+    "too_many_listed": ("QIAO_MAX_LISTED_PER_HOST", "the rest is left in this run"),
+}
 _COMPARED = (Outcome.ARTICLE, Outcome.PART, Outcome.LIST, Outcome.NOT_ARTICLE)
 
 Save = Callable[[Connection], None]
@@ -145,11 +149,18 @@ class SiteDiscovery:
                      if policy.covers(canonical_host(one))]
             if not named and canonical_host(base) in self._start_hosts:
                 named = ["/".join(base.split("/", 3)[:3]) + "/sitemap.xml"]
-            found += [self._candidate(one, {LEVEL: 0}) for one in named
-                      if not self.rules.sitemap_fault(link_to(one))]
+            links = [replace(link_to(one), tag=SITEMAP_TAG) for one in named]
+            found += [
+                replace(self._candidate(link.url, {LEVEL: 0}), left_out=self._later(link))
+                for link in links if not self.rules.sitemap_fault(link)
+            ]
         if self._options["QIAO_SOFT_404_PROBE"] and canonical_host(base) not in self._missing:
             found.append(self._candidate(probe_url(base), {PROBE: 1}))
         return found
+
+    def _later(self, sitemap: Link) -> LeftOut | None:
+        why = self.rules.sitemap_postponed(sitemap)
+        return LeftOut(Outcome.POSTPONED, why) if why else None
 
     def _candidate(self, url: str, payload: dict[str, object]) -> Candidate:
         link = link_to(url)
@@ -183,10 +194,9 @@ class SiteDiscovery:
 
     def _tell_full(self) -> None:
         for host, why in sorted(self.rules.full - self._told_full):
-            name = _FULL[why]
+            name, what = _FULL[why]
             logger.warning(
-                "%s lists more than %d %s: the others are left in this run (%s)",
-                host, self._options[name], name.split("_")[2].lower(), name,
+                "the sitemaps of %s list more than %s=%d: %s", host, name, self._options[name], what
             )
         self._told_full |= self.rules.full
 

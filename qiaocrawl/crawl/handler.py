@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from scrapy.exceptions import DownloadCancelledError
+from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.httpobj import urlparse_cached
@@ -17,6 +17,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from qiaocrawl.archive import RecordedPage
 from qiaocrawl.crawl.gate import gate_of
 from qiaocrawl.crawl.http_limits import LimitedHTTPHandler
+from qiaocrawl.crawl.suspects import suspects_of
 from qiaocrawl.crawl.turns import turns_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError
@@ -93,10 +94,19 @@ class GuardedDownloadHandler:
         )
 
     async def _fetched(self, request: Request) -> Response:
-        await self._turn(request)
-        if self._is_in_demo(request):
-            return await self._download_demo(request)
-        return await self._network.download_request(request)
+        lease: Lease | None = request.meta.get("lease")
+        async with suspects_of(self._crawler).alone(lease, lambda: self._turn(request)):
+            if self._is_in_demo(request):
+                return await self._download_demo(request)
+            return await self._resolved(request)
+
+    async def _resolved(self, request: Request) -> Response:
+        try:
+            return await self._network.download_request(request)
+        except CannotResolveHostError:
+            # Perhaps its name leads inside since it was checked: then it is refused.
+            await self._check_ways(request)
+            raise
 
     async def _turn(self, request: Request) -> None:
         host = urlparse_cached(request).hostname or ""

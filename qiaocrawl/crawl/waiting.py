@@ -15,6 +15,7 @@ from typing import Any
 
 from qiaocrawl.backoff import backoff_seconds
 from qiaocrawl.crawl.host_use import HostUse
+from qiaocrawl.crawl.supply import recover_rows
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import frontier
 
@@ -53,13 +54,17 @@ class RowWaits:
         self._left: frontier.Remaining | None = None
         self._left_at = 0.0
 
+    async def take_back(self, rows: frontier.Scope, *, all_dead: bool) -> None:
+        """Take over what dead workers held; every ten minutes, look at what waits too long."""
+        await recover_rows(self._runtime, rows, all_dead=all_dead)
+        if time.monotonic() - self._looked_at > _LOOK_SECONDS:
+            await self.right(rows)
+
     async def right(self, rows: frontier.Scope) -> None:
-        """Let rows wait no longer than options say; looks every ten minutes."""
-        if time.monotonic() - self._looked_at < _LOOK_SECONDS:
-            return
+        """Let rows wait no longer than options say."""
         self._looked_at = time.monotonic()
         changed = await self._runtime.write(lambda c: frontier.bound_waits(
-            c, rows, now=time.time(), longest_seconds=self._longest_seconds
+            c, rows, now=frontier.clock(c), longest_seconds=self._longest_seconds
         ))  # fmt: skip
         if changed:
             logger.warning(
@@ -70,8 +75,8 @@ class RowWaits:
     async def note(self, rows: frontier.Scope, left: frontier.Remaining) -> None:
         """Nothing can be asked now, and this is *left*."""
         self._left, self._left_at = left, time.monotonic()
-        if left.next_due is not None and left.next_due > time.time() + self._longest_seconds:
-            self._looked_at = float("-inf")
+        far = left.next_due is not None and left.next_due > time.time() + self._longest_seconds
+        if far and time.monotonic() - self._looked_at > _FRESH_SECONDS:
             await self.right(rows)
 
     def words(self) -> str:

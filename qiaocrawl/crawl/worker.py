@@ -17,12 +17,12 @@ from typing import Unpack
 from sqlalchemy import Connection
 
 from qiaocrawl.alias_learning import AliasLearning
-from qiaocrawl.crawl.closing import Around, Told, closing
+from qiaocrawl.crawl.closing import Around, Told, closing, trying_again
 from qiaocrawl.crawl.ending import Ending
 from qiaocrawl.crawl.host_use import FOREVER, HostUse, nothing_elsewhere
 from qiaocrawl.crawl.limits import Fetches, Limits
 from qiaocrawl.crawl.ready import ReadyLeases
-from qiaocrawl.crawl.supply import LearnedSupply, StoredSupply, recover_rows
+from qiaocrawl.crawl.supply import LearnedSupply, StoredSupply
 from qiaocrawl.crawl.taking_up import TakingUp
 from qiaocrawl.crawl.waiting import RowWaits
 from qiaocrawl.errors import OutdatedError, StorageError
@@ -102,10 +102,7 @@ class FrontierWorker:
     async def open(self) -> None:
         """Take back what dead workers held, then start leasing."""
         await self._find_rows()
-        await recover_rows(
-            self._runtime, self._rows, all_dead=self._runtime.database.is_exclusive
-        )
-        await self.waits.right(self._rows)
+        await self.waits.take_back(self._rows, all_dead=self._runtime.database.is_exclusive)
         await self.aliases.load()
         if isinstance(self._ordering, LearnedOrdering):
             self._ordering.open(self.token, self._event.set)
@@ -210,7 +207,7 @@ class FrontierWorker:
         """
         around = around or Around()
         operation = closing(lease, outcome, around.only_if, also, **told)
-        mine = await self._runtime.write(operation, around.first)
+        mine = await self.ending.stops_with(self._runtime.write(operation, around.first))
         if mine is None:
             raise OutdatedError(f"{lease.url}: what was to be stored is out of date")
         if mine and around.then is not None:
@@ -219,18 +216,16 @@ class FrontierWorker:
             self.post(save)
         return self._settled(lease, mine)
 
-    async def retry(self, lease: Lease, *, reason: str, pause_seconds: float) -> bool:
-        """Give *lease* another try after a pause, or give it up after too many."""
+    async def retry(
+        self, lease: Lease, *, reason: str, pause_seconds: float,
+        also: Callable[[Connection], object] | None = None,
+    ) -> bool:
+        """Give *lease* another try after a pause, or give it up; *also* writes more."""
         most: int = self._runtime.options["QIAO_FRONTIER_MAX_FAILURES"]
-        not_before = time.time() + pause_seconds
-        mine = await self._runtime.write(
-            lambda c: frontier.retry(
-                c, lease, reason=reason, not_before=not_before, max_failures=most,
-                now=time.time(),
-            )
-        )
+        operation = trying_again(lease, reason, pause_seconds, most, also)
+        mine = await self.ending.stops_with(self._runtime.write(operation))
         if mine:
-            self._ordering.wait_until(lease.key, not_before)
+            self._ordering.wait_until(lease.key, time.time() + pause_seconds)
         return self._settled(lease, mine)
 
     def give_back(self, lease: Lease, reason: str) -> None:
@@ -256,8 +251,13 @@ class FrontierWorker:
         return self._outstanding.get(lease.url_id) is lease
 
     def _settled(self, lease: Lease, mine: bool) -> bool:
-        self._outstanding.pop(lease.url_id, None)
+        # One that was lost may have been leased again since.
+        if self.holds(lease):
+            del self._outstanding[lease.url_id]
         self._ordering.closed(lease)
+        if not mine:
+            # Whoever has it may give it up: it is looked for when its lease could be over.
+            self._ordering.wait_until(lease.key, time.time() + self._lease_seconds)
         self._event.set()
         return mine
 
@@ -293,12 +293,11 @@ class FrontierWorker:
         held = [*self._outstanding, *(lease.url_id for lease in self._ready.all())]
         await self._runtime.write(
             lambda c: frontier.renew(
-                c, self.token, held, lease_seconds=self._lease_seconds, now=time.time()
+                c, self.token, held, lease_seconds=self._lease_seconds, now=frontier.clock(c)
             )
         )
         # Other workers may share the database, and have died meanwhile.
-        await recover_rows(self._runtime, self._rows, all_dead=False)
-        await self.waits.right(self._rows)
+        await self.waits.take_back(self._rows, all_dead=False)
 
     async def _find_rows(self) -> None:
         """Look up the scope's hosts: links may have brought new subdomains."""

@@ -129,18 +129,14 @@ class LearnedOrdering(CrawlOrdering):
         )
         return page
 
-    def _is_news(self, key: bytes, score: float) -> bool:
-        """See the base class."""
-        return self._proposed.is_news(key, _worth_a_write(score))
-
     def stored(self, page: FollowedPage) -> list[bytes]:
         """See the base class; what *page* brought may be leased from now on."""
         self.soon(partial(self.keeper.stored, page.links.visit.key))
         return super().stored(page)
 
-    def _standing(self, one: Candidate) -> float:
-        """See the base class."""
-        return _worth_a_write(super()._standing(one))
+    def _standing(self, score: float) -> float:
+        # A better score of a URL that waits is the order's affair, not the database's.
+        return PRUNED if score == PRUNED else 0.0
 
     def scores(self, visit: Visit) -> list[float]:
         """Learn from the page, and score its links; in the thread of the order."""
@@ -259,11 +255,6 @@ class LearnedOrdering(CrawlOrdering):
 def is_calibrated(strategy: LearningStrategy) -> bool:
     """Whether the scores of *strategy* are probabilities, so that a threshold means something."""
     return bool(getattr(strategy, "calibrated", False))
-
-
-def _worth_a_write(score: float) -> float:
-    """A better score of a URL that waits is the order's affair, not the database's."""
-    return PRUNED if score == PRUNED else 0.0
 
 
 def _everywhere(host: str) -> bool:

@@ -155,11 +155,15 @@ def test_what_was_put_off_waits_when_it_is_taken_up(keeper: OrderKeeper) -> None
 
 def test_rows_that_come_to_light_late_are_read_once() -> None:
     reader = VisitReader(token=7, start=10)
-    assert reader.unread([(11, 1), (13, 2), (14, 7)], now=0.0) == [11, 13]
+    for _ in range(2):
+        assert reader.unread([(11, 1), (13, 2), (14, 7)], now=0.0) == [11, 13], "not taken in yet"
+    reader.have_read([11, 13], now=0.0)
     assert reader.unread([(11, 1), (12, 1), (13, 2), (14, 7)], now=5.0) == [12]
+    reader.have_read([12], now=5.0)
     reader.settle(now=6.0)
     assert (reader.floor, reader.newest) == (10, 14)
     assert reader.unread([(15, 1)], now=100.0) == [15]
+    reader.have_read([15], now=100.0)
     reader.settle(now=LOOK_BACK_SECONDS + 4.0)
     assert reader.floor == 14, "all but the last are old"
     assert reader.unread([(9, 1), (14, 7), (15, 1), (16, 1)], now=200.0) == [16]
