@@ -20,6 +20,7 @@ from scrapy.cmdline import execute
 
 import pipelines.evidence
 import pipelines.store
+from qiaocrawl.crawl import suspects
 from qiaocrawl.crawl.handler import GuardedDownloadHandler
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.worker import FrontierWorker
@@ -74,6 +75,19 @@ def _after_commit(owner: Any, name: str, strike: int) -> None:
     setattr(owner, name, wrapped)
 
 
+def _on_killer(strike: int) -> None:
+    """Die whenever a page called killer is handed to a worker process, as if of itself."""
+    original: Wrapped = AnalysisPool.submit
+
+    def submit(self: AnalysisPool, page: Any, *args: Any) -> Any:
+        if page.url.endswith("killer"):
+            _die()
+        return original(self, page, *args)
+
+    AnalysisPool.submit = submit  # type: ignore[method-assign]
+    suspects.CALM_SECONDS = 0.1
+
+
 POINTS: dict[str, Callable[[int], None]] = {
     "leased, not committed": lambda n: _after(frontier, "lease", n),
     "leased, committed": lambda n: _after_commit(FrontierWorker, "_lease_more", n),
@@ -95,10 +109,14 @@ POINTS: dict[str, Callable[[int], None]] = {
 """Every named point; the last one also needs a SIGTERM from outside to be reached early."""
 
 
+ON_PAGES: dict[str, Callable[[int], None]] = {"analysing a page called killer": _on_killer}
+"""Points that only certain pages pass."""
+
+
 def main() -> None:
     """Arm one point, then hand over to Scrapy."""
     point, strike, *command = sys.argv[1:]
-    POINTS[point](int(strike))
+    {**POINTS, **ON_PAGES}[point](int(strike))
     execute(["scrapy", *command])
 
 
