@@ -231,6 +231,12 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_SITEMAPS", True, "on/off",
            "`scrapy crawl site`: read the sitemaps that robots.txt names, else /sitemap.xml.",
            flag),
+    Option("QIAO_MAX_SITEMAPS_PER_HOST", 500, "sitemaps",
+           "Sitemaps of one host that a run reads, the newest of each index first; more are "
+           "postponed until nothing else waits; 0 = no limit.", count(0, 10**6)),
+    Option("QIAO_MAX_LISTED_PER_HOST", 250_000, "URLs",
+           "URLs that the sitemaps of one host bring into a run, the newest of each sitemap "
+           "first; more are counted and left; 0 = no limit.", count(0, 10**9)),
     Option("QIAO_FEEDS", True, "on/off",
            "`scrapy crawl site`: read the feeds (RSS, Atom) that its list pages announce.", flag),
     Option("QIAO_ENTRY_DAYS", 0.0, "days",

@@ -75,10 +75,9 @@ class Runtime:
         self.database.require_current()
         if crawling:
             self.database.lock_crawl(options["QIAO_LOCK_WAIT_SECONDS"])
-        self.writer = Writer(
-            self.database, outage_seconds=options["QIAO_STORAGE_OUTAGE_SECONDS"]
-        )
-        self.reader = Reader(self.database)
+        outage_seconds: float = options["QIAO_STORAGE_OUTAGE_SECONDS"]
+        self.writer = Writer(self.database, outage_seconds=outage_seconds)
+        self.reader = Reader(self.database, outage_seconds=outage_seconds)
         self.catalogue = Catalogue(self.reader, options)
         self.stopping = False
         self.downloaders: list[Callable[[], int]] = []
@@ -307,28 +306,28 @@ class Runtime:
 
     # --- the run's record -----------------------------------------------------------------------
 
-    def start_run(self, spider: str, topic: str, arguments: Mapping[str, str]) -> int:
+    async def start_run(self, spider: str, topic: str, arguments: Mapping[str, str]) -> int:
         """Open the record of this run; its number marks what it discovers."""
         topic_id = self.catalogue.topic_ids.get(topic)
-        run_id = self.write_now(
+        run_id = await self.write(
             lambda c: runs.start_run(c, spider, topic_id, dict(arguments), now=time.time())
         )
         self._run_id = run_id
         return run_id
 
-    def finish_run(self, reason: str, stats: Mapping[str, Any], remaining: int) -> None:
+    async def finish_run(self, reason: str, stats: Mapping[str, Any], remaining: int) -> None:
         """Close the record with its numbers; a finished run also weighs the title terms (Q6)."""
         run_id = self._run_id
         if run_id is None:
             return
         if reason == "finished" and self._stored_articles:
             # Linear in all titles, so not for a run that must stop within seconds.
-            self.write_now(rebuild_term_weights)
+            await self.write(rebuild_term_weights)
         numbers = {k: v for k, v in stats.items() if isinstance(v, int | float | str)}
         if self.learning is not None:
-            self.write_now(self.learning.saving())
+            await self.write(self.learning.saving())
             numbers |= self.learning.numbers()
-        self.write_now(
+        await self.write(
             lambda c: runs.finish_run(c, run_id, reason, numbers, remaining, now=time.time())
         )
 

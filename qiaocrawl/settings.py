@@ -85,8 +85,6 @@ TWISTED_DNS_RESOLVER = "qiaocrawl.crawl.resolver.GuardedResolver"
 ADDONS = {"qiaocrawl.crawl.addon.QiaoAddon": 0}
 # The frontier is a table: leased rows survive kill -9 and are shared by workers.
 SCHEDULER = "qiaocrawl.crawl.scheduler.FrontierScheduler"
-# The frontier's unique key is the duplicate filter.
-DUPEFILTER_CLASS = "qiaocrawl.crawl.dupefilter.FrontierDupeFilter"
 
 ITEM_PIPELINES = {
     "pipelines.evidence.EvidencePipeline": 100,

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
-from scrapy.dupefilters import BaseDupeFilter
 from scrapy.utils.defer import deferred_from_coro
-from scrapy.utils.misc import build_from_crawler, load_object
 
 from qiaocrawl.crawl.access import access_of
 from qiaocrawl.crawl.another import HeldRequests
@@ -48,9 +46,6 @@ class FrontierScheduler(BaseScheduler):
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._runtime = runtime_of(crawler)
-        self._dupefilter: BaseDupeFilter = build_from_crawler(
-            load_object(crawler.settings["DUPEFILTER_CLASS"]), crawler
-        )
         self._worker: FrontierWorker | None = None
         self._watch_task: asyncio.Task[None] | None = None
         first_seconds = self._runtime.options["QIAO_FRONTIER_RETRY_SECONDS"]
@@ -81,7 +76,7 @@ class FrontierScheduler(BaseScheduler):
                 access.rest_seconds,
                 access.is_on_trial,
             ),
-            run_id=self._runtime.start_run(spider.name, spider.topic, spider.asked),
+            run_id=await self._runtime.start_run(spider.name, spider.topic, spider.asked),
             wake=self._wake,
         )
         spider.worker = self._worker
@@ -130,7 +125,7 @@ class FrontierScheduler(BaseScheduler):
         }
         for name, number in numbers.items():
             stats.set_value(name, number)
-        self._runtime.finish_run(
+        await self._runtime.finish_run(
             self._worker.ending.failure or reason, stats.get_stats(), remaining
         )
         if remaining:
@@ -162,6 +157,8 @@ class FrontierScheduler(BaseScheduler):
     def enqueue_request(self, request: Request) -> bool:
         """Store the candidate a spider's ``start()`` proposes; others belong in the items.
 
+        The frontier's unique key is the duplicate filter.
+
         Another try of a request comes here too: its lease is still out.
         """
         if "lease" in request.meta:
@@ -170,8 +167,6 @@ class FrontierScheduler(BaseScheduler):
         candidate = request.meta.get("candidate")
         if candidate is None or self._worker is None:
             raise ValueError(f"request {request.url!r} carries no frontier candidate")
-        if self._dupefilter.request_seen(request):
-            return False
         self._worker.offer([candidate])
         return True
 
