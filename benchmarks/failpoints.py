@@ -105,12 +105,12 @@ def _on_killer(strike: int) -> None:
     """Die whenever a page called killer is handed to a worker process, as if of itself."""
     original: Wrapped = AnalysisPool.submit
 
-    def submit(self: AnalysisPool, page: Any, *args: Any) -> Any:
+    def wrapped(self: AnalysisPool, page: Any, *args: Any) -> Any:
         if page.url.endswith("killer"):
             _die()
         return original(self, page, *args)
 
-    AnalysisPool.submit = submit  # type: ignore[method-assign]
+    setattr(AnalysisPool, "submit", wrapped)  # noqa: B010
     suspects.CALM_SECONDS = 0.1
 
 

@@ -31,8 +31,8 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("spiders",), ("pipelines",), ("middlewares",)),
     (("crawl",),),
     # Put things together.
-    (("__main__", "cli", "demo", "runtime", "catalogue", "analyse", "pool", "follow", "fetching",
-      "joining", "searching", "asking", "reprocess", "regroup", "titles", "snapshots", "learning",
+    (("__main__", "cli", "demo", "runtime", "catalogue", "analyse", "pool", "slots", "follow",
+      "fetching", "joining", "searching", "asking", "reprocess", "regroup", "titles", "snapshots", "learning",
       "alias_learning", "ordering", "rendering", "site_discovery",
       "watching"),),
     (("storage",), ("search",), ("archive",)),

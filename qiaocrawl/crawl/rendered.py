@@ -104,7 +104,7 @@ class RenderedDownloads:
                 self._count("not_needed")
                 return document
         lease: Lease | None = request.meta.get("lease")
-        doubtful = lease is not None and bool(lease.failures or lease.is_suspect)
+        doubtful = lease is not None and bool(lease.failures or lease.crashes)
         if not doubtful:
             try:
                 return await self._among_others(request, document)
