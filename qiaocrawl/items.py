@@ -148,8 +148,7 @@ class Lease:
     failures: int
     anchor: str = ""
     payload: Mapping[str, object] = field(default_factory=dict)
-    stored: bool = False
-    """The page was committed before a crash: it is analysed from storage, not fetched again."""
+    stored: bool = False  # the page was committed before a crash: it is not fetched again
     crashes: int = 0  # above 0: it may have killed a worker, and is tried alone (storage.deaths)
 
 

@@ -32,8 +32,8 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("crawl",),),
     # Put things together.
     (("__main__", "cli", "demo", "runtime", "catalogue", "analyse", "pool", "slots", "follow",
-      "fetching", "joining", "searching", "asking", "reprocess", "regroup", "titles", "snapshots", "learning",
-      "alias_learning", "ordering", "rendering", "site_discovery",
+      "fetching", "joining", "searching", "asking", "reprocess", "regroup", "titles",
+      "snapshots", "learning", "alias_learning", "ordering", "rendering", "site_discovery",
       "watching"),),
     (("storage",), ("search",), ("archive",)),
     (("access",), ("sessions",), ("discovery",), ("revisit",)),
