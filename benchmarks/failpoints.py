@@ -27,6 +27,7 @@ from sqlalchemy.exc import OperationalError
 
 import pipelines.evidence
 import pipelines.store
+from qiaocrawl.crawl import suspects
 from qiaocrawl.crawl.handler import GuardedDownloadHandler
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.worker import FrontierWorker
@@ -132,6 +133,19 @@ def _every_commit(nth: int, *, arrives: bool) -> None:
     DefaultDialect.do_commit = do_commit  # type: ignore[method-assign]
 
 
+def _on_killer(strike: int) -> None:
+    """Die whenever a page called killer is handed to a worker process, as if of itself."""
+    original: Wrapped = AnalysisPool.submit
+
+    def wrapped(self: AnalysisPool, page: Any, *args: Any) -> Any:
+        if page.url.endswith("killer"):
+            _die()
+        return original(self, page, *args)
+
+    setattr(AnalysisPool, "submit", wrapped)  # noqa: B010
+    suspects.CALM_SECONDS = 0.1
+
+
 POINTS: dict[str, Callable[[int], None]] = {
     "leased, not committed": lambda n: _after(frontier, "lease", n),
     "leased, committed": lambda n: _after_commit(FrontierWorker, "_lease_more", n),
@@ -168,13 +182,17 @@ REFUSALS: dict[str, Callable[[int], None]] = {
 """Faults of the database at every N-th commit."""
 
 
+ON_PAGES: dict[str, Callable[[int], None]] = {"analysing a page called killer": _on_killer}
+"""Points that only certain pages pass."""
+
+
 def main() -> None:
     """Arm one point, then hand over to Scrapy."""
     global _deed, _again
     point, strike, *command = sys.argv[1:]
     number, _, deed = strike.partition(":")
     _deed, _again = DEEDS[deed or "kill"], number.endswith("+")
-    {**POINTS, **REFUSALS}[point](int(number.rstrip("+")))
+    {**POINTS, **REFUSALS, **ON_PAGES}[point](int(number.rstrip("+")))
     execute(["scrapy", *command])
 
 

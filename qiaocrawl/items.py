@@ -150,15 +150,8 @@ class Lease:
     failures: int
     anchor: str = ""
     payload: Mapping[str, object] = field(default_factory=dict)
-    stored: bool = False
-    """The page was committed before a crash: it is analysed from storage, not fetched again."""
-    crashes: int = 0
-    """0 as a rule. 1: a worker died with it, so it is tried alone; 1 + n: n died meanwhile."""
-
-    @property
-    def is_suspect(self) -> bool:
-        """Whether it may have killed a worker, and is tried alone."""
-        return self.crashes > 0
+    stored: bool = False  # the page was committed before a crash: it is not fetched again
+    crashes: int = 0  # above 0: it may have killed a worker, and is tried alone (storage.deaths)
 
 
 class Outcome(StrEnum):
