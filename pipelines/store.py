@@ -73,7 +73,18 @@ class StorePipeline:
         self._count(f"outcome/{analysis.outcome}" if mine else "lease_lost")
         if mine:
             self._count_verdict(verdict)
+            self._count_judgement(item.lease, analysis.outcome, analysis)
             self._learn(item.lease, analysis)
+
+    def _count_judgement(
+        self, lease: Lease, outcome: Outcome, analysis: PageAnalysis | None
+    ) -> None:
+        """Count a stored article as on or off the topic its page was fetched for."""
+        if outcome is not Outcome.ARTICLE or analysis is None:
+            return
+        for judgement in analysis.relevance:
+            if judgement.topic == lease.topic:
+                self._count(f"relevance/{'relevant' if judgement.relevant else 'off_topic'}")
 
     def _count_verdict(self, verdict: Verdict | None) -> None:
         if verdict is not None:
@@ -131,6 +142,7 @@ class StorePipeline:
         if mine:
             if analysis.part.number == 1:  # else the article counts with its first page
                 self._count_verdict(verdict)
+            self._count_judgement(item.lease, outcome, whole.analysis)
             self._learn(item.lease, analysis)
 
     async def _store_answer(self, item: SearchedPage) -> None:
@@ -147,9 +159,12 @@ class StorePipeline:
             )
             following = ask_on(c, self._runtime, item.lease, query, answer, new_urls=new)
 
-        await self._spider.worker.complete(
+        mine = await self._spider.worker.complete(
             item.lease, Outcome.SERP, reason=answer.state, http_status=item.page.status, also=also
         )
+        if not mine:
+            self._count("lease_lost")
+            return
         self._count(f"search/{answer.state}")
         self._count("search/new_urls", new)
         self._count("search/known_urls", len(found) - new)

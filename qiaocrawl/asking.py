@@ -248,12 +248,15 @@ def record_answer(
 ) -> None:  # fmt: skip
     """Write an answer, or that there was none, into the coverage ledger."""
     now, options = time.time(), runtime.options
+    repeat_seconds = options["QIAO_SEARCH_REPEAT_HOURS"] * 3600
     if is_past(query.period, _today(now)):
-        repeat = options["QIAO_SEARCH_REPEAT_HOURS"] * 3600
-        rest_seconds = max(rest_seconds, repeat * _REPEATS_OF_THE_PAST)
+        repeat_seconds *= _REPEATS_OF_THE_PAST
+        if answer.state is not AnswerState.PARTIAL:
+            rest_seconds = max(rest_seconds, repeat_seconds)
     entry = ledger.Answered(
         answer.state, len(answer.hits), new_urls, answer.message, answer.total, lease.key,
         retry_seconds=options["QIAO_SEARCH_RETRY_HOURS"] * 3600, rest_seconds=rest_seconds,
+        repeat_seconds=repeat_seconds,
     )  # fmt: skip
     ledger.record_answer(c, query, entry, now)
 

@@ -16,16 +16,21 @@ from enum import StrEnum
 
 
 class AnswerState(StrEnum):
-    """What a search engine's answer was. Blocked is never counted as empty."""
+    """What a search engine's answer was; one that is blocked or unknown never counts as empty."""
 
     NOT_ASKED = "not_asked"
     HIT = "hit"
+    PARTIAL = "partial"  # hits, but engines behind this one did not answer
     EMPTY = "empty"
     BLOCKED = "blocked"
     DECOY = "decoy"
     LAYOUT_CHANGED = "layout_changed"
     ROBOTS = "robots"
     ERROR = "error"
+    UNKNOWN = "unknown"  # an empty list that nothing says to be true
+
+
+WITH_HITS = frozenset({AnswerState.HIT, AnswerState.PARTIAL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +66,16 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """A classified answer; ``hits`` is empty unless ``state`` is HIT. ``message`` says why.
-
-    ``total`` is how many results the engine says there are; None where it does not say.
-    """
+    """A classified answer with ``hits`` where ``state`` is in WITH_HITS; ``message`` says why."""
 
     state: AnswerState
     hits: tuple[Hit, ...] = ()
     has_next: bool = False
     message: str = ""
     total: int | None = None
+    answered_by: tuple[str, ...] = ()  # engines behind this one that the hits are from
+    failed: tuple[tuple[str, str], ...] = ()  # those that did not answer, and why
+    doubted: SearchAnswer | None = None  # a DECOY by words alone, if its hits are genuine
 
 
 # --- frontier ----------------------------------------------------------------
