@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.extract import AnalysisStopped
 from qiaocrawl.asking import ask_on, asked_to_rest, record_answer
-from qiaocrawl.crawl.closing import Opening
+from qiaocrawl.crawl.closing import Around
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem, SearchedPage
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import runtime_of
@@ -20,6 +20,7 @@ from qiaocrawl.storage import visits
 from qiaocrawl.storage.parts import is_current
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -62,19 +63,21 @@ class StorePipeline:
 
         def also(c: Connection) -> None:
             nonlocal verdict
-            self._spider.page_closes(c, item)
+            self._close(c, item)
             verdict = self._runtime.save_analysis(c, item.lease, analysis, item.candidates)
             _note_visit(c, item)
 
         mine = await self._spider.worker.complete(
             item.lease, analysis.outcome, reason=analysis.reason, http_status=item.page.status,
-            also=also, opening=Opening(self._runtime.titles.lock) if analysis.article else None,
+            also=also, around=Around(
+                self._runtime.titles.lock if analysis.article else None,
+                then=lambda: self._learn(item),
+            ),
         )
         self._count(f"outcome/{analysis.outcome}" if mine else "lease_lost")
         if mine:
             self._count_verdict(verdict)
             self._count_judgement(item.lease, analysis.outcome, analysis)
-            self._learn(item.lease, analysis)
 
     def _count_judgement(
         self, lease: Lease, outcome: Outcome, analysis: PageAnalysis | None
@@ -90,14 +93,31 @@ class StorePipeline:
         if verdict is not None:
             self._count(f"dedup/{verdict.kind}")
 
-    def _learn(self, lease: Lease, analysis: PageAnalysis) -> None:
-        """Let the memories have what the stored page tells about its site and its address."""
-        self._spider.worker.aliases.observe(lease, analysis)
-        learning = self._runtime.learning
-        if learning is None:
-            return
-        learning.observe(analysis)
-        operation = learning.due()
+    def _close(self, c: Connection, item: CrawledPage) -> None:
+        """Write what other stages and the spider want written with the end of the page."""
+        self._spider.page_closes(c, item)
+        for write in item.writes:
+            write(c)
+
+    def _learn(self, item: CrawledPage) -> None:
+        """Let the memories have what the page brought and tells of its site: it is committed."""
+        spider, lease, analysis, page = self._spider, item.lease, item.analysis, item.followed
+        assert analysis is not None
+        for then in item.then:
+            then()
+        if page is not None:
+            new = spider.ordering.stored(page)
+            links = page.links.visit.links
+            if spider.policy.rules is not None:
+                spider.policy.rules.stored(links)
+            if spider.discovery is not None:
+                self._post(spider.discovery.learn(lease, analysis, links, new))
+        spider.worker.aliases.observe(lease, analysis)
+        if self._runtime.learning is not None:
+            self._runtime.learning.observe(analysis)
+            self._post(self._runtime.learning.due())
+
+    def _post(self, operation: Callable[[Connection], None] | None) -> None:
         if operation is not None:
             self._spider.worker.post(operation)
 
@@ -124,7 +144,7 @@ class StorePipeline:
 
         def also(c: Connection) -> None:
             nonlocal verdict
-            self._spider.page_closes(c, item)
+            self._close(c, item)
             verdict = save_whole(c, self._runtime, whole, own_url_id=item.lease.url_id)
             if item.candidates:
                 self._runtime.offer(c, item.candidates)
@@ -134,8 +154,9 @@ class StorePipeline:
         outcome = whole.group.outcome(analysis.part.number)
         mine = await self._spider.worker.complete(
             item.lease, outcome, reason=analysis.reason, http_status=item.page.status,
-            also=also, opening=Opening(
-                self._runtime.titles.lock, lambda c: is_current(c, whole.group)
+            also=also, around=Around(
+                self._runtime.titles.lock, lambda c: is_current(c, whole.group),
+                lambda: self._learn(item),
             ),
         )
         self._count(f"outcome/{outcome}" if mine else "lease_lost")
@@ -143,7 +164,6 @@ class StorePipeline:
             if analysis.part.number == 1:  # else the article counts with its first page
                 self._count_verdict(verdict)
             self._count_judgement(item.lease, outcome, whole.analysis)
-            self._learn(item.lease, analysis)
 
     async def _store_answer(self, item: SearchedPage) -> None:
         query, answer = item.query, item.answer

@@ -15,17 +15,10 @@ from datetime import date
 
 from sqlalchemy import Connection
 
+from qiaocrawl.answers import AnswerState, Query, SearchAnswer
 from qiaocrawl.backoff import retry_after_seconds
 from qiaocrawl.frontier import LearningStrategy, Strategy
-from qiaocrawl.items import (
-    AnswerState,
-    Candidate,
-    FetchedPage,
-    Lease,
-    Outcome,
-    Query,
-    SearchAnswer,
-)
+from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome
 from qiaocrawl.ordering import CrawlOrdering
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.search import EVERYWHERE, EngineDefinition, plan
@@ -182,6 +175,7 @@ class AskingOrder(CrawlOrdering):
         self._hosts = {name: one.host for name, one in engines.items()}
         self._rests = rests
         self._spent: set[str] = set()
+        # For the statistics alone: what a refused transaction counted, its next try counts again.
         self._put_off: Counter[str] = Counter()
 
     def admitted(self, c: Connection, leases: list[Lease], now: float) -> list[Lease]:

@@ -1,4 +1,6 @@
-"""The records that travel between stages: one page's life, from a query to a row.
+"""The records that travel between stages: one page's life, from a link to a row.
+
+Those of search are in :mod:`qiaocrawl.answers`.
 
 All are frozen and hold only plain values, so that they cross process boundaries
 and can be written as JSON. Times are aware UTC ``datetime``s; scores say their
@@ -11,72 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-
-# --- entrance: meta-search -------------------------------------------------
-
-
-class AnswerState(StrEnum):
-    """What a search engine's answer was; one that is blocked or unknown never counts as empty."""
-
-    NOT_ASKED = "not_asked"
-    HIT = "hit"
-    PARTIAL = "partial"  # hits, but engines behind this one did not answer
-    EMPTY = "empty"
-    BLOCKED = "blocked"
-    DECOY = "decoy"
-    LAYOUT_CHANGED = "layout_changed"
-    ROBOTS = "robots"
-    ERROR = "error"
-    UNKNOWN = "unknown"  # an empty list that nothing says to be true
-
-
-WITH_HITS = frozenset({AnswerState.HIT, AnswerState.PARTIAL})
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """One question: keyword x site x engine x period x result page (Q1).
-
-    Attributes:
-        site: a host, or "" for the whole web.
-        period: "" for any time, ``day``, ``week``, ``month`` or ``year`` for the last one, or
-            ``2026-01-01/2026-02-01`` (first day and the day after the last).
-        also: synonyms asked with the term, in one group joined by OR.
-    """
-
-    topic: str
-    term: str
-    site: str
-    engine: str
-    page: int = 1
-    period: str = ""
-    also: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One search result. ``position`` counts from 1 over all result pages."""
-
-    url: str
-    title: str
-    snippet: str = ""
-    position: int = 0
-    published_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SearchAnswer:
-    """A classified answer with ``hits`` where ``state`` is in WITH_HITS; ``message`` says why."""
-
-    state: AnswerState
-    hits: tuple[Hit, ...] = ()
-    has_next: bool = False
-    message: str = ""
-    total: int | None = None
-    answered_by: tuple[str, ...] = ()  # engines behind this one that the hits are from
-    failed: tuple[tuple[str, str], ...] = ()  # those that did not answer, and why
-    doubted: SearchAnswer | None = None  # a DECOY by words alone, if its hits are genuine
-
 
 # --- frontier ----------------------------------------------------------------
 
@@ -97,6 +33,7 @@ class Link:
     tag: str = "a"
     nofollow: bool = False
     region: str = ""
+    postponed: str = ""  # the guess of discovery that puts it off
 
 
 class Queue(StrEnum):
@@ -106,6 +43,14 @@ class Queue(StrEnum):
     SITE = "site"
     PAGES = "pages"
     WATCH = "watch"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Why a candidate is PRUNED or POSTPONED; what one guess puts off has one ``reason``."""
+
+    outcome: Outcome
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +68,8 @@ class Candidate:
     anchor: str = ""
     context: str = ""
     payload: Mapping[str, object] = field(default_factory=dict)
-    rearm: bool = False
-    """Fetch again although it was done before (start pages of a new run)."""
-    pruned: str = ""
-    """Why the crawl order leaves it out; "" for what is to be fetched."""
+    rearm: bool = False  # fetch again although it was done before (start pages of a new run)
+    left_out: LeftOut | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +91,13 @@ class Lease:
     payload: Mapping[str, object] = field(default_factory=dict)
     stored: bool = False
     """The page was committed before a crash: it is analysed from storage, not fetched again."""
+    crashes: int = 0
+    """0 as a rule. 1: a worker died with it, so it is tried alone; 1 + n: n died meanwhile."""
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether it may have killed a worker, and is tried alone."""
+        return self.crashes > 0
 
 
 class Outcome(StrEnum):
@@ -181,6 +131,7 @@ class Outcome(StrEnum):
     REFUSED = "refused"
     PRUNED = "pruned"
     """Left out by the crawl order, unless another page leads to it with a better score."""
+    POSTPONED = "postponed"  # by a guess of discovery, until a plain link comes or nothing waits
     RETRY = "retry"
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import DownloadCancelledError
 from sqlalchemy import Connection
 
+from qiaocrawl.answers import AnswerState, Query, SearchAnswer
 from qiaocrawl.asking import (
     AskingOrder,
     Wish,
@@ -22,16 +23,7 @@ from qiaocrawl.crawl.items import CrawlItem, SearchedPage
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.follow import FollowPolicy, link_to
-from qiaocrawl.items import (
-    AnswerState,
-    Candidate,
-    FetchedPage,
-    Lease,
-    Outcome,
-    Query,
-    Queue,
-    SearchAnswer,
-)
+from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome, Queue
 from qiaocrawl.search import EVERYWHERE, read_answer
 from qiaocrawl.search.decoys import DecoyWatch
 from qiaocrawl.search.plan_periods import checked_period
@@ -181,13 +173,9 @@ class SearchSpider(FrontierSpider):
             lambda c: self.asking.put_off(c, self.topic, name, parked_reason(name))
         )
 
-    async def try_again(
-        self, lease: Lease, reason: str, *, at_least_seconds: float = 0.0
-    ) -> None:
+    def try_fails(self, c: Connection, lease: Lease, reason: str) -> None:
         """An engine that could not be asked stands in the ledger, also while it is retried."""
-        if lease.failures + 1 < self.runtime.options["QIAO_FRONTIER_MAX_FAILURES"]:
-            self.worker.post(lambda c: self._record_error(c, lease, reason))
-        await super().try_again(lease, reason, at_least_seconds=at_least_seconds)
+        self._record_error(c, lease, reason)
 
     async def finish(
         self,
@@ -198,13 +186,15 @@ class SearchSpider(FrontierSpider):
         status: int | None = None,
         also: Callable[[Connection], None] | None = None,
         redirect_key: bytes | None = None,
-    ) -> None:
+    ) -> bool:
         """An engine that could not be asked stands in the ledger as an error."""
-        await super().finish(
+        mine = await super().finish(
             lease, outcome, reason, status=status, redirect_key=redirect_key,
             also=lambda c: self._record_error(c, lease, reason),
         )
-        self.count(f"search/{AnswerState.ERROR}")
+        if mine:
+            self.count(f"search/{AnswerState.ERROR}")
+        return mine
 
     def _record_error(self, c: Connection, lease: Lease, reason: str) -> None:
         answer = SearchAnswer(AnswerState.ERROR, message=reason)

@@ -16,6 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 from sqlalchemy import Connection
 
+from qiaocrawl.answers import AnswerState
 from qiaocrawl.cli.coverage_cells import STATES, Cell, Sums, cells_of, sums_by
 from qiaocrawl.cli.coverage_summary import WHOLE_WEB, missed_first, summary_lines
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
@@ -28,7 +29,6 @@ from qiaocrawl.cli.output import (
     table_console,
 )
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.items import AnswerState
 from qiaocrawl.options import Options
 from qiaocrawl.search import EngineDefinition, load_definitions
 from qiaocrawl.storage import coverage as stored

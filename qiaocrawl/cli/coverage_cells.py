@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from qiaocrawl.items import WITH_HITS, AnswerState
+from qiaocrawl.answers import WITH_HITS, AnswerState
 from qiaocrawl.storage.coverage import LedgerRow, PastAnswer
 from qiaocrawl.storage.ledger import NO_ANSWER
 

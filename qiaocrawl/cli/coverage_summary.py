@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from qiaocrawl.answers import WITH_HITS, AnswerState
 from qiaocrawl.cli.coverage_cells import MISSED, STATES, Cell, Sums, sums_by
 from qiaocrawl.cli.output import shown_moment
-from qiaocrawl.items import WITH_HITS, AnswerState
 from qiaocrawl.search import EngineDefinition
 from qiaocrawl.storage.ledger import NO_ANSWER
 

@@ -10,10 +10,10 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from qiaocrawl.answers import WITH_HITS, AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.cli.engine_request import EngineReply, send
 from qiaocrawl.cli.output import folding_table, table_console
 from qiaocrawl.errors import AddressRefusedError, ConfigError
-from qiaocrawl.items import WITH_HITS, AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.options import Options
 from qiaocrawl.search import (
     EngineDefinition,

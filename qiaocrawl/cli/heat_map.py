@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from xml.sax.saxutils import escape, quoteattr
 
+from qiaocrawl.answers import WITH_HITS, AnswerState
 from qiaocrawl.cli.coverage_cells import STATES, Cell
 from qiaocrawl.cli.output import shown_moment
-from qiaocrawl.items import WITH_HITS, AnswerState
 from qiaocrawl.storage.export.neutral import xml_text
 
 MOST_TERMS = 60

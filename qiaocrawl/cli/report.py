@@ -6,8 +6,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from qiaocrawl.answers import AnswerState
 from qiaocrawl.cli.output import folding_table, shown_moment
-from qiaocrawl.items import AnswerState, Outcome
+from qiaocrawl.items import Outcome
 from qiaocrawl.storage import Database, summary
 
 _GROUPS_SHOWN = 4
@@ -49,6 +50,7 @@ _OUTCOMES = {
     Outcome.NOT_MODIFIED: "未变 not modified",
     Outcome.TRAP: "陷阱，不采 left as traps",
     Outcome.PRUNED: "策略舍去 left out by the crawl order",
+    Outcome.POSTPONED: "缓采 postponed by a guess",
     "waiting": "待采 waiting",
 }
 

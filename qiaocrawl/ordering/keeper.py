@@ -17,6 +17,7 @@ import numpy as np
 
 from qiaocrawl.frontier import SEED_SCORE, CrawlOrder, LearningStrategy, NodeState, Visit
 from qiaocrawl.items import Candidate, Lease
+from qiaocrawl.storage.postponed import TAKEN_UP
 from qiaocrawl.storage.url_aliases import ALIAS_OF
 from qiaocrawl.storage.waiting import HOPS, WaitingUrl
 
@@ -110,7 +111,7 @@ class OrderKeeper:
     def hold(
         self, page: bytes, links: Iterable[bytes], candidates: Sequence[Candidate] = ()
     ) -> None:
-        """What *page* brought has no rows until its transaction is committed.
+        """What *page* brought has no rows until :meth:`stored` says so.
 
         Args:
             links: keys of its links that were not known before.
@@ -121,9 +122,8 @@ class OrderKeeper:
             self.order.close(node)
         self._held[page] = _Held(nodes, tuple(candidates))
 
-    def closed(self, page: bytes) -> None:
-        """The transaction of *page* is over, well or not: what it brought may be leased."""
-        self._out.discard(page)
+    def stored(self, page: bytes) -> None:
+        """The transaction of *page* is committed: what it brought may be leased."""
         held = self._held.pop(page, None)
         if held is None:
             return
@@ -132,13 +132,22 @@ class OrderKeeper:
             self.order.put_back(node)
         self.offered(held.candidates)
 
+    def closed(self, page: bytes) -> None:
+        """*page* is in hand no more; links of it that are still held have no rows."""
+        self._out.discard(page)
+        held = self._held.pop(page, None)
+        if held is not None:
+            for node in held.nodes:
+                self.order.unlink(node)
+
     def offered(self, candidates: Iterable[Candidate]) -> None:
         """*candidates* have rows now; no link of a visited page need lead to them."""
         for one in candidates:
-            if not one.pruned:
+            if one.left_out is None:
                 is_led = HOPS in one.payload or ALIAS_OF in one.payload
                 again = self._led(one.key, one.host, one.parent if is_led else None)
-                again |= one.rearm and one.key not in self._out
+                comes_back = one.rearm or TAKEN_UP in one.payload
+                again |= comes_back and one.key not in self._out
                 self._add(one, one.score, again=again)
 
     # --- leasing ----------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from qiaocrawl.items import AnswerState, Hit, Query, SearchAnswer
+from qiaocrawl.answers import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.search.documents import Document, parse_document
 from qiaocrawl.search.reading import PageHits, read_hits
 from qiaocrawl.search.records import EngineDefinition, Signal

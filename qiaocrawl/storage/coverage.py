@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, case, func, select
 
-from qiaocrawl.items import WITH_HITS, AnswerState
+from qiaocrawl.answers import WITH_HITS, AnswerState
 from qiaocrawl.storage import schema
 from qiaocrawl.storage.ledger import NO_ANSWER
 from qiaocrawl.storage.topic_ids import topic_id

@@ -13,8 +13,8 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, func, or_, select
 
+from qiaocrawl.answers import AnswerState, Query
 from qiaocrawl.backoff import backoff_seconds
-from qiaocrawl.items import AnswerState, Query
 from qiaocrawl.storage import schema
 from qiaocrawl.storage.statement import ListStatement, Statement
 from qiaocrawl.storage.topic_ids import topic_id

@@ -10,10 +10,10 @@ from xml.etree import ElementTree
 import pytest
 
 from crawling import import_pack, pack
+from qiaocrawl.answers import AnswerState, Query
 from qiaocrawl.cli.coverage_cells import Cell, cells_of
 from qiaocrawl.cli.coverage_summary import summary_lines
 from qiaocrawl.cli.heat_map import MOST_SITES, MOST_TERMS, heat_map
-from qiaocrawl.items import AnswerState, Query
 from qiaocrawl.search import load_definitions
 from qiaocrawl.storage import Database, coverage, ledger
 from qiaocrawl.storage.ledger import Answered

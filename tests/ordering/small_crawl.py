@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from learning_samples import SITE, AnchorYield, link
 from sqlalchemy import Connection
 
-from qiaocrawl.crawl.dupefilter import FrontierDupeFilter
+from qiaocrawl.crawl.closing import Around
 from qiaocrawl.crawl.limits import Fetches, Limits
 from qiaocrawl.crawl.worker import FrontierWorker
 from qiaocrawl.follow import FollowPolicy, seed_candidate
 from qiaocrawl.frontier import LearningStrategy
-from qiaocrawl.items import Lease, Outcome, PageAnalysis, Queue, Relevance
+from qiaocrawl.items import Lease, Link, Outcome, PageAnalysis, Queue, Relevance
 from qiaocrawl.options import Options
 from qiaocrawl.ordering import LearnedOrdering
 from qiaocrawl.runtime import Runtime
@@ -24,7 +25,7 @@ TOPIC = "qiaoqing"
 POLICY = FollowPolicy(frozenset({SITE}))
 
 Web = Mapping[str, tuple[float, Sequence[tuple[str, str]]]]
-"""By path: relevance, and links as (path, anchor)."""
+"""By path: relevance, and links as (path, anchor); an anchor ending with "later" is put off."""
 
 
 class SmallCrawl:
@@ -45,7 +46,6 @@ class SmallCrawl:
             self.runtime, scope, ordering=self.ordering, limits=Limits(),
             fetches=Fetches(1, 1), run_id=None, wake=lambda: None,
         )  # fmt: skip
-        self._seen = FrontierDupeFilter()
 
     async def run(
         self, *, most: int = 1000, on_page: Callable[[Lease], None] | None = None
@@ -70,21 +70,23 @@ class SmallCrawl:
         self.fetched.append(path)
         relevance, links = self.web[path]
         analysis = PageAnalysis(
-            Outcome.LIST, None, tuple(link(to, anchor) for to, anchor in links), "utf-8",
+            Outcome.LIST, None, tuple(_link(to, anchor) for to, anchor in links), "utf-8",
             page_relevance=(Relevance(TOPIC, relevance, relevance > 0.5, "test"),),
         )  # fmt: skip
-        page = await self.ordering.follow(lease, analysis, POLICY, self._seen.fresh)
+        page = await self.ordering.follow(lease, analysis, POLICY)
         self.worker.left_downloader(lease)
 
         def also(c: Connection) -> None:
             self.runtime.save_analysis(c, lease, analysis, page.links.candidates)
             visits.append(c, lease, page.links.visit, page.packed)
 
-        await self.worker.complete(lease, Outcome.LIST, also=also)
+        around = Around(then=lambda: self.ordering.stored(page))
+        await self.worker.complete(lease, Outcome.LIST, also=also, around=around)
 
     async def close(self) -> None:
         """End as a run ends."""
         await self.worker.close()
+        self.numbers = self.worker.numbers()
         self.runtime.close()
 
     async def die(self) -> None:
@@ -96,6 +98,10 @@ class SmallCrawl:
         assert self.ordering._task is not None
         self.ordering._task.cancel()
         self.runtime.close()
+
+
+def _link(to: str, anchor: str) -> Link:
+    return replace(link(to, anchor), postponed=anchor if anchor.endswith("later") else "")
 
 
 def crawl_all(url: str, web: Web, strategy: LearningStrategy | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qiaocrawl.items import AnswerState, Hit, Query, SearchAnswer
+from qiaocrawl.answers import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.search.decoys import DecoyWatch
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from qiaocrawl.items import WITH_HITS, AnswerState, Query
+from qiaocrawl.answers import WITH_HITS, AnswerState, Query
 from qiaocrawl.search.answer import read_answer
 from qiaocrawl.search.definition import EngineDefinition, load_definitions, request_url
 

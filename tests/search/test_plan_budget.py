@@ -7,8 +7,8 @@ from typing import cast
 
 import pytest
 
+from qiaocrawl.answers import AnswerState, SearchAnswer
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.items import AnswerState, SearchAnswer
 from qiaocrawl.options import Options
 from qiaocrawl.search import EngineDefinition, load_definitions
 from qiaocrawl.search.plan_budget import (

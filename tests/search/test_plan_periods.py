@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import pytest
 
+from qiaocrawl.answers import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.items import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.search import EngineDefinition, load_definitions
 from qiaocrawl.search.plan_periods import (
     LAST_PERIODS,

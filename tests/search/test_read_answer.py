@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.items import WITH_HITS, AnswerState, Query, SearchAnswer
+from qiaocrawl.answers import WITH_HITS, AnswerState, Query, SearchAnswer
 from qiaocrawl.search.answer import read_answer
 from qiaocrawl.search.definition import load_definitions
 from qiaocrawl.search.records import EngineDefinition, HitFields, Paging, Signal, Signals, Unwrap

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 from crawling import import_pack, pack
-from qiaocrawl.items import Candidate, Query, Queue
+from qiaocrawl.answers import Query
+from qiaocrawl.items import Candidate, Queue
 from qiaocrawl.search import load_definitions
 from qiaocrawl.searching import query_candidate
 from qiaocrawl.storage import Database, frontier
