@@ -41,7 +41,7 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("extract",), ("topic",), ("vsm",), ("ontology",)),
     (("page",),),
     (("text",), ("urls",)),
-    (("items",), ("options", "option_kinds"), ("registry",), ("backoff",), ("guard",),
+    (("items",), ("answers",), ("options", "option_kinds"), ("registry",), ("backoff",), ("guard",),
      ("identity",), ("zstandard",), ("toml_table",), ("columns",), ("compiling",)),
     # The version of the package, and the exceptions.
     (("qiaocrawl",), ("errors",)),

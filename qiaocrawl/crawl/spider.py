@@ -57,7 +57,6 @@ if TYPE_CHECKING:
 _PATIENCE = 3
 # What shows that the host is there, though it gave no page.
 _ANSWERS = (BlockedError, DownloadCancelledError, IgnoreRequest, LoginPageError)
-# The host is at fault, not the page.
 
 
 class FrontierSpider(Spider):

@@ -50,16 +50,9 @@ class FrontierWorker:
     """
 
     def __init__(
-        self,
-        runtime: Runtime,
-        scope: CrawlScope,
-        *,
-        ordering: CrawlOrdering,
-        limits: Limits,
-        fetches: Fetches,
-        run_id: int | None,
-        wake: Callable[[], None],
-    ) -> None:
+        self, runtime: Runtime, scope: CrawlScope, *, ordering: CrawlOrdering, limits: Limits,
+        fetches: Fetches, run_id: int | None, wake: Callable[[], None],
+    ) -> None:  # fmt: skip
         self._runtime = runtime
         self._scope = scope
         self._rows = frontier.Scope(scope.queue, scope.topic, frozenset())
