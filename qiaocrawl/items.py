@@ -315,6 +315,8 @@ class PageAnalysis:
     body_digest: bytes = b""
     body_simhash: int = 0
     body_sketch: bytes = b""
+    text_sample: bytes = b""
+    """Of an article, by which texts that a program made are known; not stored."""
     relevance: tuple[Relevance, ...] = ()
     nofollow: bool = False
     refresh_url: str = ""

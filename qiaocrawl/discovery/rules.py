@@ -115,13 +115,14 @@ class LinkRules:
         Args:
             fresh: keys of the links that were seen for the first time.
         """
-        if analysis.outcome in _ENTRANCES:
-            return []
         keys = frozenset(fresh)
+        new = frozenset(link.url for link in links if link.key in keys)
+        if analysis.outcome in _ENTRANCES:
+            self.watch.listed(new)
+            return []
         return self.watch.learn(PageSeen(
             lease.url, worth_of(analysis, lease.topic), digest_of(analysis),
-            [link.url for link in links],
-            frozenset(link.url for link in links if link.key in keys),
+            [link.url for link in links], new, analysis.text_sample,
         ))  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from hashlib import blake2b
@@ -17,6 +17,9 @@ from qiaocrawl.discovery.trap_accounts import (
     Effects,
     Worth,
     book,
+    cutting,
+    is_section,
+    judge_texts,
     take_back,
 )
 from qiaocrawl.discovery.url_forms import NEW_BRANCH, section_of, url_forms
@@ -36,6 +39,7 @@ class PageSeen:
         url: canonical.
         worth: what it is.
         digest: of title and text; b"" where it tells none. Compared within its host.
+        sample: of its text, see :func:`qiaocrawl.discovery.made_up.text_sample`.
         links: canonical URLs on the sites of the crawl that it leads to.
         fresh: those of them that were seen for the first time.
     """
@@ -45,6 +49,7 @@ class PageSeen:
     digest: bytes = b""
     links: Sequence[str] = ()
     fresh: frozenset[str] = frozenset()
+    sample: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,8 @@ class StoredAccount:
     fetched: int
     stories: int
     trees: int
+    listed: int = 0
+    cut: str = ""
 
 
 class TrapWatch:
@@ -78,6 +85,7 @@ class TrapWatch:
         self._accounts: dict[str, Account] = {}
         self._first: dict[tuple[str, bytes], str] = {}
         self._changed: set[str] = set()
+        self._opened: list[str] = []
         self.counts: Counter[str] = Counter()
         """Groups ``cut``, ``doubles`` found, and waiting URLs that were ``closed``."""
 
@@ -96,15 +104,14 @@ class TrapWatch:
             return self._cut_by(url)
 
     def _cut_by(self, url: str) -> tuple[str, str]:
-        for form in self._forms(url):
+        cut = cutting(self._known(self._forms(url)))
+        return (CUT, f"trap: {cut[0]} ({cut[1].told()})") if cut is not None else ("", "")
+
+    def _known(self, forms: Sequence[str]) -> Iterator[tuple[str, Account]]:
+        for form in forms:
             account = self._accounts.get(form)
-            if account is None:
-                continue
-            if account.is_cut:
-                return CUT, f"trap: {form} ({account.told()})"
-            if account.is_proven:
-                break
-        return "", ""
+            if account is not None:
+                yield form, account
 
     def is_allowed(self, url: str) -> bool:
         """Whether the operator says that *url* is of no trap."""
@@ -133,11 +140,40 @@ class TrapWatch:
                     )  # fmt: skip
                 book(self._account(form), effects)
                 self._changed.add(form)
+            self._judge_texts(forms)
+            if page.worth is Worth.LIST:
+                self._note_listed(page.links, forms[0])
             cut = [form for form in forms if self._is_cut(form) and form not in before]
             if other and not is_double:
                 cut += self._blame(other, page.url)
             self.counts["cut"] += len(cut)
             return cut
+
+    def listed(self, urls: Iterable[str], page: str = "") -> None:
+        """A sitemap, a feed or the list at *page* names *urls*; what is cut may open again."""
+        with self._lock:
+            self._note_listed(urls, url_forms(page)[0] if page else "")
+
+    def _note_listed(self, urls: Iterable[str], own: str) -> None:
+        for url in urls:
+            forms = self._forms(url)
+            for form in forms if forms[0] != own else ():
+                if form.endswith(NEW_BRANCH):
+                    continue
+                account = self._account(form)
+                account.list_one(hash(url))
+                self._changed.add(form)
+                if account.cut and is_section(account):
+                    account.reopen()
+                    self._opened.append(form)
+
+    def _judge_texts(self, forms: Sequence[str]) -> None:
+        """Cut the narrowest group whose texts are made up; broader ones are judged without it."""
+        known = list(self._known(forms))
+        cut = next((at for at, (_, account) in enumerate(known) if judge_texts(account)), None)
+        for _, account in known[cut + 1 :] if cut is not None else ():
+            if account.own is not None:
+                account.own.forget_texts()
 
     def _told_before(self, page: PageSeen) -> tuple[str, bool]:
         """Which other address of the host tells the same, "" for none; whether this one is the
@@ -176,9 +212,11 @@ class TrapWatch:
         return cut
 
     def _effects(self, form: str, own: str, page: PageSeen) -> Effects:
-        new = known = 0
+        new = 0
         unknown = fresh_story = False
-        stories: list[str] = []
+        unread: Counter[str] = Counter()
+        known: list[int] = []
+        stories: list[int] = []
         own_section = section_of(url_forms(page.url))
         for link in page.links:
             forms = self._forms(link)
@@ -188,16 +226,20 @@ class TrapWatch:
                 inside = section_of(forms) != own_section
             if inside and link != page.url:
                 new += fresh
-                known += not fresh
+                if not fresh:
+                    known.append(hash(link))
             account = self._accounts.get(forms[0])
             if account is not None and account.stories and forms[0] != own:
-                stories.append(link)
+                stories.append(hash(link))
                 fresh_story |= fresh
-            elif fresh and not inside and (account is None or not account.fetched):
-                unknown = True
+            elif fresh and forms[0] != own and (account is None or not account.fetched):
+                unknown |= not inside
+                unread[forms[0]] += 1
+        # A list leads to many of one kind; what may be stories of its own section counts as well.
+        unknown |= max(unread.values(), default=0) > len(page.fresh) / 2
         return Effects(
             page.worth, inside_new=new, inside_known=known, stories=stories,
-            fresh_story=fresh_story, unknown=unknown,
+            fresh_story=fresh_story, unknown=unknown, sample=page.sample,
         )  # fmt: skip
 
     # --- accounts -----------------------------------------------------------------------------
@@ -240,7 +282,8 @@ class TrapWatch:
         """The accounts that changed since the last call, as they are now."""
         with self._lock:
             found = [
-                StoredAccount(form.partition("/")[0], form, a.credit, a.fetched, a.stories, a.trees)
+                StoredAccount(form.partition("/")[0], form, a.credit, a.fetched, a.stories, a.trees,
+                              a.listed, a.cut)
                 for form in sorted(self._changed) if (a := self._accounts.get(form)) is not None
             ]
             self._changed.clear()
@@ -252,9 +295,10 @@ class TrapWatch:
             for one in stored:
                 known = self._accounts.get(one.form)
                 if known is None or known.fetched < one.fetched:
-                    seen = known.seen if known is not None else set()
                     self._accounts[one.form] = Account(
-                        one.credit, one.fetched, one.stories, one.trees, seen
+                        one.credit, one.fetched, one.stories, one.trees, one.listed, one.cut,
+                        known.seen if known is not None else set(),
+                        known.own if known is not None else None,
                     )
 
     def numbers(self) -> dict[str, int]:
