@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 
@@ -16,12 +17,29 @@ from qiaocrawl.storage.decisions import save_decisions
 from qiaocrawl.storage.frontier import KeyLeases, Scope
 from qiaocrawl.storage.leasing import BatchShape
 
+logger = logging.getLogger(__name__)
+
 # Other workers may have taken all that was chosen; then the next best are tried.
 _ROUNDS = 8
 # How often rows the order does not know of are looked for while it has others.
 _LOOK_SECONDS = 1.0
 # An order that says something waits and has nothing to give for so long may be mistaken.
 _DOUBT_SECONDS = 2.0
+
+
+async def recover_rows(runtime: Runtime, rows: Scope, *, all_dead: bool) -> None:
+    """Take back what dead workers held of *rows*; *all_dead*: all but this one are."""
+    # A page that kills its analysis is caught by the pool, in this process; a dead
+    # process says little about the pages it held, so the bound for that is high.
+    recovery = await runtime.write(lambda c: frontier.recover(
+        c, rows, now=time.time(), all_dead=all_dead, max_failures=frontier.MAX_ATTEMPTS
+    ))  # fmt: skip
+    if recovery.requeued or recovery.resumed or recovery.set_aside:
+        logger.info(
+            "taken over from an interrupted crawl: %d URLs waiting again, %d stored pages "
+            "to analyse, %d set aside",
+            recovery.requeued, recovery.resumed, recovery.set_aside,
+        )
 
 
 class StoredSupply:

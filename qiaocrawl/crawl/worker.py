@@ -20,7 +20,8 @@ from qiaocrawl.crawl.closing import Opening, closing
 from qiaocrawl.crawl.host_use import FOREVER, HostUse, nothing_elsewhere
 from qiaocrawl.crawl.limits import Fetches, Limits
 from qiaocrawl.crawl.ready import ReadyLeases
-from qiaocrawl.crawl.supply import LearnedSupply, StoredSupply
+from qiaocrawl.crawl.supply import LearnedSupply, StoredSupply, recover_rows
+from qiaocrawl.crawl.taking_up import TakingUp
 from qiaocrawl.errors import OutdatedError, StorageError
 from qiaocrawl.items import Candidate, Lease, Outcome
 from qiaocrawl.ordering import CrawlOrdering, LearnedOrdering
@@ -70,6 +71,7 @@ class FrontierWorker:
         self._batch: int = runtime.options["QIAO_FRONTIER_BATCH"]
         self._rows_per_host = fetches.per_host * _ROWS_PER_FETCH
         self._supply, self._ready = self._order_leases(fetches)
+        self._postponed = TakingUp(runtime, ordering)
         self._outstanding: dict[int, Lease] = {}
         self._hosts = HostUse(fetches, limits)
         self._unflushed = 0
@@ -82,41 +84,28 @@ class FrontierWorker:
         self.stop_reason = ""
 
     def _order_leases(self, fetches: Fetches) -> tuple[StoredSupply, ReadyLeases]:
-        runtime, ordering, token = self._runtime, self._ordering, self.token
+        ordering = self._ordering
         if not isinstance(ordering, LearnedOrdering):
-            return StoredSupply(runtime, ordering, token), ReadyLeases()
+            return StoredSupply(self._runtime, ordering, self.token), ReadyLeases()
         # Leased late, so that what the last pages taught counts at once.
         self._batch = min(self._batch, 2 * fetches.at_once)
         self._rows_per_host = fetches.per_host
-        return LearnedSupply(runtime, ordering, token), ReadyLeases(ordering.present_score)
+        supply = LearnedSupply(self._runtime, ordering, self.token)
+        return supply, ReadyLeases(ordering.present_score)
 
     # --- life ---------------------------------------------------------------------
 
     async def open(self) -> None:
         """Take back what dead workers held, then start leasing."""
         await self._find_rows()
-        await self._recover(all_dead=self._runtime.database.is_exclusive)
+        await recover_rows(
+            self._runtime, self._rows, all_dead=self._runtime.database.is_exclusive
+        )
         await self.aliases.load()
         if isinstance(self._ordering, LearnedOrdering):
             self._ordering.open(self.token, self._event.set)
         self._pump_task = asyncio.ensure_future(self._pump())
         self._pump_task.add_done_callback(self._pumped)
-
-    async def _recover(self, *, all_dead: bool) -> None:
-        # A page that kills its analysis is caught by the pool, in this process; a dead
-        # process says little about the pages it held, so the bound for that is high.
-        recovery = await self._runtime.write(
-            lambda c: frontier.recover(
-                c, self._rows, now=time.time(), all_dead=all_dead,
-                max_failures=frontier.MAX_ATTEMPTS,
-            )
-        )
-        if recovery.requeued or recovery.resumed or recovery.set_aside:
-            logger.info(
-                "taken over from an interrupted crawl: %d URLs waiting again, %d stored pages "
-                "to analyse, %d set aside",
-                recovery.requeued, recovery.resumed, recovery.set_aside,
-            )
 
     async def close(self) -> int:
         """Give unfinished leases back; returns how many URLs of the scope still wait."""
@@ -134,8 +123,9 @@ class FrontierWorker:
         return left.pending + left.leased
 
     def numbers(self) -> dict[str, float]:
-        """What the run's statistics say of aliases and order."""
-        return {**self.aliases.numbers(), **self._ordering.numbers()}
+        """What the run's statistics say of aliases, order and what was put off."""
+        parts = (self.aliases, self._ordering, self._postponed)
+        return {name: number for part in parts for name, number in part.numbers().items()}
 
     # --- handing out ----------------------------------------------------------------
 
@@ -289,7 +279,7 @@ class FrontierWorker:
         await self._renew_when_due()
         if self._starved and len(self._ready) < self._batch * 4:
             await self._lease_more()
-        if not len(self._ready) and not self._outstanding and not self._unflushed:
+        if not len(self._ready) and not self._is_busy:
             await self._check_drained()
 
     async def _renew_when_due(self) -> None:
@@ -304,7 +294,7 @@ class FrontierWorker:
             )
         )
         # Other workers may share the database, and have died meanwhile.
-        await self._recover(all_dead=False)
+        await recover_rows(self._runtime, self._rows, all_dead=False)
 
     async def _find_rows(self) -> None:
         """Look up the scope's hosts: links may have brought new subdomains."""
@@ -346,9 +336,14 @@ class FrontierWorker:
         await self.aliases.settle()
         await self._find_rows()
         left = await self._remaining()
-        if self._unflushed or self._outstanding:
+        if not (left.is_open or self._is_busy):
+            if await self._postponed.next_round(self._rows, self._hosts.spent):
+                self._starve()
+                return
+            left = await self._remaining()  # something may have been proposed meanwhile
+        if self._is_busy:
             return
-        if not left.pending and not left.leased:
+        if not left.is_open:
             self.drained = True
             self._wake_caller()
         elif await self._only_spent_hosts_wait():
@@ -356,16 +351,21 @@ class FrontierWorker:
         elif await self._ordering.is_below_threshold() and not self._outstanding:
             self.stop("below_threshold")
 
+    async def _only_spent_hosts_wait(self) -> bool:
+        spent = self._hosts.spent
+        return bool(spent) and await self._runtime.write(nothing_elsewhere(self._rows, spent))
+
+    @property
+    def _is_busy(self) -> bool:
+        """Whether a page is in hand or a write under way, or the crawl stops."""
+        return bool(self._unflushed or self._outstanding or self.stop_reason)
+
     # --- bookkeeping ----------------------------------------------------------------------
 
     def _starve(self) -> None:
         if not self._starved:
             self._starved = True
             self._event.set()
-
-    async def _only_spent_hosts_wait(self) -> bool:
-        spent = self._hosts.spent
-        return bool(spent) and await self._runtime.write(nothing_elsewhere(self._rows, spent))
 
     def _limit_reached(self) -> bool:
         seconds = time.monotonic() - self._started_at

@@ -125,7 +125,7 @@ class LearnedOrdering(CrawlOrdering):
 
         page = super()._follow(lease, analysis, policy, news, now)
         linked = {link.key for link in page.links.visit.links}
-        added = [one for one in page.links.candidates if not one.pruned]
+        added = [one for one in page.links.candidates if one.left_out is None]
         self.keeper.hold(
             lease.key, [one.key for one in added if one.key in linked],
             [one for one in added if one.key not in linked],

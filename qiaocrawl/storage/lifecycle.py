@@ -122,6 +122,11 @@ class Remaining:
     leased: int
     next_due: float | None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether anything is left."""
+        return self.pending > 0 or self.leased > 0
+
 
 def recover(
     c: Connection, scope: Scope, *, now: float, all_dead: bool, max_failures: int = 3
