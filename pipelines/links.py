@@ -45,8 +45,7 @@ class LinksPipeline:
         offered = sum(one.left_out is None for one in followed.candidates)
         stats.inc_value("qiaocrawl/links/offered", offered)
         if spider.discovery is not None:
-            fresh = [one.key for one in followed.candidates]
-            save = spider.discovery.learn(item.lease, item.analysis, followed.visit.links, fresh)
+            save = spider.discovery.learn(item.lease, item.analysis, followed)
             if save is not None:
                 spider.worker.post(save)
         return replace(

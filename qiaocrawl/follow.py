@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from qiaocrawl.discovery.reading import FEED_TAG, SITEMAP_TAG
 from qiaocrawl.discovery.rules import LinkRules, entrance_payload
+from qiaocrawl.discovery.trap_trials import TRAP
 from qiaocrawl.frontier import PRUNED, SEED_SCORE, Visit
 from qiaocrawl.items import Candidate, Lease, LeftOut, Link, Outcome, PageAnalysis, Queue
 from qiaocrawl.search.wrapped import ASKED_SITE
@@ -106,10 +107,14 @@ def follow_links(
     # What is put off ranks as its page does; a plain link to it is news, whatever its score.
     score = lease.score if lease.score < SEED_SCORE else 0.0
     candidates += [
-        _candidate(lease, link, score, LeftOut(Outcome.POSTPONED, link.postponed))
+        _candidate(lease, link, score, _put_off(link.postponed))
         for link in later if fresh(link.key, PRUNED)
     ]
     return Followed(tuple(candidates), left, visit)
+
+
+def _put_off(reason: str) -> LeftOut:
+    return LeftOut(Outcome.TRAP if reason.startswith(TRAP) else Outcome.POSTPONED, reason)
 
 
 def _within_bounds(

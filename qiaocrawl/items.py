@@ -323,8 +323,7 @@ class PageAnalysis:
     body_digest: bytes = b""
     body_simhash: int = 0
     body_sketch: bytes = b""
-    text_sample: bytes = b""
-    """Of an article, by which texts that a program made are known; not stored."""
+    text_sample: bytes = b""  # of an article: see qiaocrawl.discovery.made_up; not stored
     relevance: tuple[Relevance, ...] = ()
     nofollow: bool = False
     refresh_url: str = ""

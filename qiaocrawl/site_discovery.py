@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -28,9 +28,9 @@ from qiaocrawl.discovery.soft_404 import (
 )
 from qiaocrawl.discovery.static_traps import UrlLimits
 from qiaocrawl.discovery.trap_watch import TrapWatch
-from qiaocrawl.follow import FollowPolicy, link_to
+from qiaocrawl.follow import Followed, FollowPolicy, link_to
 from qiaocrawl.frontier import SEED_SCORE
-from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis, Queue
+from qiaocrawl.items import Candidate, Lease, Outcome, PageAnalysis, Queue
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage.discovery import (
@@ -42,6 +42,7 @@ from qiaocrawl.storage.discovery import (
     save_accounts,
     save_missing_page,
 )
+from qiaocrawl.storage.postponed import TAKEN_UP
 from qiaocrawl.urls import canonical_host, canonical_url
 
 logger = logging.getLogger(__name__)
@@ -122,9 +123,13 @@ class SiteDiscovery:
         self.rules.watch.restore(self._runtime.reader.run(partial(load_accounts, since=since)))
         pages = self._runtime.reader.run(partial(load_missing_pages, since=since))
         self._missing.update((page.host, page) for page in pages)
-        if self._options["QIAO_TRAPS_ALLOWED"]:
-            allow = partial(let_wait_again, is_allowed=self.rules.watch.is_allowed)
-            logger.info("%d URLs closed as traps wait again", self._runtime.write_now(allow))
+        again = self._runtime.write_now(partial(let_wait_again, is_allowed=self._is_none_now))
+        if again:
+            logger.info("%d URLs closed as traps wait again", again)
+
+    def _is_none_now(self, url: str) -> bool:
+        """Whether *url* is of no trap: options changed, its group was opened or is forgotten."""
+        return not self.rules.watch.reason(url)[0]
 
     # --- entrances ----------------------------------------------------------------------------
 
@@ -155,23 +160,30 @@ class SiteDiscovery:
     # --- traps ----------------------------------------------------------------------------------
 
     def learn(
-        self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link], fresh: Sequence[bytes]
+        self, lease: Lease, analysis: PageAnalysis, followed: Followed
     ) -> Save | None:
-        """Learn from a page and its *links* on the sites, those of the keys *fresh* new.
+        """Learn from a page and what became of its links.
 
         Returns:
             An operation that stores what was learnt, when there is enough of it.
         """
         if PROBE in lease.payload:
             return None
-        cut = self.rules.learn(lease, analysis, links, fresh)
+        watch = self.rules.watch
+        cut = self.rules.learn(
+            lease, analysis, followed.visit.links, followed.candidates,
+            trial=str(lease.payload.get(TAKEN_UP, "")),
+        )
         for form in cut:
-            logger.info("cut as a trap: %s (QIAO_TRAPS_ALLOWED lets it be crawled)", form)
+            logger.info("cut as a trap: %s: %s (QIAO_TRAPS_ALLOWED lets it be crawled)",
+                        form, watch.told(form))
+        for form in (opened := watch.opened()):
+            logger.info("no trap after all, all of it waits again: %s", form)
         self._unsaved += 1
-        if not cut and self._unsaved < _PAGES_BETWEEN_SAVES:
+        if not cut and not opened and self._unsaved < _PAGES_BETWEEN_SAVES:
             return None
         self._unsaved = 0
-        accounts = self.rules.watch.changed()
+        accounts = watch.changed()
         return partial(save_accounts, accounts=accounts, now=time.time())
 
     # --- missing pages ----------------------------------------------------------------------------

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from qiaocrawl.discovery.page_seen import PageSeen, text_digest
 from qiaocrawl.discovery.reading import ENTRY_TAG, FEED_TAG, SITEMAP_TAG, entry_moment
 from qiaocrawl.discovery.sitemaps import MAX_LEVELS
 from qiaocrawl.discovery.spellings import Spellings
 from qiaocrawl.discovery.trap_accounts import Worth
-from qiaocrawl.discovery.trap_watch import PageSeen, TrapWatch, text_digest
-from qiaocrawl.items import Lease, Link, Outcome, PageAnalysis
+from qiaocrawl.discovery.trap_watch import TrapWatch
+from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis
 
 LEVEL = "sitemap"
 """In the payload of a sitemap's row: how many indexes lead to it."""
@@ -52,14 +53,18 @@ class LinkRules:
     def keep(
         self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link]
     ) -> tuple[list[Link], Counter[str]]:
-        """Those of *links* (on the crawl's sites) that may be followed; why others were left."""
+        """Those of *links* (on the crawl's sites) that may be followed; why others were left.
+
+        Those of a trap are among them, postponed.
+        """
         left: Counter[str] = Counter()
         kept = []
         for link in links:
             why = self._entrance_fault(lease, analysis, link)
             if not why:
-                word, _ = self.watch.reason(link.url)
-                why = word and f"trap/{word}"
+                word, closed = self.watch.reason(link.url)
+                left[f"trap/{word}"] += bool(word)
+                link = replace(link, postponed=closed) if closed else link
             if not why and self._spellings.is_other(link.url, link.key):
                 why = "other_spelling"
             if why:
@@ -108,21 +113,28 @@ class LinkRules:
         return "entry_too_old" if age_days > self._entrances.days else ""
 
     def learn(
-        self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link], fresh: Sequence[bytes]
+        self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link],
+        candidates: Sequence[Candidate], *, trial: str = "",
     ) -> list[str]:
-        """Let the watch have a page, with its *links* on the sites; the groups this cuts.
+        """Let the watch have a page; the groups this cuts.
 
         Args:
-            fresh: keys of the links that were seen for the first time.
+            links: of it on the sites that are followed.
+            candidates: what of its links was seen for the first time, also what is left out.
+            trial: for what reason it had been closed before it was taken up.
         """
-        keys = frozenset(fresh)
+        keys = {one.key for one in candidates}
+        closed = [one.url for one in candidates
+                  if one.left_out is not None and one.left_out.outcome is Outcome.TRAP]
         new = frozenset(link.url for link in links if link.key in keys)
         if analysis.outcome in _ENTRANCES:
-            self.watch.listed(new)
+            self.watch.listed([*new, *closed])
             return []
+        if analysis.outcome is Outcome.LIST:
+            self.watch.listed(closed, lease.url)
         return self.watch.learn(PageSeen(
             lease.url, worth_of(analysis, lease.topic), digest_of(analysis),
-            [link.url for link in links], new, analysis.text_sample,
+            [link.url for link in links], new, analysis.text_sample, closed, trial,
         ))  # fmt: skip
 
 

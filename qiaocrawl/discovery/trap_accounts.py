@@ -171,6 +171,26 @@ class SelfFed:
         self._samples.clear()
 
 
+@dataclass(frozen=True, slots=True)
+class StoredAccount:
+    """The account of a group as a store keeps it; what is stored last holds."""
+
+    host: str
+    form: str
+    credit: float
+    fetched: int
+    stories: int
+    trees: int
+    listed: int = 0
+    cut: str = ""
+
+    def account(self) -> Account:
+        """The account itself."""
+        return Account(
+            self.credit, self.fetched, self.stories, self.trees, self.listed, self.cut
+        )
+
+
 def cutting(accounts: Iterable[tuple[str, Account]]) -> tuple[str, Account] | None:
     """Which of a URL's groups, the narrowest first, forbids to fetch it; None for none.
 

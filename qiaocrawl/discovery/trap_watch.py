@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
-from hashlib import blake2b
 
-from qiaocrawl.discovery.static_traps import UrlLimits, static_trap
+from qiaocrawl.discovery.page_seen import PageSeen
+from qiaocrawl.discovery.static_traps import BOUNDS, UrlLimits, static_trap
 from qiaocrawl.discovery.trap_accounts import (
     NEW_BRANCH_CREDIT,
     START_CREDIT,
     Account,
     Effects,
+    StoredAccount,
     Worth,
     book,
     cutting,
@@ -22,6 +23,7 @@ from qiaocrawl.discovery.trap_accounts import (
     judge_texts,
     take_back,
 )
+from qiaocrawl.discovery.trap_trials import TRAP, TrapTrials, group_of
 from qiaocrawl.discovery.url_forms import NEW_BRANCH, section_of, url_forms
 from qiaocrawl.urls import canonical_host
 
@@ -29,41 +31,6 @@ MAX_ACCOUNTS = 100_000
 MAX_DIGESTS = 200_000
 CUT = "barren"
 """What a group that was cut is counted under."""
-
-
-@dataclass(frozen=True, slots=True)
-class PageSeen:
-    """A fetched page, as far as traps are concerned.
-
-    Attributes:
-        url: canonical.
-        worth: what it is.
-        digest: of title and text; b"" where it tells none. Compared within its host.
-        sample: of its text, see :func:`qiaocrawl.discovery.made_up.text_sample`.
-        links: canonical URLs on the sites of the crawl that it leads to.
-        fresh: those of them that were seen for the first time.
-    """
-
-    url: str
-    worth: Worth
-    digest: bytes = b""
-    links: Sequence[str] = ()
-    fresh: frozenset[str] = frozenset()
-    sample: bytes = b""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredAccount:
-    """The account of a group as a store keeps it; what is stored last holds."""
-
-    host: str
-    form: str
-    credit: float
-    fetched: int
-    stories: int
-    trees: int
-    listed: int = 0
-    cut: str = ""
 
 
 class TrapWatch:
@@ -86,26 +53,38 @@ class TrapWatch:
         self._first: dict[tuple[str, bytes], str] = {}
         self._changed: set[str] = set()
         self._opened: list[str] = []
+        self._trials = TrapTrials()
         self.counts: Counter[str] = Counter()
         """Groups ``cut``, ``doubles`` found, and waiting URLs that were ``closed``."""
 
     # --- judging ------------------------------------------------------------------------------
 
     def reason(self, url: str) -> tuple[str, str]:
-        """Why *url* is not to be fetched: a word for counting, and in words; ("", "") to fetch."""
+        """Why *url* is not to be fetched: a word for counting, and in words; ("", "") to fetch.
+
+        The words name the group of what is closed for one reason.
+        """
         if self.is_allowed(url):
             return "", ""
         word = static_trap(url, self._limits)
-        if word:
-            return word, f"trap: {word.replace('_', ' ')}"
-        if not self._accounts:
+        if not word and not self._accounts:
             return "", ""
         with self._lock:
-            return self._cut_by(url)
+            return self._reason(url, word)
 
-    def _cut_by(self, url: str) -> tuple[str, str]:
+    def _reason(self, url: str, word: str) -> tuple[str, str]:
+        if word:
+            group = f"{canonical_host(url)}/({word.replace('_', ' ')})"
+            if self._is_closed(group):
+                return word, f"{TRAP}{group}"
         cut = cutting(self._known(self._forms(url)))
-        return (CUT, f"trap: {cut[0]} ({cut[1].told()})") if cut is not None else ("", "")
+        return (CUT, f"{TRAP}{cut[0]}") if cut is not None else ("", "")
+
+    def _is_closed(self, group: str) -> bool:
+        """Whether *group*, named in a reason, is; those of single URLs are at first."""
+        account = self._accounts.get(group)
+        is_of_addresses = group.endswith(")")
+        return account.is_cut if account is not None else is_of_addresses
 
     def _known(self, forms: Sequence[str]) -> Iterator[tuple[str, Account]]:
         for form in forms:
@@ -129,16 +108,10 @@ class TrapWatch:
         with self._lock:
             other, is_double = self._told_before(page)
             forms = self._forms(page.url)
+            self._try(page, forms, is_double=is_double)
             before = [form for form in forms if self._is_cut(form)]
             for form in forms:
-                effects = self._effects(form, forms[0], page)
-                if is_double:
-                    effects = replace(
-                        effects, is_double=True,
-                        # The folders of the program are not at fault.
-                        same_path="?" in form and _same_path(other, page.url),
-                    )  # fmt: skip
-                book(self._account(form), effects)
+                book(self._account(form), self._booked(form, forms[0], page, other, is_double))
                 self._changed.add(form)
             self._judge_texts(forms)
             if page.worth is Worth.LIST:
@@ -148,6 +121,84 @@ class TrapWatch:
                 cut += self._blame(other, page.url)
             self.counts["cut"] += len(cut)
             return cut
+
+    def _booked(
+        self, form: str, own: str, page: PageSeen, other: str, is_double: bool
+    ) -> Effects:
+        effects = self._effects(form, own, page)
+        if not is_double:
+            return effects
+        # The folders of the program are not at fault.
+        same_path = "?" in form and _same_path(other, page.url)
+        return replace(effects, is_double=True, same_path=same_path)
+
+    def _try(self, page: PageSeen, forms: Sequence[str], *, is_double: bool) -> None:
+        """Count the page for what it was taken up for, or as one of its host."""
+        group = group_of(page.trial)
+        if not group or not self._is_closed(group):
+            self._trials.fetched(canonical_host(page.url))
+            return
+        leads_on = any(self._reason(link, static_trap(link, self._limits))[1] == page.trial
+                       for link in page.closed)
+        effects = self._effects(forms[0], forms[0], page)
+        tells = page.worth is Worth.STORY and not is_double
+        leads = page.worth is Worth.LIST and effects.fresh_story
+        self._trials.tried(group, is_good=(tells or leads) and not leads_on)
+
+    # --- trials -------------------------------------------------------------------------------
+
+    def shares(self, waiting: Mapping[str, int]) -> dict[str, int]:
+        """How many of the URLs that are closed for a reason are to be fetched now.
+
+        Args:
+            waiting: how many are closed, by reason; only those of traps are looked at.
+        """
+        with self._lock:
+            closed: dict[str, int] = {}
+            found: dict[str, int] = {}
+            reasons: dict[str, str] = {}
+            for reason, rows in waiting.items():
+                group = group_of(reason)
+                if not group or group.endswith(BOUNDS):
+                    continue
+                if "/" in group and self._is_closed(group):
+                    closed[group] = closed.get(group, 0) + rows
+                    reasons[group] = reason
+                else:
+                    found[reason] = rows
+            shares = self._trials.shares(closed)
+            return found | {reasons[group]: rows for group, rows in shares.items() if rows}
+
+    def tried(self, reason: str, good: int, tried: int) -> None:
+        """A round of what is closed for *reason* is done; it may open the group again.
+
+        Args:
+            good: URLs of the round that led to a new article.
+            tried: all of it.
+        """
+        with self._lock:
+            group = group_of(reason)
+            if self._is_closed(group) and self._trials.ends(group, good, tried):
+                self._open(group)
+
+    def _open(self, group: str) -> None:
+        self._account(group).reopen()
+        self._changed.add(group)
+        self._opened.append(group)
+
+    def opened(self) -> list[str]:
+        """The groups that were opened again since the last call."""
+        with self._lock:
+            opened, self._opened = self._opened, []
+            return opened
+
+    def told(self, form: str) -> str:
+        """The account of *form* in words."""
+        with self._lock:
+            account = self._accounts.get(form)
+            return account.told() if account is not None else ""
+
+    # --- lists and texts ----------------------------------------------------------------------
 
     def listed(self, urls: Iterable[str], page: str = "") -> None:
         """A sitemap, a feed or the list at *page* names *urls*; what is cut may open again."""
@@ -164,8 +215,7 @@ class TrapWatch:
                 account.list_one(hash(url))
                 self._changed.add(form)
                 if account.cut and is_section(account):
-                    account.reopen()
-                    self._opened.append(form)
+                    self._open(form)
 
     def _judge_texts(self, forms: Sequence[str]) -> None:
         """Cut the narrowest group whose texts are made up; broader ones are judged without it."""
@@ -295,11 +345,9 @@ class TrapWatch:
             for one in stored:
                 known = self._accounts.get(one.form)
                 if known is None or known.fetched < one.fetched:
-                    self._accounts[one.form] = Account(
-                        one.credit, one.fetched, one.stories, one.trees, one.listed, one.cut,
-                        known.seen if known is not None else set(),
-                        known.own if known is not None else None,
-                    )
+                    account = self._accounts[one.form] = one.account()
+                    if known is not None:
+                        account.seen, account.own = known.seen, known.own
 
     def numbers(self) -> dict[str, int]:
         """What the run's statistics say of it."""
@@ -311,10 +359,3 @@ class TrapWatch:
 
 def _same_path(one: str, other: str) -> bool:
     return one.partition("?")[0] == other.partition("?")[0]
-
-
-def text_digest(title: str, body_digest: bytes) -> bytes:
-    """What tells two addresses of one text: 8 bytes; b"" where there is no text."""
-    if not body_digest:
-        return b""
-    return blake2b(title.encode("utf-8", "replace") + b"\0" + body_digest, digest_size=8).digest()

@@ -1,7 +1,7 @@
 """URLs that a guess of discovery put off: closed rows of the frontier that come back.
 
-Such a row is done with the outcome ``postponed``; its reason names the guess, and rows with the
-same reason stand and fall together. A plain link to it lets it wait (see
+Such a row is done with the outcome ``postponed``, or ``trap``; its reason names the guess, and
+rows with the same reason stand and fall together. A plain link to it lets it wait (see
 :mod:`~qiaocrawl.storage.offering`); :func:`take_up` does when nothing else of a scope waits.
 """
 
@@ -24,7 +24,7 @@ a guess says of it."""
 
 _MOST_STEPS = 50
 
-_IS_POSTPONED = "state = 3 AND outcome = 'postponed'"
+_IS_POSTPONED = "state = 3 AND outcome IN ('postponed', 'trap')"
 _COUNT = ScopedStatement(
     f"SELECT reason, COUNT(*) FROM url WHERE {{scope}} AND {_IS_POSTPONED} GROUP BY reason"
 )
@@ -37,7 +37,7 @@ _BEST = ScopedStatement(
 _ROWS = (
     "SELECT u.id, u.`key`, u.url, h.name, u.score, u.depth, u.parent_key, u.anchor, u.reason,"
     " u.payload FROM url u JOIN host h ON h.id = u.host_id"
-    " WHERE u.id IN ({list}) AND u.state = 3 AND u.outcome = 'postponed'"
+    " WHERE u.id IN ({list}) AND u.state = 3 AND u.outcome IN ('postponed', 'trap')"
 )
 # What another worker takes up at this moment is left to it.
 _ROWS_LOCKED = ListStatement(_ROWS, mysql=_ROWS + " FOR UPDATE SKIP LOCKED")

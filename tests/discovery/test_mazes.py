@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from qiaocrawl.discovery.made_up import text_sample
+from qiaocrawl.discovery.page_seen import PageSeen
 from qiaocrawl.discovery.static_traps import UrlLimits
 from qiaocrawl.discovery.trap_accounts import Worth
-from qiaocrawl.discovery.trap_watch import PageSeen, TrapWatch
+from qiaocrawl.discovery.trap_watch import TrapWatch
 from story_texts import MADE_UP, Text, chained, drawn, filled, written
 
 _A = "http://a.test"
@@ -143,7 +144,9 @@ _MAZES = (calendar, tomorrow, hashes, deeper, related, at_the_root)
 @pytest.mark.parametrize("seed", [None, 1])
 @pytest.mark.parametrize("text", MADE_UP)
 @pytest.mark.parametrize("maze", _MAZES)
-def test_a_maze_of_stories_is_cut(maze: Callable[[Text], Web], text: Text, seed: int | None) -> None:
+def test_a_maze_of_stories_is_cut(
+    maze: Callable[[Text], Web], text: Text, seed: int | None
+) -> None:
     real = 300
     done = crawl(section(maze(text), real), ["/"], seed=seed)
     news = {path for path in done.fetched if path.startswith("/news/")}

@@ -6,9 +6,10 @@ import random
 
 import pytest
 
+from qiaocrawl.discovery.page_seen import PageSeen, text_digest
 from qiaocrawl.discovery.static_traps import UrlLimits
 from qiaocrawl.discovery.trap_accounts import Account, Effects, Worth, book
-from qiaocrawl.discovery.trap_watch import PageSeen, TrapWatch, text_digest
+from qiaocrawl.discovery.trap_watch import TrapWatch
 from qiaocrawl.discovery.url_forms import section_of, url_forms
 
 _A = "http://a.test"
