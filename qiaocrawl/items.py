@@ -333,8 +333,7 @@ class PageAnalysis:
     part: ArticlePart | None = None
     observation: SiteObservation | None = None
     """What an article tells about its site; None where nothing is to be learnt."""
-    words: PageText | None = None
-    """What scorers judge; it does not leave the analysis worker."""
+    words: PageText | None = None  # what scorers judge; it does not leave the analysis worker
     page_relevance: tuple[Relevance, ...] = ()
     """The crawl topic's judgement of any page, list pages too, for the crawl order."""
 

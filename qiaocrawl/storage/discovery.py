@@ -42,7 +42,7 @@ _LOAD_ACCOUNTS = Statement(
     " WHERE updated_at >= :since ORDER BY updated_at DESC LIMIT :most"
 )
 _CUT = ListStatement(
-    f"SELECT {_FIELDS} FROM url_form WHERE `key` IN ({list})"
+    f"SELECT {_FIELDS} FROM url_form WHERE `key` IN ({{list}})"
 )
 _INSERT_MISSING = (
     "INSERT INTO missing_page (host, title, digest, simhash, updated_at) VALUES"
@@ -73,6 +73,7 @@ def save_accounts(c: Connection, accounts: Sequence[StoredAccount], *, now: floa
             "key": _form_key(one.form), "host": clean_host(one.host),
             "form": clean_text(one.form, _MAX_FORM_CHARS), "credit": one.credit,
             "fetched": one.fetched, "stories": one.stories, "trees": one.trees,
+            "listed": one.listed, "cut": clean_word(one.cut, _MAX_CUT_CHARS),
             "updated_at": now,
         }
         for one in accounts
