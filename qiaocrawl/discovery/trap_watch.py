@@ -138,12 +138,10 @@ class TrapWatch:
         if not group or not self._is_closed(group):
             self._trials.fetched(canonical_host(page.url))
             return
-        leads_on = any(self._reason(link, static_trap(link, self._limits))[1] == page.trial
-                       for link in page.closed)
         effects = self._effects(forms[0], forms[0], page)
         tells = page.worth is Worth.STORY and not is_double
         leads = page.worth is Worth.LIST and effects.fresh_story
-        self._trials.tried(group, is_good=(tells or leads) and not leads_on)
+        self._trials.tried(group, is_good=(tells or leads) and not page.closed)
 
     # --- trials -------------------------------------------------------------------------------
 

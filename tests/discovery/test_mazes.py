@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
+from zlib import crc32
 
 import pytest
 
@@ -17,6 +19,7 @@ from story_texts import MADE_UP, Text, chained, drawn, filled, written
 
 _A = "http://a.test"
 _MOST_OF_A_MAZE = 60
+_REAL = 300
 Page = tuple[Worth, list[str], str]
 """What a page is, its links, its text."""
 Web = Callable[[str], Page | None]
@@ -24,42 +27,80 @@ _NAV = ["/", "/news/", "/about.html"]
 
 
 @dataclass
-class Crawled:
-    """What a crawl fetched, and what its watch forbade."""
+class Crawl:
+    """A crawl in memory: fetches what waits, then what is closed, as far as it is tried.
 
+    Attributes:
+        fetched: paths, in order.
+        cut, opened: groups.
+        closed: paths that are of a trap, by reason.
+    """
+
+    web: Web
+    seed: int | None = None
+    watch: TrapWatch = field(default_factory=lambda: TrapWatch(UrlLimits(latest_year=2027)))
     fetched: list[str] = field(default_factory=list)
     cut: list[str] = field(default_factory=list)
-    refused: set[str] = field(default_factory=set)
+    opened: list[str] = field(default_factory=list)
+    closed: dict[str, list[str]] = field(default_factory=dict)
 
+    def run(self, *start: str, most: int = 4_000) -> Crawl:
+        """Fetch *start* and all that follows."""
+        self._seen, self._waiting, self._rng = set(start), list(start), random.Random(self.seed)
+        while len(self.fetched) < most:
+            while self._waiting and len(self.fetched) < most:
+                at = 0 if self.seed is None else self._rng.randrange(len(self._waiting))
+                path = self._waiting.pop(at)
+                why = self.watch.reason(_A + path)[1]
+                if why:
+                    self.closed.setdefault(why, []).append(path)
+                else:
+                    self._fetch(path)
+            if not self._try_closed():
+                break
+        return self
 
-def crawl(web: Web, start: Iterable[str], most: int = 3_000, seed: int | None = None) -> Crawled:
-    """Fetch page after page in the order they are found, or in any order."""
-    watch, done = TrapWatch(UrlLimits()), Crawled()
-    waiting, seen = list(start), set(start)
-    rng = random.Random(seed)
-    while waiting and len(done.fetched) < most:
-        path = waiting.pop(0 if seed is None else rng.randrange(len(waiting)))
-        if watch.reason(_A + path)[0]:
-            done.refused.add(path)
-            continue
-        page = web(path)
-        done.fetched.append(path)
+    def _try_closed(self) -> bool:
+        shares = self.watch.shares({why: len(paths) for why, paths in self.closed.items()})
+        for why, share in shares.items():
+            paths = [self.closed[why].pop(0) for _ in range(share)]
+            if not self.closed[why]:
+                del self.closed[why]
+            stories = sum([self._fetch(path, why) for path in paths])
+            self.watch.tried(why, stories, len(paths))
+        self.opened += self.watch.opened()
+        return bool(shares)
+
+    def _fetch(self, path: str, trial: str = "") -> bool:
+        """Whether a story stands there."""
+        page = self.web(path)
+        self.fetched.append(path)
         if page is None:
-            watch.learn(PageSeen(_A + path, Worth.GONE))
-            continue
+            self.watch.learn(PageSeen(_A + path, Worth.GONE, trial=trial))
+            return False
         worth, links, text = page
-        allowed = [link for link in links if not watch.reason(_A + link)[0]]
-        done.refused.update(link for link in links if link not in allowed)
+        fresh = [link for link in dict.fromkeys(links) if link not in self._seen]
+        self._seen.update(fresh)
+        reasons = {link: self.watch.reason(_A + link)[1] for link in links}
+        for link in fresh:
+            if reasons[link]:
+                self.closed.setdefault(reasons[link], []).append(link)
+            else:
+                self._waiting.append(link)
+        closed = [_A + link for link in fresh if reasons[link]]
         if worth is Worth.LIST:
-            watch.listed([_A + link for link in links], _A + path)
-        fresh = [link for link in dict.fromkeys(allowed) if link not in seen]
-        seen.update(fresh)
-        waiting += fresh
-        done.cut += watch.learn(PageSeen(
-            _A + path, worth, path.encode(), [_A + link for link in allowed],
-            frozenset(_A + link for link in fresh), text_sample(text) if text else b"",
+            self.watch.listed(closed, _A + path)
+        self.cut += self.watch.learn(PageSeen(
+            _A + path, worth, path.encode(), [_A + link for link in links if not reasons[link]],
+            frozenset(_A + link for link in fresh if not reasons[link]), _sample(text), closed,
+            trial,
         ))  # fmt: skip
-    return done
+        return worth is Worth.STORY
+
+
+@cache
+def _sample(text: str) -> bytes:
+    return text_sample(text) if text else b""
 
 
 # --- mazes ------------------------------------------------------------------------------------
@@ -94,16 +135,16 @@ def hashes(text: Text) -> Web:
     def page(path: str) -> Page:
         more = [f"/t/{slug}.html" for slug in _slugs(path, 6)]
         hot = [f"/t/hot{n}.html" for n in range(3)]
-        return Worth.STORY, [*_NAV, "/t/in.html", *hot, *more], text(hash(path))
+        return Worth.STORY, [*_NAV, "/t/in.html", *hot, *more], text(crc32(path.encode()))
     return page
 
 
 def deeper(text: Text) -> Web:
     """Every page has five below it, so that no form of address comes often."""
     def page(path: str) -> Page:
-        folder = "/".join(path.split("/")[-4:])
+        folder = "/".join(path.split("/")[2:][-4:])
         below = [f"/tale/{folder}/{slug}" for slug in _slugs(path, 5, words=True)]
-        return Worth.STORY, [*_NAV, path.rpartition("/")[0], *below], text(hash(path))
+        return Worth.STORY, [*_NAV, path.rpartition("/")[0], *below], text(crc32(path.encode()))
     return page
 
 
@@ -120,7 +161,8 @@ def related(text: Text) -> Web:
 def at_the_root(text: Text) -> Web:
     """Every page in a first folder of its own."""
     def page(path: str) -> Page:
-        return Worth.STORY, [*_NAV, *(f"/{slug}/x" for slug in _slugs(path, 5))], text(hash(path))
+        more = [f"/{slug}/x" for slug in _slugs(path, 5)]
+        return Worth.STORY, [*_NAV, *more], text(crc32(path.encode()))
     return page
 
 
@@ -141,25 +183,29 @@ _ENTRANCES = {"calendar": "/day/20000/a.html", "tomorrow": "/day/20000/", "hashe
 _MAZES = (calendar, tomorrow, hashes, deeper, related, at_the_root)
 
 
+# Each with texts of one kind, and one of them with all.
+_CASES = [*zip(_MAZES, MADE_UP * 2, strict=True), *((hashes, text) for text in MADE_UP)]
+
+
 @pytest.mark.parametrize("seed", [None, 1])
-@pytest.mark.parametrize("text", MADE_UP)
-@pytest.mark.parametrize("maze", _MAZES)
+@pytest.mark.parametrize(("maze", "text"), dict.fromkeys(_CASES))
 def test_a_maze_of_stories_is_cut(
     maze: Callable[[Text], Web], text: Text, seed: int | None
 ) -> None:
-    real = 300
-    done = crawl(section(maze(text), real), ["/"], seed=seed)
-    news = {path for path in done.fetched if path.startswith("/news/")}
-    lost = len(done.fetched) - len(news)
+    done = Crawl(section(maze(text), _REAL), seed).run("/")
+    news = [path for path in done.fetched if path.startswith("/news/")]
+    lost = len(done.fetched) - len(news) - 2
     assert done.cut
-    assert len(news) == real + -(-real // 20), "the section beside it was read whole"
-    assert lost <= _MOST_OF_A_MAZE, lost
+    assert len(news) == _REAL + _REAL // 20, "the section beside it was read whole"
+    assert lost <= _MOST_OF_A_MAZE + 0.1 * len(done.fetched), lost
+    assert done.opened == []
+    assert done.closed, "what was left out is listed"
 
 
 @pytest.mark.parametrize("maze", [hashes, deeper, at_the_root])
 def test_a_maze_of_texts_like_any_ends_as_well(maze: Callable[[Text], Web]) -> None:
-    done = crawl(section(maze(written), 100), ["/"])
-    assert 100 < len(done.fetched) - 105 <= 220
+    done = Crawl(section(maze(written), 100)).run("/")
+    assert 100 < len(done.fetched) - 107 <= 200 + 0.1 * len(done.fetched)
 
 
 # --- what is none -----------------------------------------------------------------------------
@@ -188,6 +234,8 @@ def newspaper(stories: int, text: Text = written) -> Web:
 def chain(stories: int, text: Text = written) -> Web:
     """A blog of which each story leads to the one before and the one after, and to no list."""
     def page(path: str) -> Page:
+        if path == "/":
+            return Worth.LIST, [f"/blog/{stories - 1}/"], ""
         number = int(path.split("/")[2])
         near = [f"/blog/{n}/" for n in (number - 1, number + 1) if 0 <= n < stories]
         return Worth.STORY, ["/", *near], text(number)
@@ -205,7 +253,7 @@ def by_date(stories: int, text: Text = written) -> Web:
         if len(parts) == 2:
             many = stories // 120
             return Worth.LIST, ["/", *(f"{path}{n:02}/s{n}.html" for n in range(1, many + 1))], ""
-        return Worth.STORY, ["/", "/".join(path.split("/")[:3]) + "/"], text(hash(path))
+        return Worth.STORY, ["/", "/".join(path.split("/")[:3]) + "/"], text(crc32(path.encode()))
     return page
 
 
@@ -221,37 +269,94 @@ def forum(threads: int, text: Text = written) -> Web:
         near = [int(number) - 1, int(number) + 1, random.Random(path).randrange(threads)]
         more = [f"/thread-{number}-{int(at) + 1}-1.html"] if int(at) < int(number) % 3 + 1 else []
         return (Worth.STORY, ["/", *more, *(f"/thread-{n}-1-1.html" for n in near
-                                           if 0 <= n < threads)], text(hash(path)))
+                                           if 0 <= n < threads)], text(crc32(path.encode())))
     return page
 
 
 def only_related(stories: int, text: Text = written) -> Web:
     """No list at all: each story leads to six of all others."""
     def page(path: str) -> Page:
+        if path == "/":
+            return Worth.LIST, ["/r/1.html"], ""
         near = random.Random(path).sample(range(stories), 6)
-        return Worth.STORY, ["/", *(f"/r/{n}.html" for n in near)], text(hash(path))
+        return Worth.STORY, ["/", *(f"/r/{n}.html" for n in near)], text(crc32(path.encode()))
     return page
 
 
 _ARCHIVES: dict[str, tuple[Web, str, int]] = {
-    "newspaper": (newspaper(900), "/", 900 + 45 + 2),
-    "chain": (chain(900), "/blog/899/", 900 + 1),
-    "by date": (by_date(1200), "/", 1200 + 120 + 10 + 1),
+    "newspaper": (newspaper(500), "/", 500 + 25 + 2),
+    "chain": (chain(500), "/blog/499/", 500),
+    "by date": (by_date(480), "/", 480 + 120 + 10 + 1),
     "forum": (forum(300), "/", 300 + 300 + 10),
-    "only related": (only_related(900), "/r/1.html", 890),
+    "only related": (only_related(500), "/r/1.html", 495),
     # Notices, results, tables: a program's texts, but of a section.
-    "forms in lists": (newspaper(900, filled), "/", 900 + 45 + 2),
-    "forms by date": (by_date(1200, filled), "/", 1200 + 120 + 10 + 1),
-    "drawn words in lists": (newspaper(600, drawn), "/", 600 + 30 + 2),
+    "forms in lists": (newspaper(500, filled), "/", 500 + 25 + 2),
+    "forms by date": (by_date(480, filled), "/", 480 + 120 + 10 + 1),
+    "drawn words in lists": (newspaper(400, drawn), "/", 400 + 20 + 2),
     "a forum of chains": (forum(200, chained), "/", 200 + 200 + 7),
 }
 
 
-@pytest.mark.parametrize("seed", [None, 1, 2])
+@pytest.mark.parametrize("seed", [None, 1])
 @pytest.mark.parametrize("archive", _ARCHIVES)
 def test_an_archive_is_read_whole(archive: str, seed: int | None) -> None:
     web, start, pages = _ARCHIVES[archive]
-    done = crawl(lambda path: web(path) if path != "/" or start == "/" else
-                 (Worth.LIST, [start], ""), [start], seed=seed)
-    assert done.cut == []
+    done = Crawl(web, seed).run(start)
     assert len(done.fetched) >= 0.99 * pages
+    assert done.closed == {}
+    if "drawn" not in archive and "forms" not in archive:
+        assert done.cut == [], "not even for a while"
+
+
+# --- wrong guesses ------------------------------------------------------------------------------
+
+
+def empty_at_first(path: str) -> Page:
+    """Six pages that say nothing lead to all others, which tell stories."""
+    if path == "/":
+        return Worth.LIST, [f"/a/{n}.html" for n in range(7)], ""
+    number = int(path[3:-5])
+    if number < 7:
+        return Worth.NOTHING, [f"/a/{100 * number + n}.html" for n in range(10, 40)], ""
+    return Worth.STORY, ["/"], written(number)
+
+
+def of_the_eighties(path: str) -> Page:
+    """A newspaper that has put its old years on the web."""
+    if path == "/":
+        return Worth.LIST, [f"/1986/{month:02}/" for month in range(1, 13)], ""
+    if path.endswith("/"):
+        return Worth.LIST, [f"{path}{n}.html" for n in range(10)], ""
+    return Worth.STORY, ["/"], written(crc32(path.encode()))
+
+
+def repeating(path: str) -> Page:
+    """Folders of one name, of which only a trap's come so often."""
+    if path == "/":
+        return Worth.LIST, [*(f"/cn/x/cn/y/cn/{n}.html" for n in range(100)),
+                            *(f"/n/{n}.html" for n in range(100))], ""
+    return Worth.STORY, ["/"], written(crc32(path.encode()))
+
+
+@pytest.mark.parametrize(("web", "pages"), [
+    (empty_at_first, 8 + 7 * 30), (of_the_eighties, 1 + 12 + 120), (repeating, 201),
+])  # fmt: skip
+def test_a_wrong_guess_costs_the_order_and_no_page(web: Web, pages: int) -> None:
+    other = newspaper(200)
+    done = Crawl(lambda path: other(path) if path.startswith(("/news", "/about")) else
+                 (Worth.LIST, [*web("/")[1], "/news/"], "") if path == "/" else web(path)).run("/")
+    found = [path for path in done.fetched if not path.startswith(("/news/", "/about"))]
+    assert done.opened
+    assert len(found) == pages
+    assert done.closed == {}
+
+
+def test_what_the_operator_bounds_is_listed_and_never_tried() -> None:
+    def web(path: str) -> Page:
+        if path == "/":
+            return Worth.LIST, ["/" + "/".join(f"f{n}" for n in range(25)),
+                                *(f"/n/{n}.html" for n in range(100))], ""
+        return Worth.STORY, [], written(crc32(path.encode()))
+    done = Crawl(web).run("/")
+    assert len(done.fetched) == 101
+    assert list(done.closed) == ["trap: a.test/(path too deep)"]
