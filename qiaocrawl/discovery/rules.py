@@ -53,25 +53,31 @@ class LinkRules:
     def keep(
         self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link]
     ) -> tuple[list[Link], Counter[str]]:
-        """Those of *links* (on the crawl's sites) that may be followed; why others were left.
+        """Those of *links* (on the crawl's sites) to follow now or later; why others are left.
 
-        Those of a trap are among them, postponed.
+        What is of a trap is put off, and counted all the same.
         """
         left: Counter[str] = Counter()
         kept = []
         for link in links:
-            why = self._entrance_fault(lease, analysis, link)
-            if not why:
-                word, closed = self.watch.reason(link.url)
-                left[f"trap/{word}"] += bool(word)
-                link = replace(link, postponed=closed) if closed else link
-            if not why and self._spellings.is_other(link.url, link.key):
-                why = "other_spelling"
+            word, closed = self.watch.reason(link.url)
+            why = self._bound(link)
+            if word:
+                left[f"trap/{word}"] += 1
+                link = replace(link, postponed=closed)
             if why:
                 left[why] += 1
             else:
-                kept.append(link)
+                kept.append(link if word else self._guessed(lease, analysis, link))
         return kept, left
+
+    def _guessed(self, lease: Lease, analysis: PageAnalysis, link: Link) -> Link:
+        """*link*, with what a guess makes of it."""
+        guess = self._feed_guess(lease, analysis, link) if link.tag == FEED_TAG else ""
+        if link.tag == SITEMAP_TAG and level_of(lease) >= MAX_LEVELS:
+            guess = f"sitemaps of {link.host} behind {MAX_LEVELS} indexes"
+        same_as = self._spellings.other(link.url)
+        return replace(link, postponed=guess, same_as=same_as) if guess or same_as else link
 
     def refusal(self, lease: Lease) -> str:
         """Why the URL of *lease* is not to be fetched after all; "" to fetch it.
@@ -82,24 +88,21 @@ class LinkRules:
             return ""
         return self.watch.reason(lease.url)[1]
 
-    def _entrance_fault(self, lease: Lease, analysis: PageAnalysis, link: Link) -> str:
-        if link.tag == SITEMAP_TAG:
-            if not self._entrances.sitemaps:
-                return "sitemaps_off"
-            return "sitemap_too_deep" if level_of(lease) >= MAX_LEVELS else self._age(link)
+    def _bound(self, link: Link) -> str:
+        """Which of the operator's bounds *link* breaks; "" for none."""
+        if link.tag == SITEMAP_TAG and not self._entrances.sitemaps:
+            return "sitemaps_off"
         if link.tag == FEED_TAG:
-            return self._feed_fault(lease, analysis, link)
-        return self._age(link) if link.tag == ENTRY_TAG else ""
+            return "" if self._entrances.feeds else "feeds_off"
+        return self._age(link) if link.tag in (SITEMAP_TAG, ENTRY_TAG) else ""
 
-    def _feed_fault(self, lease: Lease, analysis: PageAnalysis, link: Link) -> str:
-        if not self._entrances.feeds:
-            return "feeds_off"
+    def _feed_guess(self, lease: Lease, analysis: PageAnalysis, link: Link) -> str:
         # Blogs announce a feed of comments on every article.
         if analysis.outcome in (Outcome.ARTICLE, Outcome.PART) and lease.depth:
-            return "feed_of_article"
+            return f"feeds of {link.host} that articles announce"
         known = self._feeds.setdefault(link.host, set())
         if link.url not in known and len(known) >= MAX_FEEDS_PER_HOST:
-            return "too_many_feeds"
+            return f"feeds of {link.host} beyond {MAX_FEEDS_PER_HOST}"
         known.add(link.url)
         return ""
 

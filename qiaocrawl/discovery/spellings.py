@@ -33,17 +33,17 @@ class Spellings:
     """Which spelling of a page was met first; may be used from several threads."""
 
     def __init__(self) -> None:
-        self._first: dict[bytes, bytes] = {}
+        self._first: dict[bytes, str] = {}
         self._lock = threading.Lock()
 
-    def is_other(self, url: str, key: bytes) -> bool:
-        """Whether the page of canonical *url* (of that *key*) was met under another spelling."""
+    def other(self, url: str) -> str:
+        """The spelling under which the page of canonical *url* was met before; "" for this one."""
         plain = plain_spelling(url)
         # Only folders and what is spelt otherwise can have another spelling.
         if plain == url and not url.endswith("/") and "?" not in url:
-            return False
+            return ""
         with self._lock:
-            first = self._first.setdefault(url_key(plain), key)
+            first = self._first.setdefault(url_key(plain), url)
             if len(self._first) > _MAX_KNOWN:
                 del self._first[next(iter(self._first))]
-        return first != key
+        return first if first != url else ""
