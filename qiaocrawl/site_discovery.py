@@ -205,7 +205,8 @@ class SiteDiscovery:
         # A host may show its home page for what is missing: the home page itself is there.
         if known is None or lease.depth == 0 or analysis.outcome not in _COMPARED:
             return analysis, None
-        return (as_missing(analysis) if is_missing(analysis, known) else analysis), None
+        found = as_missing(analysis, lease.host) if is_missing(analysis, known) else analysis
+        return found, None
 
     def numbers(self) -> dict[str, int]:
         """What the run's statistics say of it."""

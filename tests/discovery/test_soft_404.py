@@ -68,6 +68,23 @@ def test_what_cannot_be_compared() -> None:
     assert gone.reason
 
 
+def test_a_page_taken_for_a_missing_one_keeps_its_links_for_later() -> None:
+    link = link_to("http://a.test/on")
+    gone = as_missing(replace(analysis("x", "走丢了" * 9), links=(link,)), "a.test")
+    (later,) = gone.links
+    assert (later.url, gone.article) == (link.url, None)
+    assert "a.test" in later.postponed
+
+
+def test_a_dated_article_is_not_missing_for_its_looks() -> None:
+    known = missing_page("a.test", analysis("侨网", "走丢了" * 30))
+    assert known is not None
+    alike = replace(analysis("侨网", "走丢了" * 30 + "二", Outcome.ARTICLE), body_digest=b"other")
+    assert is_missing(alike, known)
+    story = Article("http://a.test/1", "侨网", "走", published_at=datetime(2026, 3, 5, tzinfo=UTC))
+    assert not is_missing(replace(alike, article=story), known)
+
+
 def test_the_probe_is_one_address_a_host() -> None:
     one = probe_url("https://a.test:8443/x/y.html?z")
     assert one == probe_url("https://a.test:8443/")
