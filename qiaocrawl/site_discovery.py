@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -175,9 +175,7 @@ class SiteDiscovery:
             lease, analysis, followed.visit.links, followed.candidates,
             trial=str(lease.payload.get(TAKEN_UP, "")),
         )
-        for form in cut:
-            logger.info("cut as a trap: %s: %s (QIAO_TRAPS_ALLOWED lets it be crawled)",
-                        form, watch.told(form))
+        self._tell(cut)
         for form in (opened := watch.opened()):
             logger.info("no trap after all, all of it waits again: %s", form)
         self._unsaved += 1
@@ -186,6 +184,15 @@ class SiteDiscovery:
         self._unsaved = 0
         accounts = watch.changed()
         return partial(save_accounts, accounts=accounts, now=time.time())
+
+    def redirected(self, lease: Lease, target: str) -> None:
+        """Learn from a redirect."""
+        self._tell(self.rules.watch.redirected(lease.url, target))
+
+    def _tell(self, cut: Sequence[str]) -> None:
+        for form in cut:
+            logger.info("cut as a trap: %s: %s (QIAO_TRAPS_ALLOWED lets it be crawled)",
+                        form, self.rules.watch.told(form))
 
     # --- missing pages ----------------------------------------------------------------------------
 

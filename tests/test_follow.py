@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from qiaocrawl.follow import (
+    NOFOLLOW,
     Followed,
     FollowPolicy,
     follow_links,

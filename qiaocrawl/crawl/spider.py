@@ -234,6 +234,8 @@ class FrontierSpider(Spider):
         target = None
         if decision.outcome is Outcome.REDIRECT:
             self.worker.aliases.redirected(lease.url, decision.target)
+            if self.discovery is not None:
+                self.discovery.redirected(lease, decision.target)
             target = self.redirect_target(lease, decision.target)
             if target is not None and target.key == lease.key:
                 # A cookie wall: the cookie is in the jar now, so the next try may pass.

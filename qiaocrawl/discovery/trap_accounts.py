@@ -14,7 +14,6 @@ alone lead to it, no list does, and their texts are a program's or they branch w
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -57,7 +56,9 @@ _LISTED = 0.05
 _LEADS_ON = 0.75
 _SAMPLES_KEPT = 40
 _SAMPLES_BETWEEN = 4
+_SEEN_BITS = 8192
 _MAX_SEEN = 5_000
+_MAX_TARGETS = 8
 _MAX_RECENT = 64
 _LISTED_BITS = 1024
 
@@ -85,7 +86,7 @@ class Account:
         trees: pages that led to new URLs of the group and hardly to known ones.
         listed: its URLs that stand on lists of another form, in sitemaps and feeds; about.
         cut: what it was cut for beside its cost, in words; "" for nothing.
-        seen: keys of the stories its lists led to, of this process.
+        seen: a bit each for the stories its lists led to, of this process: 1 KB at most.
         own: what its stories lead to and how they read, of this process; None for nothing yet.
     """
 
@@ -96,7 +97,7 @@ class Account:
     listed: int = 0
     cut: str = ""
     listed_bits: int = field(default=0, repr=False)
-    seen: set[int] = field(default_factory=set, repr=False)
+    seen: int = field(default=0, repr=False)
     own: SelfFed | None = field(default=None, repr=False)
 
     @property
@@ -137,11 +138,14 @@ class Account:
 class SelfFed:
     """How the stories of one group read, and what they lead to, of this process."""
 
+    __slots__ = ("_samples", "_unjudged", "found", "pages", "recent", "targets")
+
     def __init__(self) -> None:
-        self.pages = self.found = 0
-        self.recent: deque[int] = deque(maxlen=_MAX_RECENT)
-        self._samples: deque[tuple[bytes, bool]] = deque(maxlen=_SAMPLES_KEPT)
-        self._unjudged = 0
+        self.pages = self.found = self._unjudged = 0
+        # Lists, since most groups have few of each, and an empty deque takes 600 bytes.
+        self.recent: list[int] = []
+        self.targets: list[int] = []
+        self._samples: list[tuple[bytes, bool]] = []
 
     def add(self, sample: bytes, inside_new: int) -> None:
         """Take a story that reads like *sample* and leads to so many new URLs of the group."""
@@ -149,6 +153,7 @@ class SelfFed:
         self.found += inside_new
         if sample:
             self._samples.append((sample, inside_new > 0))
+            del self._samples[:-_SAMPLES_KEPT]
             self._unjudged += 1
 
     @property
@@ -168,7 +173,7 @@ class SelfFed:
 
     def forget_texts(self) -> None:
         """A narrower group was cut for them."""
-        self._samples.clear()
+        self._samples = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +282,8 @@ def judge_texts(account: Account) -> bool:
 def _crossings(own: SelfFed, page: Effects) -> int:
     """Known URLs of the group that *page* leads to, less what many a page of it leads to."""
     crossed = [key for key in page.inside_known if key not in own.recent]
-    own.recent.extend(crossed)
+    own.recent += crossed
+    del own.recent[:-_MAX_RECENT]
     return max(0, len(crossed) - _WAY_BACK)
 
 
@@ -292,6 +298,19 @@ def is_section(account: Account) -> bool:
     """Whether lists lead to the group, not its own pages alone."""
     found = account.own.found if account.own is not None else 0
     return account.listed > _LISTED * (account.listed + found)
+
+
+def redirect(account: Account, target: int) -> None:
+    """A URL of the group redirects to *target*: where all lead to one page, one is enough."""
+    own = account.own = account.own or SelfFed()
+    if account.is_cut:
+        return
+    account.fetched += 1
+    if target in own.targets:
+        account.credit += _DOUBLE
+    else:
+        own.targets.append(target)
+        del own.targets[:-_MAX_TARGETS]
 
 
 def take_back(account: Account, *, same_path: bool) -> None:
@@ -310,9 +329,11 @@ def _of_double(*, same_path: bool, leads_on: bool) -> float:
 
 
 def _of_list(account: Account, page: Effects) -> float:
-    unseen = [key for key in page.stories if key not in account.seen]
-    if len(account.seen) < _MAX_SEEN:
-        account.seen.update(unseen)
+    unseen = [key for key in page.stories if not account.seen >> key % _SEEN_BITS & 1]
+    if account.seen.bit_count() > _MAX_SEEN:
+        account.seen = 0
+    for key in unseen:
+        account.seen |= 1 << key % _SEEN_BITS
     if unseen and page.fresh_story:
         return _LEADS
     if unseen:

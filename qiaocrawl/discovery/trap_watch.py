@@ -21,6 +21,7 @@ from qiaocrawl.discovery.trap_accounts import (
     cutting,
     is_section,
     judge_texts,
+    redirect,
     take_back,
 )
 from qiaocrawl.discovery.trap_trials import TRAP, TrapTrials, group_of
@@ -29,6 +30,8 @@ from qiaocrawl.urls import canonical_host
 
 MAX_ACCOUNTS = 100_000
 MAX_DIGESTS = 200_000
+MAX_TEXT_GROUPS = 256
+"""Groups whose texts are in memory: 25 MB at most."""
 CUT = "barren"
 """What a group that was cut is counted under."""
 
@@ -53,6 +56,7 @@ class TrapWatch:
         self._first: dict[tuple[str, bytes], str] = {}
         self._changed: set[str] = set()
         self._opened: list[str] = []
+        self._with_texts: dict[str, None] = {}
         self._trials = TrapTrials()
         self.counts: Counter[str] = Counter()
         """Groups ``cut``, ``doubles`` found, and waiting URLs that were ``closed``."""
@@ -113,6 +117,8 @@ class TrapWatch:
             for form in forms:
                 book(self._account(form), self._booked(form, forms[0], page, other, is_double))
                 self._changed.add(form)
+                if page.sample:
+                    self._keep_texts(form)
             self._judge_texts(forms)
             if page.worth is Worth.LIST:
                 self._note_listed(page.links, forms[0])
@@ -121,6 +127,33 @@ class TrapWatch:
                 cut += self._blame(other, page.url)
             self.counts["cut"] += len(cut)
             return cut
+
+    def _keep_texts(self, form: str) -> None:
+        """Keep the texts of the groups that told a story last."""
+        self._with_texts.pop(form, None)
+        self._with_texts[form] = None
+        if len(self._with_texts) > MAX_TEXT_GROUPS:
+            oldest = next(iter(self._with_texts))
+            del self._with_texts[oldest]
+            account = self._accounts.get(oldest)
+            if account is not None and account.own is not None:
+                account.own.forget_texts()
+
+    def redirected(self, url: str, target: str) -> list[str]:
+        """*url* redirects to *target*, another page; the groups that are cut by it."""
+        if not self._learns:
+            return []
+        cut = []
+        with self._lock:
+            for form in url_forms(url)[:2]:
+                account = self._account(form)
+                was_cut = account.is_cut
+                redirect(account, hash(target))
+                self._changed.add(form)
+                if account.is_cut and not was_cut:
+                    cut.append(form)
+            self.counts["cut"] += len(cut)
+        return cut
 
     def _booked(
         self, form: str, own: str, page: PageSeen, other: str, is_double: bool
