@@ -142,18 +142,17 @@ class SelfFed:
 
     def __init__(self) -> None:
         self.pages = self.found = self._unjudged = 0
-        # Lists, since most groups have few of each, and an empty deque takes 600 bytes.
-        self.recent: list[int] = []
-        self.targets: list[int] = []
-        self._samples: list[tuple[bytes, bool]] = []
+        # Tuples: most groups have none of these, and an empty one takes no memory.
+        self.recent: tuple[int, ...] = ()
+        self.targets: tuple[int, ...] = ()
+        self._samples: tuple[tuple[bytes, bool], ...] = ()
 
     def add(self, sample: bytes, inside_new: int) -> None:
         """Take a story that reads like *sample* and leads to so many new URLs of the group."""
         self.pages += 1
         self.found += inside_new
         if sample:
-            self._samples.append((sample, inside_new > 0))
-            del self._samples[:-_SAMPLES_KEPT]
+            self._samples = (*self._samples, (sample, inside_new > 0))[-_SAMPLES_KEPT:]
             self._unjudged += 1
 
     @property
@@ -173,7 +172,7 @@ class SelfFed:
 
     def forget_texts(self) -> None:
         """A narrower group was cut for them."""
-        self._samples = []
+        self._samples = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,8 +281,7 @@ def judge_texts(account: Account) -> bool:
 def _crossings(own: SelfFed, page: Effects) -> int:
     """Known URLs of the group that *page* leads to, less what many a page of it leads to."""
     crossed = [key for key in page.inside_known if key not in own.recent]
-    own.recent += crossed
-    del own.recent[:-_MAX_RECENT]
+    own.recent = (*own.recent, *crossed)[-_MAX_RECENT:]
     return max(0, len(crossed) - _WAY_BACK)
 
 
@@ -309,8 +307,7 @@ def redirect(account: Account, target: int) -> None:
     if target in own.targets:
         account.credit += _DOUBLE
     else:
-        own.targets.append(target)
-        del own.targets[:-_MAX_TARGETS]
+        own.targets = (*own.targets, target)[-_MAX_TARGETS:]
 
 
 def take_back(account: Account, *, same_path: bool) -> None:

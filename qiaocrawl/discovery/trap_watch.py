@@ -53,7 +53,7 @@ class TrapWatch:
         self._learns = learns
         self._lock = threading.Lock()
         self._accounts: dict[str, Account] = {}
-        self._first: dict[tuple[str, bytes], str] = {}
+        self._first: dict[int, str] = {}
         self._changed: set[str] = set()
         self._opened: list[str] = []
         self._with_texts: dict[str, None] = {}
@@ -264,7 +264,7 @@ class TrapWatch:
         """
         if not page.digest:
             return "", False
-        told = canonical_host(page.url), page.digest
+        told = hash((canonical_host(page.url), page.digest))
         known = self._first.get(told)
         if known is None:
             self._first[told] = page.url
