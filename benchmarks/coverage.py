@@ -123,7 +123,7 @@ def read_web(folder: Path, recorded: RecordedWeb) -> Web:
             if row.get("topics") or any(one != "other" for one in row.get("label", ())):
                 labelled.add(pages[url])
     links = {url: _targets(row.get("outlinks", ()), pages, recorded)
-             for row in rows if (url := canonical_url(row["url"])) in pages}
+             for row in rows if (url := canonical_url(row["url"]) or "") in pages}
     named = _posts(folder, pages) if (folder / _LABELS_NAME).is_file() else labelled
     seeds = [url for one in read_topics(folder)[1] if (url := canonical_url(one))]
     return Web(folder, pages, links, frozenset(named), tuple(seeds or _sources(links)))
@@ -157,7 +157,7 @@ def _targets(
 def _posts(folder: Path, pages: Mapping[str, bytes]) -> set[bytes]:
     with gzip.open(folder / _LABELS_NAME, "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
-    urls = (canonical_url(row["url"]) for row in rows if row["kind"] == "post")
+    urls = (canonical_url(row["url"]) or "" for row in rows if row["kind"] == "post")
     return {pages[url] for url in urls if url in pages}
 
 

@@ -1,13 +1,17 @@
-"""Runs a Scrapy command that kills itself with -9 at a named point of a page's life.
+"""Runs a Scrapy command that fails at a named point of a page's life.
 
-``python benchmarks/failpoints.py POINT N crawl site -a …`` dies at the N-th time the point
-is passed. The points are set from outside, so that the product carries none of them.
+``python benchmarks/failpoints.py POINT N crawl site -a …`` kills itself with -9 at the N-th time
+the point is passed. ``N:stop`` stops it as SIGSTOP does, until it gets SIGCONT; ``N:refuse``
+has the database refuse what it is at, once, as a disk that fails for a moment does (for points
+inside a transaction); ``N:fail`` raises an error of no known kind. The points are set from
+outside, so that the product carries none.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import sys
 from collections.abc import Callable
 from itertools import count
@@ -17,6 +21,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from scrapy.cmdline import execute
+from sqlalchemy.exc import OperationalError
 
 import pipelines.evidence
 import pipelines.store
@@ -33,42 +38,63 @@ def _die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def _stop() -> None:
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def refuse() -> None:
+    """Fail as a statement does on a disk that fails: the transaction is played again."""
+    error = sqlite3.OperationalError("disk I/O error, as a test wants it")
+    error.sqlite_errorcode = sqlite3.SQLITE_IOERR
+    raise OperationalError("refused", None, error)
+
+
+def _fail() -> None:
+    raise RuntimeError("as a test wants it")
+
+
+DEEDS: dict[str, Callable[[], None]] = {
+    "kill": _die, "stop": _stop, "refuse": refuse, "fail": _fail,
+}  # fmt: skip
+_deed = _die
+
+
 def _before(owner: Any, name: str, strike: int) -> None:
-    """Die when ``owner.name`` is called for the *strike*-th time."""
+    """Fail when ``owner.name`` is called for the *strike*-th time."""
     original: Wrapped = getattr(owner, name)
     calls = count(1)
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         if next(calls) == strike:
-            _die()
+            _deed()
         return original(*args, **kwargs)
 
     setattr(owner, name, wrapped)
 
 
 def _after(owner: Any, name: str, strike: int) -> None:
-    """Die when ``owner.name`` has returned for the *strike*-th time."""
+    """Fail when ``owner.name`` has returned for the *strike*-th time."""
     original: Wrapped = getattr(owner, name)
     calls = count(1)
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         result = original(*args, **kwargs)
         if next(calls) == strike:
-            _die()
+            _deed()
         return result
 
     setattr(owner, name, wrapped)
 
 
 def _after_commit(owner: Any, name: str, strike: int) -> None:
-    """Die when the coroutine ``owner.name`` has finished for the *strike*-th time."""
+    """Fail when the coroutine ``owner.name`` has finished for the *strike*-th time."""
     original: Wrapped = getattr(owner, name)
     calls = count(1)
 
     async def wrapped(*args: Any, **kwargs: Any) -> Any:
         result = await original(*args, **kwargs)
         if next(calls) == strike:
-            _die()
+            _deed()
         return result
 
     setattr(owner, name, wrapped)
@@ -85,6 +111,7 @@ POINTS: dict[str, Callable[[int], None]] = {
         pipelines.evidence.EvidencePipeline, "process_item", n
     ),
     "in analysis": lambda n: _after(AnalysisPool, "submit", n),
+    "before the close": lambda n: _before(FrontierWorker, "complete", n),
     "outcome written, not committed": lambda n: _after(frontier, "complete", n),
     "links written, not committed": lambda n: _after(frontier, "offer", n),
     "outcome committed": lambda n: _after_commit(
@@ -97,8 +124,11 @@ POINTS: dict[str, Callable[[int], None]] = {
 
 def main() -> None:
     """Arm one point, then hand over to Scrapy."""
+    global _deed
     point, strike, *command = sys.argv[1:]
-    POINTS[point](int(strike))
+    number, _, deed = strike.partition(":")
+    _deed = DEEDS[deed or "kill"]
+    POINTS[point](int(number))
     execute(["scrapy", *command])
 
 

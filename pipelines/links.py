@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qiaocrawl.crawl.dupefilter import FrontierDupeFilter
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
 from qiaocrawl.crawl.spider import FrontierSpider
 
@@ -16,11 +15,10 @@ if TYPE_CHECKING:
 
 
 class LinksPipeline:
-    """Applies the spider's bounds and strategy; what was proposed before is not again."""
+    """Applies the spider's bounds and strategy; what is stored is not proposed again."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._seen = FrontierDupeFilter()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -34,9 +32,7 @@ class LinksPipeline:
             return item
         assert isinstance(spider, FrontierSpider)
         analysis = spider.refine(item.lease, item.analysis)
-        page = await spider.ordering.follow(
-            item.lease, analysis, spider.policy, self._seen.fresh
-        )
+        page = await spider.ordering.follow(item.lease, analysis, spider.policy)
         followed = page.links
         stats = self._crawler.stats
         for reason, links in followed.left.items():
@@ -44,10 +40,6 @@ class LinksPipeline:
                 stats.inc_value(f"qiaocrawl/links/{reason}", links)
         offered = sum(one.left_out is None for one in followed.candidates)
         stats.inc_value("qiaocrawl/links/offered", offered)
-        if spider.discovery is not None:
-            save = spider.discovery.learn(item.lease, item.analysis, followed)
-            if save is not None:
-                spider.worker.post(save)
         return replace(
             item, analysis=analysis, candidates=followed.candidates, followed=page
         )

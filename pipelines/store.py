@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 
 from pipelines.extract import AnalysisStopped
 from qiaocrawl.asking import ask_on, asked_to_rest, record_answer
-from qiaocrawl.crawl.closing import Opening
+from qiaocrawl.crawl.closing import Around
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem, SearchedPage
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import OutdatedError
-from qiaocrawl.items import Lease, Outcome, PageAnalysis, Verdict
+from qiaocrawl.items import Outcome, PageAnalysis, Verdict
 from qiaocrawl.joining import Whole, enter_part, join_parts, save_whole
 from qiaocrawl.searching import hit_candidates
 from qiaocrawl.storage import visits
 from qiaocrawl.storage.parts import is_current
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -62,31 +63,50 @@ class StorePipeline:
 
         def also(c: Connection) -> None:
             nonlocal verdict
-            self._spider.page_closes(c, item)
+            self._close(c, item)
             verdict = self._runtime.save_analysis(c, item.lease, analysis, item.candidates)
             _note_visit(c, item)
 
         mine = await self._spider.worker.complete(
             item.lease, analysis.outcome, reason=analysis.reason, http_status=item.page.status,
-            also=also, opening=Opening(self._runtime.titles.lock) if analysis.article else None,
+            also=also, around=Around(
+                self._runtime.titles.lock if analysis.article else None,
+                then=lambda: self._learn(item),
+            ),
         )
         self._count(f"outcome/{analysis.outcome}" if mine else "lease_lost")
         if mine:
             self._count_verdict(verdict)
-            self._learn(item.lease, analysis)
 
     def _count_verdict(self, verdict: Verdict | None) -> None:
         if verdict is not None:
             self._count(f"dedup/{verdict.kind}")
 
-    def _learn(self, lease: Lease, analysis: PageAnalysis) -> None:
-        """Let the memories have what the stored page tells about its site and its address."""
-        self._spider.worker.aliases.observe(lease, analysis)
-        learning = self._runtime.learning
-        if learning is None:
-            return
-        learning.observe(analysis)
-        operation = learning.due()
+    def _close(self, c: Connection, item: CrawledPage) -> None:
+        """Write what other stages and the spider want written with the end of the page."""
+        self._spider.page_closes(c, item)
+        for write in item.writes:
+            write(c)
+
+    def _learn(self, item: CrawledPage) -> None:
+        """Let the memories have what the page brought and tells of its site: it is committed."""
+        spider, lease, analysis, page = self._spider, item.lease, item.analysis, item.followed
+        assert analysis is not None
+        for then in item.then:
+            then()
+        if page is not None:
+            new = set(spider.ordering.stored(page))
+            links = page.links.visit.links
+            if spider.policy.rules is not None:
+                spider.policy.rules.stored(links)
+            if spider.discovery is not None:
+                self._post(spider.discovery.learn(lease, analysis, page.links, new))
+        spider.worker.aliases.observe(lease, analysis)
+        if self._runtime.learning is not None:
+            self._runtime.learning.observe(analysis)
+            self._post(self._runtime.learning.due())
+
+    def _post(self, operation: Callable[[Connection], None] | None) -> None:
         if operation is not None:
             self._spider.worker.post(operation)
 
@@ -113,7 +133,7 @@ class StorePipeline:
 
         def also(c: Connection) -> None:
             nonlocal verdict
-            self._spider.page_closes(c, item)
+            self._close(c, item)
             verdict = save_whole(c, self._runtime, whole, own_url_id=item.lease.url_id)
             if item.candidates:
                 self._runtime.offer(c, item.candidates)
@@ -123,15 +143,14 @@ class StorePipeline:
         outcome = whole.group.outcome(analysis.part.number)
         mine = await self._spider.worker.complete(
             item.lease, outcome, reason=analysis.reason, http_status=item.page.status,
-            also=also, opening=Opening(
-                self._runtime.titles.lock, lambda c: is_current(c, whole.group)
+            also=also, around=Around(
+                self._runtime.titles.lock, lambda c: is_current(c, whole.group),
+                lambda: self._learn(item),
             ),
         )
         self._count(f"outcome/{outcome}" if mine else "lease_lost")
-        if mine:
-            if analysis.part.number == 1:  # else the article counts with its first page
-                self._count_verdict(verdict)
-            self._learn(item.lease, analysis)
+        if mine and analysis.part.number == 1:  # else the article counts with its first page
+            self._count_verdict(verdict)
 
     async def _store_answer(self, item: SearchedPage) -> None:
         query, answer = item.query, item.answer
@@ -147,9 +166,12 @@ class StorePipeline:
             )
             following = ask_on(c, self._runtime, item.lease, query, answer, new_urls=new)
 
-        await self._spider.worker.complete(
+        mine = await self._spider.worker.complete(
             item.lease, Outcome.SERP, reason=answer.state, http_status=item.page.status, also=also
         )
+        if not mine:
+            self._count("lease_lost")
+            return
         self._count(f"search/{answer.state}")
         self._count("search/new_urls", new)
         self._count("search/known_urls", len(found) - new)

@@ -68,7 +68,10 @@ LinkScores = Callable[[Visit], Sequence[float]]
 """The scores of a fetched page's links, in order; PRUNED for those to leave."""
 
 Fresh = Callable[[bytes, float], bool]
-"""Whether a link of this key and score is worth proposing; False for what is known as well."""
+"""Whether a link of this key and score is worth proposing; False for what is known as well.
+
+A question and no more: what is proposed may still be refused by the database.
+"""
 
 WhyPruned = Callable[[Visit, int], str]
 """In words, why the link at this place of a page is left out; not empty."""

@@ -24,6 +24,8 @@ if sys.path[:1] != [_PROJECT]:
 BOT_NAME = "qiaocrawl"
 SPIDER_MODULES = ["spiders"]
 NEWSPIDER_MODULE = "spiders"
+# `scrapy crawl` whose exit code is 0 only where the run did what it was asked.
+COMMANDS_MODULE = "qiaocrawl.crawl.commands"
 
 # Says what this is and whom to ask (QIAO_CONTACT).
 USER_AGENT = default_user_agent()
@@ -83,8 +85,6 @@ TWISTED_DNS_RESOLVER = "qiaocrawl.crawl.resolver.GuardedResolver"
 ADDONS = {"qiaocrawl.crawl.addon.QiaoAddon": 0}
 # The frontier is a table: leased rows survive kill -9 and are shared by workers.
 SCHEDULER = "qiaocrawl.crawl.scheduler.FrontierScheduler"
-# The frontier's unique key is the duplicate filter.
-DUPEFILTER_CLASS = "qiaocrawl.crawl.dupefilter.FrontierDupeFilter"
 
 ITEM_PIPELINES = {
     "pipelines.evidence.EvidencePipeline": 100,

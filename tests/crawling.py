@@ -222,16 +222,25 @@ def _running(
         process.close()
 
 
+@contextmanager
+def failing_spider(
+    point: str, strike: str, spider: str, database_url: str, *arguments: str, folder: Path,
+    **options: str,
+) -> Iterator[StartedCrawl]:
+    """As :func:`running_spider`, failing at a point; see ``benchmarks/failpoints.py``."""
+    command = [_FAILING, point, strike, *_command(spider, arguments)]
+    with _running(command, database_url, folder, options) as process:
+        yield process
+
+
 def crawl_until(
     point: str, strike: int, spider: str, database_url: str, *arguments: str, folder: Path,
     **options: str,
 ) -> None:
-    """Run `scrapy crawl` until it kills itself at the *strike*-th pass of a point.
-
-    The points are those of ``benchmarks/failpoints.py``.
-    """
-    command = [_FAILING, point, str(strike), *_command(spider, arguments)]
-    with _running(command, database_url, folder, options) as process:
+    """Run `scrapy crawl` until it kills itself at the *strike*-th pass of a point."""
+    with failing_spider(
+        point, str(strike), spider, database_url, *arguments, folder=folder, **options
+    ) as process:
         said, _ = process.communicate(timeout=180)
     assert process.returncode == -signal.SIGKILL, said
 

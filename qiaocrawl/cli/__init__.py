@@ -12,7 +12,6 @@ from qiaocrawl.cli import coverage as coverage_command
 from qiaocrawl.cli import db, dedup, demo, engines, extractors, ontology, proxies, session, topic
 from qiaocrawl.cli import export as export_command
 from qiaocrawl.cli import extract as extract_command
-from qiaocrawl.cli import left_out as left_out_command
 from qiaocrawl.cli import reprocess as reprocess_command
 from qiaocrawl.cli import watch as watch_command
 from qiaocrawl.cli import why as why_command
@@ -40,7 +39,6 @@ app.command("export")(export_command.export)
 app.command("extract")(extract_command.extract)
 app.command("reprocess")(reprocess_command.reprocess)
 app.command("why")(why_command.why)
-app.command("left-out")(left_out_command.left_out)
 
 
 @app.command()

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
-from scrapy.dupefilters import BaseDupeFilter
 from scrapy.utils.defer import deferred_from_coro
-from scrapy.utils.misc import build_from_crawler, load_object
 
 from qiaocrawl.crawl.access import access_of
 from qiaocrawl.crawl.another import HeldRequests
+from qiaocrawl.crawl.ending import END_REASON
 from qiaocrawl.crawl.limits import Fetches
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
 from qiaocrawl.crawl.worker import FrontierWorker
+from qiaocrawl.errors import StorageError
 from qiaocrawl.items import Lease, Outcome
 
 if TYPE_CHECKING:
@@ -44,9 +44,6 @@ class FrontierScheduler(BaseScheduler):
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._runtime = runtime_of(crawler)
-        self._dupefilter: BaseDupeFilter = build_from_crawler(
-            load_object(crawler.settings["DUPEFILTER_CLASS"]), crawler
-        )
         self._worker: FrontierWorker | None = None
         self._watch_task: asyncio.Task[None] | None = None
         first_seconds = self._runtime.options["QIAO_FRONTIER_RETRY_SECONDS"]
@@ -77,7 +74,7 @@ class FrontierScheduler(BaseScheduler):
                 access.rest_seconds,
                 access.is_on_trial,
             ),
-            run_id=self._runtime.start_run(spider.name, spider.topic, spider.asked),
+            run_id=await self._runtime.start_run(spider.name, spider.topic, spider.asked),
             wake=self._wake,
         )
         spider.worker = self._worker
@@ -97,6 +94,21 @@ class FrontierScheduler(BaseScheduler):
             self._watch_task.cancel()
         if self._worker is None:
             return
+        try:
+            await self._give_back(reason)
+        except StorageError as error:
+            self._worker.stop("storage_error", error)
+        # What failed while the run was closing is how it ended.
+        if failure := self._worker.ending.failure:
+            self._crawler.stats.set_value(END_REASON, failure)
+
+    async def _give_back(self, reason: str) -> None:
+        """Leases back, record closed.
+
+        Raises:
+            StorageError: the database does not take it.
+        """
+        assert self._worker is not None
         await self._crawler.signals.send_catch_log_async(frontier_closing)
         remaining = await self._worker.close()
         desk = access_of(self._crawler)
@@ -110,7 +122,9 @@ class FrontierScheduler(BaseScheduler):
         }
         for name, number in numbers.items():
             stats.set_value(name, number)
-        self._runtime.finish_run(reason, stats.get_stats(), remaining)
+        await self._runtime.finish_run(
+            self._worker.ending.failure or reason, stats.get_stats(), remaining
+        )
         if remaining:
             logger.warning(
                 "incomplete (%s): %d URLs still wait; the same command goes on with them",
@@ -126,6 +140,8 @@ class FrontierScheduler(BaseScheduler):
     def enqueue_request(self, request: Request) -> bool:
         """Store the candidate a spider's ``start()`` proposes; others belong in the items.
 
+        The frontier's unique key is the duplicate filter.
+
         Another try of a request comes here too: its lease is still out.
         """
         if "lease" in request.meta:
@@ -134,8 +150,6 @@ class FrontierScheduler(BaseScheduler):
         candidate = request.meta.get("candidate")
         if candidate is None or self._worker is None:
             raise ValueError(f"request {request.url!r} carries no frontier candidate")
-        if self._dupefilter.request_seen(request):
-            return False
         self._worker.offer([candidate])
         return True
 

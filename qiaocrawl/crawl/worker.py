@@ -12,11 +12,13 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Unpack
 
 from sqlalchemy import Connection
 
 from qiaocrawl.alias_learning import AliasLearning
-from qiaocrawl.crawl.closing import Opening, closing
+from qiaocrawl.crawl.closing import Around, Told, closing, trying_again
+from qiaocrawl.crawl.ending import Ending
 from qiaocrawl.crawl.host_use import FOREVER, HostUse, nothing_elsewhere
 from qiaocrawl.crawl.limits import Fetches, Limits
 from qiaocrawl.crawl.ready import ReadyLeases
@@ -81,7 +83,7 @@ class FrontierWorker:
         self._pump_task: asyncio.Task[None] | None = None
         self._renewed_at = self._started_at = time.monotonic()
         self.drained = False
-        self.stop_reason = ""
+        self.ending = Ending(wake)
 
     def _order_leases(self, fetches: Fetches) -> tuple[StoredSupply, ReadyLeases]:
         ordering = self._ordering
@@ -105,7 +107,7 @@ class FrontierWorker:
         if isinstance(self._ordering, LearnedOrdering):
             self._ordering.open(self.token, self._event.set)
         self._pump_task = asyncio.ensure_future(self._pump())
-        self._pump_task.add_done_callback(self._pumped)
+        self._pump_task.add_done_callback(self.ending.pump_ended)
 
     async def close(self) -> int:
         """Give unfinished leases back; returns how many URLs of the scope still wait."""
@@ -185,49 +187,45 @@ class FrontierWorker:
         lease: Lease,
         outcome: Outcome,
         *,
-        reason: str = "",
-        http_status: int | None = None,
-        redirect_key: bytes | None = None,
         also: Callable[[Connection], object] | None = None,
-        opening: Opening | None = None,
+        around: Around | None = None,
+        **told: Unpack[Told],
     ) -> bool:
         """Close *lease* and store what came of it, in one transaction.
 
         Args:
             also: writes more.
-            opening: what comes before.
+            around: what comes before and after.
+            told: what the row says beside *outcome*.
 
         Returns:
             False when the lease was lost to another worker; nothing is written then.
 
         Raises:
-            OutdatedError: *opening.only_if* said no; nothing is written, and the lease is held
+            OutdatedError: *around.only_if* said no; nothing is written, and the lease is held
                 on.
         """
-        before = opening or Opening()
-        operation = closing(
-            lease, outcome, before.only_if, also, reason=reason, http_status=http_status,
-            redirect_key=redirect_key,
-        )
-        mine = await self._runtime.write(operation, before.first)
+        around = around or Around()
+        operation = closing(lease, outcome, around.only_if, also, **told)
+        mine = await self.ending.stops_with(self._runtime.write(operation, around.first))
         if mine is None:
             raise OutdatedError(f"{lease.url}: what was to be stored is out of date")
+        if mine and around.then is not None:
+            around.then()
         if mine and (save := self.aliases.ended(lease, outcome)):
             self.post(save)
         return self._settled(lease, mine)
 
-    async def retry(self, lease: Lease, *, reason: str, pause_seconds: float) -> bool:
-        """Give *lease* another try after a pause, or give it up after too many."""
+    async def retry(
+        self, lease: Lease, *, reason: str, pause_seconds: float,
+        also: Callable[[Connection], object] | None = None,
+    ) -> bool:
+        """Give *lease* another try after a pause, or give it up; *also* writes more."""
         most: int = self._runtime.options["QIAO_FRONTIER_MAX_FAILURES"]
-        not_before = time.time() + pause_seconds
-        mine = await self._runtime.write(
-            lambda c: frontier.retry(
-                c, lease, reason=reason, not_before=not_before, max_failures=most,
-                now=time.time(),
-            )
-        )
+        operation = trying_again(lease, reason, pause_seconds, most, also)
+        mine = await self.ending.stops_with(self._runtime.write(operation))
         if mine:
-            self._ordering.wait_until(lease.key, not_before)
+            self._ordering.wait_until(lease.key, time.time() + pause_seconds)
         return self._settled(lease, mine)
 
     def give_back(self, lease: Lease, reason: str) -> None:
@@ -253,8 +251,13 @@ class FrontierWorker:
         return self._outstanding.get(lease.url_id) is lease
 
     def _settled(self, lease: Lease, mine: bool) -> bool:
-        self._outstanding.pop(lease.url_id, None)
+        # One that was lost may have been leased again since.
+        if self.holds(lease):
+            del self._outstanding[lease.url_id]
         self._ordering.closed(lease)
+        if not mine:
+            # Whoever has it may give it up: it is looked for when its lease could be over.
+            self._ordering.wait_until(lease.key, time.time() + self._lease_seconds)
         self._event.set()
         return mine
 
@@ -290,7 +293,7 @@ class FrontierWorker:
         held = [*self._outstanding, *(lease.url_id for lease in self._ready.all())]
         await self._runtime.write(
             lambda c: frontier.renew(
-                c, self.token, held, lease_seconds=self._lease_seconds, now=time.time()
+                c, self.token, held, lease_seconds=self._lease_seconds, now=frontier.clock(c)
             )
         )
         # Other workers may share the database, and have died meanwhile.
@@ -373,19 +376,14 @@ class FrontierWorker:
             self.stop(reason)
         return bool(self.stop_reason)
 
+    @property
+    def stop_reason(self) -> str:
+        """Why nothing is handed out any more; "" while the crawl goes on."""
+        return self.ending.reason
+
     def stop(self, reason: str, error: BaseException | None = None) -> None:
         """Hand nothing out any more and let the crawl close with *reason*."""
-        if error is not None:
-            logger.error("the crawl stops: %s", error)
-        if not self.stop_reason:
-            self.stop_reason = reason
-            self._wake_caller()
-
-    def _pumped(self, task: asyncio.Task[None]) -> None:
-        """Without the pump the crawl would wait for ever: it stops, and says why."""
-        if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("the frontier worker failed", exc_info=error)
-            self.stop("internal_error", error)
+        self.ending.stop(reason, error)
 
     def _posted(self, then: Callable[[], None] | None, future: asyncio.Future[object]) -> None:
         self._unflushed -= 1

@@ -19,6 +19,8 @@ LEVEL = "sitemap"
 """In the payload of a sitemap's row: how many indexes lead to it."""
 MAX_FEEDS_PER_HOST = 100
 """Feeds of one host that a run follows; blogs announce one a tag and author **(ours)**."""
+# Of the sitemaps that a run reads, so many times as many are kept as rows **(ours)**.
+_KEPT_TIMES = 10
 _ENTRANCES = (Outcome.SITEMAP, Outcome.FEED)
 
 
@@ -29,11 +31,15 @@ class EntranceOptions:
     Attributes:
         sitemaps, feeds: whether they are read.
         days: entries that changed longer ago are left; 0 = all. Undated ones are kept.
+        max_sitemaps: of one host that a run reads before all else is read; 0 = all.
+        max_listed: URLs that the sitemaps of one host bring into a run; 0 = all.
     """
 
     sitemaps: bool = True
     feeds: bool = True
     days: float = 0.0
+    max_sitemaps: int = 0
+    max_listed: int = 0
 
 
 class LinkRules:
@@ -48,6 +54,10 @@ class LinkRules:
         self._entrances = entrances
         self.watch = watch
         self._feeds: dict[str, set[str]] = {}
+        self._sitemaps: dict[str, dict[str, int]] = {}
+        self._listed: Counter[str] = Counter()
+        self.full: set[tuple[str, str]] = set()
+        """Hosts of which more was listed than is taken up, and the reason as it is counted."""
         self._spellings = Spellings()
 
     def keep(
@@ -59,25 +69,41 @@ class LinkRules:
         """
         left: Counter[str] = Counter()
         kept = []
+        spelt: dict[bytes, str] = {}
+        listed: Counter[str] = Counter()
         for link in links:
             word, closed = self.watch.reason(link.url)
-            why = self._bound(link)
+            why = self._bound(link, listed)
             if word:
                 left[f"trap/{word}"] += 1
                 link = replace(link, postponed=closed)
             if why:
                 left[why] += 1
             else:
-                kept.append(link if word else self._guessed(lease, analysis, link))
+                kept.append(link if word else self._guessed(lease, analysis, link, spelt))
         return kept, left
 
-    def _guessed(self, lease: Lease, analysis: PageAnalysis, link: Link) -> Link:
-        """*link*, with what a guess makes of it."""
-        guess = self._feed_guess(lease, analysis, link) if link.tag == FEED_TAG else ""
-        if link.tag == SITEMAP_TAG and level_of(lease) >= MAX_LEVELS:
-            guess = f"sitemaps of {link.host} behind {MAX_LEVELS} indexes"
-        same_as = self._spellings.other(link.url)
+    def _guessed(
+        self, lease: Lease, analysis: PageAnalysis, link: Link, spelt: dict[bytes, str]
+    ) -> Link:
+        """*link*, with what guesses make of it."""
+        guess = link.postponed
+        if link.tag == FEED_TAG:
+            guess = self._feed_guess(lease, analysis, link)
+        elif link.tag == SITEMAP_TAG:
+            too_deep = level_of(lease) >= MAX_LEVELS
+            behind = f"sitemaps of {link.host} behind {MAX_LEVELS} indexes"
+            guess = behind if too_deep else self.sitemap_postponed(link)
+        # What is put off stands for no other spelling.
+        same_as = "" if guess else self._spellings.other(link.url, spelt)
         return replace(link, postponed=guess, same_as=same_as) if guess or same_as else link
+
+    def stored(self, links: Sequence[Link]) -> None:
+        """*links* that were kept have rows now: from here on they count."""
+        for link in links:
+            self._spellings.meet(link.url)
+            if _is_listed(link):
+                self._listed[link.host] += 1
 
     def refusal(self, lease: Lease) -> str:
         """Why the URL of *lease* is not to be fetched after all; "" to fetch it.
@@ -88,13 +114,48 @@ class LinkRules:
             return ""
         return self.watch.reason(lease.url)[1]
 
-    def _bound(self, link: Link) -> str:
+    def _bound(self, link: Link, listed: Counter[str]) -> str:
         """Which of the operator's bounds *link* breaks; "" for none."""
-        if link.tag == SITEMAP_TAG and not self._entrances.sitemaps:
-            return "sitemaps_off"
+        if link.tag == SITEMAP_TAG:
+            if not self._entrances.sitemaps:
+                return "sitemaps_off"
+            return self._age(link) or self.sitemap_fault(link)
         if link.tag == FEED_TAG:
             return "" if self._entrances.feeds else "feeds_off"
-        return self._age(link) if link.tag in (SITEMAP_TAG, ENTRY_TAG) else ""
+        if link.tag == ENTRY_TAG:
+            return self._age(link) or self._listed_fault(link, listed)
+        return ""
+
+    def sitemap_fault(self, link: Link) -> str:
+        """Why the sitemap *link* is left since its host has so many; "" to keep it."""
+        known = self._sitemaps.setdefault(link.host, {})
+        most = self._entrances.max_sitemaps
+        if most and link.url not in known and len(known) >= most * _KEPT_TIMES:
+            return self._left_of(link.host, "too_many_sitemaps")
+        known.setdefault(link.url, len(known))
+        return ""
+
+    def sitemap_postponed(self, link: Link) -> str:
+        """Why the sitemap *link*, which is kept, is not read yet; "" to read it."""
+        most = self._entrances.max_sitemaps
+        if not most or link.tag != SITEMAP_TAG or self._sitemaps[link.host][link.url] < most:
+            return ""
+        self.full.add((link.host, "sitemaps_postponed"))
+        return f"more than {most} sitemaps of {link.host}"
+
+    def _listed_fault(self, link: Link, listed: Counter[str]) -> str:
+        """Also counts *link* among those *listed* by the same sitemap."""
+        if not _is_listed(link):
+            return ""
+        most = self._entrances.max_listed
+        if most and self._listed[link.host] + listed[link.host] >= most:
+            return self._left_of(link.host, "too_many_listed")
+        listed[link.host] += 1
+        return ""
+
+    def _left_of(self, host: str, why: str) -> str:
+        self.full.add((host, why))
+        return why
 
     def _feed_guess(self, lease: Lease, analysis: PageAnalysis, link: Link) -> str:
         # Blogs announce a feed of comments on every article.
@@ -139,6 +200,10 @@ class LinkRules:
             lease.url, worth_of(analysis, lease.topic), digest_of(analysis),
             [link.url for link in links], new, analysis.text_sample, closed, trial,
         ))  # fmt: skip
+
+
+def _is_listed(link: Link) -> bool:
+    return link.tag == ENTRY_TAG and link.region == SITEMAP_TAG
 
 
 def worth_of(analysis: PageAnalysis, topic: str) -> Worth:

@@ -223,6 +223,11 @@ class CrawlOrder:
         self._state.data[node] = NodeState.WAITING
         self._open.data[node] = self._score.data[node]
 
+    def unlink(self, node: int) -> None:
+        """The page that led to *node* does not count: it waits once another leads there."""
+        self._state.data[node] = NodeState.PRUNED
+        self._score.data[node] = self._open.data[node] = -np.inf
+
     # --- inside ---------------------------------------------------------------------------------
 
     def _node(self, key: bytes, host: str) -> int:

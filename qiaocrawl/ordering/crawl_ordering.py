@@ -13,8 +13,9 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
-from qiaocrawl.follow import Followed, FollowPolicy, Fresh, follow_links
+from qiaocrawl.follow import Followed, FollowPolicy, follow_links
 from qiaocrawl.frontier import (
+    PRUNED,
     FoundLink,
     LearningStrategy,
     Strategy,
@@ -23,6 +24,7 @@ from qiaocrawl.frontier import (
     scores_of,
 )
 from qiaocrawl.items import Candidate, Lease, PageAnalysis
+from qiaocrawl.ordering.proposed import ProposedUrls
 from qiaocrawl.storage.decisions import Decision
 from qiaocrawl.storage.visits import pack_links
 
@@ -50,6 +52,7 @@ class CrawlOrdering:
 
     def __init__(self, strategy: Strategy | LearningStrategy) -> None:
         self.strategy = strategy
+        self._proposed = ProposedUrls()
         self._thread = ThreadPoolExecutor(1, "qiaocrawl-order")
 
     async def run(self, work: Callable[[], T]) -> T:
@@ -64,21 +67,40 @@ class CrawlOrdering:
     # --- pages ------------------------------------------------------------------------------
 
     async def follow(
-        self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy, fresh: Fresh
+        self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy
     ) -> FollowedPage:
-        """Score the links of the page of *lease* and choose what enters the frontier."""
+        """Score the links of the page of *lease* and choose what enters the frontier.
+
+        Links of pages that :meth:`stored` was told of are left out; so a page that is tried
+        again brings all it brought before.
+        """
         now = time.time()
-        return await self.run(partial(self._follow, lease, analysis, policy, fresh, now))
+        return await self.run(partial(self._follow, lease, analysis, policy, now))
 
     def _follow(
-        self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy, fresh: Fresh,
-        now: float,
+        self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy, now: float
     ) -> FollowedPage:
         links = follow_links(
-            lease, analysis, policy, self.scores, fresh=fresh, why_pruned=self.why_pruned,
-            now=now,
+            lease, analysis, policy, self.scores, fresh=self._is_news,
+            why_pruned=self.why_pruned, now=now,
         )
         return FollowedPage(links, pack_links(links.visit.links))
+
+    def _is_news(self, key: bytes, score: float) -> bool:
+        """Whether a link is worth proposing."""
+        return self._proposed.is_news(key, self._standing(score))
+
+    def stored(self, page: FollowedPage) -> list[bytes]:
+        """All that *page* brought is committed; keys of links no page had brought before."""
+        return self._proposed.remember(
+            # What is left out for now is news again when a better or a plain link leads there.
+            (one.key, self._standing(one.score) if one.left_out is None else PRUNED)
+            for one in page.links.candidates
+        )
+
+    def _standing(self, score: float) -> float:
+        """What a link's *score* is compared with."""
+        return score
 
     def scores(self, visit: Visit) -> list[float]:
         """The scores of a page's links; in the thread of the order."""
@@ -98,7 +120,7 @@ class CrawlOrdering:
         return leases
 
     def closed(self, lease: Lease) -> None:
-        """The page of *lease* has its outcome, or belongs to another worker now."""
+        """*lease* is in hand no more; what its page brought has no rows, unless it is stored."""
 
     def offered(self, candidates: Iterable[Candidate]) -> None:
         """*candidates* that no page of this crawl links to are in the frontier."""

@@ -111,7 +111,7 @@ class OrderKeeper:
     def hold(
         self, page: bytes, links: Iterable[bytes], candidates: Sequence[Candidate] = ()
     ) -> None:
-        """What *page* brought has no rows until its transaction is committed.
+        """What *page* brought has no rows until :meth:`stored` says so.
 
         Args:
             links: keys of its links that were not known before.
@@ -122,9 +122,8 @@ class OrderKeeper:
             self.order.close(node)
         self._held[page] = _Held(nodes, tuple(candidates))
 
-    def closed(self, page: bytes) -> None:
-        """The transaction of *page* is over, well or not: what it brought may be leased."""
-        self._out.discard(page)
+    def stored(self, page: bytes) -> None:
+        """The transaction of *page* is committed: what it brought may be leased."""
         held = self._held.pop(page, None)
         if held is None:
             return
@@ -132,6 +131,14 @@ class OrderKeeper:
             self._see(node)
             self.order.put_back(node)
         self.offered(held.candidates)
+
+    def closed(self, page: bytes) -> None:
+        """*page* is in hand no more; links of it that are still held have no rows."""
+        self._out.discard(page)
+        held = self._held.pop(page, None)
+        if held is not None:
+            for node in held.nodes:
+                self.order.unlink(node)
 
     def offered(self, candidates: Iterable[Candidate]) -> None:
         """*candidates* have rows now; no link of a visited page need lead to them."""

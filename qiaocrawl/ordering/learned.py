@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import lru_cache, partial
 
 from qiaocrawl.errors import StorageError
-from qiaocrawl.follow import FollowPolicy, Fresh
+from qiaocrawl.follow import FollowPolicy
 from qiaocrawl.frontier import PRUNED, LearningStrategy, Visit
 from qiaocrawl.frontier.threshold import MovingThreshold
 from qiaocrawl.items import Candidate, Lease, PageAnalysis
@@ -116,14 +116,9 @@ class LearnedOrdering(CrawlOrdering):
     # --- pages --------------------------------------------------------------------------------
 
     def _follow(
-        self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy, fresh: Fresh,
-        now: float,
+        self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy, now: float
     ) -> FollowedPage:
-        # A better score of a URL that is known is the order's affair, not the database's.
-        def news(key: bytes, score: float) -> bool:
-            return fresh(key, PRUNED if score == PRUNED else 0.0)
-
-        page = super()._follow(lease, analysis, policy, news, now)
+        page = super()._follow(lease, analysis, policy, now)
         linked = {link.key for link in page.links.visit.links}
         added = [one for one in page.links.candidates if one.left_out is None]
         self.keeper.hold(
@@ -131,6 +126,15 @@ class LearnedOrdering(CrawlOrdering):
             [one for one in added if one.key not in linked],
         )
         return page
+
+    def stored(self, page: FollowedPage) -> list[bytes]:
+        """See the base class; what *page* brought may be leased from now on."""
+        self.soon(partial(self.keeper.stored, page.links.visit.key))
+        return super().stored(page)
+
+    def _standing(self, score: float) -> float:
+        # A better score of a URL that waits is the order's affair, not the database's.
+        return PRUNED if score == PRUNED else 0.0
 
     def scores(self, visit: Visit) -> list[float]:
         """Learn from the page, and score its links; in the thread of the order."""
@@ -208,7 +212,7 @@ class LearnedOrdering(CrawlOrdering):
         return PRUNED < top < self._bar.value
 
     def closed(self, lease: Lease) -> None:
-        """The page of *lease* has its outcome, or belongs to another worker now."""
+        """See the base class."""
         self._chosen.pop(lease.key, None)
         self.soon(partial(self.keeper.closed, lease.key))
 

@@ -42,10 +42,11 @@ _MAX_ANCHOR_CHARS = 100
 
 def control_links(page: Page) -> tuple[Link, ...]:
     """The links of *page* that are no anchors, each URL once, in document order."""
-    own, host = canonical_url(page.url), canonical_host(page.url)
+    # Widgets for sharing name the page itself, often under the other scheme.
+    own, host = _without_scheme(canonical_url(page.url) or ""), canonical_host(page.url)
     found: dict[str, Link] = {}
     for url, node, anchor, tag in islice(_all(page), 5 * MAX_CONTROLS):
-        if canonical_host(url) != host or url in found or url == own:
+        if canonical_host(url) != host or url in found or _without_scheme(url) == own:
             continue
         if looks_like_file(url) or _CHANGES.search(url):
             continue
@@ -54,6 +55,10 @@ def control_links(page: Page) -> tuple[Link, ...]:
             tag=tag, region=region_of(node),
         )
     return tuple(islice(found.values(), MAX_CONTROLS))
+
+
+def _without_scheme(url: str) -> str:
+    return url.partition("//")[2].rstrip("/")
 
 
 def _all(page: Page) -> Iterator[tuple[str, LexborNode, str, str]]:

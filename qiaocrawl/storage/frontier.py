@@ -2,15 +2,18 @@
 
 A row waits (pending), is held by one worker for a time (leased), has its page stored
 (fetched) and is closed (done, failed, set aside). The steps live in
-:mod:`~qiaocrawl.storage.offering`, :mod:`~qiaocrawl.storage.leasing` and
-:mod:`~qiaocrawl.storage.lifecycle`; this is their common door.
+:mod:`~qiaocrawl.storage.offering`, :mod:`~qiaocrawl.storage.leasing`,
+:mod:`~qiaocrawl.storage.lifecycle` and :mod:`~qiaocrawl.storage.deaths`; this is their common
+door.
 """
 
 from __future__ import annotations
 
+from qiaocrawl.storage.clock import clock
+from qiaocrawl.storage.deaths import MAX_ATTEMPTS, mark, unmark
 from qiaocrawl.storage.leasing import KeyLeases, lease, lease_keys, lease_stored
 from qiaocrawl.storage.lifecycle import (
-    MAX_ATTEMPTS,
+    Ended,
     Recovery,
     Remaining,
     complete,
@@ -29,15 +32,18 @@ from qiaocrawl.storage.scope import Scope
 __all__ = [
     "MAX_ATTEMPTS",
     "MAX_URL_CHARS",
+    "Ended",
     "KeyLeases",
     "Recovery",
     "Remaining",
     "Scope",
+    "clock",
     "complete",
     "is_mine",
     "lease",
     "lease_keys",
     "lease_stored",
+    "mark",
     "note_wait",
     "offer",
     "rearm_lists",
@@ -46,4 +52,5 @@ __all__ = [
     "remaining",
     "renew",
     "retry",
+    "unmark",
 ]

@@ -14,6 +14,7 @@ from typing import Any, NotRequired, TypedDict, Unpack
 from sqlalchemy import Connection
 
 from qiaocrawl.items import Lease
+from qiaocrawl.storage.deaths import SUSPECTED
 from qiaocrawl.storage.offering import stored_score
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.scope import Scope, ScopedStatement
@@ -84,16 +85,18 @@ _KEEP_SCORE = Statement("UPDATE url SET score = :score WHERE id = :id")
 
 _TAKE = ListStatement(
     # MySQL assigns from left to right: crashes looks at state and token before they change. A
-    # token on a stored row means that nobody counted its worker's death yet.
+    # token on a stored row means that its worker died, and nobody has noted it yet.
     "UPDATE url SET"
-    " crashes = crashes + CASE WHEN state = 2 AND lease_token IS NOT NULL THEN 1 ELSE 0 END,"
+    f" crashes = CASE WHEN state = 2 AND lease_token IS NOT NULL THEN {SUSPECTED}"
+    " ELSE crashes END,"
     " state = CASE state WHEN 2 THEN 2 ELSE 1 END,"
     " lease_token = :token, lease_until = :until, attempts = attempts + 1 WHERE id IN ({list})"
 )
 
 _LEASED = ListStatement(
     "SELECT u.id, u.attempts, u.url, u.`key`, h.name, u.score, u.depth, u.failures, u.anchor,"
-    " u.payload, u.state FROM url u JOIN host h ON h.id = u.host_id WHERE u.id IN ({list})"
+    " u.payload, u.state, u.crashes FROM url u JOIN host h ON h.id = u.host_id"
+    " WHERE u.id IN ({list})"
 )
 
 
@@ -220,11 +223,13 @@ def _orphans(c: Connection, scope: Scope, now: float, limit: int) -> list[int]:
 
 
 def _lease(row: Any, scope: Scope, token: int) -> Lease:
-    (row_id, attempt, url, key, host, score, depth, failures, anchor, payload, state) = row
+    row_id, attempt, url, key, host, score, depth, failures, anchor, payload, *rest = row
+    state, crashes = rest
     return Lease(
         url_id=row_id, token=token, attempt=attempt, url=url, key=bytes(key), host=host,
         queue=scope.queue, topic=scope.topic, score=score, depth=depth, failures=failures,
         anchor=anchor, payload=json_mapping(payload), stored=state == State.FETCHED,
+        crashes=crashes,
     )  # fmt: skip
 
 

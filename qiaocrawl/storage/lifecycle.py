@@ -6,21 +6,27 @@ that a worker which was away too long changes nothing any more.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 from sqlalchemy import Connection
 
 from qiaocrawl.items import Lease, Outcome
 from qiaocrawl.storage import engine_days
+from qiaocrawl.storage.deaths import (
+    IS_POISON,
+    MAX_ATTEMPTS,
+    SUSPECTED,
+    SUSPECTED_IF_ENDLESS,
+    UNMARKED,
+)
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.scope import Scope, ScopedStatement
 from qiaocrawl.storage.statement import ListStatement, Statement
 from qiaocrawl.storage.values import clean_text, epoch_time
-
-MAX_ATTEMPTS = 30
-"""A row leased this often without an outcome is set aside: something about it never ends."""
 
 _MAX_REASON_CHARS = 500
 # Polling only asks whether work is left; counting a million rows four times a second would not
@@ -35,7 +41,8 @@ _IS_MINE = Statement(f"SELECT id FROM url WHERE {_FENCE} AND state IN (1, 2)")
 _COMPLETE = Statement(
     "UPDATE url SET state = :state, outcome = :outcome, reason = :reason,"
     " http_status = COALESCE(:http_status, http_status), redirect_key = :redirect_key,"
-    f" done_at = :done_at, lease_until = NULL WHERE {_FENCE} AND state IN (1, 2)"
+    f" done_at = :done_at, lease_until = NULL, crashes = {UNMARKED}"
+    f" WHERE {_FENCE} AND state IN (1, 2)"
 )
 
 # failures comes last: MySQL assigns from left to right, the others must see the old count.
@@ -44,9 +51,13 @@ _RETRY = Statement(
     " state = CASE WHEN failures + 1 >= :max_failures THEN 4 ELSE 0 END,"
     " outcome = CASE WHEN failures + 1 >= :max_failures THEN 'unreachable' ELSE NULL END,"
     " done_at = CASE WHEN failures + 1 >= :max_failures THEN :done_at ELSE done_at END,"
-    " reason = :reason, not_before = :not_before, lease_until = NULL, failures = failures + 1"
+    " reason = :reason, not_before = :not_before, lease_until = NULL, failures = failures + 1,"
+    f" crashes = {UNMARKED}"
     f" WHERE {_FENCE} AND state IN (1, 2)"
 )
+
+_FAR_SECONDS = 3_600.0
+"""A lease that is this much longer than one's own was given before the clock was set back."""
 
 # A worker's rows are found through the frontier index, which begins with queue and topic: an
 # index of tokens would have to be written five times a page to be read every half minute.
@@ -57,30 +68,31 @@ _RENEW = ListStatement(
 
 _RELEASE = Statement(
     "UPDATE url SET state = CASE state WHEN 2 THEN 2 ELSE 0 END, lease_token = NULL,"
-    f" lease_until = NULL, attempts = attempts - 1 WHERE {_FENCE} AND state IN (1, 2)"
+    f" lease_until = NULL, attempts = attempts - 1, crashes = {UNMARKED}"
+    f" WHERE {_FENCE} AND state IN (1, 2)"
 )
 
 _NOTE_WAIT = Statement("UPDATE url SET reason = :reason WHERE id = :id AND state = 0")
 
 _EXPIRED = "{scope} AND lease_token IS NOT NULL AND (:all_dead = 1 OR lease_until <= :now)"
-_COUNT_CRASHES = ScopedStatement(
-    "UPDATE url SET crashes = crashes + 1, lease_token = NULL, lease_until = NULL"
+_SET_ASIDE = ScopedStatement(
+    "UPDATE url SET state = 5, outcome = 'poison', done_at = :done_at, lease_token = NULL,"
+    " lease_until = NULL, crashes = 1 - crashes,"
+    " reason = 'its worker died each time it was tried alone'"
+    f" WHERE {_EXPIRED} AND state IN (1, 2) AND {IS_POISON}"
+)
+_RESUME = ScopedStatement(
+    f"UPDATE url SET crashes = {SUSPECTED}, lease_token = NULL, lease_until = NULL"
     f" WHERE {_EXPIRED} AND state = 2"
 )
-_SET_ASIDE_POISON = ScopedStatement(
-    "UPDATE url SET state = 5, outcome = 'poison', done_at = :done_at,"
-    " reason = 'its worker died each time the stored page was analysed'"
-    " WHERE {scope} AND state = 2 AND lease_token IS NULL AND crashes >= :max_failures"
-)
-_SET_ASIDE_ENDLESS = ScopedStatement(
-    "UPDATE url SET state = 5, outcome = 'poison', done_at = :done_at, lease_token = NULL,"
-    " lease_until = NULL, reason = 'leased again and again without an outcome'"
-    " WHERE {scope} AND state IN (1, 2) AND attempts >= :max_attempts"
-    " AND (lease_token IS NULL OR :all_dead = 1 OR lease_until <= :now)"
-)
 _REQUEUE = ScopedStatement(
-    f"UPDATE url SET state = 0, lease_token = NULL, lease_until = NULL WHERE {_EXPIRED}"
-    " AND state = 1"
+    f"UPDATE url SET state = 0, crashes = {SUSPECTED_IF_ENDLESS}, lease_token = NULL,"
+    f" lease_until = NULL WHERE {_EXPIRED} AND state = 1"
+)
+
+_CUT_SHORT = ScopedStatement(
+    "UPDATE url SET lease_until = :latest WHERE {scope} AND state IN (1, 2)"
+    " AND lease_token IS NOT NULL AND lease_until > :far"
 )
 
 _COUNT_STATE = ScopedStatement(
@@ -98,6 +110,17 @@ _REARM_LISTS = ScopedStatement(
     "   AND fetched_at < :read_before)"
     "  OR (state = 4 AND done_at < :read_before))"
 )
+
+
+class Ended(IntEnum):
+    """Whether a lease ended as it was to; false only for LOST."""
+
+    LOST = 0
+    """It belongs to nobody or to another worker: the caller writes nothing else."""
+    NOW = 1
+    BEFORE = 2
+    """By an earlier try, whose commit arrived although its answer did not: what was written
+    with it is there, and is not to be written twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,26 +152,31 @@ class Remaining:
 
 
 def recover(
-    c: Connection, scope: Scope, *, now: float, all_dead: bool, max_failures: int = 3
+    c: Connection, scope: Scope, *, now: float, all_dead: bool, max_failures: int = 3,
+    lease_seconds: float = math.inf,
 ) -> Recovery:
     """Take rows back from workers whose lease ran out (or from all of them: *all_dead*).
 
-    A leased row waits again. A stored page keeps its page and counts a crash, since analysing
-    it may have killed the worker; after *max_failures* of them it is set aside as poison. Call
-    it at the start and, where several workers share a database, every lease time: nobody else
-    takes a dead worker's rows.
+    A leased row waits again, a stored page keeps its page. Both may become suspects, and a
+    suspect whose worker died *max_failures* times while it was tried alone is set aside as
+    poison (see :mod:`~qiaocrawl.storage.deaths`). Call it at the start and, where several
+    workers share a database, every lease time: nobody else takes a dead worker's rows.
+
+    Args:
+        now: by :func:`~qiaocrawl.storage.clock.clock`, as in all of this module.
+        lease_seconds: of a lease. One that lasts an hour longer ends after so long from now: the
+            clock was set back, and only who is alive will renew it.
     """
+    if math.isfinite(lease_seconds):
+        latest = now + lease_seconds
+        _CUT_SHORT.count(c, scope, {"latest": latest, "far": latest + _FAR_SECONDS})
     params = {
         "now": now, "all_dead": int(all_dead), "done_at": epoch_time(now),
         "max_failures": max_failures, "max_attempts": MAX_ATTEMPTS,
     }  # fmt: skip
-    resumed = _COUNT_CRASHES.count(c, scope, params)
-    poison = _SET_ASIDE_POISON.count(c, scope, params)
-    endless = _SET_ASIDE_ENDLESS.count(c, scope, params)
-    requeued = _REQUEUE.count(c, scope, params)
-    return Recovery(
-        requeued=requeued, resumed=max(resumed - poison, 0), set_aside=poison + endless
-    )
+    set_aside = _SET_ASIDE.count(c, scope, params)
+    resumed = _RESUME.count(c, scope, params)
+    return Recovery(_REQUEUE.count(c, scope, params), resumed, set_aside)
 
 
 def renew(
@@ -164,7 +192,7 @@ def renew(
 
 
 def release(c: Connection, leases: Sequence[Lease], *, now: float) -> int:
-    """Give *leases* back unused: they count no attempt and no crash. Returns how many were held.
+    """Give *leases* back unused: they count no attempt and no death. Returns how many were held.
 
     A stored page stays stored and is handed out again at once; a question counts as not asked.
     """
@@ -195,12 +223,8 @@ def complete(
     http_status: int | None,
     redirect_key: bytes | None,
     now: float,
-) -> bool:
-    """Close the row with *outcome*.
-
-    Returns:
-        False when the lease was lost: the caller then writes nothing else. A repeated call
-        with the same outcome is True.
+) -> Ended:
+    """Close the row with *outcome*; a repeated call with the same one gives BEFORE.
 
     Raises:
         ValueError: *outcome* is RETRY, which closes nothing.
@@ -217,10 +241,10 @@ def complete(
         "done_at": epoch_time(now),
     })  # fmt: skip
     if changed.rowcount:
-        return True
-    # The commit of an earlier try may have arrived although its answer did not.
+        return Ended.NOW
     row = _STATE_OF.run(c, _fence(lease)).fetchone()
-    return row is not None and row[0] >= State.DONE and row[1] == outcome.value
+    is_closed = row is not None and row[0] >= State.DONE and row[1] == outcome.value
+    return Ended.BEFORE if is_closed else Ended.LOST
 
 
 _CLOSED_STATES = {Outcome.UNREACHABLE: State.FAILED, Outcome.POISON: State.SET_ASIDE}
@@ -234,11 +258,10 @@ def retry(
     not_before: float,
     max_failures: int,
     now: float,
-) -> bool:
+) -> Ended:
     """Count a failure; the row waits until *not_before*, or is given up as unreachable.
 
-    Returns:
-        False when the lease was lost. A repeated call is True and counts once.
+    A repeated call counts once and gives BEFORE.
     """
     changed = _RETRY.run(c, {
         **_fence(lease),
@@ -248,9 +271,10 @@ def retry(
         "done_at": epoch_time(now),
     })  # fmt: skip
     if changed.rowcount:
-        return True
+        return Ended.NOW
     row = _STATE_OF.run(c, _fence(lease)).fetchone()
-    return row is not None and row[0] in (State.PENDING, State.FAILED)
+    waits = row is not None and row[0] in (State.PENDING, State.FAILED)
+    return Ended.BEFORE if waits else Ended.LOST
 
 
 def remaining(c: Connection, scope: Scope, *, now: float) -> Remaining:

@@ -290,6 +290,7 @@ url = _table(
     Column("not_before", seconds_type(), nullable=False, default=0),
     Column("attempts", Integer, nullable=False, default=0),
     Column("failures", Integer, nullable=False, default=0),
+    # What deaths of workers say of it: see storage/deaths.py.
     Column("crashes", Integer, nullable=False, default=0),
     Column("fetched_at", time_type()),
     Column("done_at", time_type()),

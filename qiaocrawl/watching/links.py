@@ -35,10 +35,9 @@ class WatchOrdering(CrawlOrdering):
     """Follows links as E1 does, in the order of :data:`PAGE_SCORE` and the others."""
 
     def _follow(
-        self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy, fresh: Fresh,
-        now: float,
+        self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy, now: float
     ) -> FollowedPage:
-        links = follow_watched(lease, analysis, policy, fresh, now)
+        links = follow_watched(lease, analysis, policy, self._is_news, now)
         return FollowedPage(links, pack_links(links.visit.links))
 
 

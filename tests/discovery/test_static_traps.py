@@ -61,8 +61,13 @@ def test_spellings_of_one_address() -> None:
     met = ["http://a.test/n/", "http://a.test/n/index.html", "http://a.test/n/", "http://a.test/x",
            "http://a.test//n/", "http://a.test/n/index.php?id=1", "http://a.test/n/?id=1",
            "http://a.test/n/?id=1&sid=ab1"]
-    assert [spellings.other(url) for url in met] == [
-        "", met[0], "", "", met[0], "", met[5], met[5]]
+    expected = ["", met[0], "", "", met[0], "", met[5], met[5]]
+    here: dict[bytes, str] = {}
+    assert [spellings.other(url, here) for url in met] == expected
+    assert not spellings.other(met[1], {}), "no page with the other is stored"
+    for url in met:
+        spellings.meet(url)
+    assert [spellings.other(url, {}) for url in met] == expected
 
 
 def test_public_normaliser_cases() -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from learning_samples import SITE, AnchorYield, link
 from sqlalchemy import Connection
 
-from qiaocrawl.crawl.dupefilter import FrontierDupeFilter
+from qiaocrawl.crawl.closing import Around
 from qiaocrawl.crawl.limits import Fetches, Limits
 from qiaocrawl.crawl.worker import FrontierWorker
 from qiaocrawl.follow import FollowPolicy, seed_candidate
@@ -46,7 +46,6 @@ class SmallCrawl:
             self.runtime, scope, ordering=self.ordering, limits=Limits(),
             fetches=Fetches(1, 1), run_id=None, wake=lambda: None,
         )  # fmt: skip
-        self._seen = FrontierDupeFilter()
 
     async def run(
         self, *, most: int = 1000, on_page: Callable[[Lease], None] | None = None
@@ -74,14 +73,15 @@ class SmallCrawl:
             Outcome.LIST, None, tuple(_link(to, anchor) for to, anchor in links), "utf-8",
             page_relevance=(Relevance(TOPIC, relevance, relevance > 0.5, "test"),),
         )  # fmt: skip
-        page = await self.ordering.follow(lease, analysis, POLICY, self._seen.fresh)
+        page = await self.ordering.follow(lease, analysis, POLICY)
         self.worker.left_downloader(lease)
 
         def also(c: Connection) -> None:
             self.runtime.save_analysis(c, lease, analysis, page.links.candidates)
             visits.append(c, lease, page.links.visit, page.packed)
 
-        await self.worker.complete(lease, Outcome.LIST, also=also)
+        around = Around(then=lambda: self.ordering.stored(page))
+        await self.worker.complete(lease, Outcome.LIST, also=also, around=around)
 
     async def close(self) -> None:
         """End as a run ends."""

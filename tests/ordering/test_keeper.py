@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 from learning_samples import SITE, AnchorYield, link, visit
@@ -50,9 +51,24 @@ def test_what_a_page_brought_is_not_chosen_before_it_is_committed(keeper: OrderK
     keeper.visit(page)
     keeper.hold(page.key, [link("1").key], [candidate(link("3"), score=0.4)])
     assert choose(keeper) == ["2"], "the row of 2 was there before"
+    keeper.stored(page.key)
     keeper.closed(page.key)
     assert choose(keeper) == ["1", "3"]
     assert choose(keeper) == []
+
+
+def test_what_a_refused_page_brought_waits_when_it_is_brought_again(keeper: OrderKeeper) -> None:
+    page = visit("0", link("1", "a"), link("2", "b"))
+    for key in (page.key, link("9").key):
+        keeper.visit(replace(page, key=key))
+        keeper.hold(key, [link("1").key, link("2").key], [candidate(link("3"), score=0.4)])
+        keeper.closed(key)
+        assert choose(keeper) == [], "nothing of it has a row"
+    keeper.visit(page)
+    keeper.hold(page.key, [link("1").key, link("2").key], [candidate(link("3"), score=0.4)])
+    keeper.stored(page.key)
+    keeper.closed(page.key)
+    assert choose(keeper) == ["1", "2", "3"]
 
 
 def test_the_best_hosts_share_a_choice_and_a_busy_one_is_passed(keeper: OrderKeeper) -> None:
@@ -88,7 +104,7 @@ def test_waiting_rows_and_the_order_agree_in_the_end(keeper: OrderKeeper) -> Non
     late = visit("9", link("10"))
     keeper.visit(late)
     keeper.hold(late.key, [link("10").key])
-    keeper.closed(late.key)
+    keeper.stored(late.key)
     keeper.end_reading(complete=True)
     assert sorted(choose(keeper)) == ["0", "10", "2", "7"]
 
@@ -139,11 +155,15 @@ def test_what_was_put_off_waits_when_it_is_taken_up(keeper: OrderKeeper) -> None
 
 def test_rows_that_come_to_light_late_are_read_once() -> None:
     reader = VisitReader(token=7, start=10)
-    assert reader.unread([(11, 1), (13, 2), (14, 7)], now=0.0) == [11, 13]
+    for _ in range(2):
+        assert reader.unread([(11, 1), (13, 2), (14, 7)], now=0.0) == [11, 13], "not taken in yet"
+    reader.have_read([11, 13], now=0.0)
     assert reader.unread([(11, 1), (12, 1), (13, 2), (14, 7)], now=5.0) == [12]
+    reader.have_read([12], now=5.0)
     reader.settle(now=6.0)
     assert (reader.floor, reader.newest) == (10, 14)
     assert reader.unread([(15, 1)], now=100.0) == [15]
+    reader.have_read([15], now=100.0)
     reader.settle(now=LOOK_BACK_SECONDS + 4.0)
     assert reader.floor == 14, "all but the last are old"
     assert reader.unread([(9, 1), (14, 7), (15, 1), (16, 1)], now=200.0) == [16]

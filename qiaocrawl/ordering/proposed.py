@@ -1,0 +1,38 @@
+"""Which URLs pages of this process have brought: a memory in front of the frontier's unique key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+# About 100 bytes each: 50 MB at the most.
+_REMEMBERED = 500_000
+
+
+class ProposedUrls:
+    """Spares a crawl the links it has stored; the frontier's unique key is the judge.
+
+    It is told of links once they are committed, never before: a page whose transaction was
+    refused brings all of them again. The oldest are forgotten first, which only costs a write.
+    """
+
+    def __init__(self, remembered: int = _REMEMBERED) -> None:
+        self._remembered = remembered
+        self._scores: dict[bytes, float] = {}
+
+    def is_news(self, key: bytes, score: float) -> bool:
+        """Whether *key* is unknown or known with a lower score. Any thread may ask."""
+        known = self._scores.get(key)
+        return known is None or score > known
+
+    def remember(self, stored: Iterable[tuple[bytes, float]]) -> list[bytes]:
+        """Keys and scores of links that are committed now; the keys that were unknown."""
+        new = []
+        for key, score in stored:
+            known = self._scores.get(key)
+            if known is None:
+                new.append(key)
+            if known is None or score > known:
+                self._scores[key] = score
+        while len(self._scores) > self._remembered:
+            del self._scores[next(iter(self._scores))]
+        return new
