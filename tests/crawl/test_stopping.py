@@ -122,7 +122,7 @@ def test_a_short_campaign_of_kills_loses_nothing(database_url: str, tmp_path: Pa
     workers, strategy = ("1", "bfs") if database_url.startswith("sqlite") else ("3", "hits")
     done = subprocess.run(
         [sys.executable, str(PROJECT / "benchmarks" / "durability.py"), "--pages", "120",
-         "--kills", "8", "--workers", workers, "--strategy", strategy,
+         "--disturbances", "8", "--workers", workers, "--strategy", strategy,
          "--database", database_url, "--no-peer",
          "--json", str(tmp_path / "rows.jsonl")],
         cwd=tmp_path, capture_output=True, text=True, check=False, timeout=500,
