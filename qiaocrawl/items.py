@@ -150,8 +150,7 @@ class Lease:
     failures: int
     anchor: str = ""
     payload: Mapping[str, object] = field(default_factory=dict)
-    stored: bool = False
-    """The page was committed before a crash: it is analysed from storage, not fetched again."""
+    stored: bool = False  # committed before a crash: it is analysed, not fetched again
     crashes: int = 0
     """0 as a rule. 1: a worker died with it, so it is tried alone; 1 + n: n died meanwhile."""
 

@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 # Times a URL waits for a busy host before it counts as a failure. With the default pauses (2,
 # 8, 32 s, then three counted tries) a host that stays away is given up after two minutes.
 _PATIENCE = 3
-# The host is at fault, not the page.
 
 
 class FrontierSpider(Spider):
@@ -248,8 +247,9 @@ class FrontierSpider(Spider):
             redirect_key=target.key if target else None,
         )
         if mine and decision.outcome is Outcome.REDIRECT:
-            for learning in filter(None, (self.worker.aliases, self.discovery)):
-                learning.redirected(lease.url, decision.target)
+            self.worker.aliases.redirected(lease.url, decision.target)
+            if self.discovery is not None:
+                self.discovery.redirected(lease.url, decision.target)
         if mine and target is not None:
             self.ordering.offered([target])
 
