@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from qiaocrawl.discovery.pagers import PAGE_TAG
 from qiaocrawl.discovery.reading import FEED_TAG, SITEMAP_TAG
 from qiaocrawl.discovery.rules import LinkRules, entrance_payload
+from qiaocrawl.discovery.trap_trials import TRAP
 from qiaocrawl.frontier import PRUNED, SEED_SCORE, Visit
 from qiaocrawl.items import Candidate, Lease, LeftOut, Link, Outcome, PageAnalysis, Queue
 from qiaocrawl.search.wrapped import ASKED_SITE
@@ -19,6 +20,8 @@ from qiaocrawl.urls import host_of, in_site, url_key
 MAX_REDIRECTS = 20
 """Hops of one chain, as browsers and RFC 9110's readers bound it."""
 
+NOFOLLOW = "the page asks that its links are not followed (nofollow)"
+"""No guess: such a link is listed, and waits when a page leads to it that does not ask so."""
 _PART_OF = "part_of"
 """In a row's payload: the key (hexadecimal) of the first part of the article it belongs to."""
 
@@ -106,8 +109,8 @@ def follow_links(
             candidates.append(_candidate(lease, link, score, pruned))
         elif score != PRUNED:
             left["known"] += 1
-    left["postponed"] = sum(not link.same_as for link in later)
-    left["other_spelling"] = len(later) - left["postponed"]
+    left["other_spelling"] = sum(bool(link.same_as) for link in later)
+    left["postponed"] = len(later) - left["other_spelling"] - left["nofollow"]
     # What is put off ranks as its page does; a plain link to it is news, whatever its score.
     score = lease.score if lease.score < SEED_SCORE else 0.0
     candidates += [
@@ -129,13 +132,13 @@ def _within_bounds(
     if analysis.refresh_url:
         target = link_to(analysis.refresh_url)
         links = [target, *(link for link in links if link.key != target.key)]
-    if analysis.nofollow:
-        left["nofollow"] = len(links)
-        return []
     covered = {host: policy.covers(host) for host in {link.host for link in links}}
     inside = [link for link in links if covered[link.host]]
     left["offsite"] = len(links) - len(inside)
-    if policy.rules is not None:
+    if analysis.nofollow:
+        left["nofollow"] = len(inside)
+        inside = [replace(link, postponed=NOFOLLOW) for link in inside]
+    elif policy.rules is not None:
         inside, cut = policy.rules.keep(lease, analysis, inside)
         left.update(cut)
     else:
@@ -193,7 +196,10 @@ def _guessed(link: Link) -> LeftOut:
     """What a guess of discovery makes of *link*."""
     if link.same_as:
         return LeftOut(Outcome.ALIAS, f"fetched as {link.same_as}", url_key(link.same_as))
-    return LeftOut(Outcome.POSTPONED, link.postponed)
+    if link.postponed == NOFOLLOW:
+        return LeftOut(Outcome.PRUNED, NOFOLLOW)
+    is_of_trap = link.postponed.startswith(TRAP)
+    return LeftOut(Outcome.TRAP if is_of_trap else Outcome.POSTPONED, link.postponed)
 
 
 def _is_as_deep(link: Link) -> bool:

@@ -99,8 +99,7 @@ class Outcome(StrEnum):
     """How a URL ended. Everything but RETRY closes its frontier row."""
 
     ARTICLE = "article"
-    PART = "part"
-    """A later page of a paged article; its text belongs to the article of the first page."""
+    PART = "part"  # a later page of a paged article; its text is with the first page
     NOT_ARTICLE = "not_article"
     LIST = "list"
     NEEDS_RENDERING = "needs_rendering"
@@ -108,8 +107,7 @@ class Outcome(StrEnum):
     SOFT_404 = "soft_404"
     DEAD = "dead"
     REDIRECT = "redirect"
-    ALIAS = "alias"
-    """Another address of a page that is fetched under its preferred one."""
+    ALIAS = "alias"  # another address of a page that is fetched under its preferred one
     ROBOTS = "robots"
     BLOCKED = "blocked"
     NOT_HTML = "not_html"
@@ -117,15 +115,12 @@ class Outcome(StrEnum):
     SERP = "serp"
     SITEMAP = "sitemap"
     FEED = "feed"
-    NOT_MODIFIED = "not_modified"
-    """The host says nothing changed since the last fetch; what is stored stands."""
-    TRAP = "trap"
-    """One more of the pages a site makes without end."""
+    NOT_MODIFIED = "not_modified"  # since the last fetch, says the host; what is stored stands
+    TRAP = "trap"  # one more of the pages a site makes without end
     UNREACHABLE = "unreachable"
     POISON = "poison"
     REFUSED = "refused"
-    PRUNED = "pruned"
-    """Left out by the crawl order, unless another page leads to it with a better score."""
+    PRUNED = "pruned"  # by the crawl order, unless a page leads to it with a better score
     POSTPONED = "postponed"  # by a guess of discovery, until a plain link comes or nothing waits
     RETRY = "retry"
 
@@ -266,17 +261,16 @@ class PageAnalysis:
     body_digest: bytes = b""
     body_simhash: int = 0
     body_sketch: bytes = b""
+    text_sample: bytes = b""  # of an article: see qiaocrawl.discovery.made_up; not stored
     relevance: tuple[Relevance, ...] = ()
     nofollow: bool = False
     refresh_url: str = ""
     links_left: int = 0  # beyond the limit a page may have; they are counted, not kept
     canonical_url: str = ""
     part: ArticlePart | None = None
-    observation: SiteObservation | None = None
-    """What an article tells about its site; None where nothing is to be learnt."""
+    observation: SiteObservation | None = None  # None where nothing is to be learnt
     words: PageText | None = None  # what scorers judge; it does not leave the analysis worker
-    page_relevance: tuple[Relevance, ...] = ()
-    """The crawl topic's judgement of any page, list pages too, for the crawl order."""
+    page_relevance: tuple[Relevance, ...] = ()  # the crawl topic's judgement of any page
 
 
 # --- deduplication -----------------------------------------------------------

@@ -29,7 +29,7 @@ from qiaocrawl.discovery.soft_404 import (
 )
 from qiaocrawl.discovery.static_traps import UrlLimits
 from qiaocrawl.discovery.trap_watch import TrapWatch
-from qiaocrawl.follow import FollowPolicy, link_to
+from qiaocrawl.follow import Followed, FollowPolicy, link_to
 from qiaocrawl.frontier import SEED_SCORE
 from qiaocrawl.items import Candidate, Lease, LeftOut, Link, Outcome, PageAnalysis, Queue
 from qiaocrawl.options import Options
@@ -133,9 +133,13 @@ class SiteDiscovery:
         self.rules.watch.restore(self._runtime.reader.run(partial(load_accounts, since=since)))
         pages = self._runtime.reader.run(partial(load_missing_pages, since=since))
         self._missing.update((page.host, page) for page in pages)
-        if self._options["QIAO_TRAPS_ALLOWED"]:
-            allow = partial(let_wait_again, is_allowed=self.rules.watch.is_allowed)
-            logger.info("%d URLs closed as traps wait again", self._runtime.write_now(allow))
+        again = self._runtime.write_now(partial(let_wait_again, is_allowed=self._is_none_now))
+        if again:
+            logger.info("%d URLs closed as traps wait again", again)
+
+    def _is_none_now(self, url: str) -> bool:
+        """Whether *url* is of no trap: options changed, its group was opened or is forgotten."""
+        return not self.rules.watch.reason(url)[0]
 
     # --- entrances ----------------------------------------------------------------------------
 
@@ -174,9 +178,9 @@ class SiteDiscovery:
     # --- traps ----------------------------------------------------------------------------------
 
     def learn(
-        self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link], fresh: Sequence[bytes]
+        self, lease: Lease, analysis: PageAnalysis, followed: Followed, new: Collection[bytes]
     ) -> Save | None:
-        """Learn from a page and its *links* on the sites, those of the keys *fresh* new.
+        """Learn from a page and what became of its links, those of the keys *new* stored first.
 
         Returns:
             An operation that stores what was learnt, when there is enough of it.
@@ -184,15 +188,30 @@ class SiteDiscovery:
         self._tell_full()
         if PROBE in lease.payload:
             return None
-        cut = self.rules.learn(lease, analysis, links, fresh)
-        for form in cut:
-            logger.info("cut as a trap: %s (QIAO_TRAPS_ALLOWED lets it be crawled)", form)
+        watch = self.rules.watch
+        cut = self.rules.learn(
+            lease, analysis, followed.visit.links,
+            [one for one in followed.candidates if one.key in new],
+            trial=str(lease.payload.get(TAKEN_UP, "")),
+        )
+        self._tell(cut)
+        for form in (opened := watch.opened()):
+            logger.info("no trap after all, all of it waits again: %s", form)
         self._unsaved += 1
-        if not cut and self._unsaved < _PAGES_BETWEEN_SAVES:
+        if not cut and not opened and self._unsaved < _PAGES_BETWEEN_SAVES:
             return None
         self._unsaved = 0
-        accounts = self.rules.watch.changed()
+        accounts = watch.changed()
         return partial(save_accounts, accounts=accounts, now=time.time())
+
+    def redirected(self, url: str, target: str) -> None:
+        """Learn from a redirect of *url*."""
+        self._tell(self.rules.watch.redirected(url, target))
+
+    def _tell(self, cut: Sequence[str]) -> None:
+        for form in cut:
+            logger.info("cut as a trap: %s: %s (QIAO_TRAPS_ALLOWED lets it be crawled)",
+                        form, self.rules.watch.told(form))
 
     def _tell_full(self) -> None:
         for host, why in sorted(self.rules.full - self._told_full):
@@ -220,7 +239,8 @@ class SiteDiscovery:
         # A host may show its home page for what is missing: the home page itself is there.
         if known is None or lease.depth == 0 or analysis.outcome not in _COMPARED:
             return analysis, None
-        return (as_missing(analysis) if is_missing(analysis, known) else analysis), None
+        found = as_missing(analysis, lease.host) if is_missing(analysis, known) else analysis
+        return found, None
 
     def numbers(self) -> dict[str, int]:
         """What the run's statistics say of it."""

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from qiaocrawl.crawl.worker import FrontierWorker
     from qiaocrawl.site_discovery import SiteDiscovery
 
-
 # Times a URL waits for a busy host before it counts as a failure. With the default pauses (2,
 # 8, 32 s, then three counted tries) a host that stays away is given up after two minutes.
 _PATIENCE = 3
@@ -249,7 +248,8 @@ class FrontierSpider(Spider):
             redirect_key=target.key if target else None,
         )
         if mine and decision.outcome is Outcome.REDIRECT:
-            self.worker.aliases.redirected(lease.url, decision.target)
+            for memory in filter(None, (self.worker.aliases, self.discovery)):
+                memory.redirected(lease.url, decision.target)
         if mine and target is not None:
             self.ordering.offered([target])
 

@@ -67,7 +67,7 @@ class FrontierWorker:
         self._batch: int = runtime.options["QIAO_FRONTIER_BATCH"]
         self._rows_per_host = fetches.per_host * _ROWS_PER_FETCH
         self._supply, self._ready = self._order_leases(fetches)
-        self._postponed = TakingUp(runtime, ordering)
+        self._postponed = TakingUp(runtime, ordering, scope.within)
         self._outstanding: dict[int, Lease] = {}
         self._hosts = HostUse(fetches, limits)
         self.waits = RowWaits(runtime, self._hosts)

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from qiaocrawl.discovery.page_seen import PageSeen, text_digest
 from qiaocrawl.discovery.reading import ENTRY_TAG, FEED_TAG, SITEMAP_TAG, entry_moment
 from qiaocrawl.discovery.sitemaps import MAX_LEVELS
 from qiaocrawl.discovery.spellings import Spellings
 from qiaocrawl.discovery.trap_accounts import Worth
-from qiaocrawl.discovery.trap_watch import PageSeen, TrapWatch, text_digest
-from qiaocrawl.items import Lease, Link, Outcome, PageAnalysis
+from qiaocrawl.discovery.trap_watch import TrapWatch
+from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis
 
 LEVEL = "sitemap"
 """In the payload of a sitemap's row: how many indexes lead to it."""
@@ -62,18 +63,24 @@ class LinkRules:
     def keep(
         self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link]
     ) -> tuple[list[Link], Counter[str]]:
-        """Those of *links* (on the crawl's sites) to follow now or later; why others are left."""
+        """Those of *links* (on the crawl's sites) to follow now or later; why others are left.
+
+        What is of a trap is put off, and counted all the same.
+        """
         left: Counter[str] = Counter()
         kept = []
         spelt: dict[bytes, str] = {}
         listed: Counter[str] = Counter()
         for link in links:
-            word, _ = self.watch.reason(link.url)
-            why = self._bound(link, listed) or (word and f"trap/{word}")
+            word, closed = self.watch.reason(link.url)
+            why = self._bound(link, listed)
+            if word:
+                left[f"trap/{word}"] += 1
+                link = replace(link, postponed=closed)
             if why:
                 left[why] += 1
             else:
-                kept.append(self._guessed(lease, analysis, link, spelt))
+                kept.append(link if word else self._guessed(lease, analysis, link, spelt))
         return kept, left
 
     def _guessed(
@@ -170,20 +177,28 @@ class LinkRules:
         return "entry_too_old" if age_days > self._entrances.days else ""
 
     def learn(
-        self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link], fresh: Sequence[bytes]
+        self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link],
+        candidates: Sequence[Candidate], *, trial: str = "",
     ) -> list[str]:
-        """Let the watch have a page, with its *links* on the sites; the groups this cuts.
+        """Let the watch have a page; the groups this cuts.
 
         Args:
-            fresh: keys of the links that were seen for the first time.
+            links: of it on the sites that are followed.
+            candidates: what of its links was seen for the first time, also what is left out.
+            trial: for what reason it had been closed before it was taken up.
         """
+        keys = {one.key for one in candidates}
+        closed = [one.url for one in candidates
+                  if one.left_out is not None and one.left_out.outcome is Outcome.TRAP]
+        new = frozenset(link.url for link in links if link.key in keys)
         if analysis.outcome in _ENTRANCES:
+            self.watch.listed([*new, *closed])
             return []
-        keys = frozenset(fresh)
+        if analysis.outcome is Outcome.LIST:
+            self.watch.listed(closed, lease.url)
         return self.watch.learn(PageSeen(
             lease.url, worth_of(analysis, lease.topic), digest_of(analysis),
-            [link.url for link in links],
-            frozenset(link.url for link in links if link.key in keys),
+            [link.url for link in links], new, analysis.text_sample, closed, trial,
         ))  # fmt: skip
 
 

@@ -32,7 +32,7 @@ from qiaocrawl.page.feed_links import feed_links
 from qiaocrawl.page.guard import MAX_LINKS
 from qiaocrawl.page.robots_tags import robots_tags
 from qiaocrawl.text import clean_text, collapse
-from qiaocrawl.urls import canonical_url
+from qiaocrawl.urls import canonical_url, host_of
 
 _MAX_REPLACED_SHARE = 0.005
 # What scorers read of a page that is no article, and of its headings.
@@ -151,6 +151,9 @@ def read_page(
     is_told = outcome in (Outcome.ARTICLE, Outcome.PART)
     if not is_told:  # Articles need no lists on them.
         doubts = (*doubts, *lost)
+    if lost and outcome is Outcome.LIST:
+        why = f"{NO_LINK_REGION}: lists of {host_of(page.url)}"
+        links = tuple(replace(link, postponed=why) for link in harvest.links)
     return PageAnalysis(
         outcome=outcome,
         article=_article(reading, method) if is_told else None,

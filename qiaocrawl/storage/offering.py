@@ -232,7 +232,7 @@ def _update(c: Connection, pairs: Sequence[tuple[Candidate, Any]], run_id: int |
     _REVIVE.run_many(c, sorted(revived, key=_by_id))
 
 
-_MILDER = (Outcome.POSTPONED, Outcome.ALIAS, Outcome.PRUNED)
+_MILDER = (Outcome.POSTPONED, Outcome.ALIAS, Outcome.TRAP, Outcome.PRUNED)
 _LEFT_OUT = (Outcome.PRUNED, Outcome.TRAP, Outcome.POSTPONED)
 
 

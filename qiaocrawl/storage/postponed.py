@@ -1,19 +1,21 @@
 """URLs that a guess of discovery put off: closed rows of the frontier that come back.
 
-Such a row is done with the outcome ``postponed``; its reason names the guess, and rows with the
-same reason stand and fall together. A plain link to it lets it wait (see
+Such a row is done with the outcome ``postponed``, or ``trap``; its reason names the guess, and
+rows with the same reason stand and fall together. A plain link to it lets it wait (see
 :mod:`~qiaocrawl.storage.offering`); :func:`take_up` does when nothing else of a scope waits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection
 
+from qiaocrawl.discovery.trap_trials import TRAP, group_of
 from qiaocrawl.items import Candidate
+from qiaocrawl.storage.discovery import accounts_of
 from qiaocrawl.storage.scope import Scope, ScopedStatement
 from qiaocrawl.storage.statement import ListStatement, Statement
 from qiaocrawl.storage.values import json_mapping, to_json
@@ -24,7 +26,7 @@ a guess says of it."""
 
 _MOST_STEPS = 50
 
-_IS_POSTPONED = "state = 3 AND outcome = 'postponed'"
+_IS_POSTPONED = "state = 3 AND outcome IN ('postponed', 'trap')"
 _COUNT = ScopedStatement(
     f"SELECT reason, COUNT(*) FROM url WHERE {{scope}} AND {_IS_POSTPONED} GROUP BY reason"
 )
@@ -37,7 +39,7 @@ _BEST = ScopedStatement(
 _ROWS = (
     "SELECT u.id, u.`key`, u.url, h.name, u.score, u.depth, u.parent_key, u.anchor, u.reason,"
     " u.payload FROM url u JOIN host h ON h.id = u.host_id"
-    " WHERE u.id IN ({list}) AND u.state = 3 AND u.outcome = 'postponed'"
+    " WHERE u.id IN ({list}) AND u.state = 3 AND u.outcome IN ('postponed', 'trap')"
 )
 # What another worker takes up at this moment is left to it.
 _ROWS_LOCKED = ListStatement(_ROWS, mysql=_ROWS + " FOR UPDATE SKIP LOCKED")
@@ -97,7 +99,10 @@ def count_postponed(c: Connection, scope: Scope) -> dict[str, int]:
 
 def left_out(c: Connection, *, most: int) -> list[LeftOutLine]:
     """What guesses left out of all crawls, the *most* guesses that left out most."""
-    return [LeftOutLine(*row) for row in _LEFT_OUT.run(c, {"most": most}).fetchall()]
+    lines = [LeftOutLine(*row) for row in _LEFT_OUT.run(c, {"most": most}).fetchall()]
+    found = accounts_of(c, [form for one in lines if (form := group_of(one.guess))])
+    told = {one.form: f"{TRAP}{one.form} ({one.account().told()})" for one in found if one.fetched}
+    return [replace(one, guess=told.get(group_of(one.guess), one.guess)) for one in lines]
 
 
 def take_up(
