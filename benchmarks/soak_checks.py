@@ -83,7 +83,7 @@ class Checks:
     def counts(self) -> dict[str, int]:
         """Pages stored, and rows that wait or are in hand."""
         return {"pages": int(self._rows("SELECT COUNT(DISTINCT url_id) FROM page_source")[0][0]),
-                "open": self._open("site") + self._open("pages") + self._open("search")}
+                "open": sum(map(self._open, ("site", "pages", "search", "watch")))}
 
     def result(self) -> dict[str, object]:
         """All that was found."""

@@ -38,8 +38,6 @@ from qiaocrawl.storage import coverage, engine_days, frontier, ledger
 
 logger = logging.getLogger(__name__)
 
-_REPEATS_OF_THE_PAST = 30
-"""Days that are over are asked about so many times as seldom as the present (ours)."""
 _BEHIND_ALL = 1e6
 """Shorter periods come after every question of the plan: else the first of them would use up
 the day. The next run orders them like all others."""
@@ -251,7 +249,7 @@ def record_answer(
     now, options = time.time(), runtime.options
     if is_past(query.period, _today(now)):
         repeat = options["QIAO_SEARCH_REPEAT_HOURS"] * 3600
-        rest_seconds = max(rest_seconds, repeat * _REPEATS_OF_THE_PAST)
+        rest_seconds = max(rest_seconds, repeat * ledger.REPEATS_OF_THE_PAST)
     entry = ledger.Answered(
         answer.state, len(answer.hits), new_urls, answer.message, answer.total, lease.key,
         retry_seconds=options["QIAO_SEARCH_RETRY_HOURS"] * 3600, rest_seconds=rest_seconds,

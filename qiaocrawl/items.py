@@ -93,6 +93,7 @@ class Link:
     nofollow: bool = False
     region: str = ""
     postponed: str = ""  # the guess of discovery that puts it off
+    same_as: str = ""  # the canonical URL that is fetched instead, by a guess
 
 
 class Queue(StrEnum):
@@ -106,10 +107,11 @@ class Queue(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Why a candidate is PRUNED or POSTPONED; what one guess puts off has one ``reason``."""
+    """Why a candidate is PRUNED, POSTPONED or an ALIAS; one guess has one ``reason``."""
 
     outcome: Outcome
     reason: str
+    instead: bytes | None = None  # the key of what is fetched for an ALIAS
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,14 +328,12 @@ class PageAnalysis:
     relevance: tuple[Relevance, ...] = ()
     nofollow: bool = False
     refresh_url: str = ""
-    links_left: int = 0
-    """Links beyond the limit a page may have; they are counted, not kept."""
+    links_left: int = 0  # beyond the limit a page may have; they are counted, not kept
     canonical_url: str = ""
     part: ArticlePart | None = None
     observation: SiteObservation | None = None
     """What an article tells about its site; None where nothing is to be learnt."""
-    words: PageText | None = None
-    """What scorers judge; it does not leave the analysis worker."""
+    words: PageText | None = None  # what scorers judge; it does not leave the analysis worker
     page_relevance: tuple[Relevance, ...] = ()
     """The crawl topic's judgement of any page, list pages too, for the crawl order."""
 

@@ -15,7 +15,7 @@ from functools import partial
 
 from sqlalchemy import Connection
 
-from qiaocrawl.discovery.pagers import ListBound, Pager, pager_of
+from qiaocrawl.discovery.pagers import DRY_PAGES, PAGE_TAG, ListBound, Pager, pager_of
 from qiaocrawl.discovery.reading import SITEMAP_TAG
 from qiaocrawl.discovery.rules import LEVEL, EntranceOptions, LinkRules
 from qiaocrawl.discovery.sitemaps import robots_sitemaps
@@ -43,11 +43,13 @@ from qiaocrawl.storage.discovery import (
     save_accounts,
     save_missing_page,
 )
+from qiaocrawl.storage.postponed import TAKEN_UP
 from qiaocrawl.urls import canonical_host, canonical_url
 
 logger = logging.getLogger(__name__)
 
 _PAGES_BETWEEN_SAVES = 10
+_DRY = f"{DRY_PAGES} pages in a row brought nothing new"
 _FULL = {
     "sitemaps_postponed": ("QIAO_MAX_SITEMAPS_PER_HOST", "others wait until nothing else does"),
     "too_many_sitemaps": ("QIAO_MAX_SITEMAPS_PER_HOST", "ten times as many wait, the rest is left"),
@@ -60,7 +62,7 @@ Save = Callable[[Connection], None]
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """A page after the rules of lists: its analysis with the links to follow, and what was cut."""
+    """A page after the rules of lists, ``left`` of its links put off; whether its list is dry."""
 
     analysis: PageAnalysis
     left: int = 0
@@ -243,14 +245,22 @@ class SiteDiscovery:
     async def turn(
         self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy
     ) -> Turned:
-        """Leave all links of a list's paging but the next page; that too, when the list is dry."""
+        """Put off all links of a list's paging but the next page; that too, when it is dry."""
         pager = self.pager(lease, analysis)
         if pager is None:
             return Turned(analysis)
         keys = self.content_keys(analysis, pager, policy)
         known = await self._runtime.read(partial(known_keys, keys=keys))
-        goes_on = self._lists.goes_on(pager.name, brings_new=len(set(keys) - known) > 0)
+        goes_on = self._lists.goes_on(
+            pager.name, brings_new=len(set(keys) - known) > 0, taken_up=TAKEN_UP in lease.payload
+        )
+        why = dict.fromkeys(pager.others, f"pages of {pager.shown_name} are read in order")
+        if pager.next is not None:
+            why[pager.next.key] = "" if goes_on else f"{pager.shown_name}: {_DRY}"
+        turned = tuple(
+            replace(link, tag=PAGE_TAG, postponed=why[link.key]) if link.key in why else link
+            for link in analysis.links
+        )
         ended = pager.next is not None and not goes_on
-        cut = pager.others | ({pager.next.key} if ended and pager.next is not None else set())
-        kept = tuple(link for link in analysis.links if link.key not in cut)
-        return Turned(replace(analysis, links=kept), len(analysis.links) - len(kept), ended)
+        left = sum(map(bool, why.values()))
+        return Turned(replace(analysis, links=turned), left, ended)

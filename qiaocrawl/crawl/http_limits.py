@@ -229,7 +229,8 @@ def _ignored(data: bytes) -> None:
 
 
 def _is(reason: Failure | None, kind: type[Exception]) -> bool:
-    return reason is not None and isinstance(reason.value, kind)
+    # Where a connection is kept for the next request Twisted gives an exception, no failure.
+    return isinstance(getattr(reason, "value", reason), kind)
 
 
 # Scrapy's agent names its class, and offers no other place to say so.

@@ -38,6 +38,8 @@ logger = logging.getLogger(__name__)
 # A polite stop lets running fetches end for this long; container and scrapyd kill after 10 s.
 _GRACE_SECONDS = 4.0
 _WATCH_SECONDS = 0.25
+# A database that is away or hangs is waited for this long beyond it.
+_STORE_SECONDS = 4.0
 
 
 class FrontierScheduler(BaseScheduler):
@@ -94,6 +96,7 @@ class FrontierScheduler(BaseScheduler):
     async def _close(self, reason: str) -> None:
         if self._watch_task is not None:
             self._watch_task.cancel()
+        self._hurry_after_signal()
         if self._worker is None:
             return
         try:
@@ -224,6 +227,13 @@ class FrontierScheduler(BaseScheduler):
         self._runtime.stopping = True
         cut = self._runtime.cancel_analyses() + self._runtime.cancel_downloads()
         logger.info("stopping: %d fetches and analyses cut short; they will be resumed", cut)
+        self._hurry_after_signal()
+
+    def _hurry_after_signal(self) -> None:
+        """Whoever sent a signal kills what takes longer; any other end may wait for storage."""
+        engine = self._crawler.engine
+        if engine is not None and not engine.running:
+            self._runtime.database.limit_patience(_STORE_SECONDS)
 
 
 def request_of(lease: Lease, spider: FrontierSpider) -> Request:

@@ -27,6 +27,7 @@ from qiaocrawl.items import (
 )
 from qiaocrawl.page import Page, parse_page
 from qiaocrawl.page.blocks import MAX_BLOCKS
+from qiaocrawl.page.control_links import control_links
 from qiaocrawl.page.feed_links import feed_links
 from qiaocrawl.page.guard import MAX_LINKS
 from qiaocrawl.page.robots_tags import robots_tags
@@ -171,13 +172,15 @@ def read_page(
 def _links(
     page: Page, links: tuple[Link, ...], reader: Extractor | SiteReader
 ) -> tuple[tuple[Link, ...], tuple[str, ...]]:
-    """The links to follow, announced feeds too, and what was wrong with their regions."""
+    """The links to follow, those of buttons and feeds too; what was wrong with their regions."""
     if isinstance(reader, SiteReader):
         inside = reader.links(page, links)
         if inside is not links and inside != links:
             # Nothing outside the regions is followed, an announced feed neither.
             return inside, () if inside else (NO_LINK_REGION,)
-    return (*links, *feed_links(page)), ()
+    known = {link.url for link in links}
+    controls = (link for link in control_links(page) if link.url not in known)
+    return (*links, *controls, *feed_links(page)), ()
 
 
 def _words(reading: Reading, *, is_told: bool) -> PageText:

@@ -47,6 +47,17 @@ _TAKE_UP = Statement(
     f" crashes = 0 WHERE id = :id AND {_IS_POSTPONED}"
 )
 
+# The reason of an alias names its page, that of a pruned link the parts of its score.
+_GUESS = (
+    "CASE outcome WHEN 'alias' THEN 'another address of a page'"
+    " WHEN 'pruned' THEN 'below the threshold of the crawl order' ELSE COALESCE(reason, '') END"
+)
+_LEFT_OUT = Statement(
+    f"SELECT outcome, {_GUESS}, COUNT(*), MIN(url) FROM url WHERE state = 3"
+    " AND outcome IN ('postponed', 'alias', 'pruned', 'trap', 'soft_404') AND queue <> 'search'"
+    f" GROUP BY outcome, {_GUESS} ORDER BY COUNT(*) DESC, MIN(id) LIMIT :most"
+)
+
 _NEWEST_ARTICLE = Statement("SELECT COALESCE(MAX(id), 0) FROM article")
 _NEW_STORIES = Statement(
     "SELECT u.`key`, u.parent_key FROM article a JOIN url u ON u.id = a.url_id"
@@ -56,6 +67,16 @@ _NEW_STORIES = Statement(
 _PARENTS = ListStatement(
     "SELECT parent_key FROM url WHERE `key` IN ({list}) AND parent_key IS NOT NULL"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutLine:
+    """What one guess left out: how many URLs, and the first of them by name."""
+
+    outcome: str
+    guess: str
+    urls: int
+    example: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +93,11 @@ def count_postponed(c: Connection, scope: Scope) -> dict[str, int]:
     for reason, rows in _COUNT.fetch(c, scope, {}):
         found[reason or ""] = found.get(reason or "", 0) + rows
     return found
+
+
+def left_out(c: Connection, *, most: int) -> list[LeftOutLine]:
+    """What guesses left out of all crawls, the *most* guesses that left out most."""
+    return [LeftOutLine(*row) for row in _LEFT_OUT.run(c, {"most": most}).fetchall()]
 
 
 def take_up(

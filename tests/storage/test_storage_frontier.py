@@ -152,8 +152,8 @@ def test_list_pages_are_rearmed_by_age(database: Database) -> None:
             assert store_page(c, lease, fetched(lease), now=NOW)
             close(c, lease, Outcome.LIST if lease.url.endswith("list") else Outcome.ARTICLE)
         read = fetched(lease).fetched_at.timestamp()
-        assert frontier.rearm_lists(c, SITE, read_before=read) == 0
-        assert frontier.rearm_lists(c, SITE, read_before=read + 1) == 1
+        assert frontier.rearm_lists(c, SITE, read_before=read, now=NOW) == 0
+        assert frontier.rearm_lists(c, SITE, read_before=read + 1, now=NOW) == 1
         assert [lease.url for lease in take(c)] == ["http://a.example/list"]
 
 
