@@ -90,6 +90,20 @@ class HostUse:
         return set(self._parked) - self.given_up
 
     @property
+    def is_asking(self) -> bool:
+        """Whether a fetch is under way."""
+        return bool(self._downloading)
+
+    @property
+    def next_rest(self) -> tuple[str, float] | None:
+        """The host whose rest ends first, and the seconds until then; None when none rests."""
+        resting = {host: self._parked[host] for host in self.parked}
+        if not resting:
+            return None
+        host = min(resting, key=resting.__getitem__)
+        return host, resting[host] - time.monotonic()
+
+    @property
     def spent(self) -> set[str]:
         """Hosts that are asked nothing more in this run: given up, or at their most pages."""
         most = self._limits.pages_per_host
