@@ -51,11 +51,11 @@ if TYPE_CHECKING:
     from qiaocrawl.crawl.worker import FrontierWorker
     from qiaocrawl.site_discovery import SiteDiscovery
 
-
 # Times a URL waits for a busy host before it counts as a failure. With the default pauses (2,
 # 8, 32 s, then three counted tries) a host that stays away is given up after two minutes.
 _PATIENCE = 3
-# The host is at fault, not the page.
+# What shows that the host is there, though it gave no page.
+_ANSWERS = (BlockedError, DownloadCancelledError, IgnoreRequest, LoginPageError)
 
 
 class FrontierSpider(Spider):
@@ -203,7 +203,7 @@ class FrontierSpider(Spider):
         An error in here comes back through :meth:`on_spider_error`.
         """
         lease: Lease = response.meta["lease"]
-        self.worker.left_downloader(lease)
+        self.worker.left_downloader(lease, answered=True)
         self.count("pages")
         page = fetched_page(response)
         if page.status not in BUSY_STATUSES:
@@ -248,15 +248,16 @@ class FrontierSpider(Spider):
             redirect_key=target.key if target else None,
         )
         if mine and decision.outcome is Outcome.REDIRECT:
-            self.worker.aliases.redirected(lease.url, decision.target)
+            for memory in filter(None, (self.worker.aliases, self.discovery)):
+                memory.redirected(lease.url, decision.target)
         if mine and target is not None:
             self.ordering.offered([target])
 
     async def on_failure(self, failure: Failure) -> None:
         """No response came: refused, unreachable, too large, or the crawl is stopping."""
         lease: Lease = failure.request.meta["lease"]  # type: ignore[attr-defined]
-        self.worker.left_downloader(lease)
         error = failure.value
+        self.worker.left_downloader(lease, answered=isinstance(error, _ANSWERS))
         reason = f"{type(error).__name__}: {error}"[:300]
         if isinstance(error, AddressRefusedError):
             await self.finish(lease, Outcome.REFUSED, str(error))

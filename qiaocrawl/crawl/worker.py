@@ -50,16 +50,9 @@ class FrontierWorker:
     """
 
     def __init__(
-        self,
-        runtime: Runtime,
-        scope: CrawlScope,
-        *,
-        ordering: CrawlOrdering,
-        limits: Limits,
-        fetches: Fetches,
-        run_id: int | None,
-        wake: Callable[[], None],
-    ) -> None:
+        self, runtime: Runtime, scope: CrawlScope, *, ordering: CrawlOrdering, limits: Limits,
+        fetches: Fetches, run_id: int | None, wake: Callable[[], None],
+    ) -> None:  # fmt: skip
         self._runtime = runtime
         self._scope = scope
         self._rows = frontier.Scope(scope.queue, scope.topic, frozenset())
@@ -74,7 +67,7 @@ class FrontierWorker:
         self._batch: int = runtime.options["QIAO_FRONTIER_BATCH"]
         self._rows_per_host = fetches.per_host * _ROWS_PER_FETCH
         self._supply, self._ready = self._order_leases(fetches)
-        self._postponed = TakingUp(runtime, ordering)
+        self._postponed = TakingUp(runtime, ordering, scope.within)
         self._outstanding: dict[int, Lease] = {}
         self._hosts = HostUse(fetches, limits)
         self.waits = RowWaits(runtime, self._hosts)
@@ -145,8 +138,10 @@ class FrontierWorker:
             self._starve()
         return lease
 
-    def left_downloader(self, lease: Lease) -> None:
+    def left_downloader(self, lease: Lease, *, answered: bool = False) -> None:
         """The fetch of *lease* is over, whatever came of it: its host is free again."""
+        if answered:
+            self._hosts.answered(lease.host)
         self._hosts.end(lease.host)
 
     def park(self, host: str, seconds: float) -> None:

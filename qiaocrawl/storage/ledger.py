@@ -13,8 +13,8 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, func, or_, select
 
+from qiaocrawl.answers import AnswerState, Query
 from qiaocrawl.backoff import backoff_seconds
-from qiaocrawl.items import AnswerState, Query
 from qiaocrawl.storage import schema
 from qiaocrawl.storage.statement import ListStatement, Statement
 from qiaocrawl.storage.topic_ids import topic_id
@@ -38,6 +38,7 @@ since what was new once is not new again."""
 
 NO_ANSWER = frozenset({
     AnswerState.BLOCKED, AnswerState.DECOY, AnswerState.LAYOUT_CHANGED, AnswerState.ERROR,
+    AnswerState.UNKNOWN,
 })  # fmt: skip
 """States after which nothing is known: neither that there are hits nor that there are none."""
 
@@ -91,6 +92,9 @@ class Answered:
         retry_seconds: first pause after an answer that is none; each further one in a row is
             four times as long, at most a week.
         rest_seconds: not to be asked again before, whatever the answer was.
+        repeat_seconds: when a whole answer is asked for again, such as the operator's interval;
+            a partial one is sooner: after *retry_seconds*, each time four times that, at most
+            half of this.
     """
 
     state: AnswerState
@@ -101,6 +105,7 @@ class Answered:
     url_key: bytes | None = None
     retry_seconds: float = 3_600.0
     rest_seconds: float = 0.0
+    repeat_seconds: float = 72_000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +163,7 @@ def record_answer(c: Connection, query: Query, answer: Answered, now: float) -> 
     _PLAN.run(c, row)
     row_id, tries, bad, asked_weight, new_weight = _PAST.run(c, {"key": row["key"]}).fetchone()
     is_none = answer.state in NO_ANSWER
-    bad = bad + 1 if is_none else 0
+    bad = bad + 1 if is_none or answer.state is AnswerState.PARTIAL else 0
     values = {
         "id": row_id,
         "state": answer.state.value,
@@ -189,7 +194,9 @@ def _due_at(answer: Answered, bad_in_a_row: int, now: float) -> str | None:
     if bad_in_a_row:
         # Not more steps than the longest pause has room for: a float has an end.
         growing = backoff_seconds(min(bad_in_a_row, 20), answer.retry_seconds)
-        pause = max(pause, min(growing, _LONGEST_PAUSE_SECONDS))
+        is_partial = answer.state is AnswerState.PARTIAL
+        longest = answer.repeat_seconds / 2 if is_partial else _LONGEST_PAUSE_SECONDS
+        pause = max(pause, min(growing, longest))
     return epoch_time(now + pause)
 
 

@@ -118,30 +118,6 @@ def test_a_second_crawl_on_one_sqlite_file_is_refused(tmp_path: Path) -> None:
     assert "(finished)" in third.log
 
 
-def test_a_poison_page_is_set_aside_and_the_crawl_goes_on(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'q.db'}"
-    import_pack(url, pack(HOST))
-    # Two million tags need more than the time allowed here.
-    monster = b"<html><body>" + b"<p><a href=/y>x</a>" * 400_000
-
-    def respond(host: str, path: str) -> Answer | None:
-        if path == "/":
-            return Answer(article("首页", links=("/monster", "/good")))
-        if path == "/monster":
-            return Answer(monster)
-        return Answer(article("侨乡好新闻")) if path == "/good" else None
-
-    with local_server(respond) as server:
-        done = crawl("site", url, "topic=qiaoqing", "-s", "QIAO_EXTRACT_SECONDS=0.4",
-                     "-s", "DOWNLOAD_WARNSIZE=0", folder=tmp_path, QIAO_DEMO=server.origin)
-    found = outcomes(url)
-    assert found[f"http://{HOST}/monster"] == "poison"
-    assert found[f"http://{HOST}/good"] == "article"
-    assert "(finished)" in done.log
-    assert "'qiaocrawl/extract/worker_lost': 3" in done.log
-    assert server.paths().count("/monster") == 1, "the stored page is tried again, not the host"
-
-
 def test_a_short_campaign_of_kills_loses_nothing(database_url: str, tmp_path: Path) -> None:
     # Stored scores with one worker, an order that learns with several.
     workers, strategy = ("1", "bfs") if database_url.startswith("sqlite") else ("3", "hits")

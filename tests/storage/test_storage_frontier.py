@@ -265,14 +265,14 @@ def test_a_page_that_kills_its_worker_is_set_aside_after_three_tries_alone(
     with database.engine.begin() as c:
         offer(c, [candidate("1")])
         (lease,) = take(c)
-        assert not lease.is_suspect
+        assert not lease.crashes
         assert store_page(c, lease, fetched(lease), now=NOW)
         for _ in range(3):
             recovery = frontier.recover(c, SITE, now=NOW, all_dead=True)
             assert (recovery.resumed, recovery.set_aside) == (1, 0)
             (lease,) = take(c, busy_hosts={"a.example"})
             assert lease.stored
-            assert lease.is_suspect
+            assert lease.crashes
             frontier.mark(c, lease)
         recovery = frontier.recover(c, SITE, now=NOW, all_dead=True)
         assert (recovery.resumed, recovery.set_aside) == (0, 1)
