@@ -15,6 +15,7 @@ from sqlalchemy.dialects.mysql import LONGBLOB
 
 from qiaocrawl.errors import SchemaError
 from qiaocrawl.storage import Database, migrate
+from qiaocrawl.urls import url_key
 
 ROWS = 3
 Data = Mapping[str, list[tuple[Any, ...]]]
@@ -38,6 +39,9 @@ def reflected(c: Connection) -> MetaData:
 def some_value(column: Column[Any], number: int) -> Any:
     """The value of row *number*, 1 and up; what other tables refer to is there."""
     kind = column.type
+    if column.table.name == "url" and column.name in ("url", "key"):
+        url = f"http://www.a-qiao.cn/{number}"
+        return url if column.name == "url" else url_key(url)
     if column.foreign_keys or isinstance(kind, kinds.Integer | kinds.Boolean):
         return number if not isinstance(kind, kinds.Boolean) else number % 2
     if isinstance(kind, kinds.Float | kinds.Numeric):
