@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from qiaocrawl.crawl.worker import FrontierWorker
     from qiaocrawl.site_discovery import SiteDiscovery
 
-# Times a URL waits for a busy host before it counts as a failure. With the default pauses (2,
-# 8, 32 s, then three counted tries) a host that stays away is given up after two minutes.
+# Times a URL waits for a busy host before it fails. With the default pauses (2, 8, 32 s, then three
+# counted tries) a host that stays away is given up after two minutes.
 _PATIENCE = 3
 # What shows that the host is there, though it gave no page.
 _ANSWERS = (BlockedError, DownloadCancelledError, IgnoreRequest, LoginPageError)
@@ -229,11 +229,11 @@ class FrontierSpider(Spider):
 
     async def record(self, lease: Lease, page: FetchedPage, decision: FetchDecision) -> None:
         """Store the outcome of a fetch that brought no page to read."""
-        if decision.outcome is Outcome.RETRY and page.status in BUSY_STATUSES:
-            await self.leave_host_alone(lease, decision.reason, decision.park_seconds)
-            return
         if decision.outcome is Outcome.RETRY:
-            await self.try_again(lease, decision.reason)
+            if page.status in BUSY_STATUSES:
+                await self.leave_host_alone(lease, decision.reason, decision.park_seconds)
+            else:
+                await self.try_again(lease, decision.reason)
             return
         target = None
         if decision.outcome is Outcome.REDIRECT:
@@ -248,8 +248,9 @@ class FrontierSpider(Spider):
             redirect_key=target.key if target else None,
         )
         if mine and decision.outcome is Outcome.REDIRECT:
-            for memory in filter(None, (self.worker.aliases, self.discovery)):
-                memory.redirected(lease.url, decision.target)
+            for memory in (self.worker.aliases, self.discovery):
+                if memory is not None:
+                    memory.redirected(lease.url, decision.target)
         if mine and target is not None:
             self.ordering.offered([target])
 
@@ -336,15 +337,9 @@ class FrontierSpider(Spider):
     # --- outcomes -------------------------------------------------------------------------
 
     async def finish(
-        self,
-        lease: Lease,
-        outcome: Outcome,
-        reason: str,
-        *,
-        status: int | None = None,
-        also: Callable[[Connection], None] | None = None,
-        redirect_key: bytes | None = None,
-    ) -> bool:
+        self, lease: Lease, outcome: Outcome, reason: str, *, status: int | None = None,
+        also: Callable[[Connection], None] | None = None, redirect_key: bytes | None = None,
+    ) -> bool:  # fmt: skip
         """Close *lease* without a page; *also* writes more in the same transaction.
 
         Returns:
