@@ -11,9 +11,11 @@ from alembic import command
 from alembic.script import ScriptDirectory
 from sqlalchemy import Column, Connection, MetaData, Table, delete, insert, select, text
 from sqlalchemy import types as kinds
+from sqlalchemy.dialects.mysql import LONGBLOB
 
 from qiaocrawl.errors import SchemaError
 from qiaocrawl.storage import Database, migrate
+from qiaocrawl.urls import url_key
 
 ROWS = 3
 Data = Mapping[str, list[tuple[Any, ...]]]
@@ -37,13 +39,16 @@ def reflected(c: Connection) -> MetaData:
 def some_value(column: Column[Any], number: int) -> Any:
     """The value of row *number*, 1 and up; what other tables refer to is there."""
     kind = column.type
+    if column.table.name == "url" and column.name in ("url", "key"):
+        url = f"http://www.a-qiao.cn/{number}"
+        return url if column.name == "url" else url_key(url)
     if column.foreign_keys or isinstance(kind, kinds.Integer | kinds.Boolean):
         return number if not isinstance(kind, kinds.Boolean) else number % 2
     if isinstance(kind, kinds.Float | kinds.Numeric):
         return 1_790_000_000.25 + number
     if isinstance(kind, kinds.DateTime):
         return datetime(2026, 11, 3, 4, 5, number, 678_000)
-    if isinstance(kind, kinds.LargeBinary):
+    if isinstance(kind, kinds.LargeBinary | kinds.BINARY | kinds.VARBINARY | LONGBLOB):
         return bytes([number]) * (getattr(kind, "length", None) or 16)
     collation = getattr(kind, "collation", None) or "utf8mb4_bin"
     words = f"侨务 𠮷 {number}" if collation.startswith("utf8mb4") else f"word-{number}"
@@ -75,7 +80,7 @@ def test_every_row_of_an_older_release_is_kept(database_url: str, release: str) 
             old = reflected(c)
             fill(c, old)
             before = read(c, old)
-        assert len(before) >= 15
+        assert len(before) >= 14
         assert all(len(rows) == ROWS for rows in before.values())
         with pytest.raises(SchemaError, match="`qiaocrawl db upgrade`"):
             database.require_current()
