@@ -1,4 +1,5 @@
-"""What the code never does: SQL made of values (F-D11), objects out of stored bytes (F-F9)."""
+"""What the code never does: SQL made of values (F-D11), objects out of stored bytes (F-F9), files
+at names an archive gives (F-W9)."""
 
 from __future__ import annotations
 
@@ -155,3 +156,13 @@ def test_nothing_is_unpickled_or_evaluated() -> None:
 )  # fmt: skip
 def test_the_check_finds_unpickling(bad: str) -> None:
     assert _unpickled(ast.parse(bad))
+
+
+def test_no_archive_is_unpacked_onto_the_disk() -> None:
+    """Members are read one by one; a name such as ``../../x`` is no path of ours."""
+    named = {"extractall", "unpack_archive"}
+    found = {
+        f"{name}, line {node.lineno}" for name, tree in _modules() for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr in named
+    }  # fmt: skip
+    assert found == set()
