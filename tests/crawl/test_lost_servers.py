@@ -72,7 +72,7 @@ def test_a_crawl_outlasts_its_killed_server(
             if is_killed:
                 process.kill()
             database.start()
-            said, _ = process.communicate(timeout=240)
+            said, _ = process.communicate(timeout=600)
         if is_killed:
             said = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin,
                          **options).log  # fmt: skip
@@ -102,7 +102,7 @@ def test_one_of_three_workers_stops_and_the_others_finish(
         ):
             wait_for_requests(server, one, 10)
             one.send_signal(signal.SIGTERM)
-            ends = [process.communicate(timeout=240)[0] for process in (one, two, three)]
+            ends = [process.communicate(timeout=600)[0] for process in (one, two, three)]
             assert [process.returncode for process in (one, two, three)] == [0, 0, 0]
     assert "(shutdown)" in ends[0] or "(finished)" in ends[0]
     assert all("(finished)" in said for said in ends[1:])
@@ -145,7 +145,7 @@ def wait_until_told(process: StartedCrawl, word: str) -> None:
     wait_for(lambda: word in process._said.read_text("utf-8", "replace"), process)
 
 
-def wait_for(condition: object, process: StartedCrawl, seconds: float = 240.0) -> None:
+def wait_for(condition: object, process: StartedCrawl, seconds: float = 600.0) -> None:
     assert callable(condition)
     until = time.monotonic() + seconds
     while not condition():

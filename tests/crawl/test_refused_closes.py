@@ -56,7 +56,7 @@ def test_a_worker_stopped_past_its_lease_brings_its_links_again(
         time.sleep(LEASE_SECONDS)
         assert recovered(database_url).resumed == 1
         process.send_signal(signal.SIGCONT)
-        said, _ = process.communicate(timeout=240)
+        said, _ = process.communicate(timeout=600)
     assert "'qiaocrawl/lease_lost': 1" in said
     assert "(finished)" in said
     assert len(server.paths()) == PAGES + 1, "the stored page is not asked for again"
@@ -70,7 +70,7 @@ def test_a_page_whose_storing_fails_brings_its_links_with_the_next_try(tmp_path:
         "before the close", "1:fail", "site", url, "topic=qiaoqing", folder=tmp_path,
         QIAO_DEMO=server.origin, QIAO_FRONTIER_RETRY_SECONDS="0.1",
     ) as process:
-        said, _ = process.communicate(timeout=240)
+        said, _ = process.communicate(timeout=600)
     assert "'qiaocrawl/outcome/retry': 1" in said
     assert "(finished)" in said
     assert_all_is_there(url)
@@ -139,7 +139,7 @@ def test_what_is_refused_or_unanswered_is_neither_lost_nor_doubled(
         # Leases of a lost answer are in nobody's hands.
         QIAO_FRONTIER_LEASE_SECONDS=str(LEASE_SECONDS),
     ) as process:
-        said, _ = process.communicate(timeout=240)
+        said, _ = process.communicate(timeout=600)
     assert process.returncode == 0, said
     assert "(finished)" in said
     assert "Traceback" not in said
@@ -163,7 +163,7 @@ def test_no_question_is_lost_or_asked_twice_for_refused_commits(tmp_path: Path) 
         "commits refused", "3", "search", url, "topic=qiaoqing", folder=tmp_path,
         QIAO_DEMO=server.origin, QIAO_ENGINES="searxng", QIAO_SEARXNG_URL=f"http://{SEARXNG}",
     ) as process:
-        said, _ = process.communicate(timeout=240)
+        said, _ = process.communicate(timeout=600)
     assert "(finished)" in said
     asked = len(searxng.asked)
     assert asked == len(set(searxng.asked)) >= 7, "three pages of the first, four other terms"
@@ -187,7 +187,7 @@ def test_a_round_of_watching_asks_for_all_that_is_due_despite_refused_commits(
             "commits refused", "2", "watch", url, "topic=qiaoqing", folder=tmp_path,
             QIAO_DEMO=server.origin,
         ) as process:
-            said, _ = process.communicate(timeout=240)
+            said, _ = process.communicate(timeout=600)
         asked = server.paths()
     assert "(finished)" in said
     assert {"/", "/qw/", *room.stories} <= set(asked)
@@ -228,7 +228,7 @@ def recovered(url: str) -> frontier.Recovery:
         return frontier.recover(c, scope, now=time.time(), all_dead=False)
 
 
-def wait_until_stopped(process: StartedCrawl, seconds: float = 240.0) -> None:
+def wait_until_stopped(process: StartedCrawl, seconds: float = 600.0) -> None:
     until = time.monotonic() + seconds
     status = Path(f"/proc/{process.pid}/stat")
     while status.read_text().rpartition(") ")[2][0] != "T":
