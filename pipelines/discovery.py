@@ -50,8 +50,6 @@ class DiscoveryPipeline:
             return item
         self._tell_lost_regions(item)
         analysis, save = discovery.judged(item.lease, item.analysis)
-        if save is not None:
-            spider.worker.post(save)
         stats = self._crawler.stats
         if analysis.outcome is Outcome.SOFT_404 and item.analysis.outcome is not Outcome.SOFT_404:
             stats.inc_value("qiaocrawl/soft_404/by_look")
@@ -60,4 +58,5 @@ class DiscoveryPipeline:
             stats.inc_value("qiaocrawl/links/pager_later", turned.left)
         if turned.ended:
             stats.inc_value("qiaocrawl/lists/ended_dry")
-        return replace(item, analysis=turned.analysis)
+        writes = item.writes if save is None else (*item.writes, save)
+        return replace(item, analysis=turned.analysis, writes=writes)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from scrapy.exceptions import DropItem
 
-from qiaocrawl.crawl.items import CrawlItem
+from qiaocrawl.crawl.items import CrawledPage, CrawlItem
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.storage.pages import store_page
 
@@ -38,6 +38,8 @@ class EvidencePipeline:
 
     async def process_item(self, item: CrawlItem) -> CrawlItem:
         """Commit the page, then let it pass."""
+        if isinstance(item, CrawledPage) and item.analysis is not None:
+            return item  # it comes back from being analysed apart
         if item.lease.stored:
             self._crawler.stats.inc_value("qiaocrawl/evidence/resumed")
             return item

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import DropItem
 
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
+from qiaocrawl.crawl.slow_pages import AnalysedApart, set_aside, slow_pages_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import ExtractionError, PoisonPageError
-from qiaocrawl.items import Outcome, PageAnalysis
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
+
+    from qiaocrawl.items import PageAnalysis
 
 
 class AnalysisStopped(DropItem):
@@ -25,7 +27,7 @@ class AnalysisStopped(DropItem):
 
 
 class ExtractPipeline:
-    """Hands the page to the analysis pool; a poison page is set aside after its last try."""
+    """Hands the page to the analysis pool; what it cannot take is analysed apart."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -37,29 +39,32 @@ class ExtractPipeline:
         return cls(crawler)
 
     async def process_item(self, item: CrawlItem) -> CrawlItem:
-        """Fill in the analysis; search answers pass."""
+        """Fill in the analysis; search answers pass, and pages that were analysed apart."""
         if not isinstance(item, CrawledPage):
             return item
-        analysis = await self._analyse(item)
+        analysis = item.analysis or await self._analyse(item)
         self._crawler.stats.inc_value(f"qiaocrawl/extract/charset/{analysis.charset_source}")
         return replace(item, analysis=analysis)
 
     async def _analyse(self, item: CrawledPage) -> PageAnalysis:
-        tries: int = self._runtime.options["QIAO_FRONTIER_MAX_FAILURES"]
-        reason = ""
-        for _ in range(tries):
-            try:
-                return await self._runtime.analyse(item.page)
-            except PoisonPageError as error:
-                self._crawler.stats.inc_value("qiaocrawl/extract/worker_lost")
-                reason = str(error)
-            except ExtractionError as error:
-                # The same bytes give the same error; another try would not.
-                reason = str(error)
-                break
-            except (CancelledError, asyncio.CancelledError):
-                raise AnalysisStopped(item.page.url) from None
-        self._crawler.stats.inc_value("qiaocrawl/extract/set_aside")
-        return PageAnalysis(
-            Outcome.POISON, None, (), charset="", charset_source="unread", reason=reason
-        )
+        apart = slow_pages_of(self._crawler)
+        if apart.is_for(item.lease, item.page):
+            raise self._apart(item)
+        try:
+            analysis = await self._runtime.analyse(item.page)
+        except PoisonPageError:
+            self._crawler.stats.inc_value("qiaocrawl/extract/worker_lost")
+            apart.outlasted(item.lease)
+            raise self._apart(item) from None
+        except ExtractionError as error:
+            # The same bytes give the same error; another try would not.
+            self._crawler.stats.inc_value("qiaocrawl/extract/set_aside")
+            return set_aside(str(error))
+        except (CancelledError, asyncio.CancelledError):
+            raise AnalysisStopped(item.page.url) from None
+        apart.was_quick(item.lease.host)
+        return analysis
+
+    def _apart(self, item: CrawledPage) -> AnalysedApart:
+        slow_pages_of(self._crawler).take(item.lease)
+        return AnalysedApart(f"{item.page.url} is analysed apart")

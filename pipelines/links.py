@@ -38,7 +38,7 @@ class LinksPipeline:
         for reason, links in followed.left.items():
             if links:
                 stats.inc_value(f"qiaocrawl/links/{reason}", links)
-        offered = sum(not one.pruned for one in followed.candidates)
+        offered = sum(one.left_out is None for one in followed.candidates)
         stats.inc_value("qiaocrawl/links/offered", offered)
         return replace(
             item, analysis=analysis, candidates=followed.candidates, followed=page

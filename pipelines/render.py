@@ -7,6 +7,7 @@ browser. What comes of that is remembered for pages like it (see :mod:`qiaocrawl
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import DropItem, NotConfigured
@@ -16,7 +17,7 @@ from qiaocrawl.crawl.render_memory import render_learning, saving
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.items import PageAnalysis
-from qiaocrawl.rendering import RENDER
+from qiaocrawl.rendering import RENDER, RenderLearning
 from qiaocrawl.storage.renderings import forget_mark, wait_for_browser
 
 if TYPE_CHECKING:
@@ -57,13 +58,17 @@ class RenderPipeline:
             self._count("spared")
             said = f"{item.analysis.reason}; pages like it were rendered in vain"
             return replace(item, analysis=replace(item.analysis, reason=said))
-        worker = self._spider.worker
+        item = replace(item, then=(*item.then, partial(self._learn, learning, item)))
+        if RENDER in item.lease.payload:
+            forget = partial(forget_mark, lease=item.lease, mark=RENDER)
+            item = replace(item, writes=(*item.writes, forget))
+        return item
+
+    def _learn(self, learning: RenderLearning, item: CrawledPage) -> None:
+        assert item.analysis is not None
         votes = learning.learn(item.lease, item.page, item.analysis)
         if votes is not None:
-            worker.post(saving(votes))
-        if RENDER in item.lease.payload:
-            worker.post(lambda c: forget_mark(c, item.lease, RENDER))
-        return item
+            self._spider.worker.post(saving(votes))
 
     async def _put_back(self, lease: Lease, analysis: PageAnalysis) -> None:
         """Have *lease* wait for the browser.

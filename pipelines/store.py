@@ -63,7 +63,7 @@ class StorePipeline:
 
         def also(c: Connection) -> None:
             nonlocal verdict
-            self._spider.page_closes(c, item)
+            self._close(c, item)
             verdict = self._runtime.save_analysis(c, item.lease, analysis, item.candidates)
             _note_visit(c, item)
 
@@ -82,14 +82,24 @@ class StorePipeline:
         if verdict is not None:
             self._count(f"dedup/{verdict.kind}")
 
+    def _close(self, c: Connection, item: CrawledPage) -> None:
+        """Write what other stages and the spider want written with the end of the page."""
+        self._spider.page_closes(c, item)
+        for write in item.writes:
+            write(c)
+
     def _learn(self, item: CrawledPage) -> None:
         """Let the memories have what the page brought and tells of its site: it is committed."""
         spider, lease, analysis, page = self._spider, item.lease, item.analysis, item.followed
         assert analysis is not None
+        for then in item.then:
+            then()
         if page is not None:
             new = spider.ordering.stored(page)
+            links = page.links.visit.links
+            if spider.policy.rules is not None:
+                spider.policy.rules.stored(links)
             if spider.discovery is not None:
-                links = page.links.visit.links
                 self._post(spider.discovery.learn(lease, analysis, links, new))
         spider.worker.aliases.observe(lease, analysis)
         if self._runtime.learning is not None:
@@ -123,7 +133,7 @@ class StorePipeline:
 
         def also(c: Connection) -> None:
             nonlocal verdict
-            self._spider.page_closes(c, item)
+            self._close(c, item)
             verdict = save_whole(c, self._runtime, whole, own_url_id=item.lease.url_id)
             if item.candidates:
                 self._runtime.offer(c, item.candidates)
@@ -156,9 +166,12 @@ class StorePipeline:
             )
             following = ask_on(c, self._runtime, item.lease, query, answer, new_urls=new)
 
-        await self._spider.worker.complete(
+        mine = await self._spider.worker.complete(
             item.lease, Outcome.SERP, reason=answer.state, http_status=item.page.status, also=also
         )
+        if not mine:
+            self._count("lease_lost")
+            return
         self._count(f"search/{answer.state}")
         self._count("search/new_urls", new)
         self._count("search/known_urls", len(found) - new)

@@ -182,6 +182,7 @@ class AskingOrder(CrawlOrdering):
         self._hosts = {name: one.host for name, one in engines.items()}
         self._rests = rests
         self._spent: set[str] = set()
+        # For the statistics alone: what a refused transaction counted, its next try counts again.
         self._put_off: Counter[str] = Counter()
 
     def admitted(self, c: Connection, leases: list[Lease], now: float) -> list[Lease]:

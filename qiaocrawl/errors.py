@@ -6,6 +6,7 @@ QiaoError
 ├── StorageError           the database cannot do what was asked
 │   ├── SchemaError        the schema is older or newer than this code
 │   ├── OutdatedError      what was to be written was made from rows that changed meanwhile
+│   ├── DatabaseLostError  the database was deleted, replaced or damaged while in use
 │   └── CrawlLockedError   another crawl already runs on this SQLite file
 ├── ExtractionError        a page cannot be analysed (the page, not the program, is at fault)
 │   └── PoisonPageError    a page that killed or outlasted its worker
@@ -74,6 +75,10 @@ class SchemaError(StorageError):
 
 class OutdatedError(StorageError):
     """What was to be written was made from rows that changed meanwhile; nothing was written."""
+
+
+class DatabaseLostError(StorageError):
+    """The database was deleted, replaced or damaged while in use: waiting helps nothing."""
 
 
 class CrawlLockedError(StorageError):

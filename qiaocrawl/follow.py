@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from qiaocrawl.discovery.reading import FEED_TAG, SITEMAP_TAG
 from qiaocrawl.discovery.rules import LinkRules, entrance_payload
 from qiaocrawl.frontier import PRUNED, SEED_SCORE, Visit
-from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis, Queue
+from qiaocrawl.items import Candidate, Lease, LeftOut, Link, Outcome, PageAnalysis, Queue
 from qiaocrawl.search.wrapped import ASKED_SITE
 from qiaocrawl.storage.url_aliases import AS_IS, AS_WRITTEN
 from qiaocrawl.storage.waiting import HOPS
@@ -50,9 +50,9 @@ class Followed:
     """What became of the links of one page.
 
     Attributes:
-        candidates: what is new, in document order; what is pruned is to be stored as such.
+        candidates: what is new, in document order; what is left out is to be stored as such.
         left: by reason, how many links were left.
-        visit: the page as its strategy saw it, with all links within the bounds.
+        visit: the page as its strategy saw it, with all links that are followed now.
     """
 
     candidates: tuple[Candidate, ...]
@@ -94,15 +94,24 @@ def follow_links(
     candidates = [one for one in parts.values() if fresh(one.key, one.score)]
     left["known"] = len(parts) - len(candidates)
     inside = _within_bounds(lease, analysis, policy, parts, left)
+    later = [link for link in inside if link.postponed]
+    inside = [link for link in inside if not link.postponed]
     visit = visit_of(lease, analysis, inside, now)
     # Most links of a page are known: asking before building saves a tenth of a crawl.
     for place, (link, score) in enumerate(zip(inside, scores(visit), strict=True)):
         left["pruned"] += score == PRUNED
         if fresh(link.key, score):
-            reason = why_pruned(visit, place) if score == PRUNED else ""
-            candidates.append(_candidate(lease, link, score, reason))
+            pruned = LeftOut(Outcome.PRUNED, why_pruned(visit, place)) if score == PRUNED else None
+            candidates.append(_candidate(lease, link, score, pruned))
         elif score != PRUNED:
             left["known"] += 1
+    left["postponed"] = len(later)
+    # What is put off ranks as its page does; a plain link to it is news, whatever its score.
+    score = lease.score if lease.score < SEED_SCORE else 0.0
+    candidates += [
+        _candidate(lease, link, score, LeftOut(Outcome.POSTPONED, link.postponed))
+        for link in later if fresh(link.key, PRUNED)
+    ]
     return Followed(tuple(candidates), left, visit)
 
 
@@ -135,7 +144,7 @@ def _within_bounds(
     is_listed = analysis.outcome in (Outcome.SITEMAP, Outcome.FEED)
     if policy.max_links and not is_listed and len(inside) > policy.max_links:
         left["too_many"] += len(inside) - policy.max_links
-        inside = inside[: policy.max_links]
+        inside = sorted(inside, key=lambda link: bool(link.postponed))[: policy.max_links]
     return inside
 
 
@@ -176,11 +185,13 @@ def _other_parts(lease: Lease, analysis: PageAnalysis) -> dict[bytes, Candidate]
     }  # fmt: skip
 
 
-def _candidate(lease: Lease, link: Link, score: float, pruned: str) -> Candidate:
+def _candidate(
+    lease: Lease, link: Link, score: float, left_out: LeftOut | None
+) -> Candidate:
     return Candidate(
         url=link.url, key=link.key, host=link.host, queue=Queue.SITE, topic=lease.topic,
         score=score, depth=lease.depth + (link.tag != SITEMAP_TAG), parent=lease.key,
-        anchor=link.anchor, context=link.context, pruned=pruned,
+        anchor=link.anchor, context=link.context, left_out=left_out,
         payload=entrance_payload(lease, link),
     )
 

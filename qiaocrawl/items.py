@@ -92,6 +92,7 @@ class Link:
     tag: str = "a"
     nofollow: bool = False
     region: str = ""
+    postponed: str = ""  # the guess of discovery that puts it off
 
 
 class Queue(StrEnum):
@@ -101,6 +102,14 @@ class Queue(StrEnum):
     SITE = "site"
     PAGES = "pages"
     WATCH = "watch"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Why a candidate is PRUNED or POSTPONED; what one guess puts off has one ``reason``."""
+
+    outcome: Outcome
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +127,8 @@ class Candidate:
     anchor: str = ""
     context: str = ""
     payload: Mapping[str, object] = field(default_factory=dict)
-    rearm: bool = False
-    """Fetch again although it was done before (start pages of a new run)."""
-    pruned: str = ""
-    """Why the crawl order leaves it out; "" for what is to be fetched."""
+    rearm: bool = False  # fetch again although it was done before (start pages of a new run)
+    left_out: LeftOut | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +190,7 @@ class Outcome(StrEnum):
     REFUSED = "refused"
     PRUNED = "pruned"
     """Left out by the crawl order, unless another page leads to it with a better score."""
+    POSTPONED = "postponed"  # by a guess of discovery, until a plain link comes or nothing waits
     RETRY = "retry"
 
 

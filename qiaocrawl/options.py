@@ -94,8 +94,8 @@ OPTIONS: tuple[Option, ...] = (
            number(2, 86400)),
     Option("QIAO_FRONTIER_BATCH", 64, "URLs", "URLs leased at a time.", count(1, 1000)),
     Option("QIAO_FRONTIER_MAX_FAILURES", 3, "tries",
-           "A URL that failed this often is given up; a page that killed its worker this "
-           "often is set aside.", count(1, 20)),
+           "A URL that failed this often is given up; a page that this often killed the crawl "
+           "while it was tried alone is set aside.", count(1, 20)),
     Option("QIAO_FRONTIER_RETRY_SECONDS", 2.0, "s",
            "First pause after a failed fetch; each further one is four times as long.",
            number(0, 86400)),
@@ -218,8 +218,8 @@ OPTIONS: tuple[Option, ...] = (
            number(0, 10**9)),
     Option("QIAO_MAX_DEPTH", 20, "links", "Links followed from a start page.", count(0, 10**6)),
     Option("QIAO_MAX_LINKS_PER_PAGE", 1000, "links",
-           "Links of one page that enter the frontier; more are counted and left.",
-           count(1, 10**6)),
+           "Links of one page that enter the frontier; more are counted and left. A page is "
+           "read up to its 10,000th link.", count(1, 10_000)),
     Option("QIAO_MAX_URL_CHARS", 2000, "characters",
            "A longer URL is taken for a trap's; 0 = no limit.", count(0, 4096)),
     Option("QIAO_MAX_PATH_DEPTH", 20, "parts",
@@ -231,6 +231,12 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_SITEMAPS", True, "on/off",
            "`scrapy crawl site`: read the sitemaps that robots.txt names, else /sitemap.xml.",
            flag),
+    Option("QIAO_MAX_SITEMAPS_PER_HOST", 500, "sitemaps",
+           "Sitemaps of one host that a run reads, the newest of each index first; more are "
+           "postponed until nothing else waits; 0 = no limit.", count(0, 10**6)),
+    Option("QIAO_MAX_LISTED_PER_HOST", 250_000, "URLs",
+           "URLs that the sitemaps of one host bring into a run, the newest of each sitemap "
+           "first; more are counted and left; 0 = no limit.", count(0, 10**9)),
     Option("QIAO_FEEDS", True, "on/off",
            "`scrapy crawl site`: read the feeds (RSS, Atom) that its list pages announce.", flag),
     Option("QIAO_ENTRY_DAYS", 0.0, "days",
@@ -270,7 +276,8 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_EXTRACT_WORKERS", 1, "processes",
            "Worker processes that analyse pages.", count(1, 64)),
     Option("QIAO_EXTRACT_SECONDS", 5.0, "s",
-           "A page that takes longer to analyse is given up.", number(0.1, 600)),
+           "Processor time a page may take to be analysed, in a slot of its own where it takes "
+           "more than 1 s; one that takes longer is set aside.", number(0.1, 600)),
     Option("QIAO_RELEVANCE_METHOD", "blend", "name", "Page scorer.", text),
     Option("QIAO_RELEVANCE_THRESHOLD", 0.0, "score in [0, 1]",
            "An article scoring this or more is on topic, on the scale of the page scorer; 0 = "

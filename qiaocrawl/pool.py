@@ -1,7 +1,8 @@
 """Worker processes that analyse pages: off the event loop, on time, killable.
 
 A hostile page can hang or kill a parser (faults F-R6 to F-R10). Here it takes down one
-worker and is named; the crawl and the other pages go on.
+worker and is named; the crawl and the other pages go on. Time is that of the processor: a busy
+machine, a laptop that slept or a clock that was set makes no page a slow one.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ import logging
 import multiprocessing
 import os
 import resource
+import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
@@ -39,13 +43,20 @@ _START_SECONDS = 60.0
 # A page of 10 MiB needs about 0.8 GiB as a tree; the rest is dictionaries.
 _WORKER_MEMORY_BYTES = 4 * 1024**3
 _PARENT_CHECK_SECONDS = 1.0
+# Processor time takes longer than that on the wall where others want the processor too.
+_BUSY = 4
+# Where memory runs out, the kernel takes a worker rather than the crawl (1000 = first of all).
+_FIRST_TO_GO = "500"
 
 _setup: AnalysisSetup | None = None
 
 
-def _start_worker(setup: AnalysisSetup) -> None:
+def _start_worker(setup: AnalysisSetup, niceness: int) -> None:
     global _setup
     _setup = setup
+    os.nice(niceness)
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO)
     resource.setrlimit(resource.RLIMIT_AS, (_WORKER_MEMORY_BYTES, _WORKER_MEMORY_BYTES))
     threading.Thread(target=_exit_with_parent, args=(os.getppid(),), daemon=True).start()
     prepare(setup)
@@ -60,6 +71,18 @@ def _exit_with_parent(parent_pid: int) -> None:
 
 def _warm() -> None:
     """Nothing to do: starting the worker has prepared it."""
+
+
+def _timed(seconds: float, work: Callable[..., Any], *args: Any) -> Any:
+    """*work* within *seconds* of processor time; after them the kernel ends the process.
+
+    No exception could: the parser is not Python.
+    """
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        return work(*args)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _analyse(page: FetchedPage, template: SiteTemplate | None) -> PageAnalysis:
@@ -79,16 +102,22 @@ def _judge(articles: Sequence[PageText]) -> list[tuple[Relevance, ...]]:
 
 
 class AnalysisPool:
-    """Analyses pages in *workers* processes, each page within *seconds*.
+    """Analyses pages in *workers* processes, each page within *seconds* of processor time.
 
     When a worker dies between two pages (the kernel needs memory, an operator's ``kill``) the
     pool of processes is broken for good; it is thrown away and another one started.
+
+    Args:
+        niceness: how far the processes stand back behind others, 0 to 19.
     """
 
-    def __init__(self, setup: AnalysisSetup, *, workers: int, seconds: float) -> None:
+    def __init__(
+        self, setup: AnalysisSetup, *, workers: int, seconds: float, niceness: int = 0
+    ) -> None:
         self._setup = setup
         self._workers = workers
-        self._seconds = seconds
+        self._niceness = niceness
+        self.seconds = seconds
         self._closed = False
         self.generation = 0
         """How often the processes were started again."""
@@ -114,10 +143,14 @@ class AnalysisPool:
         """Queue articles to be judged; all of them have one page's time."""
         return self._submit(_judge, articles)
 
+    def ready(self) -> Future[None]:
+        """Done when a worker has loaded all it needs."""
+        return self._submit(_warm)
+
     def _submit(self, work: Callable[..., Any], *args: Any) -> Future[Any]:
         if not self._pool.active and not self._closed:
             self.restart(self.generation)
-        future: Future[Any] = self._pool.schedule(work, args=args, timeout=self._seconds)
+        future: Future[Any] = self._pool.schedule(_timed, args=(self.seconds, work, *args))
         self._running.add(future)
         future.add_done_callback(self._running.discard)
         return future
@@ -126,7 +159,7 @@ class AnalysisPool:
     def patience_seconds(self) -> float:
         """How long an answer may take, the pages before it counted; after it the pool is ill."""
         queued = len(self._running) / self._workers + 1
-        return _START_SECONDS + queued * (self._seconds + 1.0)
+        return _START_SECONDS + queued * _BUSY * (self.seconds + 1.0)
 
     def restart(self, generation: int) -> None:
         """Begin again with new processes, unless that happened since *generation*.
@@ -159,7 +192,7 @@ class AnalysisPool:
         context.set_forkserver_preload(["qiaocrawl.analyse"])
         pool = ProcessPool(
             max_workers=self._workers, context=context, initializer=_start_worker,
-            initargs=[self._setup],
+            initargs=[self._setup, self._niceness],
         )
         # Dictionaries and topic models take a second or two to load; the first page comes later.
         pool.schedule(_warm)
@@ -183,7 +216,8 @@ def page_error(error: BaseException, seconds: float) -> Exception:
     """
     if isinstance(error, CancelledError):
         return error
-    if isinstance(error, FutureTimeoutError):
+    outlasted = isinstance(error, ProcessExpired) and error.exitcode == -signal.SIGPROF
+    if outlasted or isinstance(error, FutureTimeoutError):
         return PoisonPageError(f"analysis took longer than {seconds:g} s")
     if isinstance(error, ProcessExpired):
         return PoisonPageError(f"analysis killed its worker (exit code {error.exitcode})")

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from sqlalchemy import Connection
 
@@ -19,8 +18,8 @@ from qiaocrawl.analyse import JoinedText, judge_texts
 from qiaocrawl.errors import ExtractionError
 from qiaocrawl.items import Outcome, PageAnalysis, PageText, Queue, Relevance
 from qiaocrawl.joining import Whole, head_alone, save_whole, whole_of
-from qiaocrawl.pool import page_error
 from qiaocrawl.runtime import Runtime
+from qiaocrawl.slots import Submit
 from qiaocrawl.storage import articles, parts, reprocessing
 from qiaocrawl.storage.pages import StoredPage, iter_pages
 from qiaocrawl.storage.reprocessing import StoredText
@@ -90,19 +89,31 @@ def _learn(runtime: Runtime, batch: Sequence[tuple[StoredPage, PageAnalysis]]) -
 
 def _analysed(runtime: Runtime) -> Iterator[list[tuple[StoredPage, PageAnalysis]]]:
     """Stored pages with their analyses, some batches ahead of what is being written."""
-    waiting: deque[list[tuple[StoredPage, Future[PageAnalysis]]]] = deque()
+    waiting: deque[list[tuple[StoredPage, _Task[PageAnalysis]]]] = deque()
     for batch in _stored_pages(runtime):
         waiting.append([(stored, _submitted(runtime, stored)) for stored in batch])
         if len(waiting) > _BATCHES_AHEAD:
-            yield _results(runtime, waiting.popleft())
+            yield _results(waiting.popleft())
     while waiting:
-        yield _results(runtime, waiting.popleft())
+        yield _results(waiting.popleft())
 
 
-def _submitted(runtime: Runtime, stored: StoredPage) -> Future[PageAnalysis]:
+class _Task(Generic[T]):
+    """Work that was handed to an ordinary slot, and may need the separate one."""
+
+    def __init__(self, runtime: Runtime, submit: Submit[T]) -> None:
+        self._slots, self._submit = runtime.slots, submit
+        self._first = submit(self._slots.ordinary)
+
+    def result(self) -> T | ExtractionError:
+        """What a worker made of it, or why there is nothing."""
+        return self._slots.result(self._submit, self._first)
+
+
+def _submitted(runtime: Runtime, stored: StoredPage) -> _Task[PageAnalysis]:
     learning = runtime.learning
     template = learning.template_now(stored.page) if learning is not None else None
-    return runtime.pool.submit(stored.page, template)
+    return _Task(runtime, lambda pool: pool.submit(stored.page, template))
 
 
 def _stored_pages(runtime: Runtime) -> Iterator[list[StoredPage]]:
@@ -115,27 +126,16 @@ def _stored_pages(runtime: Runtime) -> Iterator[list[StoredPage]]:
 
 
 def _results(
-    runtime: Runtime, batch: Sequence[tuple[StoredPage, Future[PageAnalysis]]]
+    batch: Sequence[tuple[StoredPage, _Task[PageAnalysis]]]
 ) -> list[tuple[StoredPage, PageAnalysis]]:
-    return [(stored, _analysis(runtime, future)) for stored, future in batch]
+    return [(stored, _analysis(task)) for stored, task in batch]
 
 
-def _analysis(runtime: Runtime, future: Future[PageAnalysis]) -> PageAnalysis:
-    found = _result(runtime, future)
+def _analysis(task: _Task[PageAnalysis]) -> PageAnalysis:
+    found = task.result()
     if isinstance(found, ExtractionError):
         return PageAnalysis(Outcome.POISON, None, (), charset="", reason=str(found))
     return found
-
-
-def _result(runtime: Runtime, future: Future[T]) -> T | ExtractionError:
-    """What a worker made of a page, or why that page has none."""
-    try:
-        return future.result()
-    except Exception as error:
-        shown = page_error(error, runtime.options["QIAO_EXTRACT_SECONDS"])
-        if not isinstance(shown, ExtractionError):
-            raise
-        return shown
 
 
 def _restate_all(
@@ -193,16 +193,18 @@ def _join_again(runtime: Runtime, groups: set[bytes]) -> None:
         keys = sorted(groups)[:_GROUPS_AT_A_TIME]
         found = [runtime.reader.run(partial(parts.load_group, first_key=key)) for key in keys]
         here = [group for group in found if group is not None]
-        futures = [runtime.pool.submit_parts(group.title, group.texts) for group in here]
-        wholes = [
-            _whole(runtime, group, future) for group, future in zip(here, futures, strict=True)
-        ]
+        tasks = [_Task(runtime, _joining(group)) for group in here]
+        wholes = [_whole(group, task) for group, task in zip(here, tasks, strict=True)]
         runtime.write_now(partial(_save_wholes, runtime=runtime, wholes=wholes))
         groups.difference_update(keys)
 
 
-def _whole(runtime: Runtime, group: parts.Group, future: Future[JoinedText]) -> Whole:
-    joined = _result(runtime, future)
+def _joining(group: parts.Group) -> Submit[JoinedText]:
+    return lambda pool: pool.submit_parts(group.title, group.texts)
+
+
+def _whole(group: parts.Group, task: _Task[JoinedText]) -> Whole:
+    joined = task.result()
     if isinstance(joined, ExtractionError):
         return head_alone(group, None)
     return whole_of(group, joined) if group.is_article else Whole(group, None)
@@ -233,18 +235,22 @@ def again_relevance(runtime: Runtime, advance: Advance) -> Counter[str]:
 
 def _judged(runtime: Runtime) -> Iterator[list[tuple[int, tuple[Relevance, ...]]]]:
     """Stored articles' row ids with their judgements, a batch ahead of what is being written."""
-    waiting: deque[list[tuple[list[StoredText], Future[_Judged]]]] = deque()
+    waiting: deque[list[tuple[list[StoredText], _Task[_Judged]]]] = deque()
     after = 0
     while batch := runtime.reader.run(
         partial(reprocessing.next_texts, after_id=after, limit=_ARTICLES_AT_A_TIME)
     ):
         after = batch[-1].article_id
         tasks = [batch[at : at + _TEXTS_A_TASK] for at in range(0, len(batch), _TEXTS_A_TASK)]
-        waiting.append([(texts, runtime.pool.submit_articles(_pages(texts))) for texts in tasks])
+        waiting.append([(texts, _Task(runtime, _judging(texts))) for texts in tasks])
         if len(waiting) > 1:
             yield _judgements(runtime, waiting.popleft())
     while waiting:
         yield _judgements(runtime, waiting.popleft())
+
+
+def _judging(texts: Sequence[StoredText]) -> Submit[_Judged]:
+    return lambda pool: pool.submit_articles(_pages(texts))
 
 
 def _pages(texts: Sequence[StoredText]) -> list[PageText]:
@@ -252,11 +258,11 @@ def _pages(texts: Sequence[StoredText]) -> list[PageText]:
 
 
 def _judgements(
-    runtime: Runtime, tasks: Sequence[tuple[list[StoredText], Future[_Judged]]]
+    runtime: Runtime, tasks: Sequence[tuple[list[StoredText], _Task[_Judged]]]
 ) -> list[tuple[int, tuple[Relevance, ...]]]:
     found: list[tuple[int, tuple[Relevance, ...]]] = []
-    for texts, future in tasks:
-        judged = _result(runtime, future)
+    for texts, task in tasks:
+        judged = task.result()
         if isinstance(judged, ExtractionError):
             # Together they took longer than one page may; here they have all the time.
             judged = judge_texts(_pages(texts), runtime.setup)

@@ -10,7 +10,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -20,7 +19,6 @@ from sqlalchemy import Connection
 from qiaocrawl.analyse import AnalysisSetup, JoinedText
 from qiaocrawl.archive import RecordedWeb, open_archive
 from qiaocrawl.catalogue import Catalogue
-from qiaocrawl.errors import PoisonPageError
 from qiaocrawl.extract.base import extractor_for, extractor_options
 from qiaocrawl.follow import FollowPolicy
 from qiaocrawl.items import (
@@ -33,8 +31,8 @@ from qiaocrawl.items import (
 )
 from qiaocrawl.learning import SiteLearning
 from qiaocrawl.options import Options
-from qiaocrawl.pool import AnalysisPool, is_pool_error, page_error
 from qiaocrawl.relevance import page_scorers
+from qiaocrawl.slots import AnalysisSlots
 from qiaocrawl.storage import Database, Reader, Writer, articles, frontier, runs
 from qiaocrawl.storage.hosts import host_names
 from qiaocrawl.storage.weights import rebuild_term_weights
@@ -43,9 +41,6 @@ from qiaocrawl.titles import SharedTitles, index_maker
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-# Tries of one page when its workers die without it being at fault.
-_POOL_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +75,9 @@ class Runtime:
         self.database.require_current()
         if crawling:
             self.database.lock_crawl(options["QIAO_LOCK_WAIT_SECONDS"])
-        self.writer = Writer(
-            self.database, outage_seconds=options["QIAO_STORAGE_OUTAGE_SECONDS"]
-        )
-        self.reader = Reader(self.database)
+        outage_seconds: float = options["QIAO_STORAGE_OUTAGE_SECONDS"]
+        self.writer = Writer(self.database, outage_seconds=outage_seconds)
+        self.reader = Reader(self.database, outage_seconds=outage_seconds)
         self.catalogue = Catalogue(self.reader, options)
         self.stopping = False
         self.downloaders: list[Callable[[], int]] = []
@@ -104,7 +98,7 @@ class Runtime:
         """
         extractor_for(self.options["QIAO_EXTRACT_METHOD"], self.options)
         page_scorers.get(self.options["QIAO_RELEVANCE_METHOD"])
-        _ = self.titles, self.recorded_web, self.pool
+        _ = self.titles, self.recorded_web, self.slots
 
     @cached_property
     def recorded_web(self) -> RecordedWeb | None:
@@ -255,16 +249,16 @@ class Runtime:
         return SiteLearning(self.reader) if self.options["QIAO_SITE_LEARNING"] else None
 
     @cached_property
-    def pool(self) -> AnalysisPool:
+    def slots(self) -> AnalysisSlots:
         """The analysis workers."""
-        return AnalysisPool(
+        return AnalysisSlots(
             self.setup,
             workers=self.options["QIAO_EXTRACT_WORKERS"],
             seconds=self.options["QIAO_EXTRACT_SECONDS"],
         )
 
-    async def analyse(self, page: FetchedPage) -> PageAnalysis:
-        """Analyse *page* in a worker process.
+    async def analyse(self, page: FetchedPage, *, alone: bool = False) -> PageAnalysis:
+        """Analyse *page* in a worker process, in the separate slot if it is to be *alone*.
 
         Raises:
             PoisonPageError: the page killed or outlasted its worker.
@@ -272,7 +266,7 @@ class Runtime:
             CancelledError: the crawl is stopping.
         """
         template = await self.learning.template(page) if self.learning else None
-        return await self._in_pool(lambda pool: pool.submit(page, template))
+        return await self.slots.analyse(page, template, alone=alone)
 
     async def join(self, title: str, texts: Sequence[str]) -> JoinedText:
         """Join the texts of an article's parts, and judge the whole, in a worker process.
@@ -280,32 +274,11 @@ class Runtime:
         Raises:
             PoisonPageError, ExtractionError, CancelledError: as :meth:`analyse`.
         """
-        return await self._in_pool(lambda pool: pool.submit_parts(title, texts))
-
-    async def _in_pool(self, submit: Callable[[AnalysisPool], Future[T]]) -> T:
-        for _ in range(_POOL_TRIES):
-            if self.stopping:
-                raise asyncio.CancelledError
-            generation = self.pool.generation
-            future: asyncio.Future[T] | None = None
-            try:
-                future = asyncio.wrap_future(submit(self.pool))
-                async with asyncio.timeout(self.pool.patience_seconds):
-                    return await future
-            except asyncio.CancelledError:
-                # Given up because the crawl stops, or because the pool was started again.
-                if self.stopping:
-                    raise
-            except Exception as error:
-                hangs = future is not None and future.cancelled()
-                if not hangs and not is_pool_error(error):
-                    raise page_error(error, self.options["QIAO_EXTRACT_SECONDS"]) from error
-                self.pool.restart(generation)
-        raise PoisonPageError("the analysis workers died again and again")
+        return await self.slots.join(title, texts)
 
     def cancel_analyses(self) -> int:
         """Give up running analyses (a stopping crawl); their pages are stored."""
-        return self.pool.cancel_all() if "pool" in self.__dict__ else 0
+        return self.slots.stop() if "slots" in self.__dict__ else 0
 
     def cancel_downloads(self) -> int:
         """Cut running downloads short (a stopping crawl); returns how many."""
@@ -333,28 +306,28 @@ class Runtime:
 
     # --- the run's record -----------------------------------------------------------------------
 
-    def start_run(self, spider: str, topic: str, arguments: Mapping[str, str]) -> int:
+    async def start_run(self, spider: str, topic: str, arguments: Mapping[str, str]) -> int:
         """Open the record of this run; its number marks what it discovers."""
         topic_id = self.catalogue.topic_ids.get(topic)
-        run_id = self.write_now(
+        run_id = await self.write(
             lambda c: runs.start_run(c, spider, topic_id, dict(arguments), now=time.time())
         )
         self._run_id = run_id
         return run_id
 
-    def finish_run(self, reason: str, stats: Mapping[str, Any], remaining: int) -> None:
+    async def finish_run(self, reason: str, stats: Mapping[str, Any], remaining: int) -> None:
         """Close the record with its numbers; a finished run also weighs the title terms (Q6)."""
         run_id = self._run_id
         if run_id is None:
             return
         if reason == "finished" and self._stored_articles:
             # Linear in all titles, so not for a run that must stop within seconds.
-            self.write_now(rebuild_term_weights)
+            await self.write(rebuild_term_weights)
         numbers = {k: v for k, v in stats.items() if isinstance(v, int | float | str)}
         if self.learning is not None:
-            self.write_now(self.learning.saving())
+            await self.write(self.learning.saving())
             numbers |= self.learning.numbers()
-        self.write_now(
+        await self.write(
             lambda c: runs.finish_run(c, run_id, reason, numbers, remaining, now=time.time())
         )
 
@@ -363,8 +336,8 @@ class Runtime:
         if self._closed:
             return
         self._closed = True
-        if "pool" in self.__dict__:
-            self.pool.close()
+        if "slots" in self.__dict__:
+            self.slots.close()
         if (recorded := self.__dict__.get("recorded_web")) is not None:
             recorded.close()
         self.writer.close()

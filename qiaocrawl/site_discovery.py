@@ -16,6 +16,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from qiaocrawl.discovery.pagers import ListBound, Pager, pager_of
+from qiaocrawl.discovery.reading import SITEMAP_TAG
 from qiaocrawl.discovery.rules import LEVEL, EntranceOptions, LinkRules
 from qiaocrawl.discovery.sitemaps import robots_sitemaps
 from qiaocrawl.discovery.soft_404 import (
@@ -30,7 +31,7 @@ from qiaocrawl.discovery.static_traps import UrlLimits
 from qiaocrawl.discovery.trap_watch import TrapWatch
 from qiaocrawl.follow import FollowPolicy, link_to
 from qiaocrawl.frontier import SEED_SCORE
-from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis, Queue
+from qiaocrawl.items import Candidate, Lease, LeftOut, Link, Outcome, PageAnalysis, Queue
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage.discovery import (
@@ -47,6 +48,11 @@ from qiaocrawl.urls import canonical_host, canonical_url
 logger = logging.getLogger(__name__)
 
 _PAGES_BETWEEN_SAVES = 10
+_FULL = {
+    "sitemaps_postponed": ("QIAO_MAX_SITEMAPS_PER_HOST", "others wait until nothing else does"),
+    "too_many_sitemaps": ("QIAO_MAX_SITEMAPS_PER_HOST", "ten times as many wait, the rest is left"),
+    "too_many_listed": ("QIAO_MAX_LISTED_PER_HOST", "the rest is left in this run"),
+}
 _COMPARED = (Outcome.ARTICLE, Outcome.PART, Outcome.LIST, Outcome.NOT_ARTICLE)
 
 Save = Callable[[Connection], None]
@@ -78,6 +84,8 @@ def link_rules(options: Options, *, learns: bool = True) -> LinkRules:
         sitemaps=learns and options["QIAO_SITEMAPS"],
         feeds=learns and options["QIAO_FEEDS"],
         days=options["QIAO_ENTRY_DAYS"],
+        max_sitemaps=options["QIAO_MAX_SITEMAPS_PER_HOST"],
+        max_listed=options["QIAO_MAX_LISTED_PER_HOST"],
     )
     watch = TrapWatch(
         limits, options["QIAO_TRAPS_ALLOWED"], learns=learns and options["QIAO_TRAPS"]
@@ -115,6 +123,7 @@ class SiteDiscovery:
         self._missing: dict[str, MissingPage] = {}
         self._lists = ListBound()
         self._unsaved = 0
+        self._told_full: set[tuple[str, str]] = set()
 
     def load(self) -> None:
         """Read what former runs learnt."""
@@ -140,10 +149,18 @@ class SiteDiscovery:
                      if policy.covers(canonical_host(one))]
             if not named and canonical_host(base) in self._start_hosts:
                 named = ["/".join(base.split("/", 3)[:3]) + "/sitemap.xml"]
-            found += [self._candidate(one, {LEVEL: 0}) for one in named]
+            links = [replace(link_to(one), tag=SITEMAP_TAG) for one in named]
+            found += [
+                replace(self._candidate(link.url, {LEVEL: 0}), left_out=self._later(link))
+                for link in links if not self.rules.sitemap_fault(link)
+            ]
         if self._options["QIAO_SOFT_404_PROBE"] and canonical_host(base) not in self._missing:
             found.append(self._candidate(probe_url(base), {PROBE: 1}))
         return found
+
+    def _later(self, sitemap: Link) -> LeftOut | None:
+        why = self.rules.sitemap_postponed(sitemap)
+        return LeftOut(Outcome.POSTPONED, why) if why else None
 
     def _candidate(self, url: str, payload: dict[str, object]) -> Candidate:
         link = link_to(url)
@@ -162,6 +179,7 @@ class SiteDiscovery:
         Returns:
             An operation that stores what was learnt, when there is enough of it.
         """
+        self._tell_full()
         if PROBE in lease.payload:
             return None
         cut = self.rules.learn(lease, analysis, links, fresh)
@@ -173,6 +191,14 @@ class SiteDiscovery:
         self._unsaved = 0
         accounts = self.rules.watch.changed()
         return partial(save_accounts, accounts=accounts, now=time.time())
+
+    def _tell_full(self) -> None:
+        for host, why in sorted(self.rules.full - self._told_full):
+            name, what = _FULL[why]
+            logger.warning(
+                "the sitemaps of %s list more than %s=%d: %s", host, name, self._options[name], what
+            )
+        self._told_full |= self.rules.full
 
     # --- missing pages ----------------------------------------------------------------------------
 

@@ -159,13 +159,9 @@ class SearchSpider(FrontierSpider):
             lambda c: self.asking.put_off(c, self.topic, name, parked_reason(name))
         )
 
-    async def try_again(
-        self, lease: Lease, reason: str, *, at_least_seconds: float = 0.0
-    ) -> None:
+    def try_fails(self, c: Connection, lease: Lease, reason: str) -> None:
         """An engine that could not be asked stands in the ledger, also while it is retried."""
-        if lease.failures + 1 < self.runtime.options["QIAO_FRONTIER_MAX_FAILURES"]:
-            self.worker.post(lambda c: self._record_error(c, lease, reason))
-        await super().try_again(lease, reason, at_least_seconds=at_least_seconds)
+        self._record_error(c, lease, reason)
 
     async def finish(
         self,
@@ -176,13 +172,15 @@ class SearchSpider(FrontierSpider):
         status: int | None = None,
         also: Callable[[Connection], None] | None = None,
         redirect_key: bytes | None = None,
-    ) -> None:
+    ) -> bool:
         """An engine that could not be asked stands in the ledger as an error."""
-        await super().finish(
+        mine = await super().finish(
             lease, outcome, reason, status=status, redirect_key=redirect_key,
             also=lambda c: self._record_error(c, lease, reason),
         )
-        self.count(f"search/{AnswerState.ERROR}")
+        if mine:
+            self.count(f"search/{AnswerState.ERROR}")
+        return mine
 
     def _record_error(self, c: Connection, lease: Lease, reason: str) -> None:
         answer = SearchAnswer(AnswerState.ERROR, message=reason)

@@ -167,7 +167,7 @@ class WatchSpider(FrontierSpider):
         status: int | None = None,
         also: Callable[[Connection], None] | None = None,
         redirect_key: bytes | None = None,
-    ) -> None:
+    ) -> bool:
         """Note in the same transaction that no page came."""
         target = self._targets.pop(lease.url_id, "")
         ending = Ending(outcome, reason, status, time.time(), target)
@@ -177,18 +177,13 @@ class WatchSpider(FrontierSpider):
                 also(c)
             closed_without_page(c, self.round, lease, ending)
 
-        await super().finish(
+        return await super().finish(
             lease, outcome, reason, status=status, also=noted, redirect_key=redirect_key
         )
 
-    async def try_again(
-        self, lease: Lease, reason: str, *, at_least_seconds: float = 0.0
-    ) -> None:
+    def try_fails(self, c: Connection, lease: Lease, reason: str) -> None:
         """A failed try is a request too."""
-        if lease.failures + 1 < self.runtime.options["QIAO_FRONTIER_MAX_FAILURES"]:
-            now = time.time()
-            self.worker.post(lambda c: self.round.count(c, lease, now))
-        await super().try_again(lease, reason, at_least_seconds=at_least_seconds)
+        self.round.count(c, lease, time.time())
 
 
 def _checked(url: str) -> str:

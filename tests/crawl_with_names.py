@@ -1,6 +1,9 @@
 """`scrapy …` with a name service of the test's own: NAMES_OF_TEST, JSON of name to addresses.
 
-Addresses and localhost are answered as the system does; other names do not exist. With
+Addresses and localhost are answered as the system does; other names do not exist. A name whose
+addresses are a list of lists changes its mind: they are its answers in turn, the last one stays.
+LOOKUPS_OF_TEST is a file that gets a line for each question, PUBLIC_OF_TEST an address on loopback
+that counts as public, FRESH_SECONDS_OF_TEST how long an answer is remembered. With
 START_TOGETHER, a folder, it says there that it is ready and waits for the file "go".
 """
 
@@ -12,22 +15,31 @@ import os
 import socket
 import time
 from pathlib import Path
+from typing import Any
 
 from scrapy.cmdline import execute
 
 import qiaocrawl.crawl.gate as gate
+import qiaocrawl.crawl.names as names
+import qiaocrawl.guard as guard
 from qiaocrawl.guard import looks_like_address
 
-_names: dict[str, list[str]] = json.loads(os.environ.get("NAMES_OF_TEST", "{}"))
-_system = gate.look_up
+_names: dict[str, list[Any]] = json.loads(os.environ.get("NAMES_OF_TEST", "{}"))
+_system = names.look_up
 
 
 def look_up(host: str) -> list[str]:
     """The test's answer; a name that begins with "slow" takes three seconds."""
     if host.startswith("slow"):
         time.sleep(3)
+    if "LOOKUPS_OF_TEST" in os.environ:
+        with Path(os.environ["LOOKUPS_OF_TEST"]).open("a") as lookups:
+            lookups.write(f"{host}\n")
     if host in _names:
-        return _names[host]
+        answers = _names[host]
+        if not answers or isinstance(answers[0], str):
+            return answers
+        return answers.pop(0) if len(answers) > 1 else answers[0]
     if looks_like_address(host) or host.startswith("localhost") or not host.isascii():
         return _system(host)
     raise socket.gaierror(f"no {host} in this test")
@@ -42,8 +54,16 @@ def start_together(folder: Path) -> None:
         time.sleep(0.02)
 
 
+def is_public_address(address: str) -> bool:
+    """As the guard has it, and PUBLIC_OF_TEST."""
+    return address == os.environ.get("PUBLIC_OF_TEST") or guard.is_public_address(address)
+
+
 if __name__ == "__main__":
-    gate.look_up = look_up
+    names.look_up = look_up
+    gate.is_public_address = is_public_address
+    if "FRESH_SECONDS_OF_TEST" in os.environ:
+        names._FRESH_SECONDS = float(os.environ["FRESH_SECONDS_OF_TEST"])
     if "START_TOGETHER" in os.environ:
         start_together(Path(os.environ["START_TOGETHER"]))
     execute()

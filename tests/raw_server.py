@@ -31,17 +31,17 @@ def whole(data: bytes) -> Send:
 class RawServer:
     """Answers each connection's first request in a thread of its own."""
 
-    def __init__(self, choose: Choose) -> None:
+    def __init__(self, choose: Choose, at: tuple[str, int] = ("127.0.0.1", 0)) -> None:
         self._choose = choose
         self.asked: list[tuple[str, str]] = []
         self.ended = threading.Event()
-        self._socket = socket.create_server(("127.0.0.1", 0), backlog=200)
+        self._socket = socket.create_server(at, backlog=200)
         threading.Thread(target=self._serve, daemon=True).start()
 
     @property
     def origin(self) -> str:
         """host:port."""
-        return f"127.0.0.1:{self._socket.getsockname()[1]}"
+        return "{}:{}".format(*self._socket.getsockname())
 
     def _serve(self) -> None:
         while True:
@@ -75,9 +75,11 @@ class RawServer:
 
 
 @contextmanager
-def raw_server(choose: Choose) -> Iterator[RawServer]:
-    """Serve until the block ends."""
-    server = RawServer(choose)
+def raw_server(
+    choose: Choose, at: tuple[str, int] = ("127.0.0.1", 0)
+) -> Iterator[RawServer]:
+    """Serve *at* a loopback address, port 0 = any, until the block ends."""
+    server = RawServer(choose, at)
     try:
         yield server
     finally:

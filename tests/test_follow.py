@@ -15,7 +15,16 @@ from qiaocrawl.follow import (
     seed_candidate,
 )
 from qiaocrawl.frontier import PRUNED, SEED_SCORE, CrawlTopic, Visit, scores_of, strategies
-from qiaocrawl.items import ArticlePart, Lease, Link, Outcome, PageAnalysis, Queue, Relevance
+from qiaocrawl.items import (
+    ArticlePart,
+    Lease,
+    LeftOut,
+    Link,
+    Outcome,
+    PageAnalysis,
+    Queue,
+    Relevance,
+)
 from qiaocrawl.topic.pack import TopicPack
 
 
@@ -83,9 +92,38 @@ def test_what_the_strategy_leaves_out_is_kept_with_its_reason() -> None:
         fresh=lambda key, score: key != known, why_pruned=why, now=1_800_000_000.0,
     )  # fmt: skip
     kept, left_out = followed.candidates
-    assert (kept.score, kept.pruned) == (1.0, "")
-    assert (left_out.score, left_out.pruned) == (PRUNED, "link 1 of http://www.a.test/page")
+    assert (kept.score, kept.left_out) == (1.0, None)
+    why_left = LeftOut(Outcome.PRUNED, "link 1 of http://www.a.test/page")
+    assert (left_out.score, left_out.left_out) == (PRUNED, why_left)
     assert (followed.left["pruned"], followed.left["known"]) == (2, 0)
+
+
+def test_what_a_guess_puts_off_is_kept_beside_what_is_followed() -> None:
+    urls = [f"http://www.a.test/{n}" for n in range(3)]
+    page = analysis(*urls)
+    later, now = replace(page.links[0], postponed="a pager"), page.links[1:]
+    found = replace(page, links=(later, *now))
+    asked: list[tuple[bytes, float]] = []
+
+    def fresh(key: bytes, score: float) -> bool:
+        asked.append((key, score))
+        return True
+
+    def followed_by(policy: FollowPolicy) -> Followed:
+        return follow_links(
+            replace(lease(), score=0.4), found, policy, lambda visit: [0.9] * len(visit.links),
+            fresh=fresh, why_pruned=why, now=1.0,
+        )
+
+    followed = followed_by(replace(SITES, max_links=2))
+    assert [one.url for one in followed.visit.links] == urls[1:], "the order hears of it later"
+    assert [one.left_out for one in followed.candidates] == [None, None], "and it takes no place"
+    both = followed_by(SITES)
+    put_off = both.candidates[-1]
+    assert (put_off.url, put_off.score) == (urls[0], 0.4)
+    assert put_off.left_out == LeftOut(Outcome.POSTPONED, "a pager")
+    assert asked[-1] == (later.key, PRUNED), "a plain link to it is news"
+    assert both.left["postponed"] == 1
 
 
 def test_a_page_without_links_to_follow_teaches_as_well() -> None:

@@ -47,6 +47,7 @@ _OUTCOMES = {
     Outcome.NOT_MODIFIED: "未变 not modified",
     Outcome.TRAP: "陷阱，不采 left as traps",
     Outcome.PRUNED: "策略舍去 left out by the crawl order",
+    Outcome.POSTPONED: "缓采 postponed by a guess",
     "waiting": "待采 waiting",
 }
 

@@ -37,6 +37,7 @@ _STATES = {
 }
 _NOT_FETCHED = {
     Outcome.PRUNED: "舍去 pruned",
+    Outcome.POSTPONED: "缓采，无他可采时再取 postponed until nothing else waits",
     Outcome.TRAP: "陷阱，不采 not fetched: one of a trap",
     Outcome.ALIAS: "以别址采 fetched under another address",
     Outcome.ROBOTS: "robots.txt 不许 refused by robots.txt",
@@ -117,7 +118,7 @@ def _standing(
     if found.state is State.PENDING:
         return standing_of(c, found, parent.id if parent else None, most_visits), None
     decision = decision_of(c, found.id)
-    if decision is None or found.outcome == Outcome.PRUNED:
+    if decision is None or found.outcome in (Outcome.PRUNED, Outcome.POSTPONED):
         return None, None
     one = Standing(
         decision.strategy, decision.score, decision.place, decision.waiting, decision.parts

@@ -36,7 +36,7 @@ def _apply(options: Options, settings: BaseSettings) -> None:
         # A recorded web has no host to spare and no end to guard against.
         lifted = {"DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False, "DEPTH_LIMIT": 0,
                   "CLOSESPIDER_PAGECOUNT": 0, "QIAO_MAX_DEPTH": 0, "QIAO_MAX_PAGES": 0,
-                  "QIAO_MAX_PAGES_PER_HOST": 0, "QIAO_MAX_LINKS_PER_PAGE": 1_000_000,
+                  "QIAO_MAX_PAGES_PER_HOST": 0, "QIAO_MAX_LINKS_PER_PAGE": 10_000,
                   "QIAO_TRAPS": False, "QIAO_SOFT_404_PROBE": False}
         settings.setdict(lifted, priority="cmdline")
     if options["QIAO_DEMO"]:

@@ -15,7 +15,7 @@ import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any, TypedDict
 from urllib.parse import unquote, urlsplit
 
 from scrapy.exceptions import CannotResolveHostError
@@ -180,7 +180,7 @@ class BrowserProxy:
                 async with asyncio.timeout(_CONNECT_SECONDS):
                     return await asyncio.open_connection(
                         address, at, limit=_HEAD_BYTES,
-                        ssl=True if upstream is not None and upstream.is_tls else None,
+                        **_tls(upstream),
                     )
             except OSError as failed:
                 error = failed
@@ -200,12 +200,17 @@ class BrowserProxy:
             return [(demo.hostname or "", demo.port or 80)]
         try:
             await self._gate.check(origin, by_proxy=upstream is not None)
-            if upstream is not None:
-                return [(upstream.host, upstream.port)]
-            found = await self._gate.addresses(origin.host)
+            to = upstream or origin
+            found = await self._gate.to_connect(to.host, to.port)
         except (CannotResolveHostError, ProxyError) as error:
             raise OSError(str(error)) from error
-        return [(address, origin.port) for address in found]
+        return [(address, to.port) for address in found]
+
+
+def _tls(upstream: Upstream | None) -> dict[str, Any]:
+    if upstream is None or not upstream.is_tls:
+        return {}
+    return {"ssl": True, "server_hostname": upstream.host}
 
 
 # --- streams --------------------------------------------------------------------------------

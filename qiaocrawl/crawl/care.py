@@ -54,7 +54,7 @@ class HostOwner(Protocol):
         """Add one to a number of the run."""
         ...
 
-    async def finish(self, lease: Lease, outcome: Outcome, reason: str) -> None:
+    async def finish(self, lease: Lease, outcome: Outcome, reason: str) -> bool:
         """Close *lease* without a page."""
         ...
 

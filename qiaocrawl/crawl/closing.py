@@ -1,4 +1,4 @@
-"""The one transaction that ends a lease: its outcome, and all that came of it."""
+"""The one transaction that ends a lease: its outcome or its next try, and all that came of it."""
 
 from __future__ import annotations
 
@@ -47,20 +47,43 @@ def closing(
     """An operation that closes *lease* with *outcome* and then does what *also* does.
 
     It gives False when the lease was lost, None when *only_if* said no; nothing is written then.
+    Played again after a commit whose answer got lost, it does nothing and gives True.
     """
 
     def operation(c: Connection) -> bool | None:
         if only_if is not None and not only_if(c):
             return None
-        mine = frontier.complete(
+        ended = frontier.complete(
             c, lease, outcome=outcome, reason=told.get("reason", ""),
             http_status=told.get("http_status"), redirect_key=told.get("redirect_key"),
             now=time.time(),
         )
-        if mine and also is not None:
+        if ended is frontier.Ended.NOW and also is not None:
             also(c)
         if outcome not in url_aliases.READABLE:
             url_aliases.settle(c, [lease.key])
-        return mine
+        return bool(ended)
+
+    return operation
+
+
+def trying_again(
+    lease: Lease, reason: str, pause_seconds: float, max_failures: int,
+    also: Callable[[Connection], object] | None,
+) -> Callable[[Connection], bool]:
+    """An operation that lets *lease* wait for another try and then does what *also* does.
+
+    It gives False when the lease was lost; nothing is written then.
+    """
+
+    def operation(c: Connection) -> bool:
+        now = frontier.clock(c)
+        ended = frontier.retry(
+            c, lease, reason=reason, not_before=now + pause_seconds, max_failures=max_failures,
+            now=now,
+        )
+        if ended is frontier.Ended.NOW and also is not None:
+            also(c)
+        return bool(ended)
 
     return operation

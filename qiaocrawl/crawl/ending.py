@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
 
+from qiaocrawl.errors import StorageError
 from qiaocrawl.storage.runs import SUCCESSFUL_ENDS
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 END_REASON = "qiaocrawl/end_reason"
 """Statistic: how the run ended in truth, where it failed after it had begun to close."""
@@ -51,6 +54,14 @@ class Ending:
         if not self.reason:
             self.reason = reason
             self._wake()
+
+    async def stops_with(self, write: Awaitable[T]) -> T:
+        """What *write* gives; a failure of it stops the run, which would wait for it for ever."""
+        try:
+            return await write
+        except StorageError as error:
+            self.stop("storage_error", error)
+            raise
 
     def pump_ended(self, task: asyncio.Task[None]) -> None:
         """Without its pump the crawl would wait for ever: it stops, and says why."""

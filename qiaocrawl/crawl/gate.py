@@ -1,23 +1,22 @@
 """The last word on where this process connects (faults F-S1, F-S2, F-S6).
 
-Handler, name service and browser ask the same :class:`Gate`. What it looked up is what is
-connected to, so an answer cannot change between the check and the connection.
+Handler, name service and browser ask a :class:`Gate`, and all gates of a process have one memory
+of names. What was looked up for the check is what is connected to, so an answer cannot change
+between the two.
 """
 
 from __future__ import annotations
 
-import asyncio
-import socket
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING
 from urllib.request import getproxies
 from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import CannotResolveHostError, DownloadFailedError
 
+from qiaocrawl.crawl.names import Names
 from qiaocrawl.crawl.wiring import options_from_settings
 from qiaocrawl.errors import AddressRefusedError, ProxyError
 from qiaocrawl.guard import Allowance, Origin, is_public_address, leads_inside
@@ -25,29 +24,9 @@ from qiaocrawl.guard import Allowance, Origin, is_public_address, leads_inside
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-# The system's answers carry no time to live. A host may move; one that could not be found may
-# come back, and is not asked for by every waiting URL meanwhile.
-_FRESH_SECONDS = 600.0
-_FAILED_SECONDS = 5.0
-_REMEMBERED = 10_000
-_LOOKUPS_AT_ONCE = 32
-
-Lookup = Callable[[str], Sequence[str]]
-
 _connectable: set[Origin] = set()
 """What a gate of this process lets connections be made to. Twisted has one name service, with a
 gate of its own, for all crawls."""
-
-
-def look_up(host: str) -> list[str]:
-    """Every address the system's name service gives for *host*, best first.
-
-    Raises:
-        OSError: there is none.
-        UnicodeError: *host* cannot be a name.
-    """
-    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
 class Gate:
@@ -59,8 +38,7 @@ class Gate:
             them on purpose (QIAO_SEARXNG_URL); no page can lead there.
         proxy_resolves: names asked through a proxy are looked up by the proxy alone
             (QIAO_PROXY_RESOLVES); only addresses among them are judged then.
-        lookup: the name service, see :func:`look_up`.
-        timeout_seconds: how long it may take.
+        names: what hosts are looked up in; all gates of a process have one.
     """
 
     def __init__(
@@ -69,18 +47,13 @@ class Gate:
         services: Allowance | None = None,
         *,
         proxy_resolves: bool = False,
-        lookup: Lookup | None = None,
-        timeout_seconds: float = 10.0,
+        names: Names | None = None,
     ) -> None:
         self._pages = pages
         self._services = services or Allowance()
         self._hidden = Allowance()
         self._proxy_resolves = proxy_resolves
-        self._lookup = lookup
-        self._timeout_seconds = timeout_seconds
-        self._known: dict[str, tuple[float, tuple[str, ...]]] = {}
-        self._asking: dict[str, asyncio.Task[tuple[str, ...]]] = {}
-        self._lookups = asyncio.Semaphore(_LOOKUPS_AT_ONCE)
+        self._names = names or Names()
 
     def connect_through(self, entry: str, option: str) -> None:
         """Let connections be made to *entry* (a proxy, the demo's server) that is no page's.
@@ -120,7 +93,7 @@ class Gate:
         if by_proxy and self._proxy_resolves:
             return
         try:
-            _refuse_inside(origin.host, await self.addresses(origin.host))
+            _refuse_inside(origin.host, await self._names.addresses(origin.host))
         except CannotResolveHostError:
             if not by_proxy:
                 raise
@@ -141,76 +114,33 @@ class Gate:
         if self._hidden.permits(origin) or self._pages.permits(origin):
             return
         try:
-            _refuse_inside(origin.host, await self.addresses(origin.host))
+            _refuse_inside(origin.host, await self._names.addresses(origin.host))
         except AddressRefusedError as error:
             raise DownloadFailedError(f"proxy {origin}: {error}") from error
 
-    def may_connect(self, host: str, port: int, addresses: Sequence[str]) -> bool:
-        """Whether a connection to *host* may use *addresses*, all it has; port 0 = any."""
+    async def to_connect(self, host: str, port: int) -> tuple[str, ...]:
+        """The addresses a connection to *host* may use, those that :meth:`check` judged.
+
+        Args:
+            port: 0 = any.
+
+        Raises:
+            AddressRefusedError: one of them is inside, and nobody named it.
+            CannotResolveHostError: there is none.
+        """
+        found = await self._names.addresses(host, is_checked=True)
         named = self._named | Allowance(frozenset(_connectable))
         if port == 0:
             is_named = any(origin.host == host for origin in named.origins)
         else:
             is_named = named.names(host, port)
-        return is_named or all(map(is_public_address, addresses))
-
-    async def addresses(self, host: str) -> tuple[str, ...]:
-        """All addresses of *host*; an answer is remembered for ten minutes, a failure for 5 s.
-
-        Raises:
-            CannotResolveHostError: there is none, or no answer in time.
-        """
-        until, known = self._known.get(host, (0.0, ()))
-        if until <= time.monotonic():
-            if host not in self._asking:
-                self._asking[host] = asyncio.ensure_future(self._ask(host))
-            known = await asyncio.shield(self._asking[host])
-        if not known:
-            raise CannotResolveHostError(f"the name {host!r} leads to no address")
-        return known
-
-    async def _ask(self, host: str) -> tuple[str, ...]:
-        try:
-            async with self._lookups:
-                found = _in_thread(self._lookup or look_up, host)
-                known = tuple(await asyncio.wait_for(found, self._timeout_seconds))
-        except (OSError, UnicodeError, TimeoutError):
-            known = ()
-        finally:
-            del self._asking[host]
-        seconds = _FRESH_SECONDS if known else _FAILED_SECONDS
-        self._known.pop(host, None)
-        self._known[host] = (time.monotonic() + seconds, known)
-        if len(self._known) > _REMEMBERED:
-            del self._known[next(iter(self._known))]
-        return known
+        if not is_named:
+            _refuse_inside(host, found)
+        return found
 
     @property
     def _named(self) -> Allowance:
         return self._pages | self._services | self._hidden
-
-
-def _in_thread(lookup: Lookup, host: str) -> asyncio.Future[Sequence[str]]:
-    """Run *lookup* in a thread the end of the process does not wait for: it may hang long."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Sequence[str]] = loop.create_future()
-
-    def settle(found: Sequence[str], error: Exception | None) -> None:
-        if not future.done():
-            future.set_exception(error) if error else future.set_result(found)
-
-    def run() -> None:
-        found: Sequence[str] = ()
-        failed: Exception | None = None
-        try:
-            found = lookup(host)
-        except (OSError, UnicodeError) as error:
-            failed = error
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(settle, found, failed)
-
-    threading.Thread(target=run, name=f"look up {host}", daemon=True).start()
-    return future
 
 
 def _refuse_inside(host: str, addresses: Sequence[str]) -> None:
@@ -237,14 +167,21 @@ def gate_of(crawler: Crawler) -> Gate:
             Allowance.parse(options["QIAO_ALLOW_ADDRESSES"]),
             service_origins(searxng),
             proxy_resolves=options["QIAO_PROXY_RESOLVES"],
-            timeout_seconds=crawler.settings.getfloat("DNS_TIMEOUT"),
+            names=_names_of_process(),
         )
+        _names_of_process().timeout_seconds = crawler.settings.getfloat("DNS_TIMEOUT")
         if options["QIAO_DEMO"]:
             gate.connect_through(options["QIAO_DEMO"], "QIAO_DEMO")
         for origin in _environment_proxies():
             gate.connect_through(str(origin), "http_proxy")
         _gates[crawler] = gate
     return _gates[crawler]
+
+
+@cache
+def _names_of_process() -> Names:
+    # Scrapy makes the name service's gate for the process, before there is a crawler.
+    return Names()
 
 
 def _environment_proxies() -> Iterator[Origin]:

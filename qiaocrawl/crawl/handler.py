@@ -9,14 +9,15 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
-from scrapy.exceptions import DownloadCancelledError
+from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.httpobj import urlparse_cached
 
 from qiaocrawl.archive import RecordedPage
 from qiaocrawl.crawl.gate import gate_of
+from qiaocrawl.crawl.http_limits import LimitedHTTPHandler
+from qiaocrawl.crawl.suspects import suspects_of
 from qiaocrawl.crawl.turns import turns_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError
@@ -48,7 +49,7 @@ class GuardedDownloadHandler:
         self._turns = turns_of(crawler)
         self._demo: str = options["QIAO_DEMO"]
         self._replay = runtime.recorded_web
-        self._network = HTTP11DownloadHandler(crawler)
+        self._network = LimitedHTTPHandler(crawler)
         self._browser = _browser(crawler) if options["QIAO_RENDER"] != "off" else None
         self._running: set[asyncio.Future[Response]] = set()
         # Scrapy builds a handler for http and another for https.
@@ -93,10 +94,19 @@ class GuardedDownloadHandler:
         )
 
     async def _fetched(self, request: Request) -> Response:
-        await self._turn(request)
-        if self._is_in_demo(request):
-            return await self._download_demo(request)
-        return await self._network.download_request(request)
+        lease: Lease | None = request.meta.get("lease")
+        async with suspects_of(self._crawler).alone(lease, lambda: self._turn(request)):
+            if self._is_in_demo(request):
+                return await self._download_demo(request)
+            return await self._resolved(request)
+
+    async def _resolved(self, request: Request) -> Response:
+        try:
+            return await self._network.download_request(request)
+        except CannotResolveHostError:
+            # Perhaps its name leads inside since it was checked: then it is refused.
+            await self._check_ways(request)
+            raise
 
     async def _turn(self, request: Request) -> None:
         host = urlparse_cached(request).hostname or ""

@@ -96,9 +96,15 @@ def nothing_elsewhere(
     """An operation that says whether *rows* hold nothing on other hosts than *spent*."""
 
     def operation(c: Connection) -> bool:
-        hosts = host_names(c) if rows.hosts is None else rows.hosts
-        others = replace(rows, hosts=frozenset(hosts) - frozenset(spent))
-        left = frontier.remaining(c, others, now=time.time())
+        left = frontier.remaining(c, elsewhere(c, rows, spent), now=time.time())
         return not left.pending and not left.leased
 
     return operation
+
+
+def elsewhere(c: Connection, rows: frontier.Scope, spent: Collection[str]) -> frontier.Scope:
+    """*rows* without those on the hosts *spent*."""
+    if not spent:
+        return rows
+    hosts = host_names(c) if rows.hosts is None else rows.hosts
+    return replace(rows, hosts=frozenset(hosts) - frozenset(spent))

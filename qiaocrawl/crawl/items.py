@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+from sqlalchemy import Connection
 
 from qiaocrawl.items import (
     Candidate,
@@ -19,13 +22,20 @@ from qiaocrawl.ordering import FollowedPage
 
 @dataclass(frozen=True, slots=True)
 class CrawledPage:
-    """A page on its way through the pipelines; each stage fills in its part."""
+    """A page on its way through the pipelines; each stage fills in its part.
+
+    Attributes:
+        writes: what is written beside, in the transaction that closes the page.
+        then: called when that is committed: what memories are to know of the page.
+    """
 
     lease: Lease
     page: FetchedPage
     analysis: PageAnalysis | None = None
     candidates: tuple[Candidate, ...] = ()
     followed: FollowedPage | None = None
+    writes: tuple[Callable[[Connection], object], ...] = ()
+    then: tuple[Callable[[], object], ...] = ()
 
     def __repr__(self) -> str:
         return f"<CrawledPage {self.page.url}>"

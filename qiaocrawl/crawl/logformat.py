@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.logformatter import LogFormatter, LogFormatterResult
 
 from qiaocrawl.crawl.login import LOGIN_STEP
+from qiaocrawl.errors import StorageError
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -49,3 +50,25 @@ class QuietLogFormatter(LogFormatter):
             "msg": "Dropped %(item)r: %(exception)s",
             "args": {"item": item, "exception": exception},
         }
+
+    def item_error(
+        self, item: Any, exception: BaseException, *args: Any, **kwargs: Any
+    ) -> LogFormatterResult:
+        """Scrapy's line; that the database is gone is told once, not for each page in hand."""
+        said = super().item_error(item, exception, *args, **kwargs)
+        return _quiet(said, exception)
+
+    def spider_error(self, failure: Failure, *args: Any, **kwargs: Any) -> LogFormatterResult:
+        """As :meth:`item_error`."""
+        return _quiet(super().spider_error(failure, *args, **kwargs), failure.value)
+
+    def download_error(self, failure: Failure, *args: Any, **kwargs: Any) -> LogFormatterResult:
+        """As :meth:`item_error`."""
+        return _quiet(super().download_error(failure, *args, **kwargs), failure.value)
+
+
+def _quiet(said: LogFormatterResult, error: object) -> LogFormatterResult:
+    if isinstance(error, StorageError):
+        # The crawl stops at the first one and says so (ending.py).
+        said["level"] = logging.DEBUG
+    return said

@@ -28,6 +28,7 @@ from qiaocrawl.crawl.gate import gate_of
 from qiaocrawl.crawl.page_visit import PageVisit
 from qiaocrawl.crawl.responses import fetched_page
 from qiaocrawl.crawl.seats import Seats
+from qiaocrawl.crawl.suspects import suspects_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import BrowserLostError, ExtractionError, RenderError
 from qiaocrawl.rendering import RENDER_IF_NEEDED, RENDERED_HEADER, lacks
@@ -69,6 +70,7 @@ class RenderedDownloads:
         self._options = options = self._runtime.options
         settings = crawler.settings
         self._stats = crawler.stats
+        self._suspects = suspects_of(crawler)
         self._most_bytes = settings.getint("DOWNLOAD_MAXSIZE")
         self._proxy = BrowserProxy(
             gate_of(crawler), demo=options["QIAO_DEMO"],
@@ -102,9 +104,25 @@ class RenderedDownloads:
                 self._count("not_needed")
                 return document
         lease: Lease | None = request.meta.get("lease")
-        if self._is_worn:
-            await self._renew()
-        async with self._seats.alone() if lease and lease.failures else self._seats.seat():
+        doubtful = lease is not None and bool(lease.failures or lease.is_suspect)
+        if not doubtful:
+            try:
+                return await self._among_others(request, document)
+            except BrowserLostError:
+                if document is None:
+                    raise  # its host would have to be asked again
+                # One of those that were open took the browser down; it need not be this one.
+                self._count("tried_alone")
+        return await self._alone(request, document)
+
+    async def _among_others(self, request: Request, document: Response | None) -> Response:
+        await self._renew_if_worn()
+        async with self._seats.seat():
+            return await self._open(request, document)
+
+    async def _alone(self, request: Request, document: Response | None) -> Response:
+        await self._renew_if_worn()
+        async with self._seats.alone(), self._suspects.alone(request.meta.get("lease")):
             return await self._open(request, document)
 
     async def close(self) -> None:
@@ -130,7 +148,9 @@ class RenderedDownloads:
         except ExtractionError:
             return False  # it will fail again where that is counted
 
-    async def _renew(self) -> None:
+    async def _renew_if_worn(self) -> None:
+        if not self._is_worn:
+            return
         async with self._seats.alone():
             if self._is_worn:
                 self._is_worn, self._pages = False, 0

@@ -18,6 +18,7 @@ from twisted.internet.interfaces import IHostnameResolver
 from zope.interface import implementer  # type: ignore[import-untyped]
 
 from qiaocrawl.crawl.gate import Gate, gate_of
+from qiaocrawl.errors import AddressRefusedError
 
 if TYPE_CHECKING:
     from typing import Self
@@ -74,10 +75,9 @@ class GuardedResolver:
 
     async def _allowed(self, host: str, port: int) -> Sequence[str]:
         try:
-            found = await self._gate.addresses(host)
+            return await self._gate.to_connect(host, port)
         except CannotResolveHostError:
             return ()
-        if self._gate.may_connect(host, port, found):
-            return found
-        logger.warning("no connection to %s: it resolves to %s", host, ", ".join(found))
-        return ()
+        except AddressRefusedError as error:
+            logger.warning("no connection to %s: %s", host, error)
+            return ()

@@ -74,7 +74,7 @@ class FrontierScheduler(BaseScheduler):
                 access.rest_seconds,
                 access.is_on_trial,
             ),
-            run_id=self._runtime.start_run(spider.name, spider.topic, spider.asked),
+            run_id=await self._runtime.start_run(spider.name, spider.topic, spider.asked),
             wake=self._wake,
         )
         spider.worker = self._worker
@@ -122,7 +122,7 @@ class FrontierScheduler(BaseScheduler):
         }
         for name, number in numbers.items():
             stats.set_value(name, number)
-        self._runtime.finish_run(
+        await self._runtime.finish_run(
             self._worker.ending.failure or reason, stats.get_stats(), remaining
         )
         if remaining:

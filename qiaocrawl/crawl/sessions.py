@@ -206,12 +206,12 @@ class CrawlSessions:
         session = SavedSession(cookies, before.origins)
         if not logged_in and session == before:
             return
-        self._saved[account.id] = session
         sealed = session.seal(self._vault, site.rows[account.id].owner)
         await self._runtime.write(partial(
             stored.save_session, account_id=account.id, session=sealed, now=datetime.now(UTC),
             logged_in=logged_in,
         ))  # fmt: skip
+        self._saved[account.id] = session
 
     async def still_in(self, site: _Site, account: LiveAccount) -> bool | None:
         """For the pool: whether the account is logged in; None when nobody can tell."""

@@ -16,6 +16,7 @@ from qiaocrawl.crawl.care import HostCare, host_name
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
 from qiaocrawl.crawl.limits import Limits
 from qiaocrawl.crawl.responses import fetched_page
+from qiaocrawl.crawl.slow_pages import AnalysedApart
 from qiaocrawl.crawl.turns import turns_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import (
@@ -160,6 +161,9 @@ class FrontierSpider(Spider):
     def page_arrives(self, c: Connection, item: CrawlItem) -> None:
         """Write more in the transaction that stores a page, before anything is made of it."""
 
+    def try_fails(self, c: Connection, lease: Lease, reason: str) -> None:
+        """Write more in the transaction that puts *lease* back for another try."""
+
     def page_closes(self, c: Connection, item: CrawledPage) -> None:
         """Write more in the transaction that closes an analysed page, before all else."""
 
@@ -233,18 +237,19 @@ class FrontierSpider(Spider):
             return
         target = None
         if decision.outcome is Outcome.REDIRECT:
-            self.worker.aliases.redirected(lease.url, decision.target)
             target = self.redirect_target(lease, decision.target)
             if target is not None and target.key == lease.key:
                 # A cookie wall: the cookie is in the jar now, so the next try may pass.
                 await self.try_again(lease, f"{decision.reason} to itself")
                 return
-        await self.finish(
+        mine = await self.finish(
             lease, decision.outcome, decision.reason, status=page.status,
             also=self.runtime.offering([target]) if target else None,
             redirect_key=target.key if target else None,
         )
-        if target is not None:
+        if mine and decision.outcome is Outcome.REDIRECT:
+            self.worker.aliases.redirected(lease.url, decision.target)
+        if mine and target is not None:
             self.ordering.offered([target])
 
     async def on_failure(self, failure: Failure) -> None:
@@ -294,6 +299,8 @@ class FrontierSpider(Spider):
 
     async def on_item_dropped(self, item: CrawlItem, exception: BaseException) -> None:
         """A stage dropped the page: its lease was lost, or the crawl is stopping."""
+        if isinstance(exception, AnalysedApart):
+            return
         if not self.runtime.stopping and self.worker.holds(item.lease):
             self.worker.forget(item.lease)
 
@@ -336,13 +343,18 @@ class FrontierSpider(Spider):
         status: int | None = None,
         also: Callable[[Connection], None] | None = None,
         redirect_key: bytes | None = None,
-    ) -> None:
-        """Close *lease* without a page; *also* writes more in the same transaction."""
-        await self.worker.complete(
+    ) -> bool:
+        """Close *lease* without a page; *also* writes more in the same transaction.
+
+        Returns:
+            False when the lease was lost: nothing is written then.
+        """
+        mine = await self.worker.complete(
             lease, outcome, reason=reason, http_status=status, also=also,
             redirect_key=redirect_key,
         )
-        self.count(f"outcome/{outcome}")
+        self.count(f"outcome/{outcome}" if mine else "lease_lost")
+        return mine
 
     async def leave_host_alone(self, lease: Lease, reason: str, seconds: float) -> None:
         """The host asks to wait: nothing of it is asked meanwhile, and no failure is counted.
@@ -375,10 +387,11 @@ class FrontierSpider(Spider):
             await self.finish(lease, Outcome.UNREACHABLE, reason)
             return
         pause = backoff_seconds(lease.failures + 1, options["QIAO_FRONTIER_RETRY_SECONDS"])
-        await self.worker.retry(
-            lease, reason=reason, pause_seconds=max(pause, at_least_seconds)
+        mine = await self.worker.retry(
+            lease, reason=reason, pause_seconds=max(pause, at_least_seconds),
+            also=lambda c: self.try_fails(c, lease, reason),
         )
-        self.count(f"outcome/{Outcome.RETRY}")
+        self.count(f"outcome/{Outcome.RETRY}" if mine else "lease_lost")
 
     def count(self, name: str, by: int = 1) -> None:
         """Count under ``qiaocrawl/``."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlalchemy import Connection
 
@@ -16,12 +18,30 @@ from qiaocrawl.storage.decisions import save_decisions
 from qiaocrawl.storage.frontier import KeyLeases, Scope
 from qiaocrawl.storage.leasing import BatchShape
 
+logger = logging.getLogger(__name__)
+
 # Other workers may have taken all that was chosen; then the next best are tried.
 _ROUNDS = 8
 # How often rows the order does not know of are looked for while it has others.
 _LOOK_SECONDS = 1.0
 # An order that says something waits and has nothing to give for so long may be mistaken.
 _DOUBT_SECONDS = 2.0
+
+
+async def recover_rows(runtime: Runtime, rows: Scope, *, all_dead: bool) -> None:
+    """Take back what dead workers held of *rows*; *all_dead*: all but this one are."""
+    options = runtime.options
+    recovery = await runtime.write(lambda c: frontier.recover(
+        c, rows, now=frontier.clock(c), all_dead=all_dead,
+        max_failures=options["QIAO_FRONTIER_MAX_FAILURES"],
+        lease_seconds=options["QIAO_FRONTIER_LEASE_SECONDS"],
+    ))  # fmt: skip
+    if recovery.requeued or recovery.resumed or recovery.set_aside:
+        logger.info(
+            "taken over from an interrupted crawl: %d URLs waiting again, %d stored pages "
+            "to analyse, %d set aside",
+            recovery.requeued, recovery.resumed, recovery.set_aside,
+        )
 
 
 class StoredSupply:
@@ -42,7 +62,7 @@ class StoredSupply:
         """Up to a batch of leases out of *rows*; [] when nothing may be leased now."""
 
         def operation(c: Connection) -> list[Lease]:
-            now = time.time()
+            now = frontier.clock(c)
             leases = self._ordering.admitted(c, frontier.lease(
                 c, rows, token=self._token, lease_seconds=self._lease_seconds, now=now, **shape
             ), now)  # fmt: skip
@@ -100,8 +120,8 @@ class LearnedSupply(StoredSupply):
             return []
         self._looked_at = time.monotonic()
         leases = await self._runtime.write(lambda c: frontier.lease_stored(
-            c, rows, token=self._token, lease_seconds=self._lease_seconds, now=time.time(),
-            limit=limit,
+            c, rows, token=self._token, lease_seconds=self._lease_seconds,
+            now=frontier.clock(c), limit=limit,
         ))  # fmt: skip
         self._ordering.taken(leases, missed=False)
         return leases
@@ -110,12 +130,14 @@ class LearnedSupply(StoredSupply):
         scores = {one.key: one.score for one in chosen.choices}
 
         def operation(c: Connection) -> KeyLeases:
-            now = time.time()
+            now = frontier.clock(c)
             found = frontier.lease_keys(
                 c, rows, scores, token=self._token, lease_seconds=self._lease_seconds, now=now
             )
             self._note(c, found.leases, now)
-            return found
+            # The order looks at this machine's clock.
+            ahead = time.time() - now
+            return replace(found, later={key: at + ahead for key, at in found.later.items()})
 
         found = await self._runtime.write(operation)
         self._ordering.settle(found)

@@ -17,12 +17,13 @@ from typing import Unpack
 from sqlalchemy import Connection
 
 from qiaocrawl.alias_learning import AliasLearning
-from qiaocrawl.crawl.closing import Around, Told, closing
+from qiaocrawl.crawl.closing import Around, Told, closing, trying_again
 from qiaocrawl.crawl.ending import Ending
 from qiaocrawl.crawl.host_use import FOREVER, HostUse, nothing_elsewhere
 from qiaocrawl.crawl.limits import Fetches, Limits
 from qiaocrawl.crawl.ready import ReadyLeases
-from qiaocrawl.crawl.supply import LearnedSupply, StoredSupply
+from qiaocrawl.crawl.supply import LearnedSupply, StoredSupply, recover_rows
+from qiaocrawl.crawl.taking_up import TakingUp
 from qiaocrawl.errors import OutdatedError, StorageError
 from qiaocrawl.items import Candidate, Lease, Outcome
 from qiaocrawl.ordering import CrawlOrdering, LearnedOrdering
@@ -72,6 +73,7 @@ class FrontierWorker:
         self._batch: int = runtime.options["QIAO_FRONTIER_BATCH"]
         self._rows_per_host = fetches.per_host * _ROWS_PER_FETCH
         self._supply, self._ready = self._order_leases(fetches)
+        self._postponed = TakingUp(runtime, ordering)
         self._outstanding: dict[int, Lease] = {}
         self._hosts = HostUse(fetches, limits)
         self._unflushed = 0
@@ -84,41 +86,28 @@ class FrontierWorker:
         self.ending = Ending(wake)
 
     def _order_leases(self, fetches: Fetches) -> tuple[StoredSupply, ReadyLeases]:
-        runtime, ordering, token = self._runtime, self._ordering, self.token
+        ordering = self._ordering
         if not isinstance(ordering, LearnedOrdering):
-            return StoredSupply(runtime, ordering, token), ReadyLeases()
+            return StoredSupply(self._runtime, ordering, self.token), ReadyLeases()
         # Leased late, so that what the last pages taught counts at once.
         self._batch = min(self._batch, 2 * fetches.at_once)
         self._rows_per_host = fetches.per_host
-        return LearnedSupply(runtime, ordering, token), ReadyLeases(ordering.present_score)
+        supply = LearnedSupply(self._runtime, ordering, self.token)
+        return supply, ReadyLeases(ordering.present_score)
 
     # --- life ---------------------------------------------------------------------
 
     async def open(self) -> None:
         """Take back what dead workers held, then start leasing."""
         await self._find_rows()
-        await self._recover(all_dead=self._runtime.database.is_exclusive)
+        await recover_rows(
+            self._runtime, self._rows, all_dead=self._runtime.database.is_exclusive
+        )
         await self.aliases.load()
         if isinstance(self._ordering, LearnedOrdering):
             self._ordering.open(self.token, self._event.set)
         self._pump_task = asyncio.ensure_future(self._pump())
         self._pump_task.add_done_callback(self.ending.pump_ended)
-
-    async def _recover(self, *, all_dead: bool) -> None:
-        # A page that kills its analysis is caught by the pool, in this process; a dead
-        # process says little about the pages it held, so the bound for that is high.
-        recovery = await self._runtime.write(
-            lambda c: frontier.recover(
-                c, self._rows, now=time.time(), all_dead=all_dead,
-                max_failures=frontier.MAX_ATTEMPTS,
-            )
-        )
-        if recovery.requeued or recovery.resumed or recovery.set_aside:
-            logger.info(
-                "taken over from an interrupted crawl: %d URLs waiting again, %d stored pages "
-                "to analyse, %d set aside",
-                recovery.requeued, recovery.resumed, recovery.set_aside,
-            )
 
     async def close(self) -> int:
         """Give unfinished leases back; returns how many URLs of the scope still wait."""
@@ -136,8 +125,9 @@ class FrontierWorker:
         return left.pending + left.leased
 
     def numbers(self) -> dict[str, float]:
-        """What the run's statistics say of aliases and order."""
-        return {**self.aliases.numbers(), **self._ordering.numbers()}
+        """What the run's statistics say of aliases, order and what was put off."""
+        parts = (self.aliases, self._ordering, self._postponed)
+        return {name: number for part in parts for name, number in part.numbers().items()}
 
     # --- handing out ----------------------------------------------------------------
 
@@ -217,7 +207,7 @@ class FrontierWorker:
         """
         around = around or Around()
         operation = closing(lease, outcome, around.only_if, also, **told)
-        mine = await self._runtime.write(operation, around.first)
+        mine = await self.ending.stops_with(self._runtime.write(operation, around.first))
         if mine is None:
             raise OutdatedError(f"{lease.url}: what was to be stored is out of date")
         if mine and around.then is not None:
@@ -226,18 +216,16 @@ class FrontierWorker:
             self.post(save)
         return self._settled(lease, mine)
 
-    async def retry(self, lease: Lease, *, reason: str, pause_seconds: float) -> bool:
-        """Give *lease* another try after a pause, or give it up after too many."""
+    async def retry(
+        self, lease: Lease, *, reason: str, pause_seconds: float,
+        also: Callable[[Connection], object] | None = None,
+    ) -> bool:
+        """Give *lease* another try after a pause, or give it up; *also* writes more."""
         most: int = self._runtime.options["QIAO_FRONTIER_MAX_FAILURES"]
-        not_before = time.time() + pause_seconds
-        mine = await self._runtime.write(
-            lambda c: frontier.retry(
-                c, lease, reason=reason, not_before=not_before, max_failures=most,
-                now=time.time(),
-            )
-        )
+        operation = trying_again(lease, reason, pause_seconds, most, also)
+        mine = await self.ending.stops_with(self._runtime.write(operation))
         if mine:
-            self._ordering.wait_until(lease.key, not_before)
+            self._ordering.wait_until(lease.key, time.time() + pause_seconds)
         return self._settled(lease, mine)
 
     def give_back(self, lease: Lease, reason: str) -> None:
@@ -263,8 +251,13 @@ class FrontierWorker:
         return self._outstanding.get(lease.url_id) is lease
 
     def _settled(self, lease: Lease, mine: bool) -> bool:
-        self._outstanding.pop(lease.url_id, None)
+        # One that was lost may have been leased again since.
+        if self.holds(lease):
+            del self._outstanding[lease.url_id]
         self._ordering.closed(lease)
+        if not mine:
+            # Whoever has it may give it up: it is looked for when its lease could be over.
+            self._ordering.wait_until(lease.key, time.time() + self._lease_seconds)
         self._event.set()
         return mine
 
@@ -289,7 +282,7 @@ class FrontierWorker:
         await self._renew_when_due()
         if self._starved and len(self._ready) < self._batch * 4:
             await self._lease_more()
-        if not len(self._ready) and not self._outstanding and not self._unflushed:
+        if not len(self._ready) and not self._is_busy:
             await self._check_drained()
 
     async def _renew_when_due(self) -> None:
@@ -300,11 +293,11 @@ class FrontierWorker:
         held = [*self._outstanding, *(lease.url_id for lease in self._ready.all())]
         await self._runtime.write(
             lambda c: frontier.renew(
-                c, self.token, held, lease_seconds=self._lease_seconds, now=time.time()
+                c, self.token, held, lease_seconds=self._lease_seconds, now=frontier.clock(c)
             )
         )
         # Other workers may share the database, and have died meanwhile.
-        await self._recover(all_dead=False)
+        await recover_rows(self._runtime, self._rows, all_dead=False)
 
     async def _find_rows(self) -> None:
         """Look up the scope's hosts: links may have brought new subdomains."""
@@ -346,9 +339,14 @@ class FrontierWorker:
         await self.aliases.settle()
         await self._find_rows()
         left = await self._remaining()
-        if self._unflushed or self._outstanding:
+        if not (left.is_open or self._is_busy):
+            if await self._postponed.next_round(self._rows, self._hosts.spent):
+                self._starve()
+                return
+            left = await self._remaining()  # something may have been proposed meanwhile
+        if self._is_busy:
             return
-        if not left.pending and not left.leased:
+        if not left.is_open:
             self.drained = True
             self._wake_caller()
         elif await self._only_spent_hosts_wait():
@@ -356,16 +354,21 @@ class FrontierWorker:
         elif await self._ordering.is_below_threshold() and not self._outstanding:
             self.stop("below_threshold")
 
+    async def _only_spent_hosts_wait(self) -> bool:
+        spent = self._hosts.spent
+        return bool(spent) and await self._runtime.write(nothing_elsewhere(self._rows, spent))
+
+    @property
+    def _is_busy(self) -> bool:
+        """Whether a page is in hand or a write under way, or the crawl stops."""
+        return bool(self._unflushed or self._outstanding or self.stop_reason)
+
     # --- bookkeeping ----------------------------------------------------------------------
 
     def _starve(self) -> None:
         if not self._starved:
             self._starved = True
             self._event.set()
-
-    async def _only_spent_hosts_wait(self) -> bool:
-        spent = self._hosts.spent
-        return bool(spent) and await self._runtime.write(nothing_elsewhere(self._rows, spent))
 
     def _limit_reached(self) -> bool:
         seconds = time.monotonic() - self._started_at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from qiaocrawl.discovery.reading import ENTRY_TAG, FEED_TAG, SITEMAP_TAG, entry_moment
@@ -18,6 +18,8 @@ LEVEL = "sitemap"
 """In the payload of a sitemap's row: how many indexes lead to it."""
 MAX_FEEDS_PER_HOST = 100
 """Feeds of one host that a run follows; blogs announce one a tag and author **(ours)**."""
+# Of the sitemaps that a run reads, so many times as many are kept as rows **(ours)**.
+_KEPT_TIMES = 10
 _ENTRANCES = (Outcome.SITEMAP, Outcome.FEED)
 
 
@@ -28,11 +30,15 @@ class EntranceOptions:
     Attributes:
         sitemaps, feeds: whether they are read.
         days: entries that changed longer ago are left; 0 = all. Undated ones are kept.
+        max_sitemaps: of one host that a run reads before all else is read; 0 = all.
+        max_listed: URLs that the sitemaps of one host bring into a run; 0 = all.
     """
 
     sitemaps: bool = True
     feeds: bool = True
     days: float = 0.0
+    max_sitemaps: int = 0
+    max_listed: int = 0
 
 
 class LinkRules:
@@ -47,6 +53,10 @@ class LinkRules:
         self._entrances = entrances
         self.watch = watch
         self._feeds: dict[str, set[str]] = {}
+        self._sitemaps: dict[str, dict[str, int]] = {}
+        self._listed: Counter[str] = Counter()
+        self.full: set[tuple[str, str]] = set()
+        """Hosts of which more was listed than is taken up, and the reason as it is counted."""
         self._spellings = Spellings()
 
     def keep(
@@ -55,18 +65,29 @@ class LinkRules:
         """Those of *links* (on the crawl's sites) that may be followed; why others were left."""
         left: Counter[str] = Counter()
         kept = []
+        spelt: dict[bytes, bytes] = {}
+        listed: Counter[str] = Counter()
         for link in links:
-            why = self._entrance_fault(lease, analysis, link)
+            why = self._entrance_fault(lease, analysis, link, listed)
             if not why:
                 word, _ = self.watch.reason(link.url)
                 why = word and f"trap/{word}"
-            if not why and self._spellings.is_other(link.url, link.key):
+            if not why and self._spellings.is_other(link.url, link.key, spelt):
                 why = "other_spelling"
             if why:
                 left[why] += 1
+            elif later := self.sitemap_postponed(link):
+                kept.append(replace(link, postponed=later))
             else:
                 kept.append(link)
         return kept, left
+
+    def stored(self, links: Sequence[Link]) -> None:
+        """*links* that were kept have rows now: from here on they count."""
+        for link in links:
+            self._spellings.meet(link.url, link.key)
+            if _is_listed(link):
+                self._listed[link.host] += 1
 
     def refusal(self, lease: Lease) -> str:
         """Why the URL of *lease* is not to be fetched after all; "" to fetch it.
@@ -77,14 +98,51 @@ class LinkRules:
             return ""
         return self.watch.reason(lease.url)[1]
 
-    def _entrance_fault(self, lease: Lease, analysis: PageAnalysis, link: Link) -> str:
+    def _entrance_fault(
+        self, lease: Lease, analysis: PageAnalysis, link: Link, listed: Counter[str]
+    ) -> str:
         if link.tag == SITEMAP_TAG:
             if not self._entrances.sitemaps:
                 return "sitemaps_off"
-            return "sitemap_too_deep" if level_of(lease) >= MAX_LEVELS else self._age(link)
+            if level_of(lease) >= MAX_LEVELS:
+                return "sitemap_too_deep"
+            return self._age(link) or self.sitemap_fault(link)
         if link.tag == FEED_TAG:
             return self._feed_fault(lease, analysis, link)
-        return self._age(link) if link.tag == ENTRY_TAG else ""
+        if link.tag == ENTRY_TAG:
+            return self._age(link) or self._listed_fault(link, listed)
+        return ""
+
+    def sitemap_fault(self, link: Link) -> str:
+        """Why the sitemap *link* is left since its host has so many; "" to keep it."""
+        known = self._sitemaps.setdefault(link.host, {})
+        most = self._entrances.max_sitemaps
+        if most and link.url not in known and len(known) >= most * _KEPT_TIMES:
+            return self._left_of(link.host, "too_many_sitemaps")
+        known.setdefault(link.url, len(known))
+        return ""
+
+    def sitemap_postponed(self, link: Link) -> str:
+        """Why the sitemap *link*, which is kept, is not read yet; "" to read it."""
+        most = self._entrances.max_sitemaps
+        if not most or link.tag != SITEMAP_TAG or self._sitemaps[link.host][link.url] < most:
+            return ""
+        self.full.add((link.host, "sitemaps_postponed"))
+        return f"more than {most} sitemaps of {link.host}"
+
+    def _listed_fault(self, link: Link, listed: Counter[str]) -> str:
+        """Also counts *link* among those *listed* by the same sitemap."""
+        if not _is_listed(link):
+            return ""
+        most = self._entrances.max_listed
+        if most and self._listed[link.host] + listed[link.host] >= most:
+            return self._left_of(link.host, "too_many_listed")
+        listed[link.host] += 1
+        return ""
+
+    def _left_of(self, host: str, why: str) -> str:
+        self.full.add((host, why))
+        return why
 
     def _feed_fault(self, lease: Lease, analysis: PageAnalysis, link: Link) -> str:
         if not self._entrances.feeds:
@@ -123,6 +181,10 @@ class LinkRules:
             [link.url for link in links],
             frozenset(link.url for link in links if link.key in keys),
         ))  # fmt: skip
+
+
+def _is_listed(link: Link) -> bool:
+    return link.tag == ENTRY_TAG and link.region == SITEMAP_TAG
 
 
 def worth_of(analysis: PageAnalysis, topic: str) -> Worth:

@@ -30,20 +30,40 @@ def plain_spelling(canonical: str) -> str:
 
 
 class Spellings:
-    """Which spelling of a page was met first; may be used from several threads."""
+    """Which spelling of a page has a row; may be used from several threads."""
 
     def __init__(self) -> None:
         self._first: dict[bytes, bytes] = {}
         self._lock = threading.Lock()
 
-    def is_other(self, url: str, key: bytes) -> bool:
-        """Whether the page of canonical *url* (of that *key*) was met under another spelling."""
-        plain = plain_spelling(url)
-        # Only folders and what is spelt otherwise can have another spelling.
-        if plain == url and not url.endswith("/") and "?" not in url:
+    def is_other(self, url: str, key: bytes, here: dict[bytes, bytes]) -> bool:
+        """Whether the page of canonical *url* (of that *key*) was met under another spelling.
+
+        Args:
+            here: spellings met on the same page, which has not been stored yet; added to.
+        """
+        plain = _plain_key(url)
+        if plain is None:
             return False
         with self._lock:
-            first = self._first.setdefault(url_key(plain), key)
+            first = self._first.get(plain)
+        return (here.setdefault(plain, key) if first is None else first) != key
+
+    def meet(self, url: str, key: bytes) -> None:
+        """Canonical *url* has a row now: its spelling is the one to follow."""
+        plain = _plain_key(url)
+        if plain is None:
+            return
+        with self._lock:
+            self._first.setdefault(plain, key)
             if len(self._first) > _MAX_KNOWN:
                 del self._first[next(iter(self._first))]
-        return first != key
+
+
+def _plain_key(url: str) -> bytes | None:
+    """The key of a page whatever its spelling; None where there can be no other one."""
+    plain = plain_spelling(url)
+    # Only folders and what is spelt otherwise can have another spelling.
+    if plain == url and not url.endswith("/") and "?" not in url:
+        return None
+    return url_key(plain)

@@ -28,6 +28,7 @@ from qiaocrawl.items import (
 from qiaocrawl.page import Page, parse_page
 from qiaocrawl.page.blocks import MAX_BLOCKS
 from qiaocrawl.page.feed_links import feed_links
+from qiaocrawl.page.guard import MAX_LINKS
 from qiaocrawl.page.robots_tags import robots_tags
 from qiaocrawl.text import clean_text, collapse
 from qiaocrawl.urls import canonical_url
@@ -136,6 +137,8 @@ def read_page(
     links, lost = _links(page, harvest.links, regions or extractor)
     reading = read(page, method, fetched.fetched_at, extractor, template)
     outcome, reason, doubts = reading.judgement.outcome, reading.judgement.reason, reading.doubts
+    if harvest.unread:
+        doubts = (*doubts, f"{harvest.unread} links past the first {MAX_LINKS} not read")
     if fetched.truncated:
         doubts = (*doubts, "the body was cut off at the size limit")
     asked = robots_tags(page.meta, fetched.headers)
@@ -157,7 +160,7 @@ def read_page(
         page_title=page.title,
         nofollow=asked.nofollow,
         refresh_url=page.refresh_url,
-        links_left=harvest.over_limit,
+        links_left=harvest.over_limit + harvest.unread,
         canonical_url=page.canonical_link,
         part=part,
         observation=_observation(reading) if learn and outcome is Outcome.ARTICLE else None,

@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.follow import Followed, FollowPolicy, follow_links
 from qiaocrawl.frontier import (
+    PRUNED,
     FoundLink,
     LearningStrategy,
     Strategy,
@@ -87,11 +88,19 @@ class CrawlOrdering:
 
     def _is_news(self, key: bytes, score: float) -> bool:
         """Whether a link is worth proposing."""
-        return self._proposed.is_news(key, score)
+        return self._proposed.is_news(key, self._standing(score))
 
     def stored(self, page: FollowedPage) -> list[bytes]:
         """All that *page* brought is committed; keys of links no page had brought before."""
-        return self._proposed.remember((one.key, one.score) for one in page.links.candidates)
+        return self._proposed.remember(
+            # What is left out for now is news again when a better or a plain link leads there.
+            (one.key, self._standing(one.score) if one.left_out is None else PRUNED)
+            for one in page.links.candidates
+        )
+
+    def _standing(self, score: float) -> float:
+        """What a link's *score* is compared with."""
+        return score
 
     def scores(self, visit: Visit) -> list[float]:
         """The scores of a page's links; in the thread of the order."""

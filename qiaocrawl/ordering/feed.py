@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 
 from sqlalchemy import Connection
 
+from qiaocrawl.errors import StorageError
 from qiaocrawl.ordering.keeper import OrderKeeper
 from qiaocrawl.ordering.reader import VisitReader
 from qiaocrawl.storage import visits, waiting
@@ -109,7 +110,11 @@ class OrderFeed:
         await self.read_log()
         if self.wants_all_rows and self._is_due("all rows", ALL_ROWS_SECONDS):
             self.wants_all_rows = False
-            await self._read_all_rows()
+            try:
+                await self._read_all_rows()
+            except StorageError:
+                self.wants_all_rows = True
+                raise
         elif self._is_due("new rows", NEW_ROWS_SECONDS):
             await self._read_rows()
         if self._is_due("scores", KEEP_SCORES_SECONDS):
@@ -131,7 +136,9 @@ class OrderFeed:
             heads = await self._store.read(partial(self._heads, after=after))
             unread = self._reader.unread(heads, time.monotonic())
             for start in range(0, len(unread), _VISITS_AT_A_TIME):
-                await self._take_in(unread[start : start + _VISITS_AT_A_TIME])
+                some = unread[start : start + _VISITS_AT_A_TIME]
+                await self._take_in(some)
+                self._reader.have_read(some, time.monotonic())
             if len(heads) < _HEADS_AT_A_TIME:
                 break
             after = heads[-1][0]

@@ -17,6 +17,7 @@ import numpy as np
 
 from qiaocrawl.frontier import SEED_SCORE, CrawlOrder, LearningStrategy, NodeState, Visit
 from qiaocrawl.items import Candidate, Lease
+from qiaocrawl.storage.postponed import TAKEN_UP
 from qiaocrawl.storage.url_aliases import ALIAS_OF
 from qiaocrawl.storage.waiting import HOPS, WaitingUrl
 
@@ -142,10 +143,11 @@ class OrderKeeper:
     def offered(self, candidates: Iterable[Candidate]) -> None:
         """*candidates* have rows now; no link of a visited page need lead to them."""
         for one in candidates:
-            if not one.pruned:
+            if one.left_out is None:
                 is_led = HOPS in one.payload or ALIAS_OF in one.payload
                 again = self._led(one.key, one.host, one.parent if is_led else None)
-                again |= one.rearm and one.key not in self._out
+                comes_back = one.rearm or TAKEN_UP in one.payload
+                again |= comes_back and one.key not in self._out
                 self._add(one, one.score, again=again)
 
     # --- leasing ----------------------------------------------------------------------------

@@ -120,23 +120,21 @@ class LearnedOrdering(CrawlOrdering):
     ) -> FollowedPage:
         page = super()._follow(lease, analysis, policy, now)
         linked = {link.key for link in page.links.visit.links}
-        added = [one for one in page.links.candidates if not one.pruned]
+        added = [one for one in page.links.candidates if one.left_out is None]
         self.keeper.hold(
             lease.key, [one.key for one in added if one.key in linked],
             [one for one in added if one.key not in linked],
         )
         return page
 
-    def _is_news(self, key: bytes, score: float) -> bool:
-        """See the base class."""
-        return self._proposed.is_news(key, _standing(score))
-
     def stored(self, page: FollowedPage) -> list[bytes]:
         """See the base class; what *page* brought may be leased from now on."""
         self.soon(partial(self.keeper.stored, page.links.visit.key))
-        return self._proposed.remember(
-            (one.key, _standing(one.score)) for one in page.links.candidates
-        )
+        return super().stored(page)
+
+    def _standing(self, score: float) -> float:
+        # A better score of a URL that waits is the order's affair, not the database's.
+        return PRUNED if score == PRUNED else 0.0
 
     def scores(self, visit: Visit) -> list[float]:
         """Learn from the page, and score its links; in the thread of the order."""
@@ -254,11 +252,6 @@ class LearnedOrdering(CrawlOrdering):
 def is_calibrated(strategy: LearningStrategy) -> bool:
     """Whether the scores of *strategy* are probabilities, so that a threshold means something."""
     return bool(getattr(strategy, "calibrated", False))
-
-
-def _standing(score: float) -> float:
-    """A better score of a URL that waits is the order's affair, not the database's."""
-    return PRUNED if score == PRUNED else 0.0
 
 
 def _everywhere(host: str) -> bool:

@@ -91,7 +91,7 @@ class ModelKeeping:
             await self._store.write(operation)
         except ModelError as error:
             logger.warning("what was learnt is not kept: %s", error)
-            return
-        finally:
-            self._since_saved -= since
-        self.saved += 1
+        else:
+            self.saved += 1
+        # Not where the database is away: the next try has it all.
+        self._since_saved -= since

@@ -33,19 +33,19 @@ class VisitReader:
         return max(self._seen, default=self.floor)
 
     def unread(self, heads: Iterable[tuple[int, int]], now: float) -> list[int]:
-        """The numbers among *heads* (number, token) that are new here; they count as read now.
+        """The numbers among *heads* (number, token) that are new here, to be read.
 
         Args:
             now: seconds of a clock that does not jump.
         """
-        new = []
-        for seq, token in heads:
-            if seq in self._seen or seq <= self.floor:
-                continue
-            self._seen[seq] = now
-            if token != self._token:
-                new.append(seq)
-        return new
+        new = [(seq, token) for seq, token in heads
+               if seq not in self._seen and seq > self.floor]  # fmt: skip
+        self.have_read((seq for seq, token in new if token == self._token), now)
+        return [seq for seq, token in new if token != self._token]
+
+    def have_read(self, seqs: Iterable[int], now: float) -> None:
+        """These rows were taken in; they are no news any more."""
+        self._seen.update((seq, now) for seq in seqs)
 
     def settle(self, now: float) -> None:
         """Look back no further than needed."""

@@ -2,9 +2,9 @@
 
 Measured with lexbor: one tag with 50,000 attributes 4.7 s, with 150,000 a minute; 100,000
 nested ``<div>`` 20 s; 300,000 unclosed ``<b>``, which every later element opens again, more
-than a minute. Of all but the last text is never removed, only surplus attributes and tags; a
-page of more tags than MAX_TAGS is cut off there. What was done is told in words, so that
-nothing is lost silently.
+than a minute; 200,000 ``<option>`` three minutes. Only surplus attributes and tags are removed,
+no text; but a page of more tags than MAX_TAGS, or of more links than MAX_LINKS, is cut off there.
+What was done is told in words, so that nothing is lost silently.
 """
 
 from __future__ import annotations
@@ -21,8 +21,14 @@ MAX_FORMATTING = 100
 """Formatting elements open at once: each is built again in every block that follows."""
 MAX_TAGS = 600_000
 """Real pages stay under 20,000. So many cost about three seconds and 300 MB."""
+MAX_LINKS = 10_000
+"""Links of a page, doubles too. A page of 650,000 costs what one of these costs."""
+_HREF_CHARS = 60
+"""So near to the start of its tag a link's address is looked for, to count the links."""
 MAX_ROOTS = 20
 """``<html>`` and ``<body>`` tags: the attributes of further ones all go to the first."""
+MAX_OPTIONS = 2_000
+"""``<option>`` and ``<optgroup>``: each one costs a walk over all before it."""
 MAX_REBUILT = 3_000_000
 """Formatting elements that may be built again over the whole page: open ones, summed over tags."""
 
@@ -44,7 +50,7 @@ _SHALLOW_TAGS = (
     "area base br col embed hr img input link meta param source track wbr"
 )
 _SHALLOW = frozenset(_SHALLOW_TAGS.split())
-_ROOTS = frozenset(("html", "body"))
+_MOST = {"html": MAX_ROOTS, "body": MAX_ROOTS, "option": MAX_OPTIONS, "optgroup": MAX_OPTIONS}
 _FORMATTING = frozenset(
     ("b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u")
 )
@@ -84,7 +90,7 @@ class _Flattener:
         self._html = html
         self._open: Counter[str] = Counter()
         self._dropped: Counter[str] = Counter()
-        self._depth = self._formatting = self._rebuilt = 0
+        self._depth = self._formatting = self._rebuilt = self._links = 0
 
     def flat(self) -> tuple[str, list[str]]:
         """The page without the tags dropped, and what was dropped in words."""
@@ -93,11 +99,13 @@ class _Flattener:
         notes: list[str] = []
         done = dropped = 0
         for count, match in enumerate(_ANY_TAG.finditer(html)):
-            if count >= MAX_TAGS or self._rebuilt > MAX_REBUILT:
+            if why := self._why_end(count):
                 end = match.start()
-                notes.append(f"all after the first {count} tags dropped")
+                notes.append(f"all after the first {why} dropped")
                 break
-            if not self._is_surplus(match[2].lower(), closing=bool(match[1])):
+            name = match[2].lower()
+            self._links += name == "a" and not match[1] and _has_address(html, match.end())
+            if not self._is_surplus(name, closing=bool(match[1])):
                 continue
             kept.append(html[done : match.start()])
             close = html.find(">", match.end())
@@ -109,10 +117,16 @@ class _Flattener:
             return html[:end], notes
         return "".join((*kept, html[done:end])), notes
 
+    def _why_end(self, tags: int) -> str:
+        """What there is too much of, where the page is to end after *tags*; else ""."""
+        if tags >= MAX_TAGS or self._rebuilt > MAX_REBUILT:
+            return f"{tags} tags"
+        return f"{MAX_LINKS} links" if self._links > MAX_LINKS else ""
+
     def _is_surplus(self, name: str, *, closing: bool) -> bool:
         if name in _SHALLOW:
             self._rebuilt += self._formatting
-            return name in _ROOTS and not closing and self._is_one_more(name)
+            return name in _MOST and not closing and self._is_one_more(name)
         formatting = name in _FORMATTING
         if closing:
             if self._dropped[name]:
@@ -132,9 +146,15 @@ class _Flattener:
         self._rebuilt += self._formatting
         return False
 
-    def _is_one_more(self, root: str) -> bool:
-        self._open[root] += 1
-        return self._open[root] > MAX_ROOTS
+    def _is_one_more(self, name: str) -> bool:
+        self._open[name] += 1
+        return self._open[name] > _MOST[name]
+
+
+def _has_address(html: str, start: int) -> bool:
+    """Whether the tag that goes on at *start* soon names an address."""
+    at = html.find("href", start, start + _HREF_CHARS)
+    return at >= 0 and ">" not in html[start:at]
 
 
 def _may_hold_long_tag(html: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from qiaocrawl.items import Link
+from qiaocrawl.page.guard import MAX_LINKS
 from qiaocrawl.page.region import region_of
 from qiaocrawl.text import collapse
 from qiaocrawl.urls import canonical_host, looks_like_file, url_key
@@ -38,13 +39,15 @@ class LinkHarvest:
     """The links of one page, each URL once, and what was left out.
 
     ``found`` counts different page URLs, ``over_limit`` those beyond the limit, ``files``
-    the different links to images, archives and documents.
+    the different links to images, archives and documents, ``unread`` the links after the first
+    MAX_LINKS, which are not looked at.
     """
 
     links: tuple[Link, ...]
     found: int
     over_limit: int
     files: int
+    unread: int = 0
 
 
 @dataclass(slots=True)
@@ -63,7 +66,8 @@ def harvest_links(page: Page, max_links: int) -> LinkHarvest:
     """
     entries, files = _entries(page)
     chosen = tuple(_link(url, entry) for url, entry in islice(entries.items(), max_links))
-    return LinkHarvest(chosen, len(entries), len(entries) - len(chosen), files)
+    unread = max(len(page.link_nodes) - MAX_LINKS, 0)
+    return LinkHarvest(chosen, len(entries), len(entries) - len(chosen), files, unread)
 
 
 def _entries(page: Page) -> tuple[dict[str, _Entry], int]:
@@ -72,7 +76,7 @@ def _entries(page: Page) -> tuple[dict[str, _Entry], int]:
     text_budget = 4 * len(page.source) + 10_000
     entries: dict[str, _Entry] = {}
     files: set[str] = set()
-    for tag, node in page.link_nodes:
+    for tag, node in islice(page.link_nodes, MAX_LINKS):
         attributes = node.attributes
         href = _href(attributes, tag, page.charset)
         url = join(href) if href else None

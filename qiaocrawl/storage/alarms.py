@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from sqlalchemy import Connection, exists, func, select
+from sqlalchemy import Connection, case, exists, func, select
 
 from qiaocrawl.items import AnswerState
 from qiaocrawl.sessions.accounts import AccountState
@@ -131,7 +131,7 @@ def _no_articles(c: Connection, limits: Limits, now: float) -> list[str]:
 def _refusing_engines(c: Connection, now: float) -> list[str]:
     """Engines that were asked and gave no good answer."""
     since = datetime.fromtimestamp(now, UTC) - timedelta(hours=_ANSWER_HOURS)
-    good = func.sum(func.coalesce(query_answer.c.state.in_(_GOOD_ANSWERS), 0))
+    good = func.count(case((query_answer.c.state.in_(_GOOD_ANSWERS), 1)))
     rows = c.execute(
         select(query.c.engine, func.count(), good)
         .join(query, query.c.id == query_answer.c.query_id)
@@ -158,7 +158,8 @@ def _lost_sessions(c: Connection) -> list[str]:
 
 def _dead_proxies(c: Connection, now: float) -> list[str]:
     number, resting = c.execute(
-        select(func.count(), func.sum(func.coalesce(proxy.c.resting_until > now, 0)))
+        select(func.count(), func.count(case((proxy.c.resting_until > now, 1))))
+        .select_from(proxy)
     ).one()
     if not number or number != resting:
         return []

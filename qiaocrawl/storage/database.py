@@ -12,6 +12,7 @@ from qiaocrawl.errors import StorageError
 from qiaocrawl.storage import health, migrate
 from qiaocrawl.storage.engine import create_private_file, make_engine, shown, sqlite_path
 from qiaocrawl.storage.locking import CrawlLock
+from qiaocrawl.storage.sqlite_file import SqliteFile
 
 
 class Database:
@@ -19,6 +20,10 @@ class Database:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self.file: SqliteFile | None = None
+        """The SQLite file that was opened; None for a server."""
+        if engine.dialect.name == "sqlite":
+            self.file = SqliteFile(sqlite_path(engine.url))
         self._crawl_lock: CrawlLock | None = None
 
     @classmethod

@@ -6,9 +6,9 @@ import sqlite3
 from enum import Enum
 from functools import cache
 
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from qiaocrawl.errors import StorageError
+from qiaocrawl.errors import DatabaseLostError, StorageError
 
 
 class DriverError(StorageError):
@@ -36,6 +36,8 @@ class Fault(Enum):
     """Another transaction was in the way: at once again, a bounded number of times."""
     OUTAGE = "outage"
     """The database is away, full or shutting down: again until patience ends."""
+    LOST = "lost"
+    """The database is damaged, or is not the one that was opened: nothing more can be done."""
     OWN = "own"
     """The operation itself is at fault: playing it again would not help."""
 
@@ -52,6 +54,7 @@ _MYSQL_OUTAGE = {
     2002, 2003, 2005, 2006, 2013, 2014, 2027, 2055, 3100, 4031,
 }
 _SQLITE_CONTENTION = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_SQLITE_LOST = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _SQLITE_OUTAGE = {
     sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_PROTOCOL,
@@ -60,6 +63,8 @@ _SQLITE_OUTAGE = {
 
 def classify(error: BaseException) -> Fault:
     """The kind of *error*; anything that is no database error is the operation's own."""
+    if isinstance(error, DatabaseLostError):
+        return Fault.LOST
     if isinstance(error, DBAPIError):
         if error.connection_invalidated:
             return Fault.OUTAGE
@@ -81,4 +86,23 @@ def _classify_sqlite(error: sqlite3.Error) -> Fault:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in _SQLITE_CONTENTION:
         return Fault.CONTENTION
+    if code in _SQLITE_LOST:
+        return Fault.LOST
     return Fault.OUTAGE if code in _SQLITE_OUTAGE else Fault.OWN
+
+
+def told(error: BaseException, shown_url: str) -> BaseException:
+    """Database errors as StorageError, without SQL and parameters; others as they are."""
+    cause = getattr(error, "orig", None)
+    if not isinstance(error, SQLAlchemyError | DriverError):
+        return error
+    words = f"{type(cause or error).__name__}: {cause or error}"
+    wrapped = StorageError(words)
+    if classify(error) is Fault.LOST:
+        wrapped = DatabaseLostError(
+            f"database {shown_url} is damaged ({words}): `qiaocrawl db check` says how much; put "
+            "a backup in its place (`qiaocrawl db backup` makes them) and run the same command "
+            "again"
+        )
+    wrapped.__cause__ = error
+    return wrapped

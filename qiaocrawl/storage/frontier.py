@@ -9,9 +9,11 @@ door.
 
 from __future__ import annotations
 
+from qiaocrawl.storage.clock import clock
 from qiaocrawl.storage.deaths import MAX_ATTEMPTS, mark, unmark
 from qiaocrawl.storage.leasing import KeyLeases, lease, lease_keys, lease_stored
 from qiaocrawl.storage.lifecycle import (
+    Ended,
     Recovery,
     Remaining,
     complete,
@@ -30,10 +32,12 @@ from qiaocrawl.storage.scope import Scope
 __all__ = [
     "MAX_ATTEMPTS",
     "MAX_URL_CHARS",
+    "Ended",
     "KeyLeases",
     "Recovery",
     "Remaining",
     "Scope",
+    "clock",
     "complete",
     "is_mine",
     "lease",

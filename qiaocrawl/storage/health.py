@@ -28,6 +28,8 @@ def _schema_problems(c: Connection) -> list[str]:
     revision, head = migrate.current_revision(c), migrate.head_revision()
     if revision == head:
         return []
+    if why := migrate.why_refused(revision):
+        return [why]
     return [f"schema is {revision or 'missing'}, this version needs {head}: "
             "run `qiaocrawl db upgrade`"]
 

@@ -6,8 +6,10 @@ that a worker which was away too long changes nothing any more.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 from sqlalchemy import Connection
@@ -54,6 +56,9 @@ _RETRY = Statement(
     f" WHERE {_FENCE} AND state IN (1, 2)"
 )
 
+_FAR_SECONDS = 3_600.0
+"""A lease that is this much longer than one's own was given before the clock was set back."""
+
 # A worker's rows are found through the frontier index, which begins with queue and topic: an
 # index of tokens would have to be written five times a page to be read every half minute.
 _RENEW = ListStatement(
@@ -85,6 +90,11 @@ _REQUEUE = ScopedStatement(
     f" lease_until = NULL WHERE {_EXPIRED} AND state = 1"
 )
 
+_CUT_SHORT = ScopedStatement(
+    "UPDATE url SET lease_until = :latest WHERE {scope} AND state IN (1, 2)"
+    " AND lease_token IS NOT NULL AND lease_until > :far"
+)
+
 _COUNT_STATE = ScopedStatement(
     "SELECT COUNT(*) FROM (SELECT 1 FROM url WHERE {scope} AND state = :state LIMIT :cap) AS capped"
 )
@@ -100,6 +110,17 @@ _REARM_LISTS = ScopedStatement(
     "   AND fetched_at < :read_before)"
     "  OR (state = 4 AND done_at < :read_before))"
 )
+
+
+class Ended(IntEnum):
+    """Whether a lease ended as it was to; false only for LOST."""
+
+    LOST = 0
+    """It belongs to nobody or to another worker: the caller writes nothing else."""
+    NOW = 1
+    BEFORE = 2
+    """By an earlier try, whose commit arrived although its answer did not: what was written
+    with it is there, and is not to be written twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +145,15 @@ class Remaining:
     leased: int
     next_due: float | None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether anything is left."""
+        return self.pending > 0 or self.leased > 0
+
 
 def recover(
-    c: Connection, scope: Scope, *, now: float, all_dead: bool, max_failures: int = 3
+    c: Connection, scope: Scope, *, now: float, all_dead: bool, max_failures: int = 3,
+    lease_seconds: float = math.inf,
 ) -> Recovery:
     """Take rows back from workers whose lease ran out (or from all of them: *all_dead*).
 
@@ -134,7 +161,15 @@ def recover(
     suspect whose worker died *max_failures* times while it was tried alone is set aside as
     poison (see :mod:`~qiaocrawl.storage.deaths`). Call it at the start and, where several
     workers share a database, every lease time: nobody else takes a dead worker's rows.
+
+    Args:
+        now: by :func:`~qiaocrawl.storage.clock.clock`, as in all of this module.
+        lease_seconds: of a lease. One that lasts an hour longer ends after so long from now: the
+            clock was set back, and only who is alive will renew it.
     """
+    if math.isfinite(lease_seconds):
+        latest = now + lease_seconds
+        _CUT_SHORT.count(c, scope, {"latest": latest, "far": latest + _FAR_SECONDS})
     params = {
         "now": now, "all_dead": int(all_dead), "done_at": epoch_time(now),
         "max_failures": max_failures, "max_attempts": MAX_ATTEMPTS,
@@ -188,12 +223,8 @@ def complete(
     http_status: int | None,
     redirect_key: bytes | None,
     now: float,
-) -> bool:
-    """Close the row with *outcome*.
-
-    Returns:
-        False when the lease was lost: the caller then writes nothing else. A repeated call
-        with the same outcome is True.
+) -> Ended:
+    """Close the row with *outcome*; a repeated call with the same one gives BEFORE.
 
     Raises:
         ValueError: *outcome* is RETRY, which closes nothing.
@@ -210,10 +241,10 @@ def complete(
         "done_at": epoch_time(now),
     })  # fmt: skip
     if changed.rowcount:
-        return True
-    # The commit of an earlier try may have arrived although its answer did not.
+        return Ended.NOW
     row = _STATE_OF.run(c, _fence(lease)).fetchone()
-    return row is not None and row[0] >= State.DONE and row[1] == outcome.value
+    is_closed = row is not None and row[0] >= State.DONE and row[1] == outcome.value
+    return Ended.BEFORE if is_closed else Ended.LOST
 
 
 _CLOSED_STATES = {Outcome.UNREACHABLE: State.FAILED, Outcome.POISON: State.SET_ASIDE}
@@ -227,11 +258,10 @@ def retry(
     not_before: float,
     max_failures: int,
     now: float,
-) -> bool:
+) -> Ended:
     """Count a failure; the row waits until *not_before*, or is given up as unreachable.
 
-    Returns:
-        False when the lease was lost. A repeated call is True and counts once.
+    A repeated call counts once and gives BEFORE.
     """
     changed = _RETRY.run(c, {
         **_fence(lease),
@@ -241,9 +271,10 @@ def retry(
         "done_at": epoch_time(now),
     })  # fmt: skip
     if changed.rowcount:
-        return True
+        return Ended.NOW
     row = _STATE_OF.run(c, _fence(lease)).fetchone()
-    return row is not None and row[0] in (State.PENDING, State.FAILED)
+    waits = row is not None and row[0] in (State.PENDING, State.FAILED)
+    return Ended.BEFORE if waits else Ended.LOST
 
 
 def remaining(c: Connection, scope: Scope, *, now: float) -> Remaining:

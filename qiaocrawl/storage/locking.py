@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import logging
 import os
+import socket
+import struct
+import sys
 import time
 import weakref
+from hashlib import sha256
 from pathlib import Path
 
 from qiaocrawl.errors import CrawlLockedError
@@ -14,10 +19,14 @@ from qiaocrawl.errors import CrawlLockedError
 logger = logging.getLogger(__name__)
 
 _POLL_SECONDS = 0.5
+_TAKEN = {errno.EWOULDBLOCK, errno.EADDRINUSE}
 
 
 class CrawlLock:
     """Holds ``<database file>.crawl-lock`` until :meth:`release` or the end of the process.
+
+    Linux has a name for the path besides, which goes with its process and cannot be deleted: so
+    nobody crawls into a new file beside a crawl whose files were deleted.
 
     Args:
         wait_seconds: how long another crawl is waited for.
@@ -27,7 +36,11 @@ class CrawlLock:
     """
 
     def __init__(self, database: Path, wait_seconds: float = 0.0) -> None:
+        # By whatever link it is reached.
+        database = database.resolve()
         self.path = database.with_name(database.name + ".crawl-lock")
+        self._name = f"\0qiaocrawl {sha256(os.fsencode(database)).hexdigest()}"
+        self._socket: socket.socket | None = None
         self._fd: int | None = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             self._take(self._fd, time.monotonic() + wait_seconds)
@@ -50,18 +63,46 @@ class CrawlLock:
         while True:
             try:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self._socket = self._bound()
                 return
-            except BlockingIOError:
-                if time.monotonic() >= until:
+            except OSError as error:
+                if error.errno not in _TAKEN or time.monotonic() >= until:
                     raise
             if not is_said:
                 is_said = True
                 logger.warning("waiting for the crawl of process %s to end", self._holder(fd))
             time.sleep(_POLL_SECONDS)
 
-    @staticmethod
-    def _holder(fd: int) -> str:
-        return os.pread(fd, 32, 0).decode("ascii", "replace").strip() or "unknown"
+    def _bound(self) -> socket.socket | None:
+        """The name of the path, taken; None where the system has no such names."""
+        if not sys.platform.startswith("linux"):
+            return None
+        named = socket.socket(socket.AF_UNIX)
+        try:
+            named.bind(self._name)
+        except OSError:
+            named.close()
+            raise
+        named.listen(1)
+        return named
+
+    def _holder(self, fd: int) -> str:
+        said = os.pread(fd, 32, 0).decode("ascii", "replace").strip()
+        return self._peer() or said or "unknown"
+
+    def _peer(self) -> str:
+        """The process that holds the name; "" where nobody does."""
+        if not sys.platform.startswith("linux"):
+            return ""
+        with socket.socket(socket.AF_UNIX) as asked:
+            # It accepts nobody: its queue may be full.
+            asked.setblocking(False)
+            try:
+                asked.connect(self._name)
+                peer = asked.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+            except OSError:
+                return ""
+        return str(struct.unpack("3i", peer)[0])
 
     def release(self) -> None:
         """Let the lock go; the file stays (removing it would race with the next holder)."""
@@ -70,6 +111,9 @@ class CrawlLock:
         self._close()
 
     def _close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None

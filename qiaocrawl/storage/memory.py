@@ -20,7 +20,7 @@ _INFO_KEY = "qiaocrawl"
 _MAX_OFFERS = 100_000
 _MAX_HOSTS = 100_000
 
-_Offer = tuple[str, str, float, int]
+_Offer = tuple[str, str, float, int, bool]
 
 
 class Memory:
@@ -67,13 +67,17 @@ class Memory:
             and last[1] == one.topic
             and last[2] >= one.score
             and last[3] <= one.depth
+            # What was left out is heard of anew by a link that does not leave it out.
+            and (one.left_out is not None or not last[4])
         )
 
     def remember(self, offered: Iterable[Candidate]) -> None:
         """Note what was offered; the oldest notes make room."""
         offers = self._offers
         for one in offered:
-            offers[one.key] = (one.queue, one.topic, one.score, one.depth)
+            offers[one.key] = (
+                one.queue, one.topic, one.score, one.depth, one.left_out is not None
+            )
         if len(offers) > _MAX_OFFERS:
             for key in list(islice(offers, len(offers) - _MAX_OFFERS // 2)):
                 del offers[key]

@@ -91,13 +91,20 @@ def _known_revisions() -> frozenset[str]:
         return frozenset(script.revision for script in directory.walk_revisions())
 
 
+def why_refused(revision: str | None) -> str:
+    """What stands against a database of *revision*; "" when this version can upgrade it."""
+    if revision is None or revision in _known_revisions():
+        return ""
+    return (
+        f"the database has schema {revision!r}, which this version does not know "
+        f"(it knows up to {head_revision()!r}): it was made by a newer qiaocrawl; "
+        "upgrade the program"
+    )
+
+
 def _refuse_newer(revision: str | None) -> None:
-    if revision is not None and revision not in _known_revisions():
-        raise SchemaError(
-            f"the database has schema {revision!r}, which this version does not know "
-            f"(it knows up to {head_revision()!r}): it was made by a newer qiaocrawl; "
-            "upgrade the program"
-        )
+    if why := why_refused(revision):
+        raise SchemaError(why)
 
 
 def _config(location: Path) -> Config:

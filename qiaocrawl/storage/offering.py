@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qiaocrawl.items import Candidate, Outcome, Queue
+from qiaocrawl.items import Candidate, LeftOut, Outcome, Queue
 from qiaocrawl.storage.memory import Memory
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.statement import ListStatement, Statement
@@ -73,8 +73,9 @@ _REARM = Statement(
 _REVIVE = Statement(
     "UPDATE url SET state = 0, outcome = NULL, reason = NULL, done_at = NULL, score = :score,"
     " depth = :depth, queue = :queue, topic_id = :topic_id, payload = :payload,"
-    " run_id = :run_id, parent_key = :parent_key, anchor = :anchor, context = :context"
-    " WHERE id = :id AND state = 3 AND outcome IN ('pruned', 'trap')"
+    " run_id = :run_id, parent_key = :parent_key, anchor = :anchor, context = :context,"
+    " lease_token = NULL, lease_until = NULL, not_before = 0, attempts = 0, failures = 0,"
+    " crashes = 0 WHERE id = :id AND state = 3 AND outcome IN ('pruned', 'trap', 'postponed')"
 )
 
 
@@ -88,9 +89,9 @@ def offer(
     the queue of single pages: see ``_stays``. A URL that is done or failed is left alone unless the
     candidate says ``rearm``; one that is leased or set aside is always left alone.
 
-    A candidate that is ``pruned`` is stored as closed where it is new, and changes nothing
-    where it is known. One that is not pruned lets a URL wait that was pruned before, or that
-    was closed as a trap's: nobody proposes what is one now.
+    A candidate that is ``left_out`` is stored as closed where it is new, and raises no score
+    where it is known. One that is not left out lets a URL wait that was pruned or postponed
+    before, or that was closed as a trap's: nobody proposes what is one now.
 
     Raises:
         StorageError: a candidate's topic was never imported.
@@ -118,10 +119,17 @@ def _merge(candidates: Iterable[Candidate]) -> dict[bytes, Candidate]:
                 score=max(one.score, other.score),
                 depth=min(one.depth, other.depth),
                 rearm=one.rearm or other.rearm,
-                pruned=one.pruned and other.pruned,
+                left_out=_milder(one.left_out, other.left_out),
             )
         merged[one.key] = one
     return dict(sorted(merged.items()))
+
+
+def _milder(one: LeftOut | None, other: LeftOut | None) -> LeftOut | None:
+    """What holds for a URL with both: what is put off is taken up, what is pruned may not be."""
+    if one is None or other is None:
+        return None
+    return one if one.outcome is Outcome.POSTPONED else other
 
 
 def _insert(c: Connection, new: Sequence[Candidate], run_id: int | None, now: float) -> None:
@@ -165,8 +173,9 @@ def _standing(one: Candidate) -> tuple[State, str | None, str | None]:
     if len(one.url) > MAX_URL_CHARS:
         reason = f"URL of {len(one.url)} characters, stored cut"
         return State.SET_ASIDE, Outcome.REFUSED.value, reason
-    if one.pruned:
-        return State.DONE, Outcome.PRUNED.value, clean_word(one.pruned, _MAX_REASON_CHARS)
+    if one.left_out is not None:
+        reason = clean_word(one.left_out.reason, _MAX_REASON_CHARS)
+        return State.DONE, one.left_out.outcome.value, reason
     return State.PENDING, None, None
 
 
@@ -180,20 +189,22 @@ def stored_score(score: float) -> float:
 def _update(c: Connection, pairs: Sequence[tuple[Candidate, Any]], run_id: int | None) -> None:
     raised, rearmed, revived = [], [], []
     for one, (_key, row_id, state, score, depth, queue, topic, outcome) in pairs:
-        if one.pruned:
+        place = {
+            "id": row_id,
+            "depth": min(depth, one.depth),
+            "queue": queue if _stays(queue, one) else one.queue.value,
+            "topic_id": topic if _stays(queue, one) else topic_id(c, one.topic),
+        }
+        if state == State.PENDING and not _is_pruned(one):
+            best = score if one.left_out else max(score, stored_score(one.score))
+            if (*place.values(), best) != (row_id, depth, queue, topic, score):
+                raised.append({**place, "score": best})
+        elif one.left_out is not None:
             continue
-        if outcome in (Outcome.PRUNED, Outcome.TRAP):
-            revived.append({"id": row_id, **_row(c, one, run_id, 0.0)})
-        elif state == State.PENDING:
-            change = {
-                "id": row_id,
-                "score": max(score, stored_score(one.score)),
-                "depth": min(depth, one.depth),
-                "queue": queue if _stays(queue, one) else one.queue.value,
-                "topic_id": topic if _stays(queue, one) else topic_id(c, one.topic),
-            }
-            if tuple(change.values())[1:] != (score, depth, queue, topic):
-                raised.append(change)
+        elif outcome in _LEFT_OUT:
+            # A plain link need not be the shortest way to what was put off.
+            depth = place["depth"] if outcome == Outcome.POSTPONED else one.depth
+            revived.append({**_row(c, one, run_id, 0.0), **place, "depth": depth})
         elif one.rearm and state in (State.DONE, State.FAILED):
             rearmed.append({
                 "id": row_id,
@@ -207,6 +218,13 @@ def _update(c: Connection, pairs: Sequence[tuple[Candidate, Any]], run_id: int |
     _RAISE.run_many(c, sorted(raised, key=_by_id))
     _REARM.run_many(c, sorted(rearmed, key=_by_id))
     _REVIVE.run_many(c, sorted(revived, key=_by_id))
+
+
+_LEFT_OUT = (Outcome.PRUNED, Outcome.TRAP, Outcome.POSTPONED)
+
+
+def _is_pruned(one: Candidate) -> bool:
+    return one.left_out is not None and one.left_out.outcome is Outcome.PRUNED
 
 
 def _by_id(row: Mapping[str, Any]) -> int:

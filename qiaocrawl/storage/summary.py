@@ -27,7 +27,7 @@ _OPEN = (State.PENDING, State.LEASED, State.FETCHED)
 class Progress:
     """How far a spider's queue is: URLs known, URLs closed; articles counts all queues.
 
-    URLs the crawl order left out are neither.
+    URLs the crawl order or a guess of discovery left out are neither.
     """
 
     known: int
@@ -70,7 +70,8 @@ def queue_progress(c: Connection, queue: str) -> Progress:
     is_open = case((url.c.state.in_(_OPEN), 1), else_=0)
     row = c.execute(
         select(func.count(), func.coalesce(func.sum(is_open), 0)).where(
-            url.c.queue == queue, func.coalesce(url.c.outcome, "") != Outcome.PRUNED
+            url.c.queue == queue,
+            func.coalesce(url.c.outcome, "").not_in((Outcome.PRUNED, Outcome.POSTPONED)),
         )
     ).one()
     articles = c.execute(select(func.count()).select_from(article)).scalar_one()

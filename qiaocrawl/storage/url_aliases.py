@@ -105,10 +105,10 @@ def alias(
 
 
 def _close(c: Connection, swap: Swap, now: float) -> bool:
-    return complete(
+    return bool(complete(
         c, swap.lease, outcome=Outcome.ALIAS, reason=f"fetched as {swap.preferred.url}",
         http_status=None, redirect_key=swap.preferred.key, now=now,
-    )
+    ))  # fmt: skip
 
 
 def settle(c: Connection, preferred_keys: Sequence[bytes] | None = None) -> int:

@@ -21,10 +21,11 @@ from typing import Any, Generic, TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from qiaocrawl.errors import StorageError
+from qiaocrawl.errors import DatabaseLostError, StorageError
 from qiaocrawl.storage.database import Database
 from qiaocrawl.storage.engine import begin_reading
-from qiaocrawl.storage.faults import Fault, classify
+from qiaocrawl.storage.faults import Fault, classify, told
+from qiaocrawl.storage.sqlite_file import SqliteLog, write_back
 
 logger = logging.getLogger(__name__)
 
@@ -50,16 +51,15 @@ class _Task(Generic[T]):
 class _Tries:
     """Decides after each failure of one transaction whether it is played again."""
 
-    def __init__(self, patience_seconds: float) -> None:
-        self._patience_seconds = patience_seconds
+    def __init__(self) -> None:
         self._since = time.monotonic()
         self._count = 0
 
-    def may_try_again(self, fault: Fault) -> bool:
+    def may_try_again(self, fault: Fault, patience_seconds: float) -> bool:
         self._count += 1
         if fault is Fault.CONTENTION:
             return self._count < _MAX_CONTENTION_TRIES
-        return fault is Fault.OUTAGE and self.spent_seconds < self._patience_seconds
+        return fault is Fault.OUTAGE and self.spent_seconds < patience_seconds
 
     @property
     def spent_seconds(self) -> float:
@@ -85,7 +85,10 @@ class _ConnectionThread:
         self._max_group = max_group
         self._queue: queue.Queue[_Task[Any] | None] = queue.Queue(capacity)
         self._connection: Connection | None = None
+        self._log: SqliteLog | None = None
+        self._given_up: BaseException | None = None
         self._is_away = False
+        self._is_hurried = threading.Event()
         self._closing = False
         self._has_ended = False
         self._submit_lock = threading.Lock()
@@ -131,6 +134,11 @@ class _ConnectionThread:
         """Run *operation* and wait for it."""
         return self.submit(operation).result()
 
+    def limit_patience(self, seconds: float) -> None:
+        """Wait no longer than *seconds* for a database that is away: the run has to end."""
+        self._outage_seconds = min(seconds, self._outage_seconds)
+        self._is_hurried.set()
+
     def close(self) -> None:
         """Run what is queued, then end. A second call does nothing."""
         with self._submit_lock:
@@ -166,42 +174,74 @@ class _ConnectionThread:
         error = self._try_group(live)
         if error is None:
             return
-        if len(live) > 1 and classify(error) is not Fault.OUTAGE:
+        if len(live) > 1 and self._given_up is None:
             # One of them is at fault: each on its own, so that it fails alone.
             for task in live:
                 self._run_alone(task)
             return
         for task in live:
-            task.future.set_exception(_told(error))
+            task.future.set_exception(error)
 
     def _run_alone(self, task: _Task[Any]) -> None:
         error = self._try_group([task])
         if error is not None:
-            task.future.set_exception(_told(error))
+            task.future.set_exception(error)
 
     def _try_group(self, group: list[_Task[Any]]) -> BaseException | None:
         """Play *group* until it is committed; otherwise the error that stopped it."""
-        tries = _Tries(self._outage_seconds)
-        while True:
+        tries = _Tries()
+        while self._given_up is None:
             try:
+                self._check_files()
                 results = self._transaction(group)
             except Exception as error:  # what an operation raises belongs to its future
                 fault = classify(error)
                 self._drop_connection()
-                if not tries.may_try_again(fault):
-                    return error
+                if not tries.may_try_again(fault, self._outage_seconds):
+                    return self._stopped_by(error, fault, tries.spent_seconds)
                 if fault is Fault.OUTAGE and tries.spent_seconds > _OUTAGE_SECONDS:
                     self._note_outage(error)
-                time.sleep(tries.pause_seconds)
+                self._is_hurried.wait(tries.pause_seconds)
+                self._is_hurried.clear()
                 continue
             self._note_return()
             for task, result in zip(group, results, strict=True):
                 task.future.set_result(result)
             return None
+        return self._given_up
+
+    def _stopped_by(
+        self, error: BaseException, fault: Fault, spent_seconds: float
+    ) -> BaseException:
+        """What *error* is told as. After an outage or a loss nothing is tried again."""
+        wrapped = told(error, self._database.shown_url)
+        if fault is Fault.OUTAGE:
+            wrapped = StorageError(
+                f"database {self._database.shown_url} was waited for {spent_seconds:.0f} s "
+                f"(QIAO_STORAGE_OUTAGE_SECONDS): {wrapped}; once this is mended, the same command "
+                "goes on"
+            )
+            wrapped.__cause__ = error
+        if fault in (Fault.OUTAGE, Fault.LOST):
+            self._given_up = wrapped
+        return wrapped
+
+    def _check_files(self) -> None:
+        if self._database.file is not None:
+            self._database.file.check()
+        if self._log is None or self._connection is None:
+            return
+        try:
+            self._log.check()
+        except DatabaseLostError:
+            # The connection still has what they held.
+            write_back(self._connection)
+            raise
 
     def _transaction(self, group: list[_Task[Any]]) -> list[Any]:
         connection = self._connection or self._connect()
         with connection.begin():
+            self._note_log()
             for first in dict.fromkeys(task.first for task in group if task.first is not None):
                 first(connection)
             return [task.operation(connection) for task in group]
@@ -211,7 +251,13 @@ class _ConnectionThread:
         self._connection = begin_reading(connection) if self.reads else connection
         return self._connection
 
+    def _note_log(self) -> None:
+        """Remember the files beside the database, which are there once a transaction began."""
+        if self._log is None and self._database.file is not None:
+            self._log = SqliteLog(self._database.file)
+
     def _drop_connection(self) -> None:
+        self._log = None
         connection, self._connection = self._connection, None
         if connection is None:
             return
@@ -227,7 +273,8 @@ class _ConnectionThread:
             self._is_away = True
             logger.warning(
                 "database %s does not answer, waiting up to %.0f s: %s",
-                self._database.shown_url, self._outage_seconds, _told(error),
+                self._database.shown_url, self._outage_seconds,
+                told(error, self._database.shown_url),
             )
 
     def _note_return(self) -> None:
@@ -296,13 +343,3 @@ class Reader(_ConnectionThread):
             results = [task.operation(connection) for task in group]
             transaction.rollback()
         return results
-
-
-def _told(error: BaseException) -> BaseException:
-    """Database errors as StorageError, without SQL and parameters; others as they are."""
-    if not isinstance(error, SQLAlchemyError):
-        return error
-    cause = getattr(error, "orig", None) or error
-    told = StorageError(f"{type(cause).__name__}: {cause}")
-    told.__cause__ = error
-    return told

@@ -81,11 +81,14 @@ class WatchRound:
 
         Each is armed once a round for one due time, whatever becomes of it.
         """
+        armed: set[tuple[int, float]] = set()
 
         def operation(c: Connection) -> int:
+            self._armed -= armed  # by a try of this operation that was refused
             due = self._due(c, now)
             self._runtime.offer(c, [candidate for candidate, _ in due])
-            self._armed |= {one for _, one in due}
+            armed.update(one for _, one in due)
+            self._armed |= armed
             return len(due)
 
         return operation

@@ -17,8 +17,9 @@ from twisted.web.client import URI
 
 from inside_cases import LIVE, NAMES, OUTSIDE, SHARED, inside_cases
 from middlewares.guard import GuardMiddleware
-from qiaocrawl.crawl import gate as gate_module
+from qiaocrawl.crawl import names as names_module
 from qiaocrawl.crawl.gate import Gate
+from qiaocrawl.crawl.names import Names
 from qiaocrawl.crawl.resolver import GuardedResolver
 from qiaocrawl.errors import AddressRefusedError
 from qiaocrawl.guard import Allowance, Origin, looks_like_address
@@ -31,7 +32,7 @@ def names(host: str) -> list[str]:
     if host in NAMES:
         return NAMES[host]
     if looks_like_address(host) or host.startswith("localhost") or not host.isascii():
-        return gate_module.look_up(host)
+        return names_module.look_up(host)
     raise socket.gaierror
 
 
@@ -65,7 +66,7 @@ async def connects_to(gate: Gate, host: str, port: int = 80) -> list[str]:
 
 
 def test_every_case_is_refused_and_what_is_outside_is_not() -> None:
-    gate = Gate(Allowance(), lookup=names)
+    gate = Gate(Allowance(), names=Names(names))
     for url in inside_cases(8000):
         with pytest.raises((AddressRefusedError, ValueError)):
             check(gate, Request(url).url if "://" in url else url)
@@ -84,7 +85,7 @@ def test_every_case_is_refused_and_what_is_outside_is_not() -> None:
      ([PUBLIC, "2606:4700:4700::1111"], True)],
 )
 def test_every_address_of_a_name_counts(answers: list[str], passes: bool) -> None:
-    gate = Gate(Allowance(), lookup=lambda host: answers)
+    gate = Gate(Allowance(), names=Names(lambda host: answers))
     if passes:
         check(gate, "http://a.example/")
     else:
@@ -98,7 +99,7 @@ def test_a_name_that_changes_its_mind_is_connected_where_it_was_checked() -> Non
     answers = [[PUBLIC], ["127.0.0.1"]]
 
     async def check_then_connect() -> list[str]:
-        gate = Gate(Allowance(), lookup=lambda host: answers.pop(0))
+        gate = Gate(Allowance(), names=Names(lambda host: answers.pop(0)))
         await gate.check(Origin.of("http://rebind.example/"))
         return await connects_to(gate, "rebind.example")
 
@@ -116,13 +117,13 @@ def test_a_name_that_cannot_be_found_is_asked_again(monkeypatch: pytest.MonkeyPa
         return [PUBLIC]
 
     async def twice() -> None:
-        gate = Gate(Allowance(), lookup=lookup)
+        known = Names(lookup)
         for _ in range(2):
             with pytest.raises(CannotResolveHostError):
-                await gate.addresses("a.example")
+                await known.addresses("a.example")
         assert len(asked) == 1, "other URLs of the host do not ask at once"
-        monkeypatch.setattr(gate_module.time, "monotonic", lambda: float("inf"))
-        assert await gate.addresses("a.example") == (PUBLIC,)
+        monkeypatch.setattr(names_module.time, "monotonic", lambda: float("inf"))
+        assert await known.addresses("a.example") == (PUBLIC,)
 
     asyncio.run(twice())
 
@@ -134,7 +135,7 @@ def test_a_name_service_that_hangs_is_not_waited_for() -> None:
         answered.wait(20)
         return [PUBLIC]
 
-    gate = Gate(Allowance(), lookup=lookup, timeout_seconds=0.05)
+    gate = Gate(Allowance(), names=Names(lookup, timeout_seconds=0.05))
     with pytest.raises(CannotResolveHostError):
         check(gate, "http://slow.example/")
     answered.set()
@@ -155,7 +156,7 @@ def test_services_answer_only_what_is_asked_of_them() -> None:
 
 
 def test_a_named_name_is_named_on_its_port_only() -> None:
-    gate = Gate(Allowance.parse(["inside.example:8000"]), lookup=names)
+    gate = Gate(Allowance.parse(["inside.example:8000"]), names=Names(names))
     check(gate, "http://inside.example:8000/")
     assert asyncio.run(connects_to(gate, "inside.example", 8000)) == ["127.0.0.1"]
     with pytest.raises(AddressRefusedError):
@@ -164,7 +165,7 @@ def test_a_named_name_is_named_on_its_port_only() -> None:
 
 
 def test_a_proxy_inside_must_be_named() -> None:
-    gate = Gate(Allowance(), lookup=names)
+    gate = Gate(Allowance(), names=Names(names))
     gate.connect_through("http://127.0.0.1:3128", "PROXIES")
     asyncio.run(gate.check_proxy(Origin.of("http://127.0.0.1:3128")))
     asyncio.run(gate.check_proxy(Origin.of("http://public.example:3128")))

@@ -50,7 +50,7 @@ def test_a_worker_stopped_past_its_lease_brings_its_links_again(
         time.sleep(LEASE_SECONDS)
         assert recovered(database_url).resumed == 1
         process.send_signal(signal.SIGCONT)
-        said, _ = process.communicate(timeout=120)
+        said, _ = process.communicate(timeout=240)
     assert "'qiaocrawl/lease_lost': 1" in said
     assert "(finished)" in said
     assert len(server.paths()) == PAGES + 1, "the stored page is not asked for again"
@@ -64,7 +64,7 @@ def test_a_page_whose_storing_fails_brings_its_links_with_the_next_try(tmp_path:
         "before the close", "1:fail", "site", url, "topic=qiaoqing", folder=tmp_path,
         QIAO_DEMO=server.origin, QIAO_FRONTIER_RETRY_SECONDS="0.1",
     ) as process:
-        said, _ = process.communicate(timeout=120)
+        said, _ = process.communicate(timeout=240)
     assert "'qiaocrawl/outcome/retry': 1" in said
     assert "(finished)" in said
     assert_all_is_there(url)
@@ -85,7 +85,7 @@ def recovered(url: str) -> frontier.Recovery:
         return frontier.recover(c, scope, now=time.time(), all_dead=False)
 
 
-def wait_until_stopped(process: StartedCrawl, seconds: float = 60.0) -> None:
+def wait_until_stopped(process: StartedCrawl, seconds: float = 240.0) -> None:
     until = time.monotonic() + seconds
     status = Path(f"/proc/{process.pid}/stat")
     while status.read_text().rpartition(") ")[2][0] != "T":

@@ -173,3 +173,33 @@ def _check_that_loops_end(asked: list[str]) -> None:
     assert asked.count("/one") + asked.count("/two") == 2
     assert asked.count("/wall") <= 3
     assert asked.count("/target.html") == 1
+
+
+def sitemap_tree(host: str, path: str) -> Answer | None:
+    """An index of thirty indexes of thirty sitemaps of thirty pages, which are not there."""
+    level = path.count("-")
+    if not path.startswith("/sitemap") or level > 2:
+        return Answer(article("首页")) if path == "/" else None
+    kind, item = ("urlset", "url") if level == 2 else ("sitemapindex", "sitemap")
+    base = f"http://{host}{path.removesuffix('.xml')}"
+    places = (f"{base}-{n}.xml" if level < 2 else f"{base}/page-{n}.html" for n in range(30))
+    listed = "".join(f"<{item}><loc>{one}</loc></{item}>" for one in places)
+    return Answer(f"<{kind} {_SPACE}>{listed}</{kind}>".encode(), headers=_XML)
+
+
+def test_a_tree_of_sitemaps_costs_a_host_so_much_and_no_more(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    import_pack(url, pack(HOST))
+    with local_server(sitemap_tree) as server:
+        done = crawled(url, tmp_path, server.origin, "QIAO_MAX_SITEMAPS_PER_HOST=10",
+                       "QIAO_MAX_LISTED_PER_HOST=40", QIAO_SITEMAPS="on")
+    read = [path for path in server.paths() if path.startswith("/sitemap") and "page" not in path]
+    # Ten, and three rounds of postponed ones that led to nothing; the tree has 931.
+    assert 10 <= len(read) <= 10 + 4 + 8 + 16, len(read)
+    assert sum("page" in path for path in server.paths()) <= 40
+    assert rows(url, "SELECT DISTINCT reason FROM url WHERE outcome = 'postponed'") == [
+        (f"more than 10 sitemaps of {HOST}",)]
+    assert rows(url, "SELECT COUNT(*) <= 100 FROM url WHERE outcome IN ('postponed', 'sitemap')"
+                ) == [(1,)]
+    assert "'qiaocrawl/links/too_many_sitemaps'" in done.log
+    assert f"the sitemaps of {HOST} list more than QIAO_MAX_SITEMAPS_PER_HOST=10" in done.log

@@ -61,8 +61,13 @@ def test_spellings_of_one_address() -> None:
     met = ["http://a.test/n/", "http://a.test/n/index.html", "http://a.test/n/", "http://a.test/x",
            "http://a.test//n/", "http://a.test/n/index.php?id=1", "http://a.test/n/?id=1",
            "http://a.test/n/?id=1&sid=ab1"]
-    assert [spellings.is_other(url, url_key(url)) for url in met] == [
-        False, True, False, False, True, False, True, True]
+    expected = [False, True, False, False, True, False, True, True]
+    here: dict[bytes, bytes] = {}
+    assert [spellings.is_other(url, url_key(url), here) for url in met] == expected
+    assert not spellings.is_other(met[1], url_key(met[1]), {}), "no page with the other is stored"
+    for url in met:
+        spellings.meet(url, url_key(url))
+    assert [spellings.is_other(url, url_key(url), {}) for url in met] == expected
 
 
 def test_public_normaliser_cases() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from learning_samples import SITE, AnchorYield, link
@@ -14,7 +15,7 @@ from qiaocrawl.crawl.limits import Fetches, Limits
 from qiaocrawl.crawl.worker import FrontierWorker
 from qiaocrawl.follow import FollowPolicy, seed_candidate
 from qiaocrawl.frontier import LearningStrategy
-from qiaocrawl.items import Lease, Outcome, PageAnalysis, Queue, Relevance
+from qiaocrawl.items import Lease, Link, Outcome, PageAnalysis, Queue, Relevance
 from qiaocrawl.options import Options
 from qiaocrawl.ordering import LearnedOrdering
 from qiaocrawl.runtime import Runtime
@@ -24,7 +25,7 @@ TOPIC = "qiaoqing"
 POLICY = FollowPolicy(frozenset({SITE}))
 
 Web = Mapping[str, tuple[float, Sequence[tuple[str, str]]]]
-"""By path: relevance, and links as (path, anchor)."""
+"""By path: relevance, and links as (path, anchor); an anchor ending with "later" is put off."""
 
 
 class SmallCrawl:
@@ -69,7 +70,7 @@ class SmallCrawl:
         self.fetched.append(path)
         relevance, links = self.web[path]
         analysis = PageAnalysis(
-            Outcome.LIST, None, tuple(link(to, anchor) for to, anchor in links), "utf-8",
+            Outcome.LIST, None, tuple(_link(to, anchor) for to, anchor in links), "utf-8",
             page_relevance=(Relevance(TOPIC, relevance, relevance > 0.5, "test"),),
         )  # fmt: skip
         page = await self.ordering.follow(lease, analysis, POLICY)
@@ -85,6 +86,7 @@ class SmallCrawl:
     async def close(self) -> None:
         """End as a run ends."""
         await self.worker.close()
+        self.numbers = self.worker.numbers()
         self.runtime.close()
 
     async def die(self) -> None:
@@ -96,6 +98,10 @@ class SmallCrawl:
         assert self.ordering._task is not None
         self.ordering._task.cancel()
         self.runtime.close()
+
+
+def _link(to: str, anchor: str) -> Link:
+    return replace(link(to, anchor), postponed=anchor if anchor.endswith("later") else "")
 
 
 def crawl_all(url: str, web: Web, strategy: LearningStrategy | None = None,

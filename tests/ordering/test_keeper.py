@@ -10,10 +10,11 @@ from learning_samples import SITE, AnchorYield, link, visit
 
 from qiaocrawl.follow import seed_candidate
 from qiaocrawl.frontier import SEED_SCORE
-from qiaocrawl.items import Candidate, Link, Queue
+from qiaocrawl.items import Candidate, LeftOut, Link, Outcome, Queue
 from qiaocrawl.ordering import keeper as keeping
 from qiaocrawl.ordering.keeper import Chosen, OrderKeeper
 from qiaocrawl.ordering.reader import LOOK_BACK_SECONDS, VisitReader
+from qiaocrawl.storage.postponed import TAKEN_UP
 from qiaocrawl.storage.waiting import WaitingUrl
 
 
@@ -136,13 +137,33 @@ def test_a_pruned_link_waits_when_a_better_one_leads_there(keeper: OrderKeeper) 
     assert choose(keeper) == ["1"]
 
 
+def test_what_was_put_off_waits_when_it_is_taken_up(keeper: OrderKeeper) -> None:
+    keeper.visit(visit("0", link("1", "a")))
+    put_off = candidate(link("2"), left_out=LeftOut(Outcome.POSTPONED, "a pager"))
+    keeper.hold(link("0").key, [], [put_off])
+    keeper.closed(link("0").key)
+    assert choose(keeper) == ["1"]
+    again = candidate(link("2"), score=0.3, payload={TAKEN_UP: "a pager"})
+    keeper.offered([again])
+    assert choose(keeper) == ["2"]
+    keeper.offered([again])
+    assert choose(keeper) == [], "it is in hand"
+    keeper.closed(link("2").key)
+    keeper.offered([again])
+    assert choose(keeper) == ["2"], "put off once more and taken up once more"
+
+
 def test_rows_that_come_to_light_late_are_read_once() -> None:
     reader = VisitReader(token=7, start=10)
-    assert reader.unread([(11, 1), (13, 2), (14, 7)], now=0.0) == [11, 13]
+    for _ in range(2):
+        assert reader.unread([(11, 1), (13, 2), (14, 7)], now=0.0) == [11, 13], "not taken in yet"
+    reader.have_read([11, 13], now=0.0)
     assert reader.unread([(11, 1), (12, 1), (13, 2), (14, 7)], now=5.0) == [12]
+    reader.have_read([12], now=5.0)
     reader.settle(now=6.0)
     assert (reader.floor, reader.newest) == (10, 14)
     assert reader.unread([(15, 1)], now=100.0) == [15]
+    reader.have_read([15], now=100.0)
     reader.settle(now=LOOK_BACK_SECONDS + 4.0)
     assert reader.floor == 14, "all but the last are old"
     assert reader.unread([(9, 1), (14, 7), (15, 1), (16, 1)], now=200.0) == [16]

@@ -67,6 +67,68 @@ def test_after_a_kill_the_order_is_made_again_and_nothing_is_lost(database_url: 
     assert again.fetched[0] in GOOD, "the evidence is there from the start"
 
 
+# What is put off: two guesses, one of which hides pages that plain links lead to as well.
+PUT_OFF: Web = {
+    "0": (0.0, [*((str(n), "later") for n in range(1, 41)), ("50", "good")]),
+    **{str(n): (0.0, []) for n in range(1, 41)},
+    "50": (1.0, [("51", "good"), ("7", "good"), ("52", "other later")]),
+    "51": (1.0, []),
+    "52": (0.0, [("53", "good"), ("52", "other later")]),
+    "53": (0.0, []),
+}
+
+
+def test_what_is_put_off_comes_last_until_the_guess_has_held(database_url: str) -> None:
+    import_pack(database_url, pack(SITE))
+    crawl = crawl_all(database_url, PUT_OFF)
+    assert sorted(crawl.fetched[:4]) == ["0", "50", "51", "7"], "plain links come first"
+    assert {"52", "53"} < set(crawl.fetched)
+    assert len(set(crawl.fetched)) == len(crawl.fetched) == 6 + 4 + 8 + 16
+    assert list(outcomes(database_url).values()).count("postponed") == 39 - 28
+    assert crawl.numbers["qiaocrawl/postponed/taken_up"] == 29
+    assert crawl.numbers["qiaocrawl/postponed/left"] == 11
+    again = crawl_all(database_url, PUT_OFF)
+    assert len(again.fetched) == 11, "another run tries the guess anew"
+
+
+def test_a_limit_leaves_what_is_put_off_and_a_kill_loses_nothing(database_url: str) -> None:
+    import_pack(database_url, pack(SITE))
+    options = {"QIAO_FRONTIER_LEASE_SECONDS": "2"}
+
+    async def part(most: int) -> SmallCrawl:
+        crawl = SmallCrawl(database_url, PUT_OFF, **options)
+        await crawl.run(most=most)
+        await crawl.die()
+        return crawl
+
+    first = asyncio.run(part(3))
+    assert list(outcomes(database_url).values()).count("postponed") >= 39
+    time.sleep(2.1)
+    second = asyncio.run(part(4))
+    time.sleep(2.1)
+    third = crawl_all(database_url, PUT_OFF, **options)
+    fetched = first.fetched + second.fetched + third.fetched
+    assert len(fetched) == len(set(fetched)), "each page once"
+    left = list(outcomes(database_url).values()).count("postponed")
+    assert len(fetched) + left == len(PUT_OFF)
+    assert left < 39 - 20
+
+
+def test_two_workers_take_up_what_is_put_off(mariadb_url: str) -> None:
+    import_pack(mariadb_url, pack(SITE))
+
+    async def both() -> list[str]:
+        crawls = [SmallCrawl(mariadb_url, PUT_OFF), SmallCrawl(mariadb_url, PUT_OFF)]
+        await asyncio.gather(*(one.run() for one in crawls))
+        for one in crawls:
+            await one.close()
+        return [path for one in crawls for path in one.fetched]
+
+    fetched = asyncio.run(both())
+    assert len(fetched) == len(set(fetched)), "each page once"
+    assert len(fetched) >= 6 + 28
+
+
 def test_two_workers_share_one_database_and_what_they_learn(mariadb_url: str) -> None:
     import_pack(mariadb_url, pack(SITE))
 

@@ -22,7 +22,7 @@ from storage_samples import (
 
 from qiaocrawl.errors import ModelError
 from qiaocrawl.frontier import Visit
-from qiaocrawl.items import Lease, Link, Outcome, Queue
+from qiaocrawl.items import Lease, LeftOut, Link, Outcome, Queue
 from qiaocrawl.storage import Database, decisions, frontier, order_models, visits, waiting
 from qiaocrawl.storage.decisions import Decision
 from qiaocrawl.storage.order_models import ModelName
@@ -106,7 +106,8 @@ def test_a_row_in_anothers_hand_is_not_waited_for_nor_given_up(mariadb_url: str)
 
 def test_what_is_pruned_is_kept_closed_until_a_better_link_comes(database: Database) -> None:
     add_topic(database)
-    left = candidate("1", score=-math.inf, pruned="rw: similarity 0.1 below 0.3")
+    why = LeftOut(Outcome.PRUNED, "rw: similarity 0.1 below 0.3")
+    left = candidate("1", score=-math.inf, left_out=why)
     with database.engine.begin() as c:
         assert offer(c, [left, candidate("2")]) == 2
         assert [one.url[-1] for one in take(c)] == ["2"]
@@ -128,7 +129,7 @@ def test_what_is_pruned_is_kept_closed_until_a_better_link_comes(database: Datab
 
 def test_of_two_links_the_one_that_is_not_pruned_counts(database: Database) -> None:
     add_topic(database)
-    left = candidate("1", score=-math.inf, pruned="left out")
+    left = candidate("1", score=-math.inf, left_out=LeftOut(Outcome.PRUNED, "left out"))
     with database.engine.begin() as c:
         offer(c, [left, candidate("1", score=0.2), left])
         (one,) = take(c)

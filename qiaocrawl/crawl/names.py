@@ -1,0 +1,111 @@
+"""One answer to each name, for all who ask in this process (fault F-S2).
+
+Who checks a host and who connects to it read the same answer: a name service that says one
+thing first and another thing then is heard once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from scrapy.exceptions import CannotResolveHostError
+
+# The system's answers carry no time to live. A host may move; one that could not be found may
+# come back, and is not asked for by every waiting URL meanwhile.
+_FRESH_SECONDS = 600.0
+_FAILED_SECONDS = 5.0
+# From the check of a request to its connection it may wait for its host's turn.
+_GRACE_SECONDS = 300.0
+_REMEMBERED = 10_000
+_LOOKUPS_AT_ONCE = 32
+
+Lookup = Callable[[str], Sequence[str]]
+
+
+def look_up(host: str) -> list[str]:
+    """Every address the system's name service gives for *host*, best first.
+
+    Raises:
+        OSError: there is none.
+        UnicodeError: *host* cannot be a name.
+    """
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+class Names:
+    """Remembers what the name service said.
+
+    Args:
+        lookup: the name service; None is :func:`look_up`.
+        timeout_seconds: how long it may take.
+    """
+
+    def __init__(self, lookup: Lookup | None = None, *, timeout_seconds: float = 10.0) -> None:
+        self._lookup = lookup
+        self.timeout_seconds = timeout_seconds
+        self._known: dict[str, tuple[float, tuple[str, ...]]] = {}
+        self._asking: dict[str, asyncio.Task[tuple[str, ...]]] = {}
+        self._lookups = asyncio.Semaphore(_LOOKUPS_AT_ONCE)
+
+    async def addresses(self, host: str, *, is_checked: bool = False) -> tuple[str, ...]:
+        """All addresses of *host*; an answer is remembered for ten minutes, a failure for 5 s.
+
+        Args:
+            is_checked: a request to *host* was let pass, and is about to connect: what it was
+                judged by holds although it ran out meanwhile.
+
+        Raises:
+            CannotResolveHostError: there is none, or no answer in time.
+        """
+        until, known = self._known.get(host, (0.0, ()))
+        if until + (_GRACE_SECONDS if known and is_checked else 0.0) <= time.monotonic():
+            if host not in self._asking:
+                self._asking[host] = asyncio.ensure_future(self._ask(host))
+            known = await asyncio.shield(self._asking[host])
+        if not known:
+            raise CannotResolveHostError(f"the name {host!r} leads to no address")
+        return known
+
+    async def _ask(self, host: str) -> tuple[str, ...]:
+        try:
+            async with self._lookups:
+                found = _in_thread(self._lookup or look_up, host)
+                known = tuple(await asyncio.wait_for(found, self.timeout_seconds))
+        except (OSError, UnicodeError, TimeoutError):
+            known = ()
+        finally:
+            del self._asking[host]
+        seconds = _FRESH_SECONDS if known else _FAILED_SECONDS
+        self._known.pop(host, None)
+        self._known[host] = (time.monotonic() + seconds, known)
+        if len(self._known) > _REMEMBERED:
+            del self._known[next(iter(self._known))]
+        return known
+
+
+def _in_thread(lookup: Lookup, host: str) -> asyncio.Future[Sequence[str]]:
+    """Run *lookup* in a thread the end of the process does not wait for: it may hang long."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Sequence[str]] = loop.create_future()
+
+    def settle(found: Sequence[str], error: Exception | None) -> None:
+        if not future.done():
+            future.set_exception(error) if error else future.set_result(found)
+
+    def run() -> None:
+        found: Sequence[str] = ()
+        failed: Exception | None = None
+        try:
+            found = lookup(host)
+        except (OSError, UnicodeError) as error:
+            failed = error
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(settle, found, failed)
+
+    threading.Thread(target=run, name=f"look up {host}", daemon=True).start()
+    return future

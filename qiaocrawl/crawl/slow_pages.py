@@ -1,0 +1,170 @@
+"""Pages that are analysed apart: those too slow for an ordinary slot, and suspects.
+
+They leave Scrapy's pipelines, where a large page that waits would hold up all others, and come
+back into them with their analysis. Meanwhile only their lease is kept: the page itself is stored.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter, deque
+from concurrent.futures import CancelledError
+from functools import partial
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from scrapy.exceptions import DropItem
+
+from qiaocrawl.crawl.items import CrawledPage
+from qiaocrawl.crawl.suspects import suspects_of
+from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
+from qiaocrawl.errors import ExtractionError, StorageError
+from qiaocrawl.items import Outcome, PageAnalysis
+from qiaocrawl.slots import QUICK_BYTES
+from qiaocrawl.storage.pages import load_page
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from qiaocrawl.crawl.spider import FrontierSpider
+    from qiaocrawl.items import FetchedPage, Lease
+
+# A host of so many slow pages, less its quick ones, gets no more time of the ordinary slots.
+_SLOW_PAGES = 2
+# So many of its pages may wait here; while there are more, it is asked for nothing.
+_MOST_OF_HOST = 4
+
+logger = logging.getLogger(__name__)
+
+_all: WeakKeyDictionary[Crawler, SlowPages] = WeakKeyDictionary()
+
+
+class AnalysedApart(DropItem):
+    """The page is analysed apart, and comes back."""
+
+
+def slow_pages_of(crawler: Crawler) -> SlowPages:
+    """Those of *crawler*'s run, made at the first call."""
+    if crawler not in _all:
+        _all[crawler] = SlowPages(crawler)
+    return _all[crawler]
+
+
+def set_aside(reason: str) -> PageAnalysis:
+    """What is stored of a page that cannot be analysed."""
+    return PageAnalysis(
+        Outcome.POISON, None, (), charset="", charset_source="unread", reason=reason
+    )
+
+
+class SlowPages:
+    """Analyses pages one at a time in the separate slot, the hosts in turn."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._runtime = runtime_of(crawler)
+        self._suspects = suspects_of(crawler)
+        self._waiting: deque[Lease] = deque()
+        self._waiting_of: Counter[str] = Counter()
+        self._slow: Counter[str] = Counter()
+        self._last_host = ""
+        self._task: asyncio.Task[None] | None = None
+        crawler.signals.connect(self._close, signal=frontier_closing)
+
+    def is_for(self, lease: Lease, page: FetchedPage) -> bool:
+        """Whether *page* is not to be tried in an ordinary slot."""
+        is_large = len(page.body) > QUICK_BYTES
+        return lease.is_suspect or is_large or self._slow[lease.host] >= _SLOW_PAGES
+
+    def outlasted(self, lease: Lease) -> None:
+        """*lease* took an ordinary slot's time in vain."""
+        self._slow[lease.host] += 1
+
+    def was_quick(self, host: str) -> None:
+        """A page of *host* needed little time."""
+        if host in self._slow:
+            self._slow[host] -= 1
+            if self._slow[host] <= 0:
+                del self._slow[host]
+
+    def take(self, lease: Lease) -> None:
+        """Analyse the stored page of *lease* when its turn comes."""
+        self._crawler.stats.inc_value("qiaocrawl/extract/apart")
+        self._waiting_of[lease.host] += 1
+        if self._waiting_of[lease.host] > _MOST_OF_HOST:
+            self._ask_no_more(lease.host)
+        wait = self._suspects.calm_seconds(lease) if lease.is_suspect else 0.0
+        asyncio.get_running_loop().call_later(wait, self._enter, lease)
+
+    def _ask_no_more(self, host: str) -> None:
+        seconds = self._runtime.options["QIAO_EXTRACT_SECONDS"] * self._waiting_of[host]
+        logger.info("%s: %d pages wait to be analysed apart, since its pages are slow; it is asked"
+                    " for nothing for %.0f s", host, self._waiting_of[host], seconds)
+        self._crawler.stats.inc_value("qiaocrawl/extract/hosts_waiting")
+        self._spider.worker.park(host, seconds)
+
+    def _enter(self, lease: Lease) -> None:
+        self._waiting.append(lease)
+        if self._task is None or self._task.done():
+            self._task = asyncio.ensure_future(self._run())
+            self._task.add_done_callback(self._spider.worker.ending.pump_ended)
+
+    async def _run(self) -> None:
+        try:
+            while self._waiting and not self._runtime.stopping:
+                lease = self._next()
+                if self._spider.worker.holds(lease):
+                    await self._pass_on(lease)
+        except CancelledError:
+            return  # the crawl is stopping; the next run has the stored pages
+        except StorageError as error:
+            self._spider.worker.stop("storage_error", error)
+
+    async def _pass_on(self, lease: Lease) -> None:
+        """Analyse *lease*, and send it through the pipelines as if it came from the spider."""
+        page = await self._runtime.read(partial(load_page, url_id=lease.url_id))
+        if page is None:
+            self._spider.worker.forget(lease)
+            return
+        analysis = await self._analysis(lease, page)
+        engine = self._crawler.engine
+        assert engine is not None
+        await engine.scraper.start_itemproc_async(
+            CrawledPage(lease, page, analysis), response=None
+        )
+
+    def _next(self) -> Lease:
+        """The page that came first, of another host than the last one if there is any."""
+        others = (lease for lease in self._waiting if lease.host != self._last_host)
+        lease = next(others, self._waiting[0])
+        self._waiting.remove(lease)
+        self._last_host = lease.host
+        self._waiting_of[lease.host] -= 1
+        if not self._waiting_of[lease.host]:
+            del self._waiting_of[lease.host]
+        return lease
+
+    async def _analysis(self, lease: Lease, page: FetchedPage) -> PageAnalysis:
+        deaths, most = lease.crashes - 1, self._runtime.options["QIAO_FRONTIER_MAX_FAILURES"]
+        if deaths >= most:
+            return set_aside(f"{deaths} workers died while this page was tried alone")
+        await self._runtime.slots.make_ready()
+        try:
+            async with self._suspects.alone(lease):
+                analysis = await self._runtime.analyse(page, alone=True)
+        except ExtractionError as error:
+            self._crawler.stats.inc_value("qiaocrawl/extract/set_aside")
+            return set_aside(str(error))
+        self.was_quick(lease.host)
+        return analysis
+
+    async def _close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    @property
+    def _spider(self) -> FrontierSpider:
+        spider: FrontierSpider = self._crawler.spider  # type: ignore[assignment]
+        return spider

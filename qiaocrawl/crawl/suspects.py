@@ -1,0 +1,77 @@
+"""Pages that may have killed a worker are tried alone, and leave word of it while they are.
+
+See :mod:`qiaocrawl.storage.deaths` for what becomes of that word.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.storage import frontier
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from qiaocrawl.items import Lease
+    from qiaocrawl.runtime import Runtime
+
+CALM_SECONDS = 5.0
+"""So long a run has to live before a page is tried once more that a worker died with alone.
+
+Whatever kills runs shortly after they begin is not that page then.
+"""
+
+_suspects: WeakKeyDictionary[Crawler, Suspects] = WeakKeyDictionary()
+
+
+def suspects_of(crawler: Crawler) -> Suspects:
+    """The suspects of *crawler*'s run, made at the first call."""
+    if crawler not in _suspects:
+        _suspects[crawler] = Suspects(runtime_of(crawler))
+    return _suspects[crawler]
+
+
+class Suspects:
+    """Lets one suspect at a time be tried."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._alone = asyncio.Lock()
+        self._began_at = time.monotonic()
+
+    def calm_seconds(self, lease: Lease) -> float:
+        """How long *lease* has to wait yet: each death counts, and that it never was stored."""
+        wanted = CALM_SECONDS * (lease.crashes - lease.stored)
+        return max(0.0, self._began_at + wanted - time.monotonic())
+
+    @asynccontextmanager
+    async def alone(
+        self, lease: Lease | None, first: Callable[[], Awaitable[object]] | None = None
+    ) -> AsyncIterator[None]:
+        """What is done within counts against *lease* if this process dies of it.
+
+        Only where *lease* is a suspect; for all others nothing is written.
+
+        Args:
+            first: done before that begins.
+        """
+        if lease is None or not lease.is_suspect:
+            if first is not None:
+                await first()
+            yield
+            return
+        await asyncio.sleep(self.calm_seconds(lease))
+        async with self._alone:
+            if first is not None:
+                await first()
+            await self._runtime.write(lambda c: frontier.mark(c, lease))
+            try:
+                yield
+            finally:
+                await self._runtime.write(lambda c: frontier.unmark(c, lease))

@@ -1,0 +1,97 @@
+"""Whether the SQLite files that are open are still the ones at their path.
+
+A deleted file takes writes for as long as somebody has it open: nothing says that they are lost.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from qiaocrawl.errors import DatabaseLostError
+
+logger = logging.getLogger(__name__)
+
+_Identity = tuple[int, int] | None
+
+
+class SqliteFile:
+    """The database file at *path*, as it is now."""
+
+    def __init__(self, path: Path) -> None:
+        # The program may change its folder.
+        self.path = path.absolute()
+        self._identity = _identity(self.path)
+
+    def check(self) -> None:
+        """Look at the path; costs a microsecond.
+
+        Raises:
+            DatabaseLostError: no file or another one is there.
+        """
+        try:
+            now = _identity(self.path)
+        except OSError:
+            # It cannot be seen at the moment, which says nothing; SQLite will tell.
+            return
+        if now == self._identity:
+            return
+        what = "replaced by another file" if now else "deleted or moved away"
+        raise DatabaseLostError(
+            f"database file {str(self.path)!r} was {what} while it was in use; what was written "
+            "to it since is not there: put the file or a backup in its place, see that "
+            "`qiaocrawl db check` is content, and run the same command again"
+        )
+
+
+class SqliteLog:
+    """The ``-wal`` and ``-shm`` files of *file*, as they are while a connection is open."""
+
+    def __init__(self, file: SqliteFile) -> None:
+        self._path = file.path
+        self._identities = self._look()
+
+    def check(self) -> None:
+        """Look at the paths.
+
+        Raises:
+            DatabaseLostError: one is not there or another one.
+        """
+        try:
+            is_same = self._look() == self._identities
+        except OSError:
+            return
+        if not is_same:
+            raise DatabaseLostError(
+                f"the files {self._path.name}-wal and {self._path.name}-shm in "
+                f"{str(self._path.parent)!r} were deleted while the database was in use; what "
+                "they held was written back: see that `qiaocrawl db check` is content, and run "
+                "the same command again"
+            )
+
+    def _look(self) -> tuple[_Identity, ...]:
+        return tuple(_identity(Path(f"{self._path}{end}")) for end in ("-wal", "-shm"))
+
+
+def write_back(c: Connection) -> None:
+    """Copy what the log of *c* holds into the database file."""
+    driver = c.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    try:
+        # Not by the engine, which would begin a transaction first.
+        driver.execute("PRAGMA wal_checkpoint(FULL)").close()
+    except sqlite3.Error as error:
+        logger.error("what the log of the database held could not be written back: %s", error)
+
+
+def _identity(path: Path) -> _Identity:
+    """Device and inode of *path*; None when there is no such file."""
+    try:
+        found = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return found.st_dev, found.st_ino
