@@ -236,6 +236,8 @@ class Campaign:
             "QIAO_STORAGE_OUTAGE_SECONDS": str(_PATIENCE_SECONDS),
             "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "PYTHONPATH": str(PROJECT),
             "QIAO_SITEMAPS": "off", "QIAO_SOFT_404_PROBE": "off",
+            # Trees of made-up texts are what a maze is.
+            "QIAO_TRAPS_ALLOWED": "*",
             "QIAO_LOCK_WAIT_SECONDS": "20", **self._job.environment, _MARK: self._mark(),
         }
         with log.open("wb") as out:

@@ -17,6 +17,9 @@ T = TypeVar("T")
 END_REASON = "qiaocrawl/end_reason"
 """Statistic: how the run ended in truth, where it failed after it had begun to close."""
 
+SEED_SET_ASIDE = "start_page_set_aside"
+"""How a run ends whose start pages cannot be analysed: what they lead to was not crawled."""
+
 
 def exit_code(reason: str) -> int:
     """The exit code of a run that closed with *reason*; a reason nobody named here is 1."""
