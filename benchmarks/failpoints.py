@@ -52,7 +52,8 @@ def _passing_fault(dialect: str) -> Exception:
     if dialect != "sqlite":
         from pymysql.err import OperationalError as LostConnection
 
-        return LostConnection(2013, "Lost connection, as a test wants it")
+        lost: Exception = LostConnection(2013, "Lost connection, as a test wants it")
+        return lost
     error = sqlite3.OperationalError("disk I/O error, as a test wants it")
     error.sqlite_errorcode = sqlite3.SQLITE_IOERR
     return error

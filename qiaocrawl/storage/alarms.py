@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, case, exists, func, select
 
-from qiaocrawl.items import AnswerState
+from qiaocrawl.answers import AnswerState
 from qiaocrawl.sessions.accounts import AccountState
 from qiaocrawl.storage.engine import sqlite_path
 from qiaocrawl.storage.runs import SUCCESSFUL_ENDS
