@@ -3,8 +3,8 @@
 ``python benchmarks/failpoints.py POINT N crawl site -a …`` kills itself with -9 at the N-th time
 the point is passed. ``N:stop`` stops it as SIGSTOP does, until it gets SIGCONT; ``N:refuse``
 has the database refuse what it is at, once, as a disk that fails for a moment does (for points
-inside a transaction); ``N:fail`` raises an error of no known kind. The points are set from
-outside, so that the product carries none.
+inside a transaction), and ``N:fail`` raises an error of no known kind. ``N+:refuse`` does so at
+every N-th time. The points are set from outside, so that the product carries none.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from sqlalchemy.exc import OperationalError
 
 import pipelines.evidence
 import pipelines.store
+from qiaocrawl.crawl import suspects
 from qiaocrawl.crawl.handler import GuardedDownloadHandler
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.worker import FrontierWorker
@@ -34,6 +35,8 @@ from qiaocrawl.pool import AnalysisPool
 from qiaocrawl.storage import frontier
 
 Wrapped = Callable[..., Any]
+REFUSED = "failpoints: the database refuses"
+"""A line of the log for every refusal."""
 
 
 def _die() -> None:
@@ -57,11 +60,13 @@ def _passing_fault(dialect: str) -> Exception:
 
 
 def _refuse() -> None:
+    print(REFUSED, file=sys.stderr, flush=True)
     error = _passing_fault("sqlite")
     raise OperationalError("refused", None, error) from error
 
 
 def _fail() -> None:
+    print(REFUSED, file=sys.stderr, flush=True)
     raise RuntimeError("as a test wants it")
 
 
@@ -69,6 +74,11 @@ DEEDS: dict[str, Callable[[], None]] = {
     "kill": _die, "stop": _stop, "refuse": _refuse, "fail": _fail,
 }  # fmt: skip
 _deed = _die
+_again = False
+
+
+def _is_due(number: int, strike: int) -> bool:
+    return number % strike == 0 if _again else number == strike
 
 
 def _before(owner: Any, name: str, strike: int) -> None:
@@ -77,7 +87,7 @@ def _before(owner: Any, name: str, strike: int) -> None:
     calls = count(1)
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        if next(calls) == strike:
+        if _is_due(next(calls), strike):
             _deed()
         return original(*args, **kwargs)
 
@@ -91,7 +101,7 @@ def _after(owner: Any, name: str, strike: int) -> None:
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         result = original(*args, **kwargs)
-        if next(calls) == strike:
+        if _is_due(next(calls), strike):
             _deed()
         return result
 
@@ -105,7 +115,7 @@ def _after_commit(owner: Any, name: str, strike: int) -> None:
 
     async def wrapped(*args: Any, **kwargs: Any) -> Any:
         result = await original(*args, **kwargs)
-        if next(calls) == strike:
+        if _is_due(next(calls), strike):
             _deed()
         return result
 
@@ -128,6 +138,19 @@ def _every_commit(nth: int, *, arrives: bool) -> None:
     DefaultDialect.do_commit = do_commit  # type: ignore[method-assign]
 
 
+def _on_killer(strike: int) -> None:
+    """Die whenever a page called killer is handed to a worker process, as if of itself."""
+    original: Wrapped = AnalysisPool.submit
+
+    def wrapped(self: AnalysisPool, page: Any, *args: Any) -> Any:
+        if page.url.endswith("killer"):
+            _die()
+        return original(self, page, *args)
+
+    setattr(AnalysisPool, "submit", wrapped)  # noqa: B010
+    suspects.CALM_SECONDS = 0.1
+
+
 POINTS: dict[str, Callable[[int], None]] = {
     "leased, not committed": lambda n: _after(frontier, "lease", n),
     "leased, committed": lambda n: _after_commit(FrontierWorker, "_lease_more", n),
@@ -145,9 +168,17 @@ POINTS: dict[str, Callable[[int], None]] = {
     "outcome committed": lambda n: _after_commit(
         pipelines.store.StorePipeline, "process_item", n
     ),
+    "committing": lambda n: _before(DefaultDialect, "do_commit", n),
+    "committed, unheard": lambda n: _after(DefaultDialect, "do_commit", n),
     "while closing": lambda n: _before(FrontierWorker, "close", 1),
 }
 """Every named point; the last one also needs a SIGTERM from outside to be reached early."""
+
+IN_TRANSACTIONS = (
+    "leased, not committed", "page stored, not committed", "outcome written, not committed",
+    "links written, not committed", "committing", "committed, unheard",
+)
+"""Where the database can refuse what it is asked."""
 
 REFUSALS: dict[str, Callable[[int], None]] = {
     "commits refused": lambda n: _every_commit(n, arrives=False),
@@ -156,13 +187,17 @@ REFUSALS: dict[str, Callable[[int], None]] = {
 """Faults of the database at every N-th commit."""
 
 
+ON_PAGES: dict[str, Callable[[int], None]] = {"analysing a page called killer": _on_killer}
+"""Points that only certain pages pass."""
+
+
 def main() -> None:
     """Arm one point, then hand over to Scrapy."""
-    global _deed
+    global _deed, _again
     point, strike, *command = sys.argv[1:]
     number, _, deed = strike.partition(":")
-    _deed = DEEDS[deed or "kill"]
-    {**POINTS, **REFUSALS}[point](int(number))
+    _deed, _again = DEEDS[deed or "kill"], number.endswith("+")
+    {**POINTS, **REFUSALS, **ON_PAGES}[point](int(number.rstrip("+")))
     execute(["scrapy", *command])
 
 

@@ -221,7 +221,7 @@ query = _table(
     # Synonyms asked with the term, one a line.
     Column("also", name_type(500), nullable=False, server_default=""),
     Column("tries", Integer, nullable=False, server_default="0"),
-    # Answers in a row that were none: blocked, decoy, layout changed, error.
+    # Answers in a row that were none or not whole (partial).
     Column("bad_in_a_row", Integer, nullable=False, server_default="0"),
     # Not to be asked again before; NULL: when the operator's interval is over.
     Column("due_at", time_type()),
@@ -626,6 +626,10 @@ url_form = _table(
     Column("stories", Integer, nullable=False),
     # Pages that led to new URLs of the group and hardly to known ones.
     Column("trees", Integer, nullable=False),
+    # URLs of the group that stand on lists elsewhere, about.
+    Column("listed", Integer, nullable=False, server_default="0"),
+    # What it was cut for beside its cost, in words.
+    Column("cut", name_type(200), nullable=False, server_default=""),
     Column("updated_at", seconds_type(), nullable=False, index=True),
     **KEYED_TABLE_OPTIONS,
 )

@@ -153,8 +153,8 @@ def test_list_pages_are_rearmed_by_age(database: Database) -> None:
             assert store_page(c, lease, fetched(lease), now=NOW)
             close(c, lease, Outcome.LIST if lease.url.endswith("list") else Outcome.ARTICLE)
         read = fetched(lease).fetched_at.timestamp()
-        assert frontier.rearm_lists(c, SITE, read_before=read) == 0
-        assert frontier.rearm_lists(c, SITE, read_before=read + 1) == 1
+        assert frontier.rearm_lists(c, SITE, read_before=read, now=NOW) == 0
+        assert frontier.rearm_lists(c, SITE, read_before=read + 1, now=NOW) == 1
         assert [lease.url for lease in take(c)] == ["http://a.example/list"]
 
 
@@ -298,14 +298,14 @@ def test_a_page_that_kills_its_worker_is_set_aside_after_three_tries_alone(
     with database.engine.begin() as c:
         offer(c, [candidate("1")])
         (lease,) = take(c)
-        assert not lease.is_suspect
+        assert not lease.crashes
         assert store_page(c, lease, fetched(lease), now=NOW)
         for _ in range(3):
             recovery = frontier.recover(c, SITE, now=NOW, all_dead=True)
             assert (recovery.resumed, recovery.set_aside) == (1, 0)
             (lease,) = take(c, busy_hosts={"a.example"})
             assert lease.stored
-            assert lease.is_suspect
+            assert lease.crashes
             frontier.mark(c, lease)
         recovery = frontier.recover(c, SITE, now=NOW, all_dead=True)
         assert (recovery.resumed, recovery.set_aside) == (0, 1)
