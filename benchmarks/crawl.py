@@ -115,7 +115,9 @@ def _full(served: ServedSite, folder: Path, url: str, *, profile: Path | None = 
     environment = {"QIAO_DATABASE_URL": url, "QIAO_DEMO": served.origin, "PYTHONPATH": str(PROJECT),
                    "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings",
                    # The spiders beside it follow links only.
-                   "QIAO_SITEMAPS": "off", "QIAO_SOFT_404_PROBE": "off"}
+                   "QIAO_SITEMAPS": "off", "QIAO_SOFT_404_PROBE": "off",
+                   # A tree of made-up texts is what a maze is.
+                   "QIAO_TRAPS_ALLOWED": f"{HOST}/*"}
     run = _measured(command, environment, folder, len(served.site.pages))
     _check_complete(url, len(served.site.pages))
     return run

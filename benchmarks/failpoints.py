@@ -47,8 +47,13 @@ def _stop() -> None:
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
-def disk_fails() -> sqlite3.OperationalError:
-    """What a driver raises where a disk fails: the transaction is played again."""
+def _passing_fault(dialect: str) -> Exception:
+    """What a driver raises where a disk or a line fails: the transaction is played again."""
+    if dialect != "sqlite":
+        from pymysql.err import OperationalError as LostConnection
+
+        lost: Exception = LostConnection(2013, "Lost connection, as a test wants it")
+        return lost
     error = sqlite3.OperationalError("disk I/O error, as a test wants it")
     error.sqlite_errorcode = sqlite3.SQLITE_IOERR
     return error
@@ -56,7 +61,7 @@ def disk_fails() -> sqlite3.OperationalError:
 
 def _refuse() -> None:
     print(REFUSED, file=sys.stderr, flush=True)
-    error = disk_fails()
+    error = _passing_fault("sqlite")
     raise OperationalError("refused", None, error) from error
 
 
@@ -125,10 +130,10 @@ def _every_commit(nth: int, *, arrives: bool) -> None:
     def do_commit(self: DefaultDialect, connection: Any) -> None:
         is_hit = threading.current_thread().name == "qiaocrawl-writer" and not next(calls) % nth
         if is_hit and not arrives:
-            raise disk_fails()
+            raise _passing_fault(self.name)
         original(self, connection)
         if is_hit:
-            raise disk_fails()
+            raise _passing_fault(self.name)
 
     DefaultDialect.do_commit = do_commit  # type: ignore[method-assign]
 

@@ -15,6 +15,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,9 +71,11 @@ class Scrapyd:
         self.process.kill()
         self.process.wait(timeout=30)
 
-    def call(self, method: str, **data: str) -> dict[str, Any]:
-        """One call of its JSON interface; ``data`` makes it a POST."""
-        body = urllib.parse.urlencode(data).encode() if method in ("schedule",) else None
+    def call(self, method: str, **data: str | Sequence[str]) -> dict[str, Any]:
+        """One call of its JSON interface; a list gives a name several times."""
+        body = None
+        if method == "schedule":
+            body = urllib.parse.urlencode(data, doseq=True).encode()
         query = "" if body else "?" + urllib.parse.urlencode(data)
         code = base64.b64encode(f"{self.user}:{self.password}".encode()).decode()
         request = urllib.request.Request(
@@ -83,7 +86,7 @@ class Scrapyd:
         assert answer["status"] == "ok", answer
         return answer
 
-    def schedule(self, **arguments: str) -> str:
+    def schedule(self, **arguments: str | Sequence[str]) -> str:
         """Schedule a job of the project; returns its id."""
         return str(self.call("schedule", project="qiaocrawl", **arguments)["jobid"])
 
@@ -101,7 +104,7 @@ class Scrapyd:
             time.sleep(0.3)
         pytest.fail(f"job {job} did not finish in {WAIT_SECONDS} s:\n{self.output()}")
 
-    def run(self, **arguments: str) -> tuple[dict[str, Any], str]:
+    def run(self, **arguments: str | Sequence[str]) -> tuple[dict[str, Any], str]:
         """Schedule a job and wait until it is finished."""
         return self.finished(self.schedule(**arguments))
 

@@ -53,6 +53,7 @@ _BRANCHES = 2
 to the next one, has one."""
 _LISTED = 0.05
 """A group so much of which was found on lists is a section."""
+_NEW_A_PAGE = 5
 _LEADS_ON = 0.75
 _SAMPLES_KEPT = 40
 _SAMPLES_BETWEEN = 4
@@ -294,7 +295,8 @@ def _is_endless(account: Account, own: SelfFed) -> bool:
 
 def is_section(account: Account) -> bool:
     """Whether lists lead to the group, not its own pages alone."""
-    found = account.own.found if account.own is not None else 0
+    # Of what a former run cut only the pages that led on are known.
+    found = account.own.found if account.own is not None else _NEW_A_PAGE * account.trees
     return account.listed > _LISTED * (account.listed + found)
 
 

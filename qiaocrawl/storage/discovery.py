@@ -39,7 +39,8 @@ _SAVE_ACCOUNT = Statement(
 _FIELDS = "host, form, credit, fetched, stories, trees, listed, cut"
 _LOAD_ACCOUNTS = Statement(
     f"SELECT {_FIELDS} FROM url_form"
-    " WHERE updated_at >= :since ORDER BY updated_at DESC LIMIT :most"
+    " WHERE updated_at >= :since"
+    " ORDER BY CASE WHEN credit <= 0 THEN 0 ELSE 1 END, updated_at DESC LIMIT :most"
 )
 _CUT = ListStatement(
     f"SELECT {_FIELDS} FROM url_form WHERE `key` IN ({{list}})"
@@ -83,7 +84,7 @@ def save_accounts(c: Connection, accounts: Sequence[StoredAccount], *, now: floa
 
 
 def load_accounts(c: Connection, *, since: float) -> list[StoredAccount]:
-    """The accounts stored since epoch second *since*, the newest first, at most 50,000."""
+    """At most 50,000 accounts stored since epoch second *since*: what is cut, then the newest."""
     params = {"since": since, "most": _MAX_ACCOUNTS}
     return [_account(row) for row in _LOAD_ACCOUNTS.run(c, params).fetchall()]
 

@@ -346,3 +346,29 @@ def test_a_host_cannot_fill_its_cookie_jar_without_end() -> None:
     other = Request("http://b.qiao.test/")
     jar.extract_cookies(Response(other.url, headers={"Set-Cookie": ["a=1"]}), other)
     assert len(jar) == 181
+
+
+def test_a_proxy_that_answers_connect_without_end_is_cut(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack("a.example"))
+    cut: list[str] = []
+
+    def choose(host: str, path: str) -> Send:
+        def send(connection: socket.socket) -> None:
+            try:
+                flood(b"HTTP/1.1 200 OK\r\n", b"X-A: " + b"a" * 1000 + b"\r\n")(connection)
+            except OSError:
+                cut.append(path)
+
+        return send
+
+    with raw_server(choose) as proxy:
+        done = crawl(
+            "site", url, "topic=qiaoqing", "start=https://a.example/", "-s", "DOWNLOAD_TIMEOUT=90",
+            "-s", "QIAO_FRONTIER_MAX_FAILURES=1", folder=tmp_path, https_proxy=f"http://{proxy.origin}",
+            NAMES_OF_TEST=json.dumps({"a.example": ["93.184.216.34"]}),
+            QIAO_FRONTIER_RETRY_SECONDS="0.05",
+        )
+    assert cut, done.log
+    assert set(cut) == {"a.example:443"}
+    assert "an answer to CONNECT of more than 262144 bytes" in done.log

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from test_paged_articles import page, path_of
+from test_watch_crawl import Newsroom
+from test_watch_crawl import story as newest
 
 from crawl_starter import StartedCrawl
 from crawling import (
@@ -23,6 +25,8 @@ from crawling import (
 )
 from qiaocrawl.items import Queue
 from qiaocrawl.storage import Database, frontier
+from searxng_stand_in import HOST as SEARXNG
+from searxng_stand_in import Found, Searxng
 
 HOST = "www.qiao.test"
 PAGES = 20
@@ -52,7 +56,7 @@ def test_a_worker_stopped_past_its_lease_brings_its_links_again(
         time.sleep(LEASE_SECONDS)
         assert recovered(database_url).resumed == 1
         process.send_signal(signal.SIGCONT)
-        said, _ = process.communicate(timeout=240)
+        said, _ = process.communicate(timeout=600)
     assert "'qiaocrawl/lease_lost': 1" in said
     assert "(finished)" in said
     assert len(server.paths()) == PAGES + 1, "the stored page is not asked for again"
@@ -66,7 +70,7 @@ def test_a_page_whose_storing_fails_brings_its_links_with_the_next_try(tmp_path:
         "before the close", "1:fail", "site", url, "topic=qiaoqing", folder=tmp_path,
         QIAO_DEMO=server.origin, QIAO_FRONTIER_RETRY_SECONDS="0.1",
     ) as process:
-        said, _ = process.communicate(timeout=240)
+        said, _ = process.communicate(timeout=600)
     assert "'qiaocrawl/outcome/retry': 1" in said
     assert "(finished)" in said
     assert_all_is_there(url)
@@ -132,8 +136,10 @@ def test_what_is_refused_or_unanswered_is_neither_lost_nor_doubled(
     with local_server(news) as server, failing_spider(
         fault, "3", "site", database_url, "topic=qiaoqing", f"strategy={strategy}",
         folder=tmp_path, QIAO_DEMO=server.origin, QIAO_SITEMAPS="on", QIAO_SOFT_404_PROBE="on",
+        # Leases of a lost answer are in nobody's hands.
+        QIAO_FRONTIER_LEASE_SECONDS=str(LEASE_SECONDS),
     ) as process:
-        said, _ = process.communicate(timeout=240)
+        said, _ = process.communicate(timeout=600)
     assert process.returncode == 0, said
     assert "(finished)" in said
     assert "Traceback" not in said
@@ -146,6 +152,48 @@ def test_what_is_refused_or_unanswered_is_neither_lost_nor_doubled(
     articles = sum(outcome == "article" for outcome in found.values())
     assert f"'qiaocrawl/outcome/article': {articles}," in said, "nothing is counted twice"
     _assert_memories_are_kept(database_url, articles)
+
+
+def test_no_question_is_lost_or_asked_twice_for_refused_commits(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack())
+    urls = [f"http://a.test/{n}.html" for n in range(24)]
+    searxng = Searxng({"侨胞": Found(urls), "华侨": Found(urls[:10], repeats=True)})
+    with local_server(searxng.respond) as server, failing_spider(
+        "commits refused", "3", "search", url, "topic=qiaoqing", folder=tmp_path,
+        QIAO_DEMO=server.origin, QIAO_ENGINES="searxng", QIAO_SEARXNG_URL=f"http://{SEARXNG}",
+    ) as process:
+        said, _ = process.communicate(timeout=600)
+    assert "(finished)" in said
+    asked = len(searxng.asked)
+    assert asked == len(set(searxng.asked)) >= 7, "three pages of the first, four other terms"
+    engine = "engine = 'searxng' AND asked_at IS NOT NULL"
+    assert rows(url, f"SELECT COUNT(*), SUM(tries), SUM(new_urls) FROM `query` WHERE {engine}") == [
+        (asked, asked, len(urls))
+    ]  # fmt: skip
+    assert rows(url, "SELECT asked FROM engine_day") == [(asked,)]
+    assert rows(url, "SELECT COUNT(*) FROM url WHERE queue = 'pages'") == [(len(urls),)]
+
+
+def test_a_round_of_watching_asks_for_all_that_is_due_despite_refused_commits(
+    tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack(HOST))
+    room = Newsroom({f"/a/{n}.html": newest(f"侨胞{n}回到侨乡") for n in range(4)})
+    with local_server(room.respond) as server:
+        room.server = server
+        with failing_spider(
+            "commits refused", "2", "watch", url, "topic=qiaoqing", folder=tmp_path,
+            QIAO_DEMO=server.origin,
+        ) as process:
+            said, _ = process.communicate(timeout=600)
+        asked = server.paths()
+    assert "(finished)" in said
+    assert {"/", "/qw/", *room.stories} <= set(asked)
+    assert len(asked) == len(set(asked))
+    assert rows(url, "SELECT SUM(pages + articles + looks) FROM watch_day") == [(len(asked),)]
+    assert rows(url, "SELECT MAX(visits) FROM watch_page") == [(1,)]
 
 
 def _assert_memories_are_kept(url: str, articles: int) -> None:
@@ -180,7 +228,7 @@ def recovered(url: str) -> frontier.Recovery:
         return frontier.recover(c, scope, now=time.time(), all_dead=False)
 
 
-def wait_until_stopped(process: StartedCrawl, seconds: float = 240.0) -> None:
+def wait_until_stopped(process: StartedCrawl, seconds: float = 600.0) -> None:
     until = time.monotonic() + seconds
     status = Path(f"/proc/{process.pid}/stat")
     while status.read_text().rpartition(") ")[2][0] != "T":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -120,13 +121,22 @@ def test_a_second_crawl_on_one_sqlite_file_is_refused(tmp_path: Path) -> None:
     assert "(finished)" in third.log
 
 
-def test_a_short_campaign_of_kills_loses_nothing(database_url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("spider", "pages"), [
+    ("site", "120"), ("watch", "80"), ("login", "80"),
+    pytest.param("render", "16", marks=[pytest.mark.chromium, pytest.mark.skipif(
+        not shutil.which("chromium"), reason="chromium is not installed")]),
+])  # fmt: skip
+def test_a_short_campaign_loses_nothing(
+    spider: str, pages: str, database_url: str, tmp_path: Path
+) -> None:
     # Stored scores with one worker, an order that learns with several.
     workers, strategy = ("1", "bfs") if database_url.startswith("sqlite") else ("3", "hits")
+    if (spider in ("login", "render")) == (workers == "3"):
+        pytest.skip("half of the spiders on each kind of database, for time's sake")
     done = subprocess.run(
-        [sys.executable, str(PROJECT / "benchmarks" / "durability.py"), "--pages", "120",
-         "--disturbances", "8", "--workers", workers, "--strategy", strategy,
-         "--database", database_url, "--no-peer",
+        [sys.executable, str(PROJECT / "benchmarks" / "durability.py"), "--spider", spider,
+         "--pages", pages, "--disturbances", "6", "--disturb", "kill,stop,refuse",
+         "--workers", workers, "--strategy", strategy, "--database", database_url, "--no-peer",
          "--json", str(tmp_path / "rows.jsonl")],
         cwd=tmp_path, capture_output=True, text=True, check=False, timeout=500,
     )

@@ -351,6 +351,15 @@ def test_a_wrong_guess_costs_the_order_and_no_page(web: Web, pages: int) -> None
     assert done.closed == {}
 
 
+def test_a_link_on_a_list_does_not_open_what_a_former_run_cut() -> None:
+    first = Crawl(section(hashes(drawn), _REAL)).run("/")
+    again = Crawl(section(hashes(drawn), _REAL))
+    again.watch.restore(first.watch.changed())
+    again.run("/")
+    assert again.opened == []
+    assert sum(path.startswith("/t/") for path in again.fetched) <= 0.1 * len(again.fetched)
+
+
 def test_what_the_operator_bounds_is_listed_and_never_tried() -> None:
     def web(path: str) -> Page:
         if path == "/":

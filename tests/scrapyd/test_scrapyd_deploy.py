@@ -156,13 +156,13 @@ def test_kill_9_of_scrapyd_loses_no_page(scrapyd: Scrapyd, deployed: Path) -> No
         return Answer(article(titles[int(name)])) if name.isdigit() else None
 
     with local_server(respond) as server:
-        given = {
+        given: dict[str, str | list[str]] = {
             "spider": "site", "topic": "qiaoqing", "start": "http://slow.test/",
-            "strategy": "bfs", "setting": f"QIAO_DEMO={server.origin}",
+            "strategy": "bfs", "setting": [f"QIAO_DEMO={server.origin}", "QIAO_REPLAY="],
         }  # fmt: skip
         first = scrapyd.schedule(**given)
         waiting = scrapyd.schedule(**given)
-        assert asked.wait(WAIT_SECONDS), scrapyd.output()
+        assert asked.wait(60), scrapyd.log(first)
         orphan = int(scrapyd.jobs("running")[first]["pid"])
         scrapyd.kill()
         scrapyd.start()
