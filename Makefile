@@ -8,7 +8,7 @@ JOBS ?= 4
 CHECKED := qiaocrawl spiders pipelines middlewares benchmarks scripts tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo install test lint clean
+.PHONY: help demo install test lint audit clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' Makefile
@@ -37,6 +37,9 @@ ruff:
 	$(BIN)/ruff check $(CHECKED)
 mypy:
 	$(BIN)/mypy
+
+audit: ## known vulnerabilities of the pinned versions (asks the package registry)
+	@python3 scripts/audit.py
 
 clean: ## .venv, caches and builds go; data/ stays
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -93,7 +93,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--delay", type=float, default=0.4,
                         help="seconds the site takes a page and worker")
     parser.add_argument("--no-peer", action="store_true", help="leave stock Scrapy out")
-    parser.add_argument("--keep", type=Path, help="folder for databases and logs; default: none")
+    parser.add_argument("--keep", type=Path,
+                        help="new folder for databases and logs; default: none")
     parser.add_argument("--json", type=Path)
     return parser.parse_args()
 
@@ -158,7 +159,7 @@ def main() -> int:
     rows: list[dict[str, object]] = []
     with contextlib.ExitStack() as stack:
         if arguments.keep:
-            arguments.keep.mkdir(parents=True, exist_ok=True)
+            arguments.keep.mkdir(parents=True)
         folder = arguments.keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         ours = _ours(arguments, folder.resolve(), console)
         rows.append(ours)

@@ -31,7 +31,7 @@ from benchmarks.durability_jobs import TOPIC, Job
 from benchmarks.failpoints import DEEDS, IN_TRANSACTIONS, POINTS, REFUSED
 from benchmarks.local_site import ServedSite
 from benchmarks.mariadb_server import MariaDB
-from benchmarks.process_samples import living
+from benchmarks.process_samples import carrying
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.topics import save_pack
 
@@ -44,6 +44,8 @@ _PATIENCE_SECONDS = 8
 # The last one is longer than a crawl's patience.
 _AWAY_SECONDS = (0.3, 1.0, 3.0, 10.0)
 _POLL_SECONDS = 0.1
+_DYING_SECONDS = 120.0
+_MARK = "DURABILITY_RUN"
 _LONGEST_ROUND_SECONDS = 1800
 # Small numbers fail early in a run, large ones deep inside it.
 _STRIKES = (1, 1, 2, 5, 20, 60)
@@ -79,8 +81,13 @@ class Worker:
     process: subprocess.Popen[bytes]
     log: Path
     point: str
+    mark: str
     stopped_until: float = 0.0
-    noted_refusals: int = 0
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether its crawl is past its start."""
+        return b"Spider opened" in self.log.read_bytes()
 
     @property
     def is_stopped(self) -> bool:
@@ -165,7 +172,10 @@ class Campaign:
             self._look_at(worker)
         if self._running and not self._is_used_up and time.monotonic() > self._next:
             self._next = time.monotonic() + self._pause()
-            self._disturb(self._rng.choice(self._running))
+            # One in five while it starts.
+            begun = [one for one in self._running if one.has_begun or self._rng.random() < 0.2]
+            if begun:
+                self._disturb(self._rng.choice(begun))
 
     def _pause(self) -> float:
         seconds: float = self._arguments.every_seconds
@@ -228,14 +238,18 @@ class Campaign:
             "QIAO_SITEMAPS": "off", "QIAO_SOFT_404_PROBE": "off",
             # Trees of made-up texts are what a maze is.
             "QIAO_TRAPS_ALLOWED": "*",
-            "QIAO_LOCK_WAIT_SECONDS": "20", **self._job.environment,
+            "QIAO_LOCK_WAIT_SECONDS": "20", **self._job.environment, _MARK: self._mark(),
         }
         with log.open("wb") as out:
             process = subprocess.Popen(
                 [sys.executable, *command], env=environment, cwd=self._folder,
                 stdout=out, stderr=subprocess.STDOUT, start_new_session=True,
             )
-        return Worker(process, log, point)
+        return Worker(process, log, point, self._mark())
+
+    def _mark(self) -> str:
+        """What the processes of the newest run carry, browsers too."""
+        return f"{os.getpid()}.{self.tally.runs}"
 
     def _armed(self) -> tuple[str, list[str]]:
         """A point to fail at, or "", and the program that does."""
@@ -277,10 +291,10 @@ class Campaign:
         else:
             self._check_end(worker, said)
         self.tally.ends[f"exit {code}"] += 1
-        if _outlived(worker.process.pid):
-            self.tally.errors.append(f"{worker.log.name}: processes outlived it")
+        for pid in _outlived(worker.mark):
+            self.tally.errors.append(f"{worker.log.name}: process {pid} outlived it")
             with suppress(ProcessLookupError):
-                os.killpg(worker.process.pid, signal.SIGKILL)
+                os.kill(pid, signal.SIGKILL)
 
     def _note_point(self, worker: Worker, deed: str) -> None:
         armed = worker.point.startswith(deed)
@@ -347,10 +361,9 @@ def _hold_lock(file: str, seconds: float) -> None:
         connection.close()
 
 
-def _outlived(session: int) -> bool:
-    """Whether processes of a dead worker are alive ten seconds later."""
-    for _ in range(100):
-        if not living(session):
-            return False
-        time.sleep(0.1)
-    return True
+def _outlived(mark: str) -> list[int]:
+    """The processes of a dead worker that are alive two minutes later."""
+    until = time.monotonic() + _DYING_SECONDS
+    while (left := carrying(f"{_MARK}={mark}")) and time.monotonic() < until:
+        time.sleep(_POLL_SECONDS)
+    return left

@@ -75,7 +75,7 @@ def watch_job(pages: int, folder: Path, strategy: str) -> Job:
     """Watching a newsroom: home page, lists and what they bring."""
     return Job(
         "watch", LocalSite.newsroom(pages), ("-s", "CONCURRENT_REQUESTS_PER_DOMAIN=8"),
-        environment={"QIAO_WATCH_PAGES_PER_HOST": "1000"}, judge=_judge_watch,
+        environment={"QIAO_WATCH_ARTICLE_HOURS": "1,8000"}, judge=_judge_watch,
     )
 
 

@@ -13,6 +13,7 @@ import os
 import signal
 import sqlite3
 import sys
+import threading
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -26,6 +27,7 @@ from sqlalchemy.exc import OperationalError
 
 import pipelines.evidence
 import pipelines.store
+from qiaocrawl.crawl import suspects
 from qiaocrawl.crawl.handler import GuardedDownloadHandler
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.worker import FrontierWorker
@@ -45,12 +47,22 @@ def _stop() -> None:
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
-def refuse() -> None:
-    """Fail as a statement does on a disk that fails: the transaction is played again."""
-    print(REFUSED, file=sys.stderr, flush=True)
+def _passing_fault(dialect: str) -> Exception:
+    """What a driver raises where a disk or a line fails: the transaction is played again."""
+    if dialect != "sqlite":
+        from pymysql.err import OperationalError as LostConnection
+
+        lost: Exception = LostConnection(2013, "Lost connection, as a test wants it")
+        return lost
     error = sqlite3.OperationalError("disk I/O error, as a test wants it")
     error.sqlite_errorcode = sqlite3.SQLITE_IOERR
-    raise OperationalError("refused", None, error)
+    return error
+
+
+def _refuse() -> None:
+    print(REFUSED, file=sys.stderr, flush=True)
+    error = _passing_fault("sqlite")
+    raise OperationalError("refused", None, error) from error
 
 
 def _fail() -> None:
@@ -59,7 +71,7 @@ def _fail() -> None:
 
 
 DEEDS: dict[str, Callable[[], None]] = {
-    "kill": _die, "stop": _stop, "refuse": refuse, "fail": _fail,
+    "kill": _die, "stop": _stop, "refuse": _refuse, "fail": _fail,
 }  # fmt: skip
 _deed = _die
 _again = False
@@ -110,6 +122,35 @@ def _after_commit(owner: Any, name: str, strike: int) -> None:
     setattr(owner, name, wrapped)
 
 
+def _every_commit(nth: int, *, arrives: bool) -> None:
+    """Refuse every *nth* commit of the writers; where it *arrives*, only its answer is lost."""
+    original: Wrapped = DefaultDialect.do_commit
+    calls = count(1)
+
+    def do_commit(self: DefaultDialect, connection: Any) -> None:
+        is_hit = threading.current_thread().name == "qiaocrawl-writer" and not next(calls) % nth
+        if is_hit and not arrives:
+            raise _passing_fault(self.name)
+        original(self, connection)
+        if is_hit:
+            raise _passing_fault(self.name)
+
+    DefaultDialect.do_commit = do_commit  # type: ignore[method-assign]
+
+
+def _on_killer(strike: int) -> None:
+    """Die whenever a page called killer is handed to a worker process, as if of itself."""
+    original: Wrapped = AnalysisPool.submit
+
+    def wrapped(self: AnalysisPool, page: Any, *args: Any) -> Any:
+        if page.url.endswith("killer"):
+            _die()
+        return original(self, page, *args)
+
+    setattr(AnalysisPool, "submit", wrapped)  # noqa: B010
+    suspects.CALM_SECONDS = 0.1
+
+
 POINTS: dict[str, Callable[[int], None]] = {
     "leased, not committed": lambda n: _after(frontier, "lease", n),
     "leased, committed": lambda n: _after_commit(FrontierWorker, "_lease_more", n),
@@ -139,6 +180,16 @@ IN_TRANSACTIONS = (
 )
 """Where the database can refuse what it is asked."""
 
+REFUSALS: dict[str, Callable[[int], None]] = {
+    "commits refused": lambda n: _every_commit(n, arrives=False),
+    "answers to commits lost": lambda n: _every_commit(n, arrives=True),
+}
+"""Faults of the database at every N-th commit."""
+
+
+ON_PAGES: dict[str, Callable[[int], None]] = {"analysing a page called killer": _on_killer}
+"""Points that only certain pages pass."""
+
 
 def main() -> None:
     """Arm one point, then hand over to Scrapy."""
@@ -146,7 +197,7 @@ def main() -> None:
     point, strike, *command = sys.argv[1:]
     number, _, deed = strike.partition(":")
     _deed, _again = DEEDS[deed or "kill"], number.endswith("+")
-    POINTS[point](int(number.rstrip("+")))
+    {**POINTS, **REFUSALS, **ON_PAGES}[point](int(number.rstrip("+")))
     execute(["scrapy", *command])
 
 

@@ -85,12 +85,12 @@ class LocalSite:
     def newsroom(cls, count: int) -> LocalSite:
         """*count* pages: a home page, lists, and the articles that they link to."""
         lists = max(count // 25, 1)
-        articles = range(lists + 1, count)
+        articles = range(1, count - lists)
         pages = {"/": _listing("首页", [(f"/list/{n}/", f"侨务频道{n}") for n in range(lists)])}
         for n in range(lists):
             shown = [(page_path(a), _title(a)) for a in articles if a % lists == n]
             pages[f"/list/{n}/"] = _listing(f"侨务频道{n}", shown)
-        pages |= {page_path(n): _page(n, count, 0, 8) for n in articles}
+        pages |= {page_path(n): _page(n, count - lists, count, 8) for n in articles}
         return cls({path: page.encode() for path, page in pages.items()})
 
     @classmethod
@@ -137,12 +137,12 @@ def _listing(title: str, links: list[tuple[str, str]]) -> str:
 
 def _scripted(number: int) -> str:
     rng = random.Random(number)
-    text = "".join(f"<p>{_paragraph(rng)}</p>" for _ in range(6))
     first, last = WRITTEN[:2], WRITTEN[2:]
+    text = "".join(f"<p>{first}' + '{last}：{_paragraph(rng)}</p>" for _ in range(6))
     return (
         f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>{_title(number)}</title></head>'
         f"<body><div id=app></div><script>document.getElementById('app').innerHTML = "
-        f"'<h1>{_title(number)}</h1><div>{text}<p>本页{first}' + '{last}。</p></div>'</script>"
+        f"'<h1>{_title(number)}</h1><div>{text}</div>'</script>"
         "</body></html>"
     )
 

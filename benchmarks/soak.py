@@ -142,6 +142,7 @@ class Soak:
             left = self._ends_at - time.monotonic()
             self._turn(spider, max(left, _LEAST_LAST_SECONDS), last=True)
             self.checks.remember_missing(spider)
+            self._save()
 
     # --- one spider's turn --------------------------------------------------------------------
 
@@ -334,7 +335,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=1, help="SQLite allows one")
     parser.add_argument("--sites", type=int, default=300)
     parser.add_argument("--rate", type=float, default=6.0, help="answers the farm gives a second")
-    parser.add_argument("--storm-seconds", type=float, default=45.0,
+    parser.add_argument("--storm-seconds", type=float, default=60.0,
                         help="between two disturbances, on average")
     parser.add_argument("--cycle-seconds", type=float, default=900.0,
                         help="for all spiders in turn")

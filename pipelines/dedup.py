@@ -1,4 +1,4 @@
-"""Fourth stage: the titles of all workers are at hand before the first article is stored (Q6).
+"""Next stage: the titles of all workers are at hand before the first article is stored (Q6).
 
 Whether an article is a reprint is decided in the transaction that stores it: no copy that
 another worker stores at the same moment is missed, and nothing is remembered that was not

@@ -1,4 +1,4 @@
-"""Fifth stage: which links of the page enter the frontier, and how urgently."""
+"""Next stage: which links of the page enter the frontier, and how urgently."""
 
 from __future__ import annotations
 

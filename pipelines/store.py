@@ -13,7 +13,7 @@ from qiaocrawl.crawl.items import CrawledPage, CrawlItem, SearchedPage
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import OutdatedError
-from qiaocrawl.items import Outcome, PageAnalysis, Verdict
+from qiaocrawl.items import Lease, Outcome, PageAnalysis, Verdict
 from qiaocrawl.joining import Whole, enter_part, join_parts, save_whole
 from qiaocrawl.searching import hit_candidates
 from qiaocrawl.storage import visits
@@ -77,6 +77,17 @@ class StorePipeline:
         self._count(f"outcome/{analysis.outcome}" if mine else "lease_lost")
         if mine:
             self._count_verdict(verdict)
+            self._count_judgement(item.lease, analysis.outcome, analysis)
+
+    def _count_judgement(
+        self, lease: Lease, outcome: Outcome, analysis: PageAnalysis | None
+    ) -> None:
+        """Count a stored article as on or off the topic its page was fetched for."""
+        if outcome is not Outcome.ARTICLE or analysis is None:
+            return
+        for judgement in analysis.relevance:
+            if judgement.topic == lease.topic:
+                self._count(f"relevance/{'relevant' if judgement.relevant else 'off_topic'}")
 
     def _count_verdict(self, verdict: Verdict | None) -> None:
         if verdict is not None:
@@ -149,8 +160,10 @@ class StorePipeline:
             ),
         )
         self._count(f"outcome/{outcome}" if mine else "lease_lost")
-        if mine and analysis.part.number == 1:  # else the article counts with its first page
-            self._count_verdict(verdict)
+        if mine:
+            if analysis.part.number == 1:  # else the article counts with its first page
+                self._count_verdict(verdict)
+            self._count_judgement(item.lease, outcome, whole.analysis)
 
     async def _store_answer(self, item: SearchedPage) -> None:
         query, answer = item.query, item.answer

@@ -15,17 +15,10 @@ from datetime import date
 
 from sqlalchemy import Connection
 
+from qiaocrawl.answers import AnswerState, Query, SearchAnswer
 from qiaocrawl.backoff import retry_after_seconds
 from qiaocrawl.frontier import LearningStrategy, Strategy
-from qiaocrawl.items import (
-    AnswerState,
-    Candidate,
-    FetchedPage,
-    Lease,
-    Outcome,
-    Query,
-    SearchAnswer,
-)
+from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome
 from qiaocrawl.ordering import CrawlOrdering
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.search import EVERYWHERE, EngineDefinition, plan
@@ -38,8 +31,6 @@ from qiaocrawl.storage import coverage, engine_days, frontier, ledger
 
 logger = logging.getLogger(__name__)
 
-_REPEATS_OF_THE_PAST = 30
-"""Days that are over are asked about so many times as seldom as the present (ours)."""
 _BEHIND_ALL = 1e6
 """Shorter periods come after every question of the plan: else the first of them would use up
 the day. The next run orders them like all others."""
@@ -249,12 +240,15 @@ def record_answer(
 ) -> None:  # fmt: skip
     """Write an answer, or that there was none, into the coverage ledger."""
     now, options = time.time(), runtime.options
+    repeat_seconds = options["QIAO_SEARCH_REPEAT_HOURS"] * 3600
     if is_past(query.period, _today(now)):
-        repeat = options["QIAO_SEARCH_REPEAT_HOURS"] * 3600
-        rest_seconds = max(rest_seconds, repeat * _REPEATS_OF_THE_PAST)
+        repeat_seconds *= ledger.REPEATS_OF_THE_PAST
+        if answer.state is not AnswerState.PARTIAL:
+            rest_seconds = max(rest_seconds, repeat_seconds)
     entry = ledger.Answered(
         answer.state, len(answer.hits), new_urls, answer.message, answer.total, lease.key,
         retry_seconds=options["QIAO_SEARCH_RETRY_HOURS"] * 3600, rest_seconds=rest_seconds,
+        repeat_seconds=repeat_seconds,
     )  # fmt: skip
     ledger.record_answer(c, query, entry, now)
 

@@ -1,4 +1,6 @@
-"""The records that travel between stages: one page's life, from a query to a row.
+"""The records that travel between stages: one page's life, from a link to a row.
+
+Those of search are in :mod:`qiaocrawl.answers`.
 
 All are frozen and hold only plain values, so that they cross process boundaries
 and can be written as JSON. Times are aware UTC ``datetime``s; scores say their
@@ -11,67 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-
-# --- entrance: meta-search -------------------------------------------------
-
-
-class AnswerState(StrEnum):
-    """What a search engine's answer was. Blocked is never counted as empty."""
-
-    NOT_ASKED = "not_asked"
-    HIT = "hit"
-    EMPTY = "empty"
-    BLOCKED = "blocked"
-    DECOY = "decoy"
-    LAYOUT_CHANGED = "layout_changed"
-    ROBOTS = "robots"
-    ERROR = "error"
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """One question: keyword x site x engine x period x result page (Q1).
-
-    Attributes:
-        site: a host, or "" for the whole web.
-        period: "" for any time, ``day``, ``week``, ``month`` or ``year`` for the last one, or
-            ``2026-01-01/2026-02-01`` (first day and the day after the last).
-        also: synonyms asked with the term, in one group joined by OR.
-    """
-
-    topic: str
-    term: str
-    site: str
-    engine: str
-    page: int = 1
-    period: str = ""
-    also: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One search result. ``position`` counts from 1 over all result pages."""
-
-    url: str
-    title: str
-    snippet: str = ""
-    position: int = 0
-    published_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SearchAnswer:
-    """A classified answer; ``hits`` is empty unless ``state`` is HIT. ``message`` says why.
-
-    ``total`` is how many results the engine says there are; None where it does not say.
-    """
-
-    state: AnswerState
-    hits: tuple[Hit, ...] = ()
-    has_next: bool = False
-    message: str = ""
-    total: int | None = None
-
 
 # --- frontier ----------------------------------------------------------------
 
@@ -150,14 +91,8 @@ class Lease:
     failures: int
     anchor: str = ""
     payload: Mapping[str, object] = field(default_factory=dict)
-    stored: bool = False  # committed before a crash: it is analysed, not fetched again
-    crashes: int = 0
-    """0 as a rule. 1: a worker died with it, so it is tried alone; 1 + n: n died meanwhile."""
-
-    @property
-    def is_suspect(self) -> bool:
-        """Whether it may have killed a worker, and is tried alone."""
-        return self.crashes > 0
+    stored: bool = False  # the page was committed before a crash: it is not fetched again
+    crashes: int = 0  # above 0: it may have killed a worker, and is tried alone (storage.deaths)
 
 
 class Outcome(StrEnum):

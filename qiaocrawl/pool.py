@@ -189,7 +189,10 @@ class AnalysisPool:
 
     def _started(self) -> ProcessPool:
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["qiaocrawl.analyse"])
+        # The server of forks looks for modules by the environment's path, not by ours: run from
+        # an egg it would load a copy that is installed beside it, and the workers would be that.
+        if Path(__file__).exists():
+            context.set_forkserver_preload(["qiaocrawl.analyse"])
         pool = ProcessPool(
             max_workers=self._workers, context=context, initializer=_start_worker,
             initargs=[self._setup, self._niceness],

@@ -6,7 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
-from qiaocrawl.items import Candidate, Hit, Lease, Link, Query, Queue
+from qiaocrawl.answers import Hit, Query
+from qiaocrawl.items import Candidate, Lease, Link, Queue
 from qiaocrawl.search import EngineDefinition, EngineRequest, query_url, request_for
 from qiaocrawl.search.signs import is_on_site
 from qiaocrawl.search.wrapped import ASKED_SITE

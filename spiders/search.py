@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import DownloadCancelledError
 from sqlalchemy import Connection
 
+from qiaocrawl.answers import AnswerState, Query, SearchAnswer
 from qiaocrawl.asking import (
     AskingOrder,
     Wish,
@@ -22,20 +23,13 @@ from qiaocrawl.crawl.items import CrawlItem, SearchedPage
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.follow import FollowPolicy, link_to
-from qiaocrawl.items import (
-    AnswerState,
-    Candidate,
-    FetchedPage,
-    Lease,
-    Outcome,
-    Query,
-    Queue,
-    SearchAnswer,
-)
-from qiaocrawl.search import read_answer
+from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome, Queue
+from qiaocrawl.search import EVERYWHERE, read_answer
+from qiaocrawl.search.decoys import DecoyWatch
 from qiaocrawl.search.plan_periods import checked_period
 from qiaocrawl.search.resting import EngineRests, Sign, sign_of
 from qiaocrawl.searching import query_of, search_request
+from qiaocrawl.topic.hosts import normalise_host
 from qiaocrawl.urls import canonical_url, host_of
 
 if TYPE_CHECKING:
@@ -43,8 +37,22 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+NO_SITE = "-"
 # The first rest of an engine that refuses, in usual pauses between two requests.
 _REST_IN_PAUSES = 10
+
+
+def named_sites(text: str) -> list[str] | None:
+    """The hosts of ``site=``, "-" for the question without a site; None when none is named.
+
+    Raises:
+        ConfigError: one is no host.
+    """
+    named = list(filter(None, (host.strip() for host in text.split(","))))
+    try:
+        return [EVERYWHERE if host == NO_SITE else normalise_host(host) for host in named] or None
+    except ValueError as error:
+        raise ConfigError(f"site= must be hosts, or {NO_SITE} for no site: {error}") from None
 
 
 class SearchSpider(FrontierSpider):
@@ -54,7 +62,7 @@ class SearchSpider(FrontierSpider):
     queue = Queue.SEARCH
     allowed_arguments = {
         "engine": "engines out of QIAO_ENGINES, comma separated; default: all of them",
-        "site": "hosts of the topic, comma separated; default: all its sites and no site",
+        "site": "hosts, comma separated, - = no site; default: all of the topic's and no site",
         "terms": "how many of the heaviest terms are asked; default: all",
         "period": "day, week, month, year or FIRST/END; default: any time",
     }
@@ -72,9 +80,8 @@ class SearchSpider(FrontierSpider):
         hosts = frozenset(host_of(url) for url in asked)
         self.scope = self.runtime.scope(self.queue, self.topic, FollowPolicy(sites=hosts))
         self.policy = FollowPolicy(sites=frozenset())
-        named = [host.strip() for host in self.arguments.get("site", "").split(",")]
         self.wish = Wish(
-            self.engines, list(filter(None, named)) or None, self._term_limit(),
+            self.engines, named_sites(self.arguments.get("site", "")), self._term_limit(),
             checked_period(self.arguments.get("period", "")),
         )
 
@@ -85,6 +92,7 @@ class SearchSpider(FrontierSpider):
             self.runtime.options["QIAO_SEARCH_PARK_AFTER"],
             _REST_IN_PAUSES * self.crawler.settings.getfloat("DOWNLOAD_DELAY"),
         )
+        self.decoys = DecoyWatch()
         self.asking = AskingOrder(
             self.ordering.strategy, self.runtime, self.engines, self.rests
         )
@@ -120,7 +128,9 @@ class SearchSpider(FrontierSpider):
         """Read and classify the answer."""
         query = query_of(lease)
         engine = self.runtime.catalogue.engine(query.engine)
-        answer = read_answer(engine, query, page.status, dict(page.headers), page.body)
+        answer = self.decoys.settled(
+            query, read_answer(engine, query, page.status, dict(page.headers), page.body)
+        )
         if not lease.stored:
             self.on_answer(lease, page, answer)
         # The address that was asked may hold a key; the row's does not.
@@ -135,8 +145,9 @@ class SearchSpider(FrontierSpider):
         engine = self.engines[query_of(lease).engine]
         of_its_format = (engine.format == "html") == ("html" in page.header("content-type"))
         came_back = 200 <= page.status < 300 and of_its_format
-        sign = sign_of(answer.state, came_back=came_back)
-        self._rest(lease, sign, answer.message, asked_to_rest(page, self.runtime.options))
+        sign = sign_of(answer, came_back=came_back, asks_others=engine.upstreams is not None)
+        seconds = asked_to_rest(page, self.runtime.options)
+        self._rest(lease, sign, answer.message, seconds, answer)
 
     async def on_failure(self, failure: Failure) -> None:
         """No answer came: the engine is left alone like one that refuses."""
@@ -145,9 +156,12 @@ class SearchSpider(FrontierSpider):
             self._rest(lease, Sign.REFUSES, type(failure.value).__name__)
         await super().on_failure(failure)
 
-    def _rest(self, lease: Lease, sign: Sign, why: str, seconds: float = 0.0) -> None:
+    def _rest(
+        self, lease: Lease, sign: Sign, why: str, seconds: float = 0.0,
+        answer: SearchAnswer | None = None,
+    ) -> None:  # fmt: skip
         name = query_of(lease).engine
-        rest = self.rests.note(name, sign, seconds)
+        rest = self.rests.note(name, sign, seconds, answer)
         if rest.seconds or rest.parked:
             self.worker.park(lease.host, rest.seconds)
             self.count(f"search/rests/{name}")

@@ -1,6 +1,6 @@
-"""Archives with the pagers of real life: five list pages each, with three stories of their own.
+"""Archives with the pagers of real life: five list pages each, each with a story of its own.
 
-Each kind is a site; every page of its list also shows the stories that the first page has, as
+Each kind is a site; every page of its list also shows the story that the first page has, as
 lists with a column of hot topics do, so that a page of known links only is nothing unusual.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from crawling import article
 
 PAGES = 5
-STORIES = 3
+STORIES = 1
 
 Pager = Callable[[int], str]
 """The HTML of the pager on page number so-and-so."""

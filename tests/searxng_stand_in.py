@@ -1,8 +1,9 @@
 """Answers as SearXNG's JSON interface does: ``GET /search?q=&format=json&pageno=&language=``.
 
 Keys, statuses and media types are those of the documented interface (docs.searxng.org, Search
-API): an instance without ``json`` in ``search.formats`` says 403, its limiter 429, a search
-without words 400; a page behind the last is an empty list.
+API, 2026): an instance without ``json`` in ``search.formats`` says 403, its limiter 429, a search
+without words 400; a page behind the last is an empty list. It knows no number of results, names
+the engines each result is from, and all that did not answer, in order of their names.
 """
 
 from __future__ import annotations
@@ -51,6 +52,10 @@ class Found:
     """Every page shows the first one again, as some engines do past their end."""
     suggestions: Sequence[str] = ()
     unresponsive: Sequence[tuple[str, str]] = ()
+    engines: Sequence[str] = ("bing",)
+    """Whose results these are."""
+    title: str = ""
+    """Of every result; default: with the words in it."""
 
 
 @dataclass
@@ -58,10 +63,12 @@ class Searxng:
     """An instance; ``trouble`` answers in place of it, by number of the request.
 
     ``found`` is by words, and by words and period (``侨胞 week``) for the last day to year.
+    ``unresponsive`` are engines that never answer.
     """
 
     found: dict[str, Found] = field(default_factory=dict)
     trouble: Callable[[int], Answer | None] = lambda number: None
+    unresponsive: Sequence[tuple[str, str]] = ()
     asked: list[tuple[str, int]] = field(default_factory=list)
 
     def respond(self, host: str, path: str) -> Answer | None:
@@ -72,7 +79,7 @@ class Searxng:
         fields = {name: values[0] for name, values in parse_qs(parts.query).items()}
         words, page = fields.get("q", ""), fields.get("pageno", "1")
         if not words or not page.isdigit() or int(page) < 1:
-            return Answer(b"<!doctype html><title>400 Bad Request</title>", 400, HTML)
+            return Answer(b'{"error": "No query"}', 400, JSON)
         self.asked.append((words, int(page)))
         answer = self.trouble(len(self.asked))
         if answer is None and fields.get("format") == "json":
@@ -81,15 +88,18 @@ class Searxng:
 
     def _results(self, words: str, page: int, period: str) -> Answer:
         found = self.found.get(f"{words} {period}".strip(), Found())
+        failed = dict([*self.unresponsive, *found.unresponsive])
         first = 0 if found.repeats else (page - 1) * PER_PAGE
         body = {
             "query": words,
             "number_of_results": 0,
             "results": [
                 {
-                    "template": "default.html", "url": url, "title": f"{words}新闻 {number}",
-                    "content": f"{words}的消息", "publishedDate": None, "thumbnail": "",
-                    "engine": "baidu", "engines": ["baidu"], "positions": [number],
+                    "template": "default.html", "url": url,
+                    "title": found.title or f"{words}新闻 {number}",
+                    "content": "" if found.title else f"{words}的消息",
+                    "publishedDate": None, "thumbnail": "", "engine": found.engines[0],
+                    "engines": list(found.engines), "positions": [number],
                     "score": 1.0 / number, "category": "general", "priority": "",
                     "parsed_url": list(urlsplit(url)) + [""],
                 }
@@ -99,6 +109,6 @@ class Searxng:
             "corrections": [],
             "infoboxes": [],
             "suggestions": list(found.suggestions),
-            "unresponsive_engines": [list(pair) for pair in found.unresponsive],
+            "unresponsive_engines": [list(pair) for pair in sorted(failed.items())],
         }  # fmt: skip
         return Answer(json.dumps(body, ensure_ascii=False).encode(), 200, JSON)

@@ -41,6 +41,10 @@ _REVISIT_INDEXES = (
     "CREATE INDEX by_payload ON record (payload_digest)",
     "CREATE INDEX by_refers_to ON record (exact)",
 )
+_ORIGINALS = tuple(
+    f"SELECT status, headers, body FROM record WHERE {name} = ? ORDER BY {BEST_FIRST} LIMIT 1"
+    for name in ("record_id", "payload_digest", "exact")
+)
 _INDEXES = """
 DROP INDEX IF EXISTS by_record_id;
 DROP INDEX IF EXISTS by_payload;
@@ -184,19 +188,14 @@ class PackWriter:
             self.add(revisit.url, status, json.loads(headers), body_id, Origin(revisit.recorded_at))
 
     def _original(self, revisit: Revisit) -> tuple[int, str, int] | None:
-        lookups = (
-            ("record_id = ?", revisit.record_id),
-            ("payload_digest = ?", revisit.payload_digest),
-            ("exact = ?", exact_key(revisit.refers_to_url or revisit.url)),
-        )
-        for condition, value in lookups:
+        named = (
+            revisit.record_id, revisit.payload_digest,
+            exact_key(revisit.refers_to_url or revisit.url),
+        )  # fmt: skip
+        for lookup, value in zip(_ORIGINALS, named, strict=True):
             if not value:
                 continue
-            row: tuple[int, str, int] | None = self._db.execute(
-                f"SELECT status, headers, body FROM record WHERE {condition}"
-                f" ORDER BY {BEST_FIRST} LIMIT 1",
-                (value,),
-            ).fetchone()
+            row: tuple[int, str, int] | None = self._db.execute(lookup, (value,)).fetchone()
             if row is not None:
                 return row
         return None

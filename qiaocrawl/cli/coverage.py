@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import inspect
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,6 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 from sqlalchemy import Connection
 
+from qiaocrawl.answers import AnswerState
 from qiaocrawl.cli.coverage_cells import STATES, Cell, Sums, cells_of, sums_by
 from qiaocrawl.cli.coverage_summary import WHOLE_WEB, missed_first, summary_lines
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
@@ -28,7 +29,8 @@ from qiaocrawl.cli.output import (
     table_console,
 )
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.items import AnswerState
+from qiaocrawl.options import Options
+from qiaocrawl.search import EngineDefinition, load_definitions
 from qiaocrawl.storage import coverage as stored
 from qiaocrawl.storage.export.neutral import neutral
 from qiaocrawl.storage.outfile import growing_file
@@ -89,14 +91,17 @@ def coverage(**given: Any) -> None:
     wanted, chosen = (one(**{name: given[name] for name in _OPTIONS[one]}) for one in _OPTIONS)
     assert isinstance(wanted, _Wanted)
     assert isinstance(chosen, stored.Chosen)
+    engines = _definitions()
     with opened_database(wanted.database) as opened:
         opened.require_current()
         with opened.engine.connect() as c:
             _check_topic(c, wanted.topic)
             rows = stored.ledger_rows(c, wanted.topic, chosen)
-            cells = cells_of(rows, stored.lost_answers(c, wanted.topic))
+            lost = stored.lost_answers(c, wanted.topic)
+            sizes = {name: engine.paging.per_page for name, engine in engines.items()}
+            cells = cells_of(rows, lost, sizes)
             past = stored.past_answers(c, [row.id for row in rows[:_HISTORIES_SHOWN]])
-    _show(cells)
+    _show(cells, engines)
     if wanted.history:
         _show_history(rows, past)
     if wanted.csv_file is not None:
@@ -156,9 +161,13 @@ def _since(text: str) -> datetime | None:
         raise ConfigError(f"--since must be as 2026-03-05, 12h or 7d, got {text!r}") from None
 
 
-def _show(cells: Sequence[Cell]) -> None:
+def _definitions() -> dict[str, EngineDefinition]:
+    return load_definitions(Options.from_environment()["QIAO_ENGINES_DIR"] or None)
+
+
+def _show(cells: Sequence[Cell], engines: Mapping[str, EngineDefinition]) -> None:
     console = table_console()
-    for line in summary_lines(cells):
+    for line in summary_lines(cells, engines):
         console.print(line, markup=False, soft_wrap=True)
     for title, name in (
         ("各引擎 by engine", lambda cell: cell.engine),

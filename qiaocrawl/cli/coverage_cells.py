@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from qiaocrawl.items import AnswerState
+from qiaocrawl.answers import WITH_HITS, AnswerState
 from qiaocrawl.storage.coverage import LedgerRow, PastAnswer
 from qiaocrawl.storage.ledger import NO_ANSWER
 
 STATES = {
     AnswerState.HIT: "有结果 hit",
+    AnswerState.PARTIAL: "部分 partial",
     AnswerState.EMPTY: "确无 empty",
     AnswerState.BLOCKED: "被拦 blocked",
     AnswerState.DECOY: "答非所问 decoy",
     AnswerState.LAYOUT_CHANGED: "版式变 layout changed",
     AnswerState.ERROR: "出错 error",
+    AnswerState.UNKNOWN: "未见 unknown",
     AnswerState.ROBOTS: "未选用 robots",
     AnswerState.NOT_ASKED: "未问 not asked",
 }
@@ -38,6 +40,7 @@ class Cell:
         open: further pages and periods that were never asked.
         failed: further pages and periods without an answer.
         lost: the last hit, where there was one and no answer now.
+        cut_off: the last page asked of some period was full and no further one was asked.
     """
 
     term: str
@@ -54,17 +57,37 @@ class Cell:
     open: int
     failed: int
     lost: PastAnswer | None = None
+    cut_off: bool = False
 
 
-def cells_of(rows: Iterable[LedgerRow], lost: dict[int, PastAnswer]) -> list[Cell]:
-    """The cells of *rows*, in the order of the plan."""
+_PER_PAGE = 10
+
+
+def cells_of(
+    rows: Iterable[LedgerRow], lost: dict[int, PastAnswer],
+    per_page: Mapping[str, int] | None = None,
+) -> list[Cell]:  # fmt: skip
+    """The cells of *rows*, in the order of the plan; *per_page* is how many hits fill a page."""
     found: dict[tuple[str, str, str], list[LedgerRow]] = {}
     for row in rows:
         found.setdefault((row.term, row.site, row.engine), []).append(row)
-    return [_cell(some, lost) for some in found.values()]
+    sizes = per_page or {}
+    return [_cell(some, lost, sizes.get(some[0].engine, _PER_PAGE)) for some in found.values()]
 
 
-def _cell(rows: Sequence[LedgerRow], lost: dict[int, PastAnswer]) -> Cell:
+def _is_cut_off(rows: Iterable[LedgerRow], per_page: int) -> bool:
+    """Whether the last page of some period is full: half of it is, by advertisements and doubles.
+
+    Engines that tell a total are no exception: what lies behind the last page was not seen.
+    """
+    last: dict[str, LedgerRow] = {}
+    for row in rows:
+        if row.period not in last or row.page > last[row.period].page:
+            last[row.period] = row
+    return any(row.state in WITH_HITS and 2 * row.hits >= per_page for row in last.values())
+
+
+def _cell(rows: Sequence[LedgerRow], lost: dict[int, PastAnswer], per_page: int) -> Cell:
     first = min(rows, key=lambda row: (row.page, row.period != "", row.id))
     others = [row for row in rows if row is not first]
     times = [row.asked_at for row in rows if row.asked_at is not None]
@@ -80,6 +103,7 @@ def _cell(rows: Sequence[LedgerRow], lost: dict[int, PastAnswer]) -> Cell:
         open=sum(row.state is AnswerState.NOT_ASKED for row in others),
         failed=sum(row.state in NO_ANSWER for row in others),
         lost=lost.get(first.id),
+        cut_off=_is_cut_off(rows, per_page),
     )  # fmt: skip
 
 

@@ -10,10 +10,10 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from qiaocrawl.answers import WITH_HITS, AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.cli.engine_request import EngineReply, send
 from qiaocrawl.cli.output import folding_table, table_console
 from qiaocrawl.errors import AddressRefusedError, ConfigError
-from qiaocrawl.items import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.options import Options
 from qiaocrawl.search import (
     EngineDefinition,
@@ -34,11 +34,13 @@ app = typer.Typer(
 _KINDS = {"scraped": "网页 result pages", "service": "接口 service"}
 _STATES = {
     AnswerState.HIT: "有结果 hits",
+    AnswerState.PARTIAL: "部分 partial: hits",
     AnswerState.EMPTY: "无结果 empty: the engine says that it has found nothing",
     AnswerState.BLOCKED: "被拦截 blocked",
     AnswerState.DECOY: "假结果 decoy",
     AnswerState.LAYOUT_CHANGED: "版式已变 layout changed",
     AnswerState.ERROR: "出错 error",
+    AnswerState.UNKNOWN: "未见结果 unknown",
 }
 
 
@@ -122,6 +124,8 @@ def _checked(definition: EngineDefinition, options: Options) -> Verdict:
         reason = getattr(error, "strerror", None) or type(error).__name__
         return Verdict(definition.name, False, f"连接失败 cannot be reached: {reason}")
     answer = read_answer(definition, query, reply.status, reply.headers, reply.body)
+    # What is expected decides here, not whether snippets show the words of the question.
+    answer = answer.doubted or answer
     return _judged(definition, query, reply, answer)
 
 
@@ -145,14 +149,14 @@ def _judged(
     definition: EngineDefinition, query: Query, reply: EngineReply, answer: SearchAnswer
 ) -> Verdict:
     said = [f"{_STATES[answer.state]}"]
-    if answer.state is AnswerState.HIT:
+    holds = answer.state in WITH_HITS
+    if holds:
         said[0] += f" {len(answer.hits)}"
     said += [answer.message] if answer.message else []
-    holds = answer.state is AnswerState.HIT
     if holds and not _shows_expected(definition, answer.hits):
         holds = False
         said.append(f"没有预期的 none shows what was expected ({_expected(definition)})")
-    if answer.state in (AnswerState.HIT, AnswerState.LAYOUT_CHANGED):
+    if answer.state in WITH_HITS or answer.state is AnswerState.LAYOUT_CHANGED:
         headers = {name.lower(): value for name, value in reply.headers}
         uses = selectors_in_use(definition, headers.get("content-type", ""), reply.body)
         outdated = [use for use in uses if not use.found and use.part != "date"]

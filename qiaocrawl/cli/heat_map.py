@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from xml.sax.saxutils import escape, quoteattr
 
+from qiaocrawl.answers import WITH_HITS, AnswerState
 from qiaocrawl.cli.coverage_cells import STATES, Cell
 from qiaocrawl.cli.output import shown_moment
-from qiaocrawl.items import AnswerState
 from qiaocrawl.storage.export.neutral import xml_text
 
 MOST_TERMS = 60
@@ -33,6 +33,7 @@ _COLOURS = {
     AnswerState.DECOY: "#fc8d59",
     AnswerState.LAYOUT_CHANGED: "#9e4bb5",
     AnswerState.ERROR: "#8c6d31",
+    AnswerState.UNKNOWN: "#bdb08a",
     AnswerState.ROBOTS: "#7a8ca3",
     AnswerState.NOT_ASKED: "#ffffff",
 }
@@ -42,6 +43,7 @@ _SIGNS = {
     AnswerState.DECOY: "诱",
     AnswerState.LAYOUT_CHANGED: "变",
     AnswerState.ERROR: "错",
+    AnswerState.UNKNOWN: "疑",
     AnswerState.ROBOTS: "禁",
     AnswerState.NOT_ASKED: "·",
 }
@@ -92,7 +94,7 @@ def _legend(title: str) -> Iterator[str]:
     yield f'<text x="10" y="22" font-size="16">{_text(title)}</text>'
     x = 10
     for state, name in STATES.items():
-        colour = _GREENS[1] if state is AnswerState.HIT else _COLOURS[state]
+        colour = _GREENS[state is AnswerState.HIT] if state in WITH_HITS else _COLOURS[state]
         yield f'<rect x="{x}" y="36" width="14" height="14" fill="{colour}" stroke="#999"/>'
         yield f'<text x="{x + 18}" y="48">{_text(name)}</text>'
         x += 34 + sum(11 if ord(char) > 0x2E80 else 7 for char in name)
@@ -142,13 +144,15 @@ def _square(cells: Sequence[Cell], x: int, y: int) -> str:
     state = Counter(cell.state for cell in cells).most_common(1)[0][0]
     hits = sum(cell.hits for cell in cells)
     if hits and len(cells) > 1:
-        state = AnswerState.HIT
-    colour = _green(hits) if state is AnswerState.HIT else _COLOURS[state]
-    sign = _number(hits) if state is AnswerState.HIT else _SIGNS[state]
+        is_whole = all(cell.state is not AnswerState.PARTIAL for cell in cells)
+        state = AnswerState.HIT if is_whole else AnswerState.PARTIAL
+    colour = _green(hits) if state in WITH_HITS else _COLOURS[state]
+    sign = _number(hits) if state in WITH_HITS else _SIGNS[state]
+    border = "#d7301f" if state is AnswerState.PARTIAL else "#bbb"
     ink = "#fff" if state in _DARK or colour == _GREENS[-1] else "#222"
     return (
         f'<g><title>{_text(_told(cells, state, hits))}</title><rect x="{x}" y="{y}"'
-        f' width="{_CELL - 1}" height="{_CELL - 1}" fill={quoteattr(colour)} stroke="#bbb"/>'
+        f' width="{_CELL - 1}" height="{_CELL - 1}" fill={quoteattr(colour)} stroke="{border}"/>'
         f'<text x="{x + _CELL / 2 - 0.5}" y="{y + 15}" text-anchor="middle" font-size="10"'
         f' fill="{ink}">{sign}</text></g>'
     )

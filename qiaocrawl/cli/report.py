@@ -6,8 +6,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from qiaocrawl.answers import AnswerState
 from qiaocrawl.cli.output import folding_table, shown_moment
-from qiaocrawl.items import AnswerState, Outcome
+from qiaocrawl.items import Outcome
 from qiaocrawl.storage import Database, summary
 
 _GROUPS_SHOWN = 4
@@ -15,12 +16,14 @@ _ARTICLES_SHOWN = 8
 
 _ANSWERS = {
     AnswerState.HIT: "有结果 hit",
+    AnswerState.PARTIAL: "部分 partial",
     AnswerState.EMPTY: "确无结果 empty",
     AnswerState.BLOCKED: "被屏蔽 blocked",
     AnswerState.DECOY: "答非所问 decoy",
     AnswerState.LAYOUT_CHANGED: "版式变了 layout changed",
     AnswerState.ROBOTS: "robots",
     AnswerState.ERROR: "出错 error",
+    AnswerState.UNKNOWN: "未见结果 unknown",
     AnswerState.NOT_ASKED: "未问 not asked",
 }
 

@@ -7,16 +7,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from qiaocrawl.items import (
-    Candidate,
-    FetchedPage,
-    Hit,
-    Lease,
-    Link,
-    PageAnalysis,
-    Query,
-    SearchAnswer,
-)
+from qiaocrawl.answers import Hit, Query, SearchAnswer
+from qiaocrawl.items import Candidate, FetchedPage, Lease, Link, PageAnalysis
 from qiaocrawl.ordering import FollowedPage
 
 

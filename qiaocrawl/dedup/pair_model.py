@@ -92,7 +92,7 @@ def read_trees(data: bytes) -> Trees:
         ConfigError: no trees, or made for other features than this version's.
     """
     try:
-        with np.load(io.BytesIO(data)) as file:
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
             names = tuple(str(name) for name in file["names"])
             trees = Trees(*(file[name] for name in _ARRAYS))
     except (ValueError, KeyError, TypeError, OSError, EOFError, BadZipFile, zlib.error) as error:

@@ -9,19 +9,26 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from functools import cache, cached_property
+from importlib import resources
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.block_sums import Floats
 
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
 FORMAT = 2
 """Version of the file; another one is refused."""
 LIMIT = 4.0
 """A feature further from its mean than this many standard deviations counts as this far."""
-SHIPPED = Path(__file__).with_name("data") / "blend.npz"
+SHIPPED = resources.files("qiaocrawl.extract").joinpath("data/blend.npz")
+"""A resource: run from an egg it is no file of its own."""
 _MAX_BYTES = 64 * 1024 * 1024
 """The shipped network has 0.1 MB."""
 _MULTIPLICATIONS = 250_000
@@ -88,7 +95,7 @@ class BlockNetwork:
 
 
 @cache
-def load_network(path: Path = SHIPPED) -> BlockNetwork:
+def load_network(path: Traversable = SHIPPED) -> BlockNetwork:
     """The network stored in *path*.
 
     Raises:
@@ -97,22 +104,24 @@ def load_network(path: Path = SHIPPED) -> BlockNetwork:
     if not path.is_file():
         raise ConfigError(f"network of the blend extractor: no such file: '{path}'")
     try:
-        with zipfile.ZipFile(path) as packed:
+        data = BytesIO(path.read_bytes())
+        with zipfile.ZipFile(data) as packed:
             size = sum(part.file_size for part in packed.infolist())
         if size > _MAX_BYTES:
             raise ConfigError(f"{_wanted(path)}; it unpacks to {size} bytes")
-        with np.load(path, allow_pickle=False) as stored:
+        data.seek(0)
+        with np.load(data, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise ConfigError(_wanted(path)) from error
     return _checked(arrays, path)
 
 
-def _wanted(path: Path) -> str:
+def _wanted(path: Traversable) -> str:
     return f"'{path}' is no network file (.npz) of `qiaocrawl extractors train blend`"
 
 
-def _checked(arrays: dict[str, np.ndarray], path: Path) -> BlockNetwork:
+def _checked(arrays: dict[str, np.ndarray], path: Traversable) -> BlockNetwork:
     kinds = {array.dtype.kind for array in arrays.values()}
     if not kinds <= set("fiu") or "format" not in arrays or arrays["format"].size != 1:
         raise ConfigError(_wanted(path))
@@ -136,7 +145,7 @@ def _checked(arrays: dict[str, np.ndarray], path: Path) -> BlockNetwork:
     return network
 
 
-def _check_shapes(network: BlockNetwork, path: Path) -> None:
+def _check_shapes(network: BlockNetwork, path: Traversable) -> None:
     mean, scale, weights, biases = (
         network.mean, network.scale, network.weights, network.biases,
     )  # fmt: skip

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from qiaocrawl.items import AnswerState, Hit, Query, SearchAnswer
+from qiaocrawl.answers import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.search.documents import Document, parse_document
 from qiaocrawl.search.reading import PageHits, read_hits
 from qiaocrawl.search.records import EngineDefinition, Signal
@@ -17,6 +18,7 @@ from qiaocrawl.search.signs import (
     is_on_site,
     shares_words,
 )
+from qiaocrawl.search.upstreams import answering_upstreams, failed_upstreams, told_failures
 from qiaocrawl.text import decode_page
 
 _BLOCKED_STATUSES = (403, 429)
@@ -43,10 +45,11 @@ def read_answer(
         body: the body, content encoding (gzip …) removed.
 
     Returns:
-        ``hit`` with at least one hit; ``empty`` only where the engine says so; ``blocked``
-        (403, 429, check page, no body); ``decoy`` (no hit shows a bigram of the term, or none
-        is on the asked site); ``layout_changed`` (no hits and no sign why); ``error``. Hits
-        off the asked site are left out and counted in ``message``.
+        ``hit`` with at least one hit, ``partial`` where engines behind it failed; ``empty`` only
+        where the engine says so, ``unknown`` for an empty list without a word; ``blocked`` (403,
+        429, check page, no body); ``decoy`` (none on the asked site; or none shows a bigram of
+        the term, which ``doubted`` leaves open); ``layout_changed`` (no hits and no sign why);
+        ``error``. Hits off the asked site are left out and counted in ``message``.
     """
     named = {name.lower(): value for name, value in _pairs(headers)}
     if answer := _by_redirect(definition, status, named.get("location", "")):
@@ -99,20 +102,33 @@ def _by_document(
         return SearchAnswer(AnswerState.BLOCKED, message=sign)
     if not 200 <= status < 300 or document.broken:
         reason = document.broken or _status_message(definition, status)
-        return _blocked(definition, query, document) or SearchAnswer(
+        return _blocked(definition, query, document, PageHits()) or SearchAnswer(
             AnswerState.ERROR, message=reason
         )
     page = read_hits(definition, document, query, definition.address)
+    answer = _by_hits(definition, query, document, page)
+    failed = failed_upstreams(definition, document)
+    if failed and answer.state in (AnswerState.BLOCKED, AnswerState.ERROR):
+        # All of them: a sign shows no more than its words.
+        answer = replace(answer, message=told_failures(failed))
+    return replace(answer, failed=failed)
+
+
+def _by_hits(
+    definition: EngineDefinition, query: Query, document: Document, page: PageHits
+) -> SearchAnswer:
+    signals = definition.signals
     kept = _answering(definition, query, page.hits)
     if page.hits and (sign := found_sign(signals.decoy, document, _terms(query))):
         return SearchAnswer(AnswerState.DECOY, message=sign)
-    if kept and shares_words(_terms(query), kept):
-        return _hit(definition, query, document, page, kept)
+    hit = _hit(definition, query, document, page, kept) if kept else None
+    if hit is not None and shares_words(_terms(query), kept):
+        return hit
     return (
-        _blocked(definition, query, document)
-        or _signed(AnswerState.ERROR, signals.error, query, document)
+        _blocked(definition, query, document, page)
+        or _signed(AnswerState.ERROR, _fitting(signals.error, page), query, document)
         or _signed(AnswerState.EMPTY, _fitting(signals.empty, page), query, document)
-        or _without_sign(definition, query, document, page)
+        or _without_sign(definition, query, document, page, hit)
     )
 
 
@@ -140,21 +156,21 @@ def _hit(
 ) -> SearchAnswer:
     signals = definition.signals
     more = not signals.next or bool(found_sign(signals.next, document, ()))
-    partial = [s for s in (*signals.error, *signals.blocked) if s.place == "json"]
     notes = {
         "off the asked site": len(page.hits) - len(kept),
         "advertisements or the like": page.left_out,
         "without title or address": page.unreadable,
     }
     words = [f"{count} {what}" for what, count in notes.items() if count]
-    if sign := found_sign(partial, document, _terms(query)):
-        words.append(f"partial answer ({sign})")
+    if failed := failed_upstreams(definition, document):
+        words.append(told_failures(failed))
     return SearchAnswer(
-        AnswerState.HIT,
+        AnswerState.PARTIAL if failed else AnswerState.HIT,
         kept,
         has_next=more and query.page < definition.paging.max_pages,
         message="; ".join(words),
         total=_total(document.whole(definition.total), kept[-1].position),
+        answered_by=answering_upstreams(definition, document),
     )
 
 
@@ -177,9 +193,10 @@ def _terms(query: Query) -> tuple[str, ...]:
 
 
 def _blocked(
-    definition: EngineDefinition, query: Query, document: Document
+    definition: EngineDefinition, query: Query, document: Document, page: PageHits
 ) -> SearchAnswer | None:
-    own = _signed(AnswerState.BLOCKED, definition.signals.blocked, query, document)
+    signals = _fitting(definition.signals.blocked, page)
+    own = _signed(AnswerState.BLOCKED, signals, query, document)
     common = Signal("text", words=COMMON_BLOCK_WORDS), Signal("title", words=COMMON_BLOCK_WORDS)
     return own or _signed(AnswerState.BLOCKED, common, query, document)
 
@@ -199,11 +216,13 @@ def _without_sign(
     query: Query,
     document: Document,
     page: PageHits,
+    hit: SearchAnswer | None,
 ) -> SearchAnswer:
     if page.hits:
-        on_site = not query.site or bool(_answering(definition, query, page.hits))
-        why = f"show nothing of {query.term!r}" if on_site else f"are not on {query.site}"
-        return SearchAnswer(AnswerState.DECOY, message=f"{len(page.hits)} hits {why}")
+        why = f"show nothing of {query.term!r}" if hit else f"are not on {query.site}"
+        message = f"{len(page.hits)} hits {why}"
+        doubted = hit and replace(hit, message="; ".join(filter(None, (hit.message, message))))
+        return SearchAnswer(AnswerState.DECOY, message=message, doubted=doubted)
     if page.unreadable:
         message = f"{page.unreadable} entries, none with title and address"
         return SearchAnswer(AnswerState.LAYOUT_CHANGED, message=message)
@@ -212,4 +231,4 @@ def _without_sign(
     if query.page > 1:
         return SearchAnswer(AnswerState.EMPTY, message="past the last page")
     # An interface that lists nothing and says nothing: unknown, not none.
-    return SearchAnswer(AnswerState.ERROR, message="an empty list and no sign that it is true")
+    return SearchAnswer(AnswerState.UNKNOWN, message="an empty list and no sign that it is true")

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
+from qiaocrawl.answers import Query, SearchAnswer
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.items import Query, SearchAnswer
 from qiaocrawl.search.records import EngineDefinition
 
 LAST_PERIODS = ("day", "week", "month", "year")
@@ -75,9 +75,12 @@ def is_cut_off(
         # the last one (ours).
         says = bool(engine.signals.next) or 2 * len(answer.hits) >= engine.paging.per_page
         return says and query.page >= most_pages
-    shown = query.page * engine.paging.per_page
-    at_its_end = query.page >= min(most_pages, engine.paging.max_pages)
-    return at_its_end and answer.total is not None and answer.total > shown
+    if query.page < min(most_pages, engine.paging.max_pages):
+        return False
+    if answer.total is None:
+        # No total, and no page more that could be asked for: a full one tells (ours).
+        return not engine.signals.next and 2 * len(answer.hits) >= engine.paging.per_page
+    return answer.total > query.page * engine.paging.per_page
 
 
 def shorter_periods(engine: EngineDefinition, period: str, today: date) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from qiaocrawl.items import Hit, Query
+from qiaocrawl.answers import Hit, Query
 from qiaocrawl.search.documents import Document
 from qiaocrawl.search.records import EngineDefinition, Unwrap
 from qiaocrawl.text import collapse, find_date

@@ -143,6 +143,17 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
+class Upstreams:
+    """Where an engine that asks others tells of them: dotted paths into its JSON.
+
+    ``failed`` is a list of ``[name, reason]``; ``answered`` a list of names inside each hit.
+    """
+
+    failed: str
+    answered: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """The known query of ``qiaocrawl engines check``: some hit must show ``word`` or ``host``."""
 
@@ -159,7 +170,7 @@ class EngineDefinition:
     ``kind`` is ``scraped`` (a public result page; asking it is the operator's choice) or
     ``service`` (an interface meant for programs). ``charset`` overrides what pages declare.
     ``body`` is a JSON object as text with fields like those of ``url``. ``regions`` are other
-    values of ``region`` by name.
+    values of ``region`` by name. ``advice`` is what to do about a state of its answers.
     """
 
     name: str
@@ -182,6 +193,7 @@ class EngineDefinition:
     scripts: str = ""
     total: tuple[str, ...] = ()
     check: Check | None = None
+    upstreams: Upstreams | None = None
     query_charset: str = "utf-8"
     charset: str = ""
     headers: tuple[tuple[str, str], ...] = ()
@@ -189,6 +201,7 @@ class EngineDefinition:
     unwrap: tuple[Unwrap, ...] = ()
     signals: Signals = Signals()
     status_hints: tuple[tuple[int, str], ...] = ()
+    advice: tuple[tuple[str, str], ...] = ()
     note: str = ""
     source: str = ""
 

@@ -18,7 +18,11 @@ Keys of a file (``*`` = must be given):
 * ``[any]``: ``query`` with ``{terms}``, ``join``, ``max_terms``; ``[region]``: ``default*`` and
   other regions by name
 * ``[[key]]``: ``variable*`` (of the environment), ``header`` with ``template``, or ``parameter``
-* ``[headers]``: request headers; ``[status_hints]``: what to do about an HTTP status
+* ``[headers]``: request headers; ``[status_hints]``: what to do about an HTTP status;
+  ``[advice]``: what to do about answers that are blocked, decoy, layout_changed, error, unknown
+  or partial
+* ``[upstreams]`` (JSON only): ``failed*`` (where the engines behind this one that did not answer
+  stand, each as ``[name, reason]``), ``answered`` (in a hit: the names of those it is from)
 * ``[paging]``: ``first_page``, ``first_offset``, ``per_page``, ``max_pages``
 * ``[hits]``: ``each*``, ``link*``, ``title*``, ``snippet``, ``date``, ``exclude``, ``drop_hosts``,
   ``markup``
@@ -50,6 +54,7 @@ from qiaocrawl.search.schema_checks import (
 )
 from qiaocrawl.search.schema_request import (
     URL_FIELDS,
+    read_advice,
     read_any,
     read_base_url,
     read_body,
@@ -59,6 +64,7 @@ from qiaocrawl.search.schema_request import (
     read_period,
     read_regions,
     read_site,
+    read_upstreams,
     read_url,
 )
 from qiaocrawl.toml_table import TomlTable
@@ -116,6 +122,7 @@ def _definition(reader: TomlTable, file_name: str) -> EngineDefinition:
         scripts=_scripts(reader, page_format),
         total=total,
         check=read_check(reader),
+        upstreams=read_upstreams(reader, page_format),
         query_charset=_charset(reader, "query_charset", "utf-8"),
         charset=_charset(reader, "charset", ""),
         headers=_headers(reader.table("headers")),
@@ -123,6 +130,7 @@ def _definition(reader: TomlTable, file_name: str) -> EngineDefinition:
         unwrap=tuple(_unwrap(entry, check_path) for entry in reader.tables("unwrap")),
         signals=_signals(reader.table("signals"), page_format),
         status_hints=_status_hints(reader.table("status_hints")),
+        advice=read_advice(reader.table("advice")),
         note=reader.text("note"),
         source=file_name,
     )

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from datetime import date, time
 
-from qiaocrawl.search.records import Addition, AnyOf, Check, Key, PeriodRules
+from qiaocrawl.search.records import Addition, AnyOf, Check, Key, PeriodRules, Upstreams
 from qiaocrawl.search.request import DAY_FORMS, PERIOD_DAYS
 from qiaocrawl.search.schema_checks import check_fields
 from qiaocrawl.toml_table import TomlTable
@@ -23,6 +23,7 @@ _HEADER = re.compile(r"[A-Za-z0-9-]+")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 _PARAMETER = re.compile(r"[A-Za-z0-9_.-]+")
 _MAX_TERMS = 50
+_ADVISED = ("blocked", "decoy", "layout_changed", "error", "unknown", "partial")
 
 
 def read_url(reader: TomlTable) -> str:
@@ -155,6 +156,21 @@ def read_check(reader: TomlTable) -> Check | None:
     if not check.word and not check.host:
         table.fault("word", "or host must be given: what some hit is sure to show")
     return check
+
+
+def read_advice(table: TomlTable) -> tuple[tuple[str, str], ...]:
+    """``[advice]``: what to do, by state."""
+    return _names(table, _ADVISED)
+
+
+def read_upstreams(reader: TomlTable, page_format: str) -> Upstreams | None:
+    """``[upstreams]``: where the engine tells of those it asked itself."""
+    if not reader.has("upstreams"):
+        return None
+    table = reader.table("upstreams")
+    if page_format != "json":
+        reader.fault("upstreams", f"needs format = 'json', got {page_format!r}")
+    return Upstreams(table.text("failed", None), table.text("answered"))
 
 
 def _addition(

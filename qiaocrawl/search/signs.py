@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from qiaocrawl.items import Hit
+from qiaocrawl.answers import Hit
 from qiaocrawl.search.documents import Document
 from qiaocrawl.search.records import Signal
 from qiaocrawl.text import fold

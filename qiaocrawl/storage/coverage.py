@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, case, func, select
 
-from qiaocrawl.items import AnswerState
+from qiaocrawl.answers import WITH_HITS, AnswerState
 from qiaocrawl.storage import schema
 from qiaocrawl.storage.ledger import NO_ANSWER
 from qiaocrawl.storage.topic_ids import topic_id
@@ -127,7 +127,7 @@ def lost_answers(c: Connection, topic: str) -> dict[int, PastAnswer]:
         .where(
             query.c.topic_id == topic_id(c, topic),
             query.c.state.in_([state.value for state in NO_ANSWER]),
-            past.c.state == AnswerState.HIT.value,
+            past.c.state.in_([state.value for state in WITH_HITS]),
         )
         .order_by(past.c.asked_at)
     )

@@ -10,6 +10,7 @@ from sqlalchemy.exc import DatabaseError
 from qiaocrawl.storage import migrate
 from qiaocrawl.storage.engine import sqlite_path
 from qiaocrawl.storage.schema import metadata
+from qiaocrawl.storage.url_form import url_form_problems
 
 MIN_PACKET_BYTES = 16 * 1024 * 1024
 """``max_allowed_packet`` that holds any page of the default body limit (10 MiB), escaped."""
@@ -21,7 +22,11 @@ MIN_MYSQL = (8, 0, 16)
 def problems(c: Connection) -> list[str]:
     """Everything wrong with the database behind *c*, in words; [] is healthy."""
     found = _schema_problems(c)
-    return found + (_sqlite_problems(c) if c.dialect.name == "sqlite" else _mysql_problems(c))
+    is_current = not found
+    found += _sqlite_problems(c) if c.dialect.name == "sqlite" else _mysql_problems(c)
+    if is_current and not any(one.startswith("damaged") for one in found):
+        found += url_form_problems(c)
+    return found
 
 
 def _schema_problems(c: Connection) -> list[str]:

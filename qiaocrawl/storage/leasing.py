@@ -19,7 +19,7 @@ from qiaocrawl.storage.offering import stored_score
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.scope import Scope, ScopedStatement
 from qiaocrawl.storage.statement import ListStatement, Statement
-from qiaocrawl.storage.values import clean_host, host_id, json_mapping
+from qiaocrawl.storage.values import clean_host, host_id, readable_mapping
 
 _HOST_WINDOW = 200
 """Hosts looked at for one batch; with more, batches start at a random one and go round."""
@@ -228,7 +228,7 @@ def _lease(row: Any, scope: Scope, token: int) -> Lease:
     return Lease(
         url_id=row_id, token=token, attempt=attempt, url=url, key=bytes(key), host=host,
         queue=scope.queue, topic=scope.topic, score=score, depth=depth, failures=failures,
-        anchor=anchor, payload=json_mapping(payload), stored=state == State.FETCHED,
+        anchor=anchor, payload=readable_mapping(payload), stored=state == State.FETCHED,
         crashes=crashes,
     )  # fmt: skip
 

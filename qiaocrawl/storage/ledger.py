@@ -13,8 +13,8 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, func, or_, select
 
+from qiaocrawl.answers import AnswerState, Query
 from qiaocrawl.backoff import backoff_seconds
-from qiaocrawl.items import AnswerState, Query
 from qiaocrawl.storage import schema
 from qiaocrawl.storage.statement import ListStatement, Statement
 from qiaocrawl.storage.topic_ids import topic_id
@@ -38,10 +38,15 @@ since what was new once is not new again."""
 
 NO_ANSWER = frozenset({
     AnswerState.BLOCKED, AnswerState.DECOY, AnswerState.LAYOUT_CHANGED, AnswerState.ERROR,
+    AnswerState.UNKNOWN,
 })  # fmt: skip
 """States after which nothing is known: neither that there are hits nor that there are none."""
 
 _LONGEST_PAUSE_SECONDS = 7 * 86_400.0
+REPEATS_OF_THE_PAST = 30
+"""Days that are over are asked about so many times as seldom as the present (ours)."""
+# Machines may disagree about the time by so much.
+_SKEW = timedelta(minutes=10)
 _MAX_MESSAGE_CHARS = 2_000
 _MAX_SHORT_MESSAGE_CHARS = 300
 _MAX_ALSO_CHARS = 500
@@ -87,6 +92,9 @@ class Answered:
         retry_seconds: first pause after an answer that is none; each further one in a row is
             four times as long, at most a week.
         rest_seconds: not to be asked again before, whatever the answer was.
+        repeat_seconds: when a whole answer is asked for again, such as the operator's interval;
+            a partial one is sooner: after *retry_seconds*, each time four times that, at most
+            half of this.
     """
 
     state: AnswerState
@@ -97,6 +105,7 @@ class Answered:
     url_key: bytes | None = None
     retry_seconds: float = 3_600.0
     rest_seconds: float = 0.0
+    repeat_seconds: float = 72_000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +163,7 @@ def record_answer(c: Connection, query: Query, answer: Answered, now: float) -> 
     _PLAN.run(c, row)
     row_id, tries, bad, asked_weight, new_weight = _PAST.run(c, {"key": row["key"]}).fetchone()
     is_none = answer.state in NO_ANSWER
-    bad = bad + 1 if is_none else 0
+    bad = bad + 1 if is_none or answer.state is AnswerState.PARTIAL else 0
     values = {
         "id": row_id,
         "state": answer.state.value,
@@ -185,7 +194,9 @@ def _due_at(answer: Answered, bad_in_a_row: int, now: float) -> str | None:
     if bad_in_a_row:
         # Not more steps than the longest pause has room for: a float has an end.
         growing = backoff_seconds(min(bad_in_a_row, 20), answer.retry_seconds)
-        pause = max(pause, min(growing, _LONGEST_PAUSE_SECONDS))
+        is_partial = answer.state is AnswerState.PARTIAL
+        longest = answer.repeat_seconds / 2 if is_partial else _LONGEST_PAUSE_SECONDS
+        pause = max(pause, min(growing, longest))
     return epoch_time(now + pause)
 
 
@@ -196,11 +207,14 @@ def due_queries(
 
     That is: what was never asked; first result pages answered more than *repeat_seconds* ago;
     and what had no answer and has waited long enough. Later result pages that were answered
-    are asked again only when the page before leads to them.
+    are asked again only when the page before leads to them. What was asked after *now*, or is
+    to wait for longer than anything does, was so by a clock that was ahead: it is due.
     """
     table = schema.query
     moment = datetime.fromtimestamp(now, UTC)
     at, before = to_stored_time(moment), moment - timedelta(seconds=repeat_seconds)
+    longest = max(_LONGEST_PAUSE_SECONDS, REPEATS_OF_THE_PAST * repeat_seconds)
+    latest = to_stored_time(moment + timedelta(seconds=longest) + _SKEW)
     statement = (
         select(
             table.c.term, table.c.site, table.c.engine, table.c.page, table.c.period,
@@ -211,10 +225,16 @@ def due_queries(
             table.c.engine.in_(list(engines)),
             or_(
                 table.c.asked_at.is_(None),
-                and_(table.c.due_at <= at, or_(table.c.page == 1, table.c.bad_in_a_row > 0)),
+                and_(
+                    or_(table.c.due_at <= at, table.c.due_at > latest),
+                    or_(table.c.page == 1, table.c.bad_in_a_row > 0),
+                ),
                 and_(
                     table.c.due_at.is_(None), table.c.page == 1,
-                    table.c.asked_at < to_stored_time(before),
+                    or_(
+                        table.c.asked_at < to_stored_time(before),
+                        table.c.asked_at > to_stored_time(moment + _SKEW),
+                    ),
                 ),
             ),
         )

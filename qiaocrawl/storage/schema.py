@@ -221,7 +221,7 @@ query = _table(
     # Synonyms asked with the term, one a line.
     Column("also", name_type(500), nullable=False, server_default=""),
     Column("tries", Integer, nullable=False, server_default="0"),
-    # Answers in a row that were none: blocked, decoy, layout changed, error.
+    # Answers in a row that were none or not whole (partial).
     Column("bad_in_a_row", Integer, nullable=False, server_default="0"),
     # Not to be asked again before; NULL: when the operator's interval is over.
     Column("due_at", time_type()),

@@ -22,7 +22,8 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _ESCAPED_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 
 changes: Counter[str] = Counter()
-"""What was changed on the way in: ``replaced_chars``, ``replaced_texts``, ``cut_texts``.
+"""What was changed on the way in: ``replaced_chars``, ``replaced_texts``, ``cut_texts``; and
+``unread_texts``, that could not be read on the way out.
 
 At least that: a replayed transaction counts again. Read it with :func:`change_counts`.
 """
@@ -100,6 +101,15 @@ def json_mapping(text: str | None) -> Mapping[str, object]:
     """The object in JSON *text*; {} for empty text or anything but an object."""
     value = from_json(text)
     return value if isinstance(value, dict) else {}
+
+
+def readable_mapping(text: str | None) -> Mapping[str, object]:
+    """As :func:`json_mapping`; {} for what is no JSON, such as bytes others put there."""
+    try:
+        return json_mapping(text)
+    except (ValueError, RecursionError):
+        changes["unread_texts"] += 1
+        return {}
 
 
 def to_time(when: datetime | None) -> str | None:

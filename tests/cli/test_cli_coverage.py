@@ -10,15 +10,18 @@ from xml.etree import ElementTree
 import pytest
 
 from crawling import import_pack, pack
+from qiaocrawl.answers import AnswerState, Query
 from qiaocrawl.cli.coverage_cells import Cell, cells_of
 from qiaocrawl.cli.coverage_summary import summary_lines
 from qiaocrawl.cli.heat_map import MOST_SITES, MOST_TERMS, heat_map
-from qiaocrawl.items import AnswerState, Query
+from qiaocrawl.search import load_definitions
 from qiaocrawl.storage import Database, coverage, ledger
 from qiaocrawl.storage.ledger import Answered
 
 Run = Callable[..., tuple[int, str, str]]
 
+FAILED = "no answer of sogou (Suspended: CAPTCHA); no answer of bing (timeout)"
+HINT = dict(load_definitions()["searxng"].status_hints)[403]
 NOW = 1_800_000_000.0
 WEEK = 7 * 86_400.0
 
@@ -40,6 +43,9 @@ def url(tmp_path: Path) -> str:
         (query("=归侨", "a.test"), Answered(AnswerState.DECOY, message="6 hits [x] <&>")),
         (query("侨务"), Answered(AnswerState.LAYOUT_CHANGED, message="no hits and no sign why")),
         (query("侨乡", engine="sogou"), Answered(AnswerState.ERROR, message="Timeout")),
+        (query("侨胞", engine="searxng"), Answered(AnswerState.PARTIAL, 10, 9, message=FAILED)),
+        (query("华侨", engine="searxng"), Answered(AnswerState.UNKNOWN, message="no sign")),
+        (query("侨务", engine="searxng"), Answered(AnswerState.BLOCKED, message=HINT)),
     ]
     with Database.open(url) as database, database.engine.begin() as c:
         topic = c.exec_driver_sql("SELECT id FROM topic").scalar_one()
@@ -56,18 +62,53 @@ def test_what_was_searched_got_missed_and_why(run: Run, url: str) -> None:
     code, out, _ = run("coverage", "qiaoqing", "--database", url)
     assert code == 0
     said = out.splitlines()
-    assert "5 词 terms × 2 站 sites × 2 引擎 engines, 6 问 questions" in said[0]
-    assert "问过 5 asked (83%), 8 次请求" in said[0]
-    assert "1 问有结果 questions with hits, 15 条命中 hits, 新网址 8" in said[1]
-    assert "1 答非所问 decoy、1 出错 error、1 版式变 layout changed" in said[2]
-    assert "1 未选用 robots、1 未问 not asked" in said[2]
+    assert "5 词 terms × 2 站 sites × 3 引擎 engines, 9 问 questions" in said[0]
+    assert "问过 8 asked (89%), 11 次请求" in said[0]
+    assert "2 问有结果 questions with hits, 25 条命中 hits, 新网址 17" in said[1]
+    assert "1 被拦 blocked、1 答非所问 decoy、1 出错 error、1 版式变 layout changed" in said[2]
+    assert "1 未见 unknown、1 未选用 robots、1 未问 not asked、1 部分 partial" in said[2]
     assert "1 后续页与时段 further pages" in said[2]
     assert any("侨务 @ 全网 whole web (bing): 9 hits on 2027-01-08" in line for line in said)
     assert "`qiaocrawl engines check bing`" in out
     assert "6 hits [x] <&>" in out
     # Tables by engine, term and site, and the missed ones; what had hits before comes first.
     missed = out[out.index("漏问之首 missed first") :].splitlines()
-    assert [line.split("│")[1].strip() for line in missed[2:6]] == ["侨务", "=归侨", "侨乡", "侨胞"]
+    assert [line.split("│")[1].strip() for line in missed[2:6]] == ["侨务", "侨务", "=归侨", "侨乡"]
+
+
+def test_of_a_searxng_all_is_said_and_the_advice_fits_it(run: Run, url: str) -> None:
+    code, out, _ = run("coverage", "qiaoqing", "--database", url, "--engine", "searxng")
+    assert code == 0
+    why = [line for line in out.splitlines() if "为何 why: searxng" in line]
+    partial = next(line for line in why if "部分 partial ×1" in line)
+    assert "no answer of sogou (Suspended: CAPTCHA) (×1)" in partial
+    assert "no answer of bing (timeout) (×1)" in partial
+    assert any(f"{HINT} (×1)" in line for line in why), "the hint is never cut"
+    advice = {line for line in out.splitlines() if line.startswith("怎么办")}
+    assert len(advice) == 3
+    assert not [line for line in advice if "through your own SearXNG" in line]
+    assert not [line for line in advice if "does searxng run" in line]
+    (blocked,) = (line for line in advice if "被拦 blocked" in line)
+    assert "search.formats" in blocked
+    assert "server.limiter" in blocked
+    assert "截断 cut off: 1 问" in out
+
+
+def test_a_full_last_page_is_told_as_cut_off(url: str) -> None:
+    with Database.open(url) as database, database.engine.begin() as c:
+        def cut_off(site: str, *pages: int, period: str = "", per_page: int = 10) -> bool:
+            for page, hits in enumerate(pages, 1):
+                query = Query("qiaoqing", "侨眷", site, "so360", page, period)
+                ledger.record_answer(c, query, Answered(AnswerState.HIT, hits, 0), NOW)
+            rows = coverage.ledger_rows(c, "qiaoqing", coverage.Chosen(site=site, term="侨眷"))
+            (cell,) = cells_of(rows, {}, {"so360": per_page})
+            return cell.cut_off
+
+        assert cut_off("a.test", 10)
+        assert not cut_off("a.test", 10, 4)
+        assert cut_off("a.test", 10, 4, 0, period="year") is False
+        assert cut_off("a.test", 9, period="month"), "of a shorter period too"
+        assert not cut_off("b.test", 9, per_page=20)
 
 
 def test_filters_and_history(run: Run, url: str) -> None:
@@ -89,7 +130,7 @@ def test_filters_and_history(run: Run, url: str) -> None:
 
 def test_what_is_no_state_time_topic_or_file_is_named(run: Run, url: str, tmp_path: Path) -> None:
     for arguments, said in (
-        (("qiaoqing", "--state", "lost"), "--state must be one of not_asked, hit, empty"),
+        (("qiaoqing", "--state", "lost"), "--state must be one of not_asked, hit, partial, empty"),
         (("qiaoqing", "--since", "gestern"), "--since must be as 2026-03-05, 12h or 7d"),
         (("qiaoqing", "--since", "0001-01-01T00:00:00+14:00"), "--since must be as"),
         (("a\udcff",), "is not in the database (imported: qiaoqing)"),
@@ -110,12 +151,12 @@ def test_files(run: Run, url: str, tmp_path: Path) -> None:
     assert code == 0
     with table.open(encoding="utf-8-sig", newline="") as file:
         found = list(csv.DictReader(file))
-    assert len(found) == 9
+    assert len(found) == 12
     assert {row["state"] for row in found} == {str(state) for state in AnswerState}
     assert "'=归侨" in {row["term"] for row in found}, "no spreadsheet takes it for a formula"
     svg = ElementTree.parse(picture).getroot()
     texts = [node.text or "" for node in svg.iter("{http://www.w3.org/2000/svg}text")]
-    assert {"bing", "sogou", "侨胞", "a.test", "15", "诱", "变", "错", "0"} <= set(texts)
+    assert {"bing", "侨胞", "a.test", "15", "10", "诱", "变", "错", "0", "拦", "疑"} <= set(texts)
     assert "未选用 robots: baidu" in texts
     titles = [node.text or "" for node in svg.iter("{http://www.w3.org/2000/svg}title")]
     assert any("6 hits [x] <&>" in title for title in titles)

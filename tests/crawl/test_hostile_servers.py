@@ -36,6 +36,7 @@ from crawling import (
     running_spider,
 )
 from middlewares.guard import EncodingsMiddleware
+from qiaocrawl.crawl.login import new_jar
 from qiaocrawl.zstandard import zstd
 from raw_server import RawServer, Send, answer, raw_server, whole
 
@@ -160,6 +161,26 @@ def dripping(begin: bytes, until: threading.Event) -> Send:
     return send
 
 
+def listening_sockets(pid: int) -> set[str]:
+    """Local addresses (hexadecimal) at which the process *pid* or a child of it listens."""
+    with suppress(OSError):
+        children = [Path(f"/proc/{pid}/task/{task.name}/children").read_text().split()
+                    for task in Path(f"/proc/{pid}/task").iterdir()]
+        links = [_target(link) for link in Path(f"/proc/{pid}/fd").iterdir()]
+        lines = [line.split() for name in ("tcp", "tcp6")
+                 for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]]
+        own = {place[1] for place in lines
+               if place[3] == "0A" and f"socket:[{place[9]}]" in links}
+        return own.union(*(listening_sockets(int(one)) for some in children for one in some))
+    return set()
+
+
+def _target(link: Path) -> str:
+    with suppress(OSError):
+        return str(link.readlink())
+    return ""
+
+
 def good_page(path: str) -> Send:
     links = tuple(f"/{n}" for n in range(1, PAGES)) if path == "/" else ()
     return whole(answer(article(f"侨乡新闻{path}", links=links)))
@@ -171,7 +192,7 @@ def crawled(folder: Path, name: str, server: RawServer, *settings: str) -> tuple
     import_pack(url, pack(GOOD))
     starts = ",".join(f"http://{one}.qiao.test/" for one in name.split(","))
     arguments = [part for one in settings for part in ("-s", one)]
-    peak = 0
+    peak, listened = 0, set[str]()
     with running_spider(
         "site", url, "topic=qiaoqing", "strategy=bfs", f"start={starts}", *arguments,
         "-s", f"DOWNLOAD_MAXSIZE={LIMIT}", "-s", "QIAO_FRONTIER_MAX_FAILURES=1", folder=folder,
@@ -181,8 +202,10 @@ def crawled(folder: Path, name: str, server: RawServer, *settings: str) -> tuple
         while process.poll() is None:
             with suppress(OSError, IndexError):
                 peak = int(status.read_text().partition("VmHWM:")[2].split()[0]) * 1024
+            listened |= listening_sockets(process.pid)
             time.sleep(0.1)
         said, _ = process.communicate(timeout=180)
+    assert not listened, "F-W15: a crawl listens to nobody"
     return Crawl(process.returncode or 0, said), url, peak
 
 
@@ -310,3 +333,42 @@ def test_how_often_a_body_may_be_packed(lines: list[str], passes: bool) -> None:
     else:
         with pytest.raises(IgnoreRequest, match="3 content encodings"):
             EncodingsMiddleware().process_response(Request(response.url), response)
+
+
+def test_a_host_cannot_fill_its_cookie_jar_without_end() -> None:
+    jar, request = new_jar(), Request("http://a.qiao.test/")
+    for page in range(3):
+        lines = [f"n{page}-{n}=x" for n in range(100)] + [f"long{page}=" + "x" * 5000]
+        jar.extract_cookies(Response(request.url, headers={"Set-Cookie": lines}), request)
+    assert len(jar) == 180
+    jar.extract_cookies(Response(request.url, headers={"Set-Cookie": ["n0-0=new"]}), request)
+    assert {one.value for one in jar if one.name == "n0-0"} == {"new"}, "what is there is renewed"
+    other = Request("http://b.qiao.test/")
+    jar.extract_cookies(Response(other.url, headers={"Set-Cookie": ["a=1"]}), other)
+    assert len(jar) == 181
+
+
+def test_a_proxy_that_answers_connect_without_end_is_cut(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack("a.example"))
+    cut: list[str] = []
+
+    def choose(host: str, path: str) -> Send:
+        def send(connection: socket.socket) -> None:
+            try:
+                flood(b"HTTP/1.1 200 OK\r\n", b"X-A: " + b"a" * 1000 + b"\r\n")(connection)
+            except OSError:
+                cut.append(path)
+
+        return send
+
+    with raw_server(choose) as proxy:
+        done = crawl(
+            "site", url, "topic=qiaoqing", "start=https://a.example/", "-s", "DOWNLOAD_TIMEOUT=90",
+            "-s", "QIAO_FRONTIER_MAX_FAILURES=1", folder=tmp_path, https_proxy=f"http://{proxy.origin}",
+            NAMES_OF_TEST=json.dumps({"a.example": ["93.184.216.34"]}),
+            QIAO_FRONTIER_RETRY_SECONDS="0.05",
+        )
+    assert cut, done.log
+    assert set(cut) == {"a.example:443"}
+    assert "an answer to CONNECT of more than 262144 bytes" in done.log

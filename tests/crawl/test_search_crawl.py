@@ -20,6 +20,7 @@ from crawling import (
     rows,
     running_spider,
 )
+from qiaocrawl.topic.pack import Term
 from searxng_stand_in import HOST, Found, Searxng, Trouble, html_page, hung, json_off, limited
 
 TERMS = ("侨胞", "华侨", "归侨", "侨务", "侨乡")
@@ -63,8 +64,8 @@ def test_every_kind_of_answer_of_a_searxng_instance(mariadb_url: str, tmp_path: 
             # Nothing new on its second page: nobody turns to the third.
             ("华侨", 1): ("hit", 10), ("华侨", 2): ("hit", 10),
             ("归侨", 1): ("blocked", 0), ("侨务", 1): ("empty", 0),
-            # An empty list alone is unknown, not none.
-            ("侨乡", 1): ("error", 0),
+            # An empty list alone is unknown, neither none nor an error.
+            ("侨乡", 1): ("unknown", 0),
         }  # fmt: skip
         assert rows(mariadb_url, "SELECT engine, asked FROM engine_day") == [("searxng", 8)]
         assert sorted(searxng.asked) == sorted(_ledger(mariadb_url))
@@ -112,6 +113,56 @@ def test_an_instance_that_refuses_is_left_alone_and_asked_again_another_time(
         searxng.trouble = lambda number: None
         _ask(server, url, tmp_path)
     assert Counter(row[0] for row in _ledger(url).values())["hit"] >= len(TERMS)
+
+
+def test_one_refusing_engine_behind_a_searxng_does_not_stop_it(tmp_path: Path) -> None:
+    """Every answer lacks one engine, four in five bring nothing: all are asked, once."""
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    terms = [f"侨报{n}" for n in range(40)]
+    import_pack(url, pack(terms=tuple(Term(term, "core") for term in terms)))
+    some = {term: Found(_urls(term, 3)) for term in terms[2::5]}
+    searxng = Searxng(some, unresponsive=[("sogou", "Suspended: CAPTCHA")])
+    with local_server(searxng.respond) as server:
+        done = _ask(server, url, tmp_path, QIAO_SEARCH_MAX_PAGES="1")
+        assert Counter(searxng.asked) == Counter((term, 1) for term in terms)
+        assert "refuses" not in done.log
+        assert Counter(state for state, _ in _ledger(url).values()) == {"partial": 8, "blocked": 32}
+        ((why,),) = rows(url, "SELECT DISTINCT message FROM `query` WHERE engine = 'searxng'")
+        assert why == "no answer of sogou (Suspended: CAPTCHA)"
+        # A partial answer is asked again sooner than the twenty hours of a whole one.
+        pauses = rows(url, "SELECT DISTINCT (julianday(due_at) - julianday(asked_at)) * 24"
+                           " FROM `query` WHERE state = 'partial'")  # fmt: skip
+        assert all(0.9 < float(str(hours)) < 1.1 for (hours,) in pauses)
+
+
+def test_hits_without_the_word_are_hits_until_more_speaks_against_them(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack())
+    searxng = Searxng({
+        "侨胞": Found(_urls("a", 3), title="海外华人座谈"),
+        "华侨": Found(_urls("b", 3)),
+        "归侨": Found(_urls("c", 3), title="一条消息"),
+        "侨务": Found(_urls("c", 3), title="一条消息"),
+        "侨乡": Found(_urls("d", 2), title="家乡"),
+    })  # fmt: skip
+    with local_server(searxng.respond) as server:
+        done = _ask(server, url, tmp_path, QIAO_SEARCH_MAX_PAGES="1")
+    states = {term: state for (term, _), (state, _) in _ledger(url).items()}
+    same = [states.pop("归侨"), states.pop("侨务")]
+    assert sorted(same) == ["decoy", "hit"]
+    assert set(states.values()) == {"hit"}
+    assert "refuses" not in done.log
+
+
+def test_a_dash_asks_without_a_site_as_it_shows_in_coverage(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack("a.test"))
+    searxng = Searxng()
+    with local_server(searxng.respond) as server:
+        _ask(server, url, tmp_path, "site=-", "terms=2")
+        assert {words for words, _ in searxng.asked} == {"侨胞", "华侨"}
+        _ask(server, url, tmp_path, "site=-, b.test", "terms=1")
+    assert searxng.asked[2:] == [("侨胞 site:b.test", 1)]
 
 
 def test_a_retry_after_is_kept_and_the_run_goes_on(tmp_path: Path) -> None:
@@ -233,6 +284,8 @@ def test_a_choice_or_period_that_is_none_is_named(tmp_path: Path) -> None:
         ("period=2w", {"QIAO_ENGINES": "searxng", "QIAO_SEARXNG_URL": "http://x.test"},
          "period= must be one of day"),
         ("terms=3", {"QIAO_ENGINES": "searxng"}, "needs a base URL"),
+        ("site=a.test,--", {"QIAO_ENGINES": "searxng", "QIAO_SEARXNG_URL": "http://x.test"},
+         "site= must be hosts, or - for no site: '--' is no host name"),
     ):
         done = crawl("search", url, "topic=qiaoqing", argument, folder=tmp_path, **options)
         assert done.returncode == 1

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-import configparser
-import json
+import base64
 import os
-import shutil
-import socket
+import signal
 import sqlite3
-import subprocess
-import sys
-import time
+import threading
 import urllib.error
-import urllib.parse
 import urllib.request
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from crawling import article, import_pack, pack
+from crawling import Answer, article, import_pack, local_server, pack
 from recording import Recorded, write_warc
+from scrapyd_server import BOT_NAME, PACKAGES, WAIT_SECONDS, Scrapyd, new_scrapyd
 
-ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("qiaocrawl", "spiders", "pipelines", "middlewares")
-# Told apart from the tree's own name: what runs must be the code in the egg.
-BOT_NAME = "deployed-from-an-egg"
 SITE = "https://news.example.cn"
-WAIT_SECONDS = 300
 
 TITLES = ("华侨华人社团联合总会举行换届典礼", "海外侨胞返乡投资座谈会召开", "华文学校迎来新学年")
 
@@ -47,142 +37,25 @@ def _recorded_site(folder: Path) -> Path:
     return write_warc(folder / "site.warc.gz", answers)
 
 
-@dataclass
-class Scrapyd:
-    """A running scrapyd: its folder, its address, and the environment of its jobs."""
-
-    folder: Path
-    url: str
-    database: Path
-    environment: dict[str, str]
-
-    def call(self, method: str, **data: str) -> dict[str, Any]:
-        """One call of its JSON interface; ``data`` makes it a POST."""
-        body = urllib.parse.urlencode(data).encode() if method in ("schedule",) else None
-        query = "" if body else "?" + urllib.parse.urlencode(data)
-        with urllib.request.urlopen(f"{self.url}{method}.json{query}", body, 60) as response:
-            answer: dict[str, Any] = json.load(response)
-        assert answer["status"] == "ok", answer
-        return answer
-
-    def run(self, **arguments: str) -> tuple[dict[str, Any], str]:
-        """Schedule a job, wait until it is finished; returns its entry and its log."""
-        job = self.call("schedule", project="qiaocrawl", **arguments)["jobid"]
-        deadline = time.monotonic() + WAIT_SECONDS
-        while time.monotonic() < deadline:
-            finished = self.call("listjobs", project="qiaocrawl")["finished"]
-            entry = next((entry for entry in finished if entry["id"] == job), None)
-            if entry is not None:
-                logs = list((self.folder / "logs").rglob(f"{job}.log"))
-                return entry, logs[0].read_text("utf-8") if logs else self.output()
-            time.sleep(0.3)
-        pytest.fail(f"job {job} did not finish in {WAIT_SECONDS} s:\n{self.output()}")
-
-    def output(self) -> str:
-        """What scrapyd and its jobs wrote to the terminal."""
-        return (self.folder / "output.txt").read_text("utf-8")
-
-
-def _copy_project(folder: Path, url: str) -> None:
-    for name in PACKAGES:
-        shutil.copytree(
-            ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".*")
-        )
-    (folder / "topics").mkdir()
-    for name in ("pyproject.toml", "setup.py", "requirements.txt", "MANIFEST.in", "LICENSE"):
-        shutil.copy(ROOT / name, folder)
-    shutil.copy(ROOT / "README.md", folder)
-    config = configparser.ConfigParser()
-    config.read(ROOT / "scrapy.cfg")
-    config["deploy"]["url"] = url.rstrip("/")
-    with (folder / "scrapy.cfg").open("w") as file:
-        config.write(file)
-    with (folder / "qiaocrawl" / "settings.py").open("a") as file:
-        file.write(f'\nBOT_NAME = "{BOT_NAME}"\n')
-
-
-def _environment(home: Path, **more: str) -> dict[str, str]:
-    return {
-        "PATH": os.environ.get("PATH", ""),
-        "HOME": str(home),
-        "XDG_CACHE_HOME": str(home / "cache"),
-        "PYTHONWARNINGS": "ignore",
-        "LANG": "C.UTF-8",
-        **more,
-    }
-
-
-def _free_port() -> int:
-    with closing(socket.socket()) as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
-
-
-def _wait_until_it_answers(scrapyd: Scrapyd, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + WAIT_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            scrapyd.call("daemonstatus")
-        except urllib.error.URLError:
-            time.sleep(0.2)
-        else:
-            return
-    pytest.fail(f"scrapyd does not answer:\n{scrapyd.output()}")
-
-
-def _skip_where_a_copy_hides_the_egg(folder: Path) -> None:
-    """An egg is found after what is installed for good; an editable installation is not."""
-    where = subprocess.run(
-        [sys.executable, "-c", "import qiaocrawl; print(qiaocrawl.__file__)"],
-        cwd=folder, env=_environment(folder), capture_output=True, text=True, timeout=60,
-    ).stdout  # fmt: skip
-    if "site-packages" in where:
-        pytest.skip("a copy of qiaocrawl installed in this environment hides the egg")
-
-
 @pytest.fixture(scope="module")
 def scrapyd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scrapyd]:
     folder = tmp_path_factory.mktemp("scrapyd")
-    _skip_where_a_copy_hides_the_egg(folder)
-    port = _free_port()
-    (folder / "scrapyd.conf").write_text(
-        f"[scrapyd]\nbind_address = 127.0.0.1\nhttp_port = {port}\npoll_interval = 0.3\n"
-        "eggs_dir = eggs\nlogs_dir = logs\ndbs_dir = dbs\nmax_proc = 1\n"
-        "jobstorage = scrapyd.jobstorage.SqliteJobStorage\n"
+    # A worker begins cold in an egg: a busy machine is not what is tested.
+    running = new_scrapyd(
+        folder, QIAO_REPLAY=str(_recorded_site(folder)), QIAO_EXTRACT_SECONDS="60"
     )
-    database = folder / "store" / "qiaocrawl.db"
-    database.parent.mkdir()
-    environment = _environment(
-        folder,
-        QIAO_DATABASE_URL=f"sqlite:///{database}",
-        QIAO_REPLAY=str(_recorded_site(folder)),
-    )
-    running = Scrapyd(folder, f"http://127.0.0.1:{port}/", database, environment)
-    with (folder / "output.txt").open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "scrapyd"],
-            cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-        try:
-            _wait_until_it_answers(running, process)
-            yield running
-        finally:
-            process.terminate()
-            process.wait(timeout=30)
+    running.start()
+    try:
+        yield running
+    finally:
+        running.stop()
 
 
 @pytest.fixture(scope="module")
 def deployed(scrapyd: Scrapyd, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The project's folder after ``scrapyd-deploy``; the topic is in the database."""
     project = tmp_path_factory.mktemp("project")
-    _copy_project(project, scrapyd.url)
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapyd_client.deploy", "--version", "1"],
-        cwd=project, env=scrapyd.environment, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert '"status": "ok"' in done.stdout, done.stdout + done.stderr
+    scrapyd.deploy(project)
     import_pack(scrapyd.environment["QIAO_DATABASE_URL"], pack("news.example.cn"))
     return project
 
@@ -201,6 +74,15 @@ def test_the_egg_carries_every_file_of_the_four_packages(scrapyd: Scrapyd, deplo
     assert not any(name.startswith(("tests/", "topics/", "data/")) for name in carried)
 
 
+def _titles(scrapyd: Scrapyd, site: str) -> list[str]:
+    query = (
+        "SELECT a.title FROM article a JOIN url u ON u.id = a.url_id"
+        " WHERE u.url LIKE ? || '/%.html' ORDER BY a.title"
+    )
+    with closing(sqlite3.connect(scrapyd.database)) as database:
+        return [title for (title,) in database.execute(query, (site,))]
+
+
 def test_the_spiders_are_listed(scrapyd: Scrapyd, deployed: Path) -> None:
     listed = scrapyd.call("listspiders", project="qiaocrawl")["spiders"]
     assert {"pages", "search", "site"} <= set(listed)
@@ -215,9 +97,7 @@ def test_a_crawl_runs_from_the_egg_and_its_articles_outlive_it(
     assert BOT_NAME in log, log
     assert "'finish_reason': 'finished'" in log, log
     assert "Traceback" not in log, log
-    with closing(sqlite3.connect(scrapyd.database)) as database:
-        rows = database.execute("SELECT title FROM article ORDER BY title").fetchall()
-    assert [title for (title,) in rows] == sorted(TITLES), log
+    assert _titles(scrapyd, SITE) == sorted(TITLES), log
 
 
 def test_a_database_relative_to_an_egg_is_refused(scrapyd: Scrapyd, deployed: Path) -> None:
@@ -227,3 +107,71 @@ def test_a_database_relative_to_an_egg_is_refused(scrapyd: Scrapyd, deployed: Pa
     assert "QIAO_DATABASE_URL must be absolute" in said
     assert "Traceback" not in log
     assert not (scrapyd.folder / "data").exists(), "a database was made in scrapyd's own folder"
+
+
+# --- who reaches it -----------------------------------------------------------------------------
+
+
+def _listening_on(port: int) -> set[str]:
+    """Addresses on which *port* is listened on, as the kernel has them: little-endian hex."""
+    found = set()
+    for table in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")):
+        for line in table.read_text("ascii").splitlines()[1:] if table.exists() else ():
+            address, _, number = line.split()[1].partition(":")
+            if line.split()[3] == "0A" and int(number, 16) == port:
+                found.add(address)
+    return found
+
+
+def test_it_listens_on_this_machine_only_and_wants_a_password(scrapyd: Scrapyd) -> None:
+    """F-W12. Whoever may upload an egg runs code."""
+    port = int(scrapyd.url.rstrip("/").rpartition(":")[2])
+    assert _listening_on(port) == {"0100007F"}
+    calls = ("", "daemonstatus.json", "addversion.json", "schedule.json", "logs/", "jobs")
+    wrong = base64.b64encode(f"{scrapyd.user}:wrong".encode()).decode()
+    for path, headers in product(calls, ({}, {"Authorization": f"Basic {wrong}"})):
+        for body in (None, b"project=qiaocrawl"):
+            request = urllib.request.Request(scrapyd.url + path, body, headers)
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(request, timeout=60)
+            refused.value.close()
+            assert refused.value.code == 401, path
+
+
+# --- killed with jobs ---------------------------------------------------------------------------
+
+
+def test_kill_9_of_scrapyd_loses_no_page(scrapyd: Scrapyd, deployed: Path) -> None:
+    """F-W13. Rows are in the database: the same command goes on with them."""
+    held, asked = threading.Event(), threading.Event()
+    titles = [f"海外侨胞返乡座谈会第{number}场在福建举行" for number in range(4)]
+
+    def respond(host: str, path: str) -> Answer | None:
+        name = path.removeprefix("/").removesuffix(".html")
+        if path == "/":
+            return Answer(article("侨务新闻", links=tuple(f"/{n}.html" for n in range(4))))
+        if name == "2" and not held.is_set():
+            asked.set()
+            held.wait(WAIT_SECONDS)
+        return Answer(article(titles[int(name)])) if name.isdigit() else None
+
+    with local_server(respond) as server:
+        given: dict[str, str | list[str]] = {
+            "spider": "site", "topic": "qiaoqing", "start": "http://slow.test/",
+            "strategy": "bfs", "setting": [f"QIAO_DEMO={server.origin}", "QIAO_REPLAY="],
+        }  # fmt: skip
+        first = scrapyd.schedule(**given)
+        waiting = scrapyd.schedule(**given)
+        assert asked.wait(60), scrapyd.log(first)
+        orphan = int(scrapyd.jobs("running")[first]["pid"])
+        scrapyd.kill()
+        scrapyd.start()
+        # Its queue is a table: what waited is started. The orphan's lock refuses it.
+        entry, said = scrapyd.finished(waiting)
+        assert f"another crawl (process {orphan})" in said + scrapyd.output()
+        assert first not in {*scrapyd.jobs("running"), *scrapyd.jobs("finished")}
+        os.kill(orphan, signal.SIGKILL)
+        held.set()
+        _, log = scrapyd.run(**given)
+    assert "'finish_reason': 'finished'" in log, log
+    assert _titles(scrapyd, "http://slow.test") == titles, log

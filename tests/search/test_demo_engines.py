@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from qiaocrawl.answers import AnswerState, Query, SearchAnswer
 from qiaocrawl.demo.engines import DemoEngine, build_engines
 from qiaocrawl.demo.model import CHINA_TIME, DemoPage, Gold, Kind
-from qiaocrawl.items import AnswerState, Query, SearchAnswer
 from qiaocrawl.search.answer import read_answer
 from qiaocrawl.search.definition import load_definitions, request_url
 from qiaocrawl.search.signs import is_on_site

@@ -8,8 +8,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
+from qiaocrawl.answers import Query
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.items import Query
 from qiaocrawl.search.definition import load_definitions, request_url
 
 MINIMAL = """

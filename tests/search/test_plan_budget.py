@@ -7,8 +7,8 @@ from typing import cast
 
 import pytest
 
+from qiaocrawl.answers import AnswerState, SearchAnswer
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.items import AnswerState
 from qiaocrawl.options import Options
 from qiaocrawl.search import EngineDefinition, load_definitions
 from qiaocrawl.search.plan_budget import (
@@ -17,7 +17,7 @@ from qiaocrawl.search.plan_budget import (
     daily_limit,
     within_budget,
 )
-from qiaocrawl.search.resting import MOST_SECONDS, EngineRests, Rest, Sign, sign_of
+from qiaocrawl.search.resting import BARREN_TIMES, MOST_SECONDS, EngineRests, Rest, Sign, sign_of
 
 ENGINES = load_definitions(base_urls={"searxng": "http://127.0.0.1:8888"})
 
@@ -92,9 +92,38 @@ def test_no_rest_is_endless() -> None:
         (AnswerState.LAYOUT_CHANGED, True, Sign.REFUSES),
         (AnswerState.ERROR, True, Sign.SAYS_NOTHING),
         (AnswerState.ERROR, False, Sign.REFUSES),
+        (AnswerState.PARTIAL, True, Sign.ANSWERS),
+        (AnswerState.UNKNOWN, True, Sign.SAYS_NOTHING),
     ],
 )
 def test_what_an_answer_says_of_its_engine(
     state: AnswerState, came_back: bool, sign: Sign
 ) -> None:
-    assert sign_of(state, came_back=came_back) is sign
+    assert sign_of(SearchAnswer(state), came_back=came_back) is sign
+
+
+CAPTCHA = (("baidu", "CAPTCHA"),)
+NOTHING = SearchAnswer(AnswerState.BLOCKED, failed=CAPTCHA)
+
+
+def test_what_engines_behind_one_do_is_no_refusal_of_it() -> None:
+    assert sign_of(NOTHING, came_back=True) is Sign.OTHERS_FAIL
+    assert sign_of(NOTHING, came_back=False) is Sign.REFUSES
+    decoy = SearchAnswer(AnswerState.DECOY)
+    assert sign_of(decoy, came_back=True, asks_others=True) is Sign.SAYS_NOTHING
+
+
+def test_one_failing_engine_never_parks_an_instance_whose_others_answer() -> None:
+    rests = EngineRests(park_after=3, first_seconds=10.0)
+    by_bing = SearchAnswer(AnswerState.PARTIAL, answered_by=("bing",), failed=CAPTCHA)
+    rests.note("searxng", Sign.ANSWERS, 0.0, by_bing)
+    for _ in range(200):
+        assert rests.note("searxng", Sign.OTHERS_FAIL, 0.0, NOTHING) == Rest()
+    # Not before an answer came either, at once; but not for ever.
+    fresh = EngineRests(park_after=3, first_seconds=10.0)
+    many = [fresh.note("searxng", Sign.OTHERS_FAIL, 0.0, NOTHING).parked for _ in range(30)]
+    assert many.index(True) == 3 * BARREN_TIMES - 1
+    # All that ever answered fail now.
+    both = SearchAnswer(AnswerState.BLOCKED, failed=(*CAPTCHA, ("bing", "timeout")))
+    ends = [rests.note("searxng", Sign.OTHERS_FAIL, 0.0, both).parked for _ in range(30)]
+    assert ends[-1]

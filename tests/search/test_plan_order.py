@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.items import Query
+from qiaocrawl.answers import Query
 from qiaocrawl.search.plan_order import (
     TURN,
     DueQuestion,

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import pytest
 
+from qiaocrawl.answers import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.items import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.search import EngineDefinition, load_definitions
 from qiaocrawl.search.plan_periods import (
     LAST_PERIODS,
@@ -80,6 +80,12 @@ def test_when_an_answer_is_cut_off() -> None:
     assert is_cut_off(replace(query, page=5), last, engine, most_pages=9)
     assert not is_cut_off(replace(query, page=5), replace(last, total=50), engine, most_pages=9)
     assert not is_cut_off(query, replace(last, total=None), engine, most_pages=3)
+    # At the engine's own limit no page has a next one: without a total a full page tells.
+    end = replace(full, has_next=False)
+    assert is_cut_off(replace(query, page=5), end, searxng, most_pages=9)
+    assert not is_cut_off(replace(query, page=4), end, searxng, most_pages=9)
+    few = replace(end, hits=end.hits[:4])
+    assert not is_cut_off(replace(query, page=5), few, searxng, most_pages=9)
 
 
 def test_past_days_are_over() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.items import Query
+from qiaocrawl.answers import Query
 from qiaocrawl.search.definition import load_definitions
 from qiaocrawl.search.plan import EVERYWHERE, plan
 from qiaocrawl.search.records import AnyOf, EngineDefinition, PeriodRules

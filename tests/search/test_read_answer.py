@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.items import AnswerState, Query, SearchAnswer
+from qiaocrawl.answers import WITH_HITS, AnswerState, Query, SearchAnswer
 from qiaocrawl.search.answer import read_answer
 from qiaocrawl.search.definition import load_definitions
 from qiaocrawl.search.records import EngineDefinition, HitFields, Paging, Signal, Signals, Unwrap
@@ -338,7 +338,11 @@ def _searx(**parts: object) -> SearchAnswer:
         ({"results": [], "unresponsive_engines": [["a", "timeout"]]}, AnswerState.ERROR),
         ({"results": [], "unresponsive_engines": [["a", "timeout"]], "suggestions": ["b"]},
          AnswerState.ERROR),
-        ({"results": [], "unresponsive_engines": []}, AnswerState.ERROR),
+        ({"results": [], "unresponsive_engines": []}, AnswerState.UNKNOWN),
+        ({"results": [{"url": "https://a.test", "title": "侨胞"}],
+          "unresponsive_engines": [["a", "CAPTCHA"], ["b", "timeout"]]}, AnswerState.PARTIAL),
+        ({"results": [{"url": "https://a.test", "title": "海外"}],
+          "unresponsive_engines": [["a", "CAPTCHA"]]}, AnswerState.DECOY),
         ({"results": [], "unresponsive_engines": [], "corrections": ["侨包"]}, AnswerState.EMPTY),
         ({"results": None}, AnswerState.LAYOUT_CHANGED),
         ({"results": [{"url": "https://a.test"}]}, AnswerState.LAYOUT_CHANGED),
@@ -353,6 +357,24 @@ def test_searxng_state(parts: dict[str, object], state: AnswerState) -> None:
     [hit.title.encode() for hit in answer.hits]
 
 
+def test_all_engines_that_failed_are_named_and_those_that_answered() -> None:
+    failed = [["sogou", "Suspended: CAPTCHA"], ["bing", "HTTP error"], ["x" * 500, "y" * 500], 3]
+    hits = [{"url": f"https://a.test/{n}", "title": "侨胞", "engines": ["baidu", "so360"]}
+            for n in range(2)]  # fmt: skip
+    answer = _searx(results=hits, unresponsive_engines=failed)
+    assert answer.answered_by == ("baidu", "so360")
+    assert answer.failed[:2] == (("sogou", "Suspended: CAPTCHA"), ("bing", "HTTP error"))
+    assert answer.message.startswith(
+        "no answer of sogou (Suspended: CAPTCHA); no answer of bing (HTTP error); no answer of x"
+    )
+    assert len(answer.failed[2][0]) == len(answer.failed[2][1]) == 100
+    none = _searx(results=[], unresponsive_engines=failed)
+    assert none.state is AnswerState.BLOCKED
+    assert none.message == answer.message
+    many = _searx(results=hits, unresponsive_engines=[[f"e{n}", "timeout"] for n in range(9999)])
+    assert len(many.failed) == 50
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -365,7 +387,7 @@ def test_searxng_state(parts: dict[str, object], state: AnswerState) -> None:
 def test_odd_json_never_raises(body: str) -> None:
     answer = _ask(body, engine=ENGINES["searxng"])
     assert answer.state is not AnswerState.EMPTY
-    assert answer.state is not AnswerState.HIT
+    assert answer.state not in WITH_HITS
 
 
 def test_check_page_instead_of_json_is_blocked() -> None:
@@ -404,6 +426,6 @@ def test_no_bytes_make_it_raise(
     headers = {"Content-Type": header, "Location": header}
     query = Query("t", term, "a.test", engine, 1)
     answer = read_answer(ENGINES[engine], query, status, headers, body)
-    assert bool(answer.hits) == (answer.state is AnswerState.HIT)
+    assert bool(answer.hits) == (answer.state in WITH_HITS)
     if status != 200:
         assert answer.state not in (AnswerState.EMPTY,) or status == 204

@@ -24,8 +24,9 @@ from storage_samples import (
     url_key,
 )
 
+from qiaocrawl.answers import AnswerState, Query
 from qiaocrawl.errors import StorageError
-from qiaocrawl.items import AnswerState, Lease, Outcome, Query, Queue, Relevance
+from qiaocrawl.items import Lease, Outcome, Queue, Relevance
 from qiaocrawl.storage import (
     Database,
     articles,

@@ -1,0 +1,49 @@
+"""The line of progress counts what is stored: articles, and which of these are on topic."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from pipelines.store import StorePipeline
+from qiaocrawl.crawl.items import CrawledPage
+from qiaocrawl.crawl.spider import FrontierSpider
+from qiaocrawl.items import Outcome, PageAnalysis, Relevance
+
+
+class _Worker:
+    """Closes leases, or has lost them."""
+
+    def __init__(self, *, mine: bool) -> None:
+        self._mine = mine
+        self.aliases = SimpleNamespace(observe=lambda lease, analysis: None)
+
+    async def complete(self, *_: object, **__: object) -> bool:
+        return self._mine
+
+
+@pytest.mark.parametrize("mine", [True, False])
+def test_articles_on_topic_are_articles_that_are_stored(mine: bool) -> None:
+    """Minutes without a database counted 178 articles on topic of none."""
+    stats: Counter[str] = Counter()
+    spider = cast(Any, FrontierSpider.__new__(FrontierSpider))
+    spider.worker = _Worker(mine=mine)
+    store = cast(Any, StorePipeline.__new__(StorePipeline))
+    counter = SimpleNamespace(inc_value=lambda name, by=1: stats.update({name: by}))
+    store._crawler = SimpleNamespace(spider=spider, stats=counter)
+    store._runtime = SimpleNamespace(titles=SimpleNamespace(lock=None), learning=None)
+    analysis = PageAnalysis(
+        Outcome.ARTICLE, None, (), "utf-8", relevance=(Relevance("侨情", 0.9, True, "vsm"),)
+    )
+    lease = SimpleNamespace(topic="侨情", key=b"")
+    page = SimpleNamespace(status=200, url="http://a.test/")
+
+    asyncio.run(store.process_item(CrawledPage(cast(Any, lease), cast(Any, page), analysis)))
+
+    assert stats["qiaocrawl/outcome/article"] == mine
+    assert stats["qiaocrawl/relevance/relevant"] == mine
+    assert stats["qiaocrawl/lease_lost"] == (not mine)
