@@ -36,7 +36,7 @@ def slow_site(host: str, path: str) -> Answer | None:
     if path == "/robots.txt":
         return None
     if path in slow_to_analyse:
-        return Answer(article("侨乡") + b"<p><a href=/>x</a>" * 200_000)
+        return Answer(article("侨乡") + b"<p><a href=/>x</a>" * 80_000)
     return Answer(article(f"侨务新闻{path}"), before_seconds=60 if path in hanging else 0)
 
 
