@@ -3,8 +3,8 @@
 ``python benchmarks/failpoints.py POINT N crawl site -a …`` kills itself with -9 at the N-th time
 the point is passed. ``N:stop`` stops it as SIGSTOP does, until it gets SIGCONT; ``N:refuse``
 has the database refuse what it is at, once, as a disk that fails for a moment does (for points
-inside a transaction); ``N:fail`` raises an error of no known kind. The points are set from
-outside, so that the product carries none.
+inside a transaction), and ``N:fail`` raises an error of no known kind. ``N+:refuse`` does so at
+every N-th time. The points are set from outside, so that the product carries none.
 """
 
 from __future__ import annotations
@@ -13,18 +13,22 @@ import os
 import signal
 import sqlite3
 import sys
+import threading
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+# As a program not this folder: its coverage.py is not the package that numba looks for.
+sys.path[: 0 if __package__ else 1] = [str(Path(__file__).resolve().parent.parent)]
 
 from scrapy.cmdline import execute
+from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.exc import OperationalError
 
 import pipelines.evidence
 import pipelines.store
+from qiaocrawl.crawl import suspects
 from qiaocrawl.crawl.handler import GuardedDownloadHandler
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.worker import FrontierWorker
@@ -32,6 +36,8 @@ from qiaocrawl.pool import AnalysisPool
 from qiaocrawl.storage import frontier
 
 Wrapped = Callable[..., Any]
+REFUSED = "failpoints: the database refuses"
+"""A line of the log for every refusal."""
 
 
 def _die() -> None:
@@ -42,21 +48,38 @@ def _stop() -> None:
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
-def refuse() -> None:
-    """Fail as a statement does on a disk that fails: the transaction is played again."""
+def _passing_fault(dialect: str) -> Exception:
+    """What a driver raises where a disk or a line fails: the transaction is played again."""
+    if dialect != "sqlite":
+        from pymysql.err import OperationalError as LostConnection
+
+        lost: Exception = LostConnection(2013, "Lost connection, as a test wants it")
+        return lost
     error = sqlite3.OperationalError("disk I/O error, as a test wants it")
     error.sqlite_errorcode = sqlite3.SQLITE_IOERR
-    raise OperationalError("refused", None, error)
+    return error
+
+
+def _refuse() -> None:
+    print(REFUSED, file=sys.stderr, flush=True)
+    error = _passing_fault("sqlite")
+    raise OperationalError("refused", None, error) from error
 
 
 def _fail() -> None:
+    print(REFUSED, file=sys.stderr, flush=True)
     raise RuntimeError("as a test wants it")
 
 
 DEEDS: dict[str, Callable[[], None]] = {
-    "kill": _die, "stop": _stop, "refuse": refuse, "fail": _fail,
+    "kill": _die, "stop": _stop, "refuse": _refuse, "fail": _fail,
 }  # fmt: skip
 _deed = _die
+_again = False
+
+
+def _is_due(number: int, strike: int) -> bool:
+    return number % strike == 0 if _again else number == strike
 
 
 def _before(owner: Any, name: str, strike: int) -> None:
@@ -65,7 +88,7 @@ def _before(owner: Any, name: str, strike: int) -> None:
     calls = count(1)
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        if next(calls) == strike:
+        if _is_due(next(calls), strike):
             _deed()
         return original(*args, **kwargs)
 
@@ -79,7 +102,7 @@ def _after(owner: Any, name: str, strike: int) -> None:
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         result = original(*args, **kwargs)
-        if next(calls) == strike:
+        if _is_due(next(calls), strike):
             _deed()
         return result
 
@@ -93,11 +116,40 @@ def _after_commit(owner: Any, name: str, strike: int) -> None:
 
     async def wrapped(*args: Any, **kwargs: Any) -> Any:
         result = await original(*args, **kwargs)
-        if next(calls) == strike:
+        if _is_due(next(calls), strike):
             _deed()
         return result
 
     setattr(owner, name, wrapped)
+
+
+def _every_commit(nth: int, *, arrives: bool) -> None:
+    """Refuse every *nth* commit of the writers; where it *arrives*, only its answer is lost."""
+    original: Wrapped = DefaultDialect.do_commit
+    calls = count(1)
+
+    def do_commit(self: DefaultDialect, connection: Any) -> None:
+        is_hit = threading.current_thread().name == "qiaocrawl-writer" and not next(calls) % nth
+        if is_hit and not arrives:
+            raise _passing_fault(self.name)
+        original(self, connection)
+        if is_hit:
+            raise _passing_fault(self.name)
+
+    DefaultDialect.do_commit = do_commit  # type: ignore[method-assign]
+
+
+def _on_killer(strike: int) -> None:
+    """Die whenever a page called killer is handed to a worker process, as if of itself."""
+    original: Wrapped = AnalysisPool.submit
+
+    def wrapped(self: AnalysisPool, page: Any, *args: Any) -> Any:
+        if page.url.endswith("killer"):
+            _die()
+        return original(self, page, *args)
+
+    setattr(AnalysisPool, "submit", wrapped)  # noqa: B010
+    suspects.CALM_SECONDS = 0.1
 
 
 POINTS: dict[str, Callable[[int], None]] = {
@@ -117,18 +169,36 @@ POINTS: dict[str, Callable[[int], None]] = {
     "outcome committed": lambda n: _after_commit(
         pipelines.store.StorePipeline, "process_item", n
     ),
+    "committing": lambda n: _before(DefaultDialect, "do_commit", n),
+    "committed, unheard": lambda n: _after(DefaultDialect, "do_commit", n),
     "while closing": lambda n: _before(FrontierWorker, "close", 1),
 }
 """Every named point; the last one also needs a SIGTERM from outside to be reached early."""
 
+IN_TRANSACTIONS = (
+    "leased, not committed", "page stored, not committed", "outcome written, not committed",
+    "links written, not committed", "committing", "committed, unheard",
+)
+"""Where the database can refuse what it is asked."""
+
+REFUSALS: dict[str, Callable[[int], None]] = {
+    "commits refused": lambda n: _every_commit(n, arrives=False),
+    "answers to commits lost": lambda n: _every_commit(n, arrives=True),
+}
+"""Faults of the database at every N-th commit."""
+
+
+ON_PAGES: dict[str, Callable[[int], None]] = {"analysing a page called killer": _on_killer}
+"""Points that only certain pages pass."""
+
 
 def main() -> None:
     """Arm one point, then hand over to Scrapy."""
-    global _deed
+    global _deed, _again
     point, strike, *command = sys.argv[1:]
     number, _, deed = strike.partition(":")
-    _deed = DEEDS[deed or "kill"]
-    POINTS[point](int(number))
+    _deed, _again = DEEDS[deed or "kill"], number.endswith("+")
+    {**POINTS, **REFUSALS, **ON_PAGES}[point](int(number.rstrip("+")))
     execute(["scrapy", *command])
 
 

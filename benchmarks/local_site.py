@@ -42,7 +42,30 @@ def page_path(number: int) -> str:
     return "/" if number == 0 else f"/news/{number % 97}/{number}.html"
 
 
+WRITTEN = "由脚本写成"
+"""What the scripts of a scripted site write, and its sources do not say."""
+
+
 @dataclass(frozen=True, slots=True)
+class Request:
+    """A request as it came; header names in lower case."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: str
+
+
+def reply(status: bytes, body: bytes = b"", *headers: str) -> bytes:
+    """An answer as it is sent."""
+    more = "".join(f"{header}\r\n" for header in headers).encode()
+    return (
+        b"HTTP/1.1 %s\r\nContent-Type: text/html; charset=utf-8\r\n%s"
+        b"Content-Length: %d\r\n\r\n%s" % (status, more, len(body), body)
+    )
+
+
+@dataclass(frozen=True)
 class LocalSite:
     """The pages of one site by path."""
 
@@ -57,6 +80,31 @@ class LocalSite:
                 for n in range(count)
             }
         )
+
+    @classmethod
+    def newsroom(cls, count: int) -> LocalSite:
+        """*count* pages: a home page, lists, and the articles that they link to."""
+        lists = max(count // 25, 1)
+        articles = range(1, count - lists)
+        pages = {"/": _listing("首页", [(f"/list/{n}/", f"侨务频道{n}") for n in range(lists)])}
+        for n in range(lists):
+            shown = [(page_path(a), _title(a)) for a in articles if a % lists == n]
+            pages[f"/list/{n}/"] = _listing(f"侨务频道{n}", shown)
+        pages |= {page_path(n): _page(n, count - lists, count, 8) for n in articles}
+        return cls({path: page.encode() for path, page in pages.items()})
+
+    @classmethod
+    def scripted(cls, count: int) -> LocalSite:
+        """*count* pages that say nothing before their script has run; the first links to all."""
+        links = [(page_path(n), _title(n)) for n in range(1, count)]
+        pages = {"/": _listing("首页", links)}
+        pages |= {page_path(n): _scripted(n) for n in range(1, count)}
+        return cls({path: page.encode() for path, page in pages.items()})
+
+    def answer(self, request: Request) -> bytes:
+        """The whole answer to *request*, head and body."""
+        body = self.pages.get(request.path)
+        return reply(b"200 OK" if body is not None else b"404 Not Found", body or b"")
 
     def urls(self) -> list[str]:
         """All addresses, the start page first."""
@@ -79,6 +127,26 @@ def _page(number: int, count: int, children: int, paragraphs: int) -> str:
     )
 
 
+def _listing(title: str, links: list[tuple[str, str]]) -> str:
+    items = "".join(f'<li><a href="{path}">{text}</a></li>' for path, text in links)
+    return (
+        f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>{title}_基准网</title></head>'
+        f"<body><ul>{items}</ul><div>版权所有 基准网</div></body></html>"
+    )
+
+
+def _scripted(number: int) -> str:
+    rng = random.Random(number)
+    first, last = WRITTEN[:2], WRITTEN[2:]
+    text = "".join(f"<p>{first}' + '{last}：{_paragraph(rng)}</p>" for _ in range(6))
+    return (
+        f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>{_title(number)}</title></head>'
+        f"<body><div id=app></div><script>document.getElementById('app').innerHTML = "
+        f"'<h1>{_title(number)}</h1><div>{text}</div>'</script>"
+        "</body></html>"
+    )
+
+
 def _title(number: int) -> str:
     rng = random.Random(number * 7919)
     return (
@@ -98,8 +166,8 @@ def _paragraph(rng: random.Random) -> str:
 class _Protocol(asyncio.Protocol):
     """Just enough HTTP/1.1 with keep-alive for one client on loopback."""
 
-    def __init__(self, pages: dict[str, bytes], hits: Counter[str], delay_seconds: float) -> None:
-        self._pages, self._hits, self._delay = pages, hits, delay_seconds
+    def __init__(self, site: LocalSite, hits: Counter[str], delay_seconds: float) -> None:
+        self._site, self._hits, self._delay = site, hits, delay_seconds
         self._buffer = b""
         self._transport: asyncio.Transport | None = None
 
@@ -109,24 +177,29 @@ class _Protocol(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
-        while b"\r\n\r\n" in self._buffer:
-            head, self._buffer = self._buffer.split(b"\r\n\r\n", 1)
-            path = head.split(b" ", 2)[1].decode("latin-1")
-            self._hits[path] += 1
+        while (request := self._next_request()) is not None:
+            posted = "" if request.method == "GET" else f"{request.method} "
+            self._hits[posted + request.path] += 1
             if self._delay:
-                asyncio.get_running_loop().call_later(self._delay, self._answer, path)
+                asyncio.get_running_loop().call_later(self._delay, self._answer, request)
             else:
-                self._answer(path)
+                self._answer(request)
 
-    def _answer(self, path: str) -> None:
+    def _next_request(self) -> Request | None:
+        head, found, rest = self._buffer.partition(b"\r\n\r\n")
+        first, *lines = head.decode("latin-1").split("\r\n")
+        pairs = (line.partition(":") for line in lines)
+        headers = {name.lower(): value.strip() for name, _, value in pairs}
+        length = int(headers.get("content-length", 0))
+        if not found or len(rest) < length:
+            return None
+        self._buffer = rest[length:]
+        method, path, _ = first.split(" ", 2)
+        return Request(method, path, headers, rest[:length].decode("latin-1"))
+
+    def _answer(self, request: Request) -> None:
         assert self._transport is not None
-        body = self._pages.get(path)
-        status = b"200 OK" if body is not None else b"404 Not Found"
-        body = body or b""
-        self._transport.write(
-            b"HTTP/1.1 %s\r\nContent-Type: text/html; charset=utf-8\r\n"
-            b"Content-Length: %d\r\n\r\n%s" % (status, len(body), body)
-        )
+        self._transport.write(self._site.answer(request))
 
 
 def _serve(site: LocalSite, delay_seconds: float, pipe: Connection) -> None:
@@ -134,7 +207,7 @@ def _serve(site: LocalSite, delay_seconds: float, pipe: Connection) -> None:
         hits: Counter[str] = Counter()
         loop = asyncio.get_running_loop()
         server = await loop.create_server(
-            lambda: _Protocol(site.pages, hits, delay_seconds), "127.0.0.1", 0
+            lambda: _Protocol(site, hits, delay_seconds), "127.0.0.1", 0
         )
         pipe.send(server.sockets[0].getsockname()[1])
         loop.add_reader(pipe.fileno(), lambda: _reply(pipe, hits))

@@ -82,6 +82,18 @@ def living(session: int) -> list[int]:
     return list(_session(session))
 
 
+def carrying(variable: str) -> list[int]:
+    """The living processes in whose environment *variable* (NAME=VALUE) was when they began."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError, IndexError):
+                carries = variable.encode() in (entry / "environ").read_bytes().split(b"\0")
+                if carries and _stat(entry)[0] not in "ZX":
+                    found.append(int(entry.name))
+    return found
+
+
 def _session(leader: int) -> list[int]:
     found = []
     for entry in Path("/proc").iterdir():

@@ -56,6 +56,8 @@ class Checks:
         if spider == "site":
             began, self._site_began = self._site_began, None
             missing = self._missing_of_sites(began or 0.0) if exact else []
+            # What watching has taken over is watching's to fetch.
+            missing = [one for one in missing if not self._is_watched(one.url)]
             if missing and self.frozen_at is None:
                 self.early.append(
                     f"site: finished, and {len(missing)} pages missing, such as {missing[0].url} "
@@ -83,7 +85,7 @@ class Checks:
     def counts(self) -> dict[str, int]:
         """Pages stored, and rows that wait or are in hand."""
         return {"pages": int(self._rows("SELECT COUNT(DISTINCT url_id) FROM page_source")[0][0]),
-                "open": self._open("site") + self._open("pages") + self._open("search")}
+                "open": sum(map(self._open, ("site", "pages", "search", "watch")))}
 
     def result(self) -> dict[str, object]:
         """All that was found."""
@@ -137,6 +139,11 @@ class Checks:
     def _lost(self) -> list[Article]:
         at = self._at()
         return self._missing(self._expected(at, at))
+
+    def _is_watched(self, address: str) -> bool:
+        return bool(self._rows(
+            "SELECT 1 FROM url WHERE url = :url AND queue = 'watch' AND state IN (0, 1, 2)",
+            url=address))
 
     def _story(self, address: str) -> str:
         """What the row of *address* says, or the list's that should have brought it."""

@@ -28,10 +28,10 @@ BLOCKING = ("too_many", "forbidden", "captcha")
 LYING = ("soft_404", "length", "trap", "header_flood", "redirects", "bomb")
 HOSTILE = (*BREAKING, *BLOCKING, *LYING)
 """What a hundredth of the hosts each does; the rest are honest."""
-LISTED = 10
+LISTED = 6
 """Articles of one list page."""
 _WINDOW_SECONDS = 240
-_NEW_ARTICLES = 12
+_NEW_ARTICLES = 6
 
 
 def draw(*parts: object, sides: int = 100) -> int:
@@ -115,7 +115,7 @@ class World:
                 for one in self.there(host, at)]
 
     def _articles_of(self, host: str) -> list[Article]:
-        first = 6 + draw(host, sides=6)
+        first = 4 + draw(host, sides=4)
         found = []
         for number in range(first + _NEW_ARTICLES):
             place = max(number - first + 1, 0) / _NEW_ARTICLES

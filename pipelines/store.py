@@ -106,12 +106,12 @@ class StorePipeline:
         for then in item.then:
             then()
         if page is not None:
-            new = spider.ordering.stored(page)
+            new = set(spider.ordering.stored(page))
             links = page.links.visit.links
             if spider.policy.rules is not None:
                 spider.policy.rules.stored(links)
             if spider.discovery is not None:
-                self._post(spider.discovery.learn(lease, analysis, links, new))
+                self._post(spider.discovery.learn(lease, analysis, page.links, new))
         spider.worker.aliases.observe(lease, analysis)
         if self._runtime.learning is not None:
             self._runtime.learning.observe(analysis)

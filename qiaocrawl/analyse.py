@@ -9,6 +9,7 @@ from typing import Any
 
 from qiaocrawl.dedup.body import body_prints
 from qiaocrawl.discovery import read_entrance
+from qiaocrawl.discovery.made_up import text_sample
 from qiaocrawl.discovery.soft_404 import without_address
 from qiaocrawl.extract import read_page
 from qiaocrawl.extract.base import extractor_for, link_reader
@@ -151,6 +152,7 @@ def analyse_page(
         body_digest=prints.digest,
         body_simhash=prints.simhash,
         body_sketch=prints.sketch,
+        text_sample=text_sample(article.text),
         relevance=judged,
     )
 

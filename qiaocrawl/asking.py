@@ -31,8 +31,6 @@ from qiaocrawl.storage import coverage, engine_days, frontier, ledger
 
 logger = logging.getLogger(__name__)
 
-_REPEATS_OF_THE_PAST = 30
-"""Days that are over are asked about so many times as seldom as the present (ours)."""
 _BEHIND_ALL = 1e6
 """Shorter periods come after every question of the plan: else the first of them would use up
 the day. The next run orders them like all others."""
@@ -244,7 +242,7 @@ def record_answer(
     now, options = time.time(), runtime.options
     repeat_seconds = options["QIAO_SEARCH_REPEAT_HOURS"] * 3600
     if is_past(query.period, _today(now)):
-        repeat_seconds *= _REPEATS_OF_THE_PAST
+        repeat_seconds *= ledger.REPEATS_OF_THE_PAST
         if answer.state is not AnswerState.PARTIAL:
             rest_seconds = max(rest_seconds, repeat_seconds)
     entry = ledger.Answered(

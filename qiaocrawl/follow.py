@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from qiaocrawl.discovery.pagers import PAGE_TAG
 from qiaocrawl.discovery.reading import FEED_TAG, SITEMAP_TAG
 from qiaocrawl.discovery.rules import LinkRules, entrance_payload
+from qiaocrawl.discovery.trap_trials import TRAP
 from qiaocrawl.frontier import PRUNED, SEED_SCORE, Visit
 from qiaocrawl.items import Candidate, Lease, LeftOut, Link, Outcome, PageAnalysis, Queue
 from qiaocrawl.search.wrapped import ASKED_SITE
@@ -18,6 +20,8 @@ from qiaocrawl.urls import host_of, in_site, url_key
 MAX_REDIRECTS = 20
 """Hops of one chain, as browsers and RFC 9110's readers bound it."""
 
+NOFOLLOW = "the page asks that its links are not followed (nofollow)"
+"""No guess: such a link is listed, and waits when a page leads to it that does not ask so."""
 _PART_OF = "part_of"
 """In a row's payload: the key (hexadecimal) of the first part of the article it belongs to."""
 
@@ -94,8 +98,8 @@ def follow_links(
     candidates = [one for one in parts.values() if fresh(one.key, one.score)]
     left["known"] = len(parts) - len(candidates)
     inside = _within_bounds(lease, analysis, policy, parts, left)
-    later = [link for link in inside if link.postponed]
-    inside = [link for link in inside if not link.postponed]
+    later = [link for link in inside if link.postponed or link.same_as]
+    inside = [link for link in inside if not (link.postponed or link.same_as)]
     visit = visit_of(lease, analysis, inside, now)
     # Most links of a page are known: asking before building saves a tenth of a crawl.
     for place, (link, score) in enumerate(zip(inside, scores(visit), strict=True)):
@@ -105,11 +109,12 @@ def follow_links(
             candidates.append(_candidate(lease, link, score, pruned))
         elif score != PRUNED:
             left["known"] += 1
-    left["postponed"] = len(later)
+    left["other_spelling"] = sum(bool(link.same_as) for link in later)
+    left["postponed"] = len(later) - left["other_spelling"] - left["nofollow"]
     # What is put off ranks as its page does; a plain link to it is news, whatever its score.
     score = lease.score if lease.score < SEED_SCORE else 0.0
     candidates += [
-        _candidate(lease, link, score, LeftOut(Outcome.POSTPONED, link.postponed))
+        _candidate(lease, link, score, _guessed(link))
         for link in later if fresh(link.key, PRUNED)
     ]
     return Followed(tuple(candidates), left, visit)
@@ -127,24 +132,26 @@ def _within_bounds(
     if analysis.refresh_url:
         target = link_to(analysis.refresh_url)
         links = [target, *(link for link in links if link.key != target.key)]
-    if analysis.nofollow:
-        left["nofollow"] = len(links)
-        return []
     covered = {host: policy.covers(host) for host in {link.host for link in links}}
     inside = [link for link in links if covered[link.host]]
     left["offsite"] = len(links) - len(inside)
-    if policy.rules is not None:
+    if analysis.nofollow:
+        left["nofollow"] = len(inside)
+        inside = [replace(link, postponed=NOFOLLOW) for link in inside]
+    elif policy.rules is not None:
         inside, cut = policy.rules.keep(lease, analysis, inside)
         left.update(cut)
     else:
         inside = [link for link in inside if link.tag not in (FEED_TAG, SITEMAP_TAG)]
     if policy.max_depth and lease.depth >= policy.max_depth:
-        left["too_deep"] = len(inside)
-        return []
+        here = [link for link in inside if _is_as_deep(link)]
+        left["too_deep"] = len(inside) - len(here)
+        inside = here
     is_listed = analysis.outcome in (Outcome.SITEMAP, Outcome.FEED)
     if policy.max_links and not is_listed and len(inside) > policy.max_links:
         left["too_many"] += len(inside) - policy.max_links
-        inside = sorted(inside, key=lambda link: bool(link.postponed))[: policy.max_links]
+        now_first = sorted(inside, key=lambda link: bool(link.postponed or link.same_as))
+        inside = now_first[: policy.max_links]
     return inside
 
 
@@ -185,12 +192,27 @@ def _other_parts(lease: Lease, analysis: PageAnalysis) -> dict[bytes, Candidate]
     }  # fmt: skip
 
 
+def _guessed(link: Link) -> LeftOut:
+    """What a guess of discovery makes of *link*."""
+    if link.same_as:
+        return LeftOut(Outcome.ALIAS, f"fetched as {link.same_as}", url_key(link.same_as))
+    if link.postponed == NOFOLLOW:
+        return LeftOut(Outcome.PRUNED, NOFOLLOW)
+    is_of_trap = link.postponed.startswith(TRAP)
+    return LeftOut(Outcome.TRAP if is_of_trap else Outcome.POSTPONED, link.postponed)
+
+
+def _is_as_deep(link: Link) -> bool:
+    """Whether it stands no deeper than the page: its list goes on, or one sitemap names another."""
+    return link.tag in (SITEMAP_TAG, PAGE_TAG)
+
+
 def _candidate(
     lease: Lease, link: Link, score: float, left_out: LeftOut | None
 ) -> Candidate:
     return Candidate(
         url=link.url, key=link.key, host=link.host, queue=Queue.SITE, topic=lease.topic,
-        score=score, depth=lease.depth + (link.tag != SITEMAP_TAG), parent=lease.key,
+        score=score, depth=lease.depth + (not _is_as_deep(link)), parent=lease.key,
         anchor=link.anchor, context=link.context, left_out=left_out,
         payload=entrance_payload(lease, link),
     )

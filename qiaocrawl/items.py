@@ -34,6 +34,7 @@ class Link:
     nofollow: bool = False
     region: str = ""
     postponed: str = ""  # the guess of discovery that puts it off
+    same_as: str = ""  # the canonical URL that is fetched instead, by a guess
 
 
 class Queue(StrEnum):
@@ -47,10 +48,11 @@ class Queue(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Why a candidate is PRUNED or POSTPONED; what one guess puts off has one ``reason``."""
+    """Why a candidate is PRUNED, POSTPONED or an ALIAS; one guess has one ``reason``."""
 
     outcome: Outcome
     reason: str
+    instead: bytes | None = None  # the key of what is fetched for an ALIAS
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,23 +91,15 @@ class Lease:
     failures: int
     anchor: str = ""
     payload: Mapping[str, object] = field(default_factory=dict)
-    stored: bool = False
-    """The page was committed before a crash: it is analysed from storage, not fetched again."""
-    crashes: int = 0
-    """0 as a rule. 1: a worker died with it, so it is tried alone; 1 + n: n died meanwhile."""
-
-    @property
-    def is_suspect(self) -> bool:
-        """Whether it may have killed a worker, and is tried alone."""
-        return self.crashes > 0
+    stored: bool = False  # the page was committed before a crash: it is not fetched again
+    crashes: int = 0  # above 0: it may have killed a worker, and is tried alone (storage.deaths)
 
 
 class Outcome(StrEnum):
     """How a URL ended. Everything but RETRY closes its frontier row."""
 
     ARTICLE = "article"
-    PART = "part"
-    """A later page of a paged article; its text belongs to the article of the first page."""
+    PART = "part"  # a later page of a paged article; its text is with the first page
     NOT_ARTICLE = "not_article"
     LIST = "list"
     NEEDS_RENDERING = "needs_rendering"
@@ -113,8 +107,7 @@ class Outcome(StrEnum):
     SOFT_404 = "soft_404"
     DEAD = "dead"
     REDIRECT = "redirect"
-    ALIAS = "alias"
-    """Another address of a page that is fetched under its preferred one."""
+    ALIAS = "alias"  # another address of a page that is fetched under its preferred one
     ROBOTS = "robots"
     BLOCKED = "blocked"
     NOT_HTML = "not_html"
@@ -122,15 +115,12 @@ class Outcome(StrEnum):
     SERP = "serp"
     SITEMAP = "sitemap"
     FEED = "feed"
-    NOT_MODIFIED = "not_modified"
-    """The host says nothing changed since the last fetch; what is stored stands."""
-    TRAP = "trap"
-    """One more of the pages a site makes without end."""
+    NOT_MODIFIED = "not_modified"  # since the last fetch, says the host; what is stored stands
+    TRAP = "trap"  # one more of the pages a site makes without end
     UNREACHABLE = "unreachable"
     POISON = "poison"
     REFUSED = "refused"
-    PRUNED = "pruned"
-    """Left out by the crawl order, unless another page leads to it with a better score."""
+    PRUNED = "pruned"  # by the crawl order, unless a page leads to it with a better score
     POSTPONED = "postponed"  # by a guess of discovery, until a plain link comes or nothing waits
     RETRY = "retry"
 
@@ -271,19 +261,16 @@ class PageAnalysis:
     body_digest: bytes = b""
     body_simhash: int = 0
     body_sketch: bytes = b""
+    text_sample: bytes = b""  # of an article: see qiaocrawl.discovery.made_up; not stored
     relevance: tuple[Relevance, ...] = ()
     nofollow: bool = False
     refresh_url: str = ""
-    links_left: int = 0
-    """Links beyond the limit a page may have; they are counted, not kept."""
+    links_left: int = 0  # beyond the limit a page may have; they are counted, not kept
     canonical_url: str = ""
     part: ArticlePart | None = None
-    observation: SiteObservation | None = None
-    """What an article tells about its site; None where nothing is to be learnt."""
-    words: PageText | None = None
-    """What scorers judge; it does not leave the analysis worker."""
-    page_relevance: tuple[Relevance, ...] = ()
-    """The crawl topic's judgement of any page, list pages too, for the crawl order."""
+    observation: SiteObservation | None = None  # None where nothing is to be learnt
+    words: PageText | None = None  # what scorers judge; it does not leave the analysis worker
+    page_relevance: tuple[Relevance, ...] = ()  # the crawl topic's judgement of any page
 
 
 # --- deduplication -----------------------------------------------------------

@@ -107,7 +107,7 @@ class RenderLearning:
         votes = self._of(lease.url)
         if not votes.is_useless:
             return False
-        return time.time() - votes.at < _DOUBT_SECONDS and not self._is_to_be_doubted(votes)
+        return abs(time.time() - votes.at) < _DOUBT_SECONDS and not self._is_to_be_doubted(votes)
 
     def learn(self, lease: Lease, page: FetchedPage, analysis: PageAnalysis) -> RenderVotes | None:
         """What the page teaches, to be stored; None when it teaches nothing."""

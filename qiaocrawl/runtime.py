@@ -158,11 +158,11 @@ class Runtime:
         hours: float = self.options["QIAO_REVISIT_HOURS"]
 
         def operation(c: Connection) -> bool:
-            rows = find_rows(c)
-            left = frontier.remaining(c, rows, now=time.time())
+            rows, now = find_rows(c), time.time()
+            left = frontier.remaining(c, rows, now=now)
             if left.pending or left.leased:
                 return False
-            frontier.rearm_lists(c, rows, read_before=time.time() - hours * 3600)
+            frontier.rearm_lists(c, rows, read_before=now - hours * 3600, now=now)
             return True
 
         find_rows = self.rows_of(scope)

@@ -40,8 +40,8 @@ DOWNLOAD_DELAY = 1.0
 DOWNLOAD_DELAY_JITTER = 0.5
 # Few connections a host; many hosts at once.
 CONCURRENT_REQUESTS_PER_DOMAIN = 2
-# Room for good hosts beside 32 that hold two requests each until they time out.
-CONCURRENT_REQUESTS = 80
+# Room for good hosts beside 48 that hold a request and its robots.txt until they time out.
+CONCURRENT_REQUESTS = 128
 # No Referer to other sites: URLs may carry tokens.
 REFERRER_POLICY = "same-origin"
 

@@ -15,7 +15,7 @@ from functools import partial
 
 from sqlalchemy import Connection
 
-from qiaocrawl.discovery.pagers import ListBound, Pager, pager_of
+from qiaocrawl.discovery.pagers import DRY_PAGES, PAGE_TAG, ListBound, Pager, pager_of
 from qiaocrawl.discovery.reading import SITEMAP_TAG
 from qiaocrawl.discovery.rules import LEVEL, EntranceOptions, LinkRules
 from qiaocrawl.discovery.sitemaps import robots_sitemaps
@@ -29,7 +29,7 @@ from qiaocrawl.discovery.soft_404 import (
 )
 from qiaocrawl.discovery.static_traps import UrlLimits
 from qiaocrawl.discovery.trap_watch import TrapWatch
-from qiaocrawl.follow import FollowPolicy, link_to
+from qiaocrawl.follow import Followed, FollowPolicy, link_to
 from qiaocrawl.frontier import SEED_SCORE
 from qiaocrawl.items import Candidate, Lease, LeftOut, Link, Outcome, PageAnalysis, Queue
 from qiaocrawl.options import Options
@@ -43,11 +43,13 @@ from qiaocrawl.storage.discovery import (
     save_accounts,
     save_missing_page,
 )
+from qiaocrawl.storage.postponed import TAKEN_UP
 from qiaocrawl.urls import canonical_host, canonical_url
 
 logger = logging.getLogger(__name__)
 
 _PAGES_BETWEEN_SAVES = 10
+_DRY = f"{DRY_PAGES} pages in a row brought nothing new"
 _FULL = {
     "sitemaps_postponed": ("QIAO_MAX_SITEMAPS_PER_HOST", "others wait until nothing else does"),
     "too_many_sitemaps": ("QIAO_MAX_SITEMAPS_PER_HOST", "ten times as many wait, the rest is left"),
@@ -60,7 +62,7 @@ Save = Callable[[Connection], None]
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """A page after the rules of lists: its analysis with the links to follow, and what was cut."""
+    """A page after the rules of lists, ``left`` of its links put off; whether its list is dry."""
 
     analysis: PageAnalysis
     left: int = 0
@@ -131,9 +133,13 @@ class SiteDiscovery:
         self.rules.watch.restore(self._runtime.reader.run(partial(load_accounts, since=since)))
         pages = self._runtime.reader.run(partial(load_missing_pages, since=since))
         self._missing.update((page.host, page) for page in pages)
-        if self._options["QIAO_TRAPS_ALLOWED"]:
-            allow = partial(let_wait_again, is_allowed=self.rules.watch.is_allowed)
-            logger.info("%d URLs closed as traps wait again", self._runtime.write_now(allow))
+        again = self._runtime.write_now(partial(let_wait_again, is_allowed=self._is_none_now))
+        if again:
+            logger.info("%d URLs closed as traps wait again", again)
+
+    def _is_none_now(self, url: str) -> bool:
+        """Whether *url* is of no trap: options changed, its group was opened or is forgotten."""
+        return not self.rules.watch.reason(url)[0]
 
     # --- entrances ----------------------------------------------------------------------------
 
@@ -172,9 +178,9 @@ class SiteDiscovery:
     # --- traps ----------------------------------------------------------------------------------
 
     def learn(
-        self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link], fresh: Sequence[bytes]
+        self, lease: Lease, analysis: PageAnalysis, followed: Followed, new: Collection[bytes]
     ) -> Save | None:
-        """Learn from a page and its *links* on the sites, those of the keys *fresh* new.
+        """Learn from a page and what became of its links, those of the keys *new* stored first.
 
         Returns:
             An operation that stores what was learnt, when there is enough of it.
@@ -182,15 +188,30 @@ class SiteDiscovery:
         self._tell_full()
         if PROBE in lease.payload:
             return None
-        cut = self.rules.learn(lease, analysis, links, fresh)
-        for form in cut:
-            logger.info("cut as a trap: %s (QIAO_TRAPS_ALLOWED lets it be crawled)", form)
+        watch = self.rules.watch
+        cut = self.rules.learn(
+            lease, analysis, followed.visit.links,
+            [one for one in followed.candidates if one.key in new],
+            trial=str(lease.payload.get(TAKEN_UP, "")),
+        )
+        self._tell(cut)
+        for form in (opened := watch.opened()):
+            logger.info("no trap after all, all of it waits again: %s", form)
         self._unsaved += 1
-        if not cut and self._unsaved < _PAGES_BETWEEN_SAVES:
+        if not cut and not opened and self._unsaved < _PAGES_BETWEEN_SAVES:
             return None
         self._unsaved = 0
-        accounts = self.rules.watch.changed()
+        accounts = watch.changed()
         return partial(save_accounts, accounts=accounts, now=time.time())
+
+    def redirected(self, url: str, target: str) -> None:
+        """Learn from a redirect of *url*."""
+        self._tell(self.rules.watch.redirected(url, target))
+
+    def _tell(self, cut: Sequence[str]) -> None:
+        for form in cut:
+            logger.info("cut as a trap: %s: %s (QIAO_TRAPS_ALLOWED lets it be crawled)",
+                        form, self.rules.watch.told(form))
 
     def _tell_full(self) -> None:
         for host, why in sorted(self.rules.full - self._told_full):
@@ -218,7 +239,8 @@ class SiteDiscovery:
         # A host may show its home page for what is missing: the home page itself is there.
         if known is None or lease.depth == 0 or analysis.outcome not in _COMPARED:
             return analysis, None
-        return (as_missing(analysis) if is_missing(analysis, known) else analysis), None
+        found = as_missing(analysis, lease.host) if is_missing(analysis, known) else analysis
+        return found, None
 
     def numbers(self) -> dict[str, int]:
         """What the run's statistics say of it."""
@@ -243,14 +265,22 @@ class SiteDiscovery:
     async def turn(
         self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy
     ) -> Turned:
-        """Leave all links of a list's paging but the next page; that too, when the list is dry."""
+        """Put off all links of a list's paging but the next page; that too, when it is dry."""
         pager = self.pager(lease, analysis)
         if pager is None:
             return Turned(analysis)
         keys = self.content_keys(analysis, pager, policy)
         known = await self._runtime.read(partial(known_keys, keys=keys))
-        goes_on = self._lists.goes_on(pager.name, brings_new=len(set(keys) - known) > 0)
+        goes_on = self._lists.goes_on(
+            pager.name, brings_new=len(set(keys) - known) > 0, taken_up=TAKEN_UP in lease.payload
+        )
+        why = dict.fromkeys(pager.others, f"pages of {pager.shown_name} are read in order")
+        if pager.next is not None:
+            why[pager.next.key] = "" if goes_on else f"{pager.shown_name}: {_DRY}"
+        turned = tuple(
+            replace(link, tag=PAGE_TAG, postponed=why[link.key]) if link.key in why else link
+            for link in analysis.links
+        )
         ended = pager.next is not None and not goes_on
-        cut = pager.others | ({pager.next.key} if ended and pager.next is not None else set())
-        kept = tuple(link for link in analysis.links if link.key not in cut)
-        return Turned(replace(analysis, links=kept), len(analysis.links) - len(kept), ended)
+        left = sum(map(bool, why.values()))
+        return Turned(replace(analysis, links=turned), left, ended)

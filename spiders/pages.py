@@ -63,7 +63,7 @@ class PagesSpider(FrontierSpider):
     async def _follow_link(
         self, engine: EngineDefinition, lease: Lease, response: Response
     ) -> None:
-        self.worker.left_downloader(lease)
+        self.worker.left_downloader(lease, answered=True)
         self.count("pages")
         page = fetched_page(response)
         decision = self.judge(page)

@@ -86,7 +86,7 @@ class WatchSpider(FrontierSpider):
         now = time.time()
         self.round.begin(self.starts, self.extra, now)
         self.count("watch/armed", self.runtime.write_now(self.round.arm(now)))
-        self._armed_at = now
+        self._armed_at = time.monotonic()
         self.crawler.signals.connect(self.on_idle, signal=signals.spider_idle)
         return []
 
@@ -129,9 +129,9 @@ class WatchSpider(FrontierSpider):
         await super().record(lease, page, decision)
 
     def _arm_now_and_then(self) -> None:
-        if time.time() - self._armed_at > _LOOK_SECONDS:
-            self._armed_at = time.time()
-            self.worker.post(self.round.arm(self._armed_at))
+        if time.monotonic() - self._armed_at > _LOOK_SECONDS:
+            self._armed_at = time.monotonic()
+            self.worker.post(self.round.arm(time.time()))
 
     def redirect_target(self, lease: Lease, target: str) -> Candidate | None:
         """Within the sites; a page that moved is asked for again at its new place."""

@@ -3,7 +3,8 @@
 Addresses and localhost are answered as the system does; other names do not exist. A name whose
 addresses are a list of lists changes its mind: they are its answers in turn, the last one stays.
 LOOKUPS_OF_TEST is a file that gets a line for each question, PUBLIC_OF_TEST an address on loopback
-that counts as public, FRESH_SECONDS_OF_TEST how long an answer is remembered. With
+that counts as public, FRESH_SECONDS_OF_TEST how long an answer is remembered; ROBOTS_HOURS_OF_TEST
+is a file that says how many hours later it is by the clock of robots.txt. With
 START_TOGETHER, a folder, it says there that it is ready and waits for the file "go".
 """
 
@@ -15,6 +16,7 @@ import os
 import socket
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from scrapy.cmdline import execute
@@ -59,7 +61,18 @@ def is_public_address(address: str) -> bool:
     return address == os.environ.get("PUBLIC_OF_TEST") or guard.is_public_address(address)
 
 
+def move_the_clock(hours: Path) -> None:
+    """Let the rules of robots.txt grow old."""
+    robots = importlib.import_module("middlewares.robots")
+    clock = SimpleNamespace(
+        monotonic=lambda: time.monotonic() + 3600 * float(hours.read_text() or 0)
+    )
+    robots.time = clock  # type: ignore[attr-defined]
+
+
 if __name__ == "__main__":
+    if "ROBOTS_HOURS_OF_TEST" in os.environ:
+        move_the_clock(Path(os.environ["ROBOTS_HOURS_OF_TEST"]))
     names.look_up = look_up
     gate.is_public_address = is_public_address
     if "FRESH_SECONDS_OF_TEST" in os.environ:

@@ -31,9 +31,9 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("spiders",), ("pipelines",), ("middlewares",)),
     (("crawl",),),
     # Put things together.
-    (("__main__", "cli", "demo", "runtime", "catalogue", "analyse", "pool", "follow", "fetching",
-      "joining", "searching", "asking", "reprocess", "regroup", "titles", "snapshots", "learning",
-      "alias_learning", "ordering", "rendering", "site_discovery",
+    (("__main__", "cli", "demo", "runtime", "catalogue", "analyse", "pool", "slots", "follow",
+      "fetching", "joining", "searching", "asking", "reprocess", "regroup", "titles",
+      "snapshots", "learning", "alias_learning", "ordering", "rendering", "site_discovery",
       "watching"),),
     (("storage",), ("search",), ("archive",)),
     (("access",), ("sessions",), ("discovery",), ("revisit",)),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from qiaocrawl.follow import (
+    NOFOLLOW,
     Followed,
     FollowPolicy,
     follow_links,
@@ -146,9 +147,11 @@ def test_a_page_without_links_to_follow_teaches_as_well() -> None:
 
 
 def test_a_page_may_forbid_to_follow_it() -> None:
-    followed = follow(analysis("http://www.a.test/1", nofollow=True), SITES)
-    assert not followed.candidates
+    followed = follow(analysis("http://www.a.test/1", "http://b.test/", nofollow=True), SITES)
+    (one,) = followed.candidates
+    assert one.left_out == LeftOut(Outcome.PRUNED, NOFOLLOW), "it is listed"
     assert followed.left["nofollow"] == 1
+    assert followed.visit.links == []
 
 
 def test_a_meta_refresh_is_the_first_link() -> None:
@@ -195,7 +198,7 @@ def test_parts_are_followed_where_links_are_not() -> None:
     found = analysis("http://www.a.test/other", part=part_of())
     deep = follow(found, FollowPolicy(SITES.sites, max_depth=2))
     assert [one.url for one in deep.candidates] == [PARTS[0], PARTS[2]]
-    assert not follow(replace(found, nofollow=True), SITES).candidates
+    assert all(one.left_out for one in follow(replace(found, nofollow=True), SITES).candidates)
     known = {link_to(url).key for url in PARTS}
     assert follow(found, SITES, known=known).left["known"] == 2
     single = follow_links(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from urllib.parse import parse_qsl, urlencode
 
 from crawling import Answer, article
+from story_texts import drawn
 
 HOST = "www.qiao.test"
 _FACETS = {"colour": 10, "size": 7, "brand": 6, "price": 10, "sort": 4}
@@ -20,10 +21,16 @@ _HAN = (
 
 
 class TrapWeb:
-    """Answers for the site; ``real`` pages lie in its real section."""
+    """Answers for the site; ``real`` pages lie in its real section.
 
-    def __init__(self, real: int) -> None:
+    With ``tales`` its one trap is a maze of dated stories of the topic, each with its own words.
+    """
+
+    def __init__(self, real: int, *, tales: bool = False) -> None:
         self.real = real
+        self._traps = ["/maze/in", "/shop", "/cal/2026/3", "/news/1.html?uid=a1b2"]
+        if tales:
+            self._traps = ["/tale/in"]
         self._per_list = 20
 
     def respond(self, host: str, path: str) -> Answer | None:
@@ -38,11 +45,12 @@ class TrapWeb:
 
     def _makers(self) -> dict[str, Callable[[str, str], Answer | None]]:
         return {"/news/": self._article, "/list/": self._list, "/maze/": self._maze,
+                "/tale/": self._tale,
                 "/shop": self._facets, "/cal/": self._calendar}
 
     def _home(self) -> Answer:
         lists = [f"/list/{n}.html" for n in range(1, -(-self.real // self._per_list) + 1)][:5]
-        return _page("首页", [*lists, "/maze/in", "/shop", "/cal/2026/3", "/news/1.html?uid=a1b2"])
+        return _page("首页", [*lists, *self._traps])
 
     def _list(self, name: str, query: str) -> Answer | None:
         number = _number(name)
@@ -70,13 +78,25 @@ class TrapWeb:
             near = [f"/news/{seed.randint(1, self.real)}.html?uid={seed.getrandbits(24):x}"
                     for _ in range(6)]
         return Answer(article(f"侨胞返乡见闻第{number}篇：{_words(random.Random(number), 6)}",
-                              links=(*near, "/", "/maze/in", "/shop"), paragraphs=3))
+                              links=(*near, "/", *self._traps[:2]), paragraphs=3))
 
     def _maze(self, name: str, query: str) -> Answer:
         seed = random.Random(name)
         links = [f"/maze/{_token(seed)}/{_token(seed)}" for _ in range(8)]
         text = "".join(f"<p>{_words(seed, 60)}。</p>" for _ in range(4))
         return _page(_words(seed, 8), links, text=text)
+
+    def _tale(self, name: str, query: str) -> Answer:
+        seed = random.Random(name)
+        links = [f"/tale/{_token(seed)}/{_token(seed)}.html" for _ in range(6)]
+        items = "".join(f'<li><a href="{href}">{_words(seed, 9)}</a></li>' for href in links)
+        text = "".join(f"<p>{drawn(seed.getrandbits(30), 160)}侨胞{_words(seed, 3)}。</p>"
+                       for _ in range(4))
+        return Answer(
+            f'<html><head><meta charset="utf-8"><title>侨胞{_words(seed, 9)}</title></head><body>'
+            f"<h1>侨胞{_words(seed, 9)}</h1><p>2026-03-05 10:00 来源：侨网</p>{text}"
+            f"<ul>{items}</ul><a href='/'>首页</a></body></html>".encode()
+        )
 
     def _facets(self, name: str, query: str) -> Answer:
         chosen = dict(parse_qsl(query))
@@ -97,7 +117,7 @@ def trap_of(path: str) -> str:
     if "uid=" in path:
         return "session"
     first = path.split("/")[1].partition("?")[0]
-    return first if first in ("maze", "shop", "cal") else ""
+    return first if first in ("maze", "shop", "cal", "tale") else ""
 
 
 def _page(

@@ -16,7 +16,7 @@ from qiaocrawl.backoff import backoff_seconds
 
 _DECAY = 0.9
 """What a result still weighs after the next one **(ours)**: about the last twenty count."""
-_LONGEST_PAUSE_SECONDS = 3600.0
+LONGEST_PAUSE_SECONDS = 3600.0
 _BUSY_SECONDS = 0.2
 _MINUTE = 60.0
 _MOST_HOSTS = 10_000
@@ -160,7 +160,7 @@ class ProxyPool:
             for proxy, state in self.states.items() if proxy.serves(scheme)
         ]  # fmt: skip
         if not ends:
-            return _LONGEST_PAUSE_SECONDS, True
+            return LONGEST_PAUSE_SECONDS, True
         left = min(ends) - now
         return (left, True) if left > 0 else (_BUSY_SECONDS, False)
 
@@ -221,7 +221,7 @@ class ProxyPool:
     def _pause(self, row: int) -> float:
         # 4^30 s is more than an hour for any first pause, and still a number.
         pause = backoff_seconds(min(row, 30), self._limits.first_pause_seconds)
-        return min(pause, _LONGEST_PAUSE_SECONDS)
+        return min(pause, LONGEST_PAUSE_SECONDS)
 
     # --- choosing ---------------------------------------------------------------------------
 

@@ -10,13 +10,15 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from rich.table import Table
 from sqlalchemy.exc import SQLAlchemyError
 
+from qiaocrawl.cli.output import folding_table, table_console
 from qiaocrawl.errors import StorageError
 from qiaocrawl.options import Options
-from qiaocrawl.storage import Database, retention
+from qiaocrawl.storage import Database, postponed, retention
 from qiaocrawl.storage import backup as copies
 
 app = typer.Typer(help="The database: schema, health, size, backup. 数据库", no_args_is_help=True)
@@ -83,6 +85,25 @@ def stats(database: DatabaseUrl = "") -> None:
             table.add_row(name, f"{count:,}")
         console.print(table)
     _print(f"raw pages: {_size(found.body_bytes)} as fetched, {_size(found.stored_bytes)} stored")
+
+
+@app.command("left-out")
+def left_out(
+    most: Annotated[int, typer.Option("--most", min=1, help="Guesses shown.")] = 50,
+    database: DatabaseUrl = "",
+) -> None:
+    """List what guesses left out: by which, how many URLs, one of them. 舍而未采者，按猜测列出
+
+    `qiaocrawl why URL` tells all of one.
+    """
+    with opened_database(database) as opened:
+        opened.require_current()
+        with opened.engine.connect() as c:
+            lines = postponed.left_out(c, most=most)
+    table = folding_table("结果 outcome", "猜测 guess", "数 number", "例 example")
+    for one in lines:
+        table.add_row(one.outcome, escape(one.guess), f"{one.urls:,}", escape(one.example))
+    table_console().print(table)
 
 
 @app.command()

@@ -58,6 +58,8 @@ class _Answer:
     decided_at: float | None
     article: StoredArticle | None
     redirect: str
+    trap: str
+    """What its group cost and brought, where it is closed as one of a trap's."""
 
 
 def why(
@@ -103,6 +105,7 @@ def _answer(c: Connection, url: str, most_visits: int) -> _Answer:
     return _Answer(
         url, found, path, _relevance(c, parent), _relevance(c, found), standing, decided_at,
         history.article_at(c, found.id), target.url if target is not None else "",
+        cut_reason(c, found.url) if found.outcome == Outcome.TRAP else "",
     )  # fmt: skip
 
 
@@ -147,6 +150,8 @@ def _lines(answer: _Answer, topic: str) -> Iterator[tuple[str, str]]:
         yield "结果 outcome", found.outcome
     if found.reason:
         yield "理由 reason", found.reason
+    if answer.trap:
+        yield "陷阱 trap", f"{answer.trap}; 可准采 allowed by QIAO_TRAPS_ALLOWED"
     if answer.redirect:
         yield "去向 leads to", answer.redirect
     yield "话题 topic", f"{found.topic} ({found.queue.value})"
@@ -223,6 +228,7 @@ def _as_dict(answer: _Answer, topic: str) -> dict[str, Any]:
         "http_status": found.http_status,
         "failures": found.failures,
         "not_before": found.not_before if found.not_before > time.time() else None,
+        "trap": answer.trap or None,
         "leads_to": answer.redirect or None,
         "strategy": one and one.strategy,
         "score": one and one.score,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from scrapy.settings import BaseSettings
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from qiaocrawl.crawl.browser import BrowserGuard
 from qiaocrawl.crawl.sessions import chosen_recipes
@@ -14,6 +14,7 @@ from qiaocrawl.guard import Allowance
 from qiaocrawl.options import DEFAULTS, Options
 
 _DEMO_PAUSE_SECONDS = 1.0
+_COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
 
 
 class QiaoAddon:
@@ -38,7 +39,9 @@ def _apply(options: Options, settings: BaseSettings) -> None:
                   "CLOSESPIDER_PAGECOUNT": 0, "QIAO_MAX_DEPTH": 0, "QIAO_MAX_PAGES": 0,
                   "QIAO_MAX_PAGES_PER_HOST": 0, "QIAO_MAX_LINKS_PER_PAGE": 10_000,
                   "QIAO_TRAPS": False, "QIAO_SOFT_404_PROBE": False}
-        settings.setdict(lifted, priority="cmdline")
+        # What the command line asks for stands.
+        asked = {name for name in lifted if (settings.getpriority(name) or 0) >= _COMMAND_LINE}
+        settings.setdict({name: lifted[name] for name in lifted.keys() - asked}, priority="cmdline")
     if options["QIAO_DEMO"]:
         # Nobody is on the other side; Crawl-delay in its robots.txt is kept all the same.
         settings.set("DOWNLOAD_DELAY", 0, priority="cmdline")

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from qiaocrawl.errors import StorageError
+from qiaocrawl.storage.runs import SUCCESSFUL_ENDS
 
 logger = logging.getLogger(__name__)
 
@@ -16,22 +17,13 @@ T = TypeVar("T")
 END_REASON = "qiaocrawl/end_reason"
 """Statistic: how the run ended in truth, where it failed after it had begun to close."""
 
-_SUCCESS = frozenset({
-    "finished",
-    # The operator's own limits.
-    "limit_pages", "limit_seconds", "limit_pages_per_host", "below_threshold",
-    "closespider_timeout", "closespider_timeout_no_item", "closespider_itemcount",
-    "closespider_pagecount", "closespider_pagecount_no_item",
-    # Only hosts are left that want to be left alone: a fact of the web, told in the log.
-    "hosts_given_up",
-    # The operator asked the run to stop; SIGTERM and Ctrl-C.
-    "shutdown",
-})  # fmt: skip
+SEED_SET_ASIDE = "start_page_set_aside"
+"""How a run ends whose start pages cannot be analysed: what they lead to was not crawled."""
 
 
 def exit_code(reason: str) -> int:
     """The exit code of a run that closed with *reason*; a reason nobody named here is 1."""
-    return 0 if reason in _SUCCESS else 1
+    return 0 if reason in SUCCESSFUL_ENDS else 1
 
 
 def end_reason(stats: Mapping[str, Any]) -> str:

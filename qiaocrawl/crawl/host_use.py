@@ -13,6 +13,10 @@ from qiaocrawl.crawl.limits import Fetches, Limits
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.hosts import host_names
 
+# Of all fetches at a time, those that hosts may hold which have not answered yet in this run.
+# Each has one, with its robots.txt two of Scrapy's slots: a quarter is left to others **(ours)**.
+_UNKNOWN_SHARE = 3 / 8
+
 FOREVER = float("inf")
 """A pause that lasts to the end of the run: the host is given up for now."""
 
@@ -31,6 +35,8 @@ class HostUse:
         self._downloading: Counter[str] = Counter()
         self._asked: Counter[str] = Counter(limits.spent)
         self._parked: dict[str, float] = {}
+        self._answered: set[str] = set()
+        self._most_unknown = max(1, int(fetches.at_once * _UNKNOWN_SHARE))
 
     @property
     def pages(self) -> int:
@@ -41,6 +47,10 @@ class HostUse:
         """A fetch of *host* begins."""
         self._downloading[host] += 1
         self._asked[host] += 1
+
+    def answered(self, host: str) -> None:
+        """*host* has given an answer, whatever its status."""
+        self._answered.add(host)
 
     def end(self, host: str) -> None:
         """A fetch of *host* is over, whatever came of it."""
@@ -55,15 +65,22 @@ class HostUse:
 
     def is_free(self, host: str) -> bool:
         """Whether *host* may be asked now."""
-        most = 1 if self._fetches.is_on_trial(host) else self._fetches.per_host
+        is_unknown = host not in self._answered
+        most = 1 if is_unknown or self._fetches.is_on_trial(host) else self._fetches.per_host
         if self._downloading[host] >= most:
             return False
         if self._parked.get(host, 0.0) > time.monotonic():
+            return False
+        if is_unknown and self._held_by_unknown() >= self._most_unknown:
             return False
         rest = self._fetches.rest_seconds(host)
         if rest > 0:
             self.park(host, rest)
         return rest <= 0
+
+    def _held_by_unknown(self) -> int:
+        """Fetches under way of hosts that may never answer: they cannot have every slot."""
+        return sum(n for host, n in self._downloading.items() if host not in self._answered)
 
     @property
     def parked(self) -> set[str]:
@@ -71,6 +88,20 @@ class HostUse:
         now = time.monotonic()
         self._parked = {host: until for host, until in self._parked.items() if until > now}
         return set(self._parked) - self.given_up
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether a fetch is under way."""
+        return bool(self._downloading)
+
+    @property
+    def next_rest(self) -> tuple[str, float] | None:
+        """The host whose rest ends first, and the seconds until then; None when none rests."""
+        resting = {host: self._parked[host] for host in self.parked}
+        if not resting:
+            return None
+        host = min(resting, key=resting.__getitem__)
+        return host, resting[host] - time.monotonic()
 
     @property
     def spent(self) -> set[str]:

@@ -6,7 +6,7 @@ robots.txt is not asked: a login is the operator's own act with an account of th
 
 from __future__ import annotations
 
-from http.cookiejar import DefaultCookiePolicy
+from http.cookiejar import Cookie, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
@@ -51,13 +51,36 @@ LOGIN_STEP = "qiaocrawl_login_step"
 """Request meta key: a step of a login, whose address may hold a ticket."""
 
 
+# What RFC 6265 (6.1) and browsers keep; each request carries all of its domain.
+_MAX_COOKIE_CHARS = 4096
+_MAX_COOKIES = 180
+
+
+class _BoundedPolicy(DefaultCookiePolicy):
+    """Takes no cookie that is too long, and no further one of a domain that has so many."""
+
+    def __init__(self) -> None:
+        super().__init__(strict_ns_domain=DefaultCookiePolicy.DomainStrictNonDomain)
+        self.jar = CookieJar(self)
+
+    def set_ok(self, cookie: Cookie, request: Any) -> bool:
+        """Whether *cookie* may be kept."""
+        if len(cookie.name) + len(cookie.value or "") > _MAX_COOKIE_CHARS:
+            return False
+        paths = self.jar._cookies.get(cookie.domain, {})
+        is_new = cookie.name not in paths.get(cookie.path, {})
+        if is_new and sum(map(len, paths.values())) >= _MAX_COOKIES:
+            return False
+        return super().set_ok(cookie, request)
+
+
 def new_jar() -> CookieJar:
     """An empty jar that keeps a cookie without a domain at its host (RFC 6265, 5.3).
 
-    Python's own sends it to every subdomain as well (faults F-C1).
+    Python's own sends it to every subdomain as well (faults F-C1). It is bounded, so that a host
+    that sets cookies without end costs no more with each page.
     """
-    strict = DefaultCookiePolicy.DomainStrictNonDomain
-    return CookieJar(DefaultCookiePolicy(strict_ns_domain=strict))
+    return _BoundedPolicy().jar
 
 
 class LoginRunner:

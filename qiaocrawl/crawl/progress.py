@@ -1,4 +1,4 @@
-"""A line every ten seconds: pages, articles, what waits."""
+"""A line every ten seconds: pages, articles, and what a run waits for that fetches none."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import logging
 from typing import TYPE_CHECKING
 
 from scrapy import signals
+
+from qiaocrawl.crawl.spider import FrontierSpider
 
 if TYPE_CHECKING:
     from typing import Self
@@ -53,6 +55,7 @@ class ProgressLog:
         count = self._crawler.stats.get_value
         pages: int = count("qiaocrawl/pages", 0)
         rate = f" ({(pages - self._pages) / seconds:.1f} a second)" if seconds else ""
+        waits = self._waits_for() if seconds and pages == self._pages else ""
         self._pages = pages
         logger.info(
             "%d pages%s, %d articles, %d on topic, %d reprints; %d dead, %d unreachable",
@@ -63,3 +66,10 @@ class ProgressLog:
             count("qiaocrawl/outcome/dead", 0),
             count("qiaocrawl/outcome/unreachable", 0),
         )
+        if waits:
+            logger.info("waiting for %s", waits)
+
+    def _waits_for(self) -> str:
+        spider = self._crawler.spider
+        worker = spider.worker if isinstance(spider, FrontierSpider) else None
+        return "" if worker is None else worker.waits.words()

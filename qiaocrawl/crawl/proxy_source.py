@@ -22,6 +22,7 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 
+from qiaocrawl.access.pool import LONGEST_PAUSE_SECONDS
 from qiaocrawl.access.proxies import Proxy, ProxyList, parse_list
 from qiaocrawl.errors import AddressRefusedError, ConfigError
 from qiaocrawl.storage import proxies as stored
@@ -127,7 +128,9 @@ class ProxySource:
             except ValueError as error:
                 faults.append(f"{row.proxy}: {error}")
                 continue
-            known[proxy] = replace(row.state, resting_until=_shifted(row.state, -ahead))
+            # A clock that was ahead may have sent it to rest for longer than any rest is.
+            until = min(_shifted(row.state, -ahead), time.monotonic() + LONGEST_PAUSE_SECONDS)
+            known[proxy] = replace(row.state, resting_until=until)
         return ProxyList(tuple(known), tuple(faults)), known
 
     async def _fetch(self) -> None:

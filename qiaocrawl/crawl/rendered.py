@@ -104,13 +104,13 @@ class RenderedDownloads:
                 self._count("not_needed")
                 return document
         lease: Lease | None = request.meta.get("lease")
-        doubtful = lease is not None and bool(lease.failures or lease.is_suspect)
+        doubtful = lease is not None and bool(lease.failures or lease.crashes)
         if not doubtful:
             try:
                 return await self._among_others(request, document)
             except BrowserLostError:
-                if document is None:
-                    raise  # its host would have to be asked again
+                if document is None or not self._handler.is_gone:
+                    raise  # its host would have to be asked again, or only this page is gone
                 # One of those that were open took the browser down; it need not be this one.
                 self._count("tried_alone")
         return await self._alone(request, document)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
@@ -16,13 +17,14 @@ from scrapy.utils.defer import deferred_from_coro
 
 from qiaocrawl.crawl.access import access_of
 from qiaocrawl.crawl.another import HeldRequests
-from qiaocrawl.crawl.ending import END_REASON
+from qiaocrawl.crawl.ending import END_REASON, SEED_SET_ASIDE
 from qiaocrawl.crawl.limits import Fetches
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
 from qiaocrawl.crawl.worker import FrontierWorker
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import Lease, Outcome
+from qiaocrawl.storage.deaths import seeds_set_aside
 
 if TYPE_CHECKING:
     from typing import Self
@@ -36,6 +38,8 @@ logger = logging.getLogger(__name__)
 # A polite stop lets running fetches end for this long; container and scrapyd kill after 10 s.
 _GRACE_SECONDS = 4.0
 _WATCH_SECONDS = 0.25
+# A database that is away or hangs is waited for this long beyond it.
+_STORE_SECONDS = 4.0
 
 
 class FrontierScheduler(BaseScheduler):
@@ -92,6 +96,7 @@ class FrontierScheduler(BaseScheduler):
     async def _close(self, reason: str) -> None:
         if self._watch_task is not None:
             self._watch_task.cancel()
+        self._hurry_after_signal()
         if self._worker is None:
             return
         try:
@@ -111,6 +116,7 @@ class FrontierScheduler(BaseScheduler):
         assert self._worker is not None
         await self._crawler.signals.send_catch_log_async(frontier_closing)
         remaining = await self._worker.close()
+        await self._check_seeds()
         desk = access_of(self._crawler)
         await desk.close()
         stats = self._crawler.stats
@@ -130,6 +136,20 @@ class FrontierScheduler(BaseScheduler):
                 "incomplete (%s): %d URLs still wait; the same command goes on with them",
                 reason, remaining,
             )
+
+    async def _check_seeds(self) -> None:
+        """A run whose start pages could not be read has not done what it was asked."""
+        assert self._worker is not None
+        spider, ending = self._crawler.spider, self._worker.ending
+        assert isinstance(spider, FrontierSpider)
+        rows = await self._runtime.write(self._runtime.rows_of(spider.scope))
+        seeds = await self._runtime.read(partial(seeds_set_aside, scope=rows))
+        for url, why in seeds:
+            logger.error("start page set aside: %s (%s)", url, why)
+        if seeds:
+            logger.error("what these pages lead to was not crawled; `qiaocrawl reprocess "
+                         "extract` tries them again, with more time by QIAO_EXTRACT_SECONDS")
+            ending.failure = ending.failure or SEED_SET_ASIDE
 
     # --- Scrapy's questions ---------------------------------------------------------
 
@@ -207,6 +227,13 @@ class FrontierScheduler(BaseScheduler):
         self._runtime.stopping = True
         cut = self._runtime.cancel_analyses() + self._runtime.cancel_downloads()
         logger.info("stopping: %d fetches and analyses cut short; they will be resumed", cut)
+        self._hurry_after_signal()
+
+    def _hurry_after_signal(self) -> None:
+        """Whoever sent a signal kills what takes longer; any other end may wait for storage."""
+        engine = self._crawler.engine
+        if engine is not None and not engine.running:
+            self._runtime.database.limit_patience(_STORE_SECONDS)
 
 
 def request_of(lease: Lease, spider: FrontierSpider) -> Request:

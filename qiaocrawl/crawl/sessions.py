@@ -169,7 +169,9 @@ class CrawlSessions:
         secret = Credentials.open(self._vault, row)
         account = LiveAccount(row.id, can_log_in=recipe.logs_in_by_itself and secret is not None)
         now = time.time()
-        if row.rests_until is not None and row.rests_until.timestamp() > now:
+        longest = 3_600.0 * self._runtime.options["QIAO_SESSION_REST_HOURS"]
+        # Further off than any rest lasts: it was set by a clock that was ahead.
+        if row.rests_until is not None and 0 < row.rests_until.timestamp() - now <= longest:
             account.rests = f"until {row.rests_until:%Y-%m-%d %H:%M} UTC: {row.reason}"
             return account
         if recipe.way == "http":

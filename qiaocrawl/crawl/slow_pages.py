@@ -75,7 +75,7 @@ class SlowPages:
     def is_for(self, lease: Lease, page: FetchedPage) -> bool:
         """Whether *page* is not to be tried in an ordinary slot."""
         is_large = len(page.body) > QUICK_BYTES
-        return lease.is_suspect or is_large or self._slow[lease.host] >= _SLOW_PAGES
+        return bool(lease.crashes) or is_large or self._slow[lease.host] >= _SLOW_PAGES
 
     def outlasted(self, lease: Lease) -> None:
         """*lease* took an ordinary slot's time in vain."""
@@ -94,7 +94,7 @@ class SlowPages:
         self._waiting_of[lease.host] += 1
         if self._waiting_of[lease.host] > _MOST_OF_HOST:
             self._ask_no_more(lease.host)
-        wait = self._suspects.calm_seconds(lease) if lease.is_suspect else 0.0
+        wait = self._suspects.calm_seconds(lease) if lease.crashes else 0.0
         asyncio.get_running_loop().call_later(wait, self._enter, lease)
 
     def _ask_no_more(self, host: str) -> None:

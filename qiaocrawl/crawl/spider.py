@@ -51,11 +51,11 @@ if TYPE_CHECKING:
     from qiaocrawl.crawl.worker import FrontierWorker
     from qiaocrawl.site_discovery import SiteDiscovery
 
-
-# Times a URL waits for a busy host before it counts as a failure. With the default pauses (2,
-# 8, 32 s, then three counted tries) a host that stays away is given up after two minutes.
+# Times a URL waits for a busy host before it fails. With the default pauses (2, 8, 32 s, then three
+# counted tries) a host that stays away is given up after two minutes.
 _PATIENCE = 3
-# The host is at fault, not the page.
+# What shows that the host is there, though it gave no page.
+_ANSWERS = (BlockedError, DownloadCancelledError, IgnoreRequest, LoginPageError)
 
 
 class FrontierSpider(Spider):
@@ -203,7 +203,7 @@ class FrontierSpider(Spider):
         An error in here comes back through :meth:`on_spider_error`.
         """
         lease: Lease = response.meta["lease"]
-        self.worker.left_downloader(lease)
+        self.worker.left_downloader(lease, answered=True)
         self.count("pages")
         page = fetched_page(response)
         if page.status not in BUSY_STATUSES:
@@ -229,11 +229,11 @@ class FrontierSpider(Spider):
 
     async def record(self, lease: Lease, page: FetchedPage, decision: FetchDecision) -> None:
         """Store the outcome of a fetch that brought no page to read."""
-        if decision.outcome is Outcome.RETRY and page.status in BUSY_STATUSES:
-            await self.leave_host_alone(lease, decision.reason, decision.park_seconds)
-            return
         if decision.outcome is Outcome.RETRY:
-            await self.try_again(lease, decision.reason)
+            if page.status in BUSY_STATUSES:
+                await self.leave_host_alone(lease, decision.reason, decision.park_seconds)
+            else:
+                await self.try_again(lease, decision.reason)
             return
         target = None
         if decision.outcome is Outcome.REDIRECT:
@@ -248,15 +248,17 @@ class FrontierSpider(Spider):
             redirect_key=target.key if target else None,
         )
         if mine and decision.outcome is Outcome.REDIRECT:
-            self.worker.aliases.redirected(lease.url, decision.target)
+            for memory in (self.worker.aliases, self.discovery):
+                if memory is not None:
+                    memory.redirected(lease.url, decision.target)
         if mine and target is not None:
             self.ordering.offered([target])
 
     async def on_failure(self, failure: Failure) -> None:
         """No response came: refused, unreachable, too large, or the crawl is stopping."""
         lease: Lease = failure.request.meta["lease"]  # type: ignore[attr-defined]
-        self.worker.left_downloader(lease)
         error = failure.value
+        self.worker.left_downloader(lease, answered=isinstance(error, _ANSWERS))
         reason = f"{type(error).__name__}: {error}"[:300]
         if isinstance(error, AddressRefusedError):
             await self.finish(lease, Outcome.REFUSED, str(error))
@@ -335,15 +337,9 @@ class FrontierSpider(Spider):
     # --- outcomes -------------------------------------------------------------------------
 
     async def finish(
-        self,
-        lease: Lease,
-        outcome: Outcome,
-        reason: str,
-        *,
-        status: int | None = None,
-        also: Callable[[Connection], None] | None = None,
-        redirect_key: bytes | None = None,
-    ) -> bool:
+        self, lease: Lease, outcome: Outcome, reason: str, *, status: int | None = None,
+        also: Callable[[Connection], None] | None = None, redirect_key: bytes | None = None,
+    ) -> bool:  # fmt: skip
         """Close *lease* without a page; *also* writes more in the same transaction.
 
         Returns:

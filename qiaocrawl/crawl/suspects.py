@@ -61,7 +61,7 @@ class Suspects:
         Args:
             first: done before that begins.
         """
-        if lease is None or not lease.is_suspect:
+        if lease is None or not lease.crashes:
             if first is not None:
                 await first()
             yield

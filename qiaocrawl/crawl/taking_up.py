@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
 from qiaocrawl.crawl.host_use import elsewhere
+from qiaocrawl.discovery.trap_trials import TRAP
+from qiaocrawl.follow import FollowPolicy
 from qiaocrawl.ordering import CrawlOrdering
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage.postponed import (
@@ -62,11 +64,16 @@ class TakingUp:
 
     Args:
         ordering: is told of what waits again.
+        within: its rules judge what was closed as a trap's: made-up stories are articles too.
     """
 
-    def __init__(self, runtime: Runtime, ordering: CrawlOrdering) -> None:
+    def __init__(
+        self, runtime: Runtime, ordering: CrawlOrdering, within: FollowPolicy | None = None
+    ) -> None:
         self._runtime = runtime
         self._ordering = ordering
+        rules = within.rules if within is not None else None
+        self._traps = rules.watch if rules is not None else None
         self._trials: dict[str, _Trial] = {}
         self._newest_article = 0
         self.taken_up = 0
@@ -82,10 +89,7 @@ class TakingUp:
         waiting = await self._runtime.read(partial(count_postponed, scope=rows))
         self.left = sum(waiting.values())
         await self._judge()
-        shares = {
-            reason: share for reason in waiting
-            if (share := self._trials.setdefault(reason, _Trial()).share)
-        }
+        shares = self._shares(waiting)
         if not shares:
             return False
         self._newest_article = await self._runtime.read(newest_article)
@@ -104,6 +108,15 @@ class TakingUp:
             )
         return True
 
+    def _shares(self, waiting: Mapping[str, int]) -> dict[str, int]:
+        """How many rows of each reason are taken up now; none where it would be 0."""
+        found = self._traps.shares(waiting) if self._traps is not None else {}
+        for reason in waiting:
+            share = self._trials.setdefault(reason, _Trial()).share
+            if not reason.startswith(TRAP) and share:
+                found[reason] = share
+        return found
+
     async def _judge(self) -> None:
         """Look at what the last round brought."""
         tried = {key for trial in self._trials.values() for key in trial.keys}
@@ -112,7 +125,9 @@ class TakingUp:
         good = await self._runtime.read(
             partial(led_to_stories, keys=tried, after=self._newest_article)
         )
-        for trial in self._trials.values():
+        for reason, trial in self._trials.items():
+            if self._traps is not None and trial.keys and reason.startswith(TRAP):
+                self._traps.tried(reason, len(trial.keys & good), len(trial.keys))
             trial.judged(good)
 
     def numbers(self) -> dict[str, int]:

@@ -17,6 +17,7 @@ from scrapy import signals
 from sqlalchemy import Connection
 
 from qiaocrawl.backoff import backoff_seconds
+from qiaocrawl.crawl.waiting import longest_wait_seconds
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import HostParkedError
 from qiaocrawl.storage import Database, Writer, turns
@@ -98,9 +99,17 @@ class LocalClock:
 
 
 class SharedClock:
-    """The clock of all workers of one MariaDB or MySQL database, on a connection of its own."""
+    """The clock of all workers of one MariaDB or MySQL database, on a connection of its own.
 
-    def __init__(self, database: Database, outage_seconds: float = 300.0) -> None:
+    Args:
+        outage_seconds: how long the database is waited for.
+        longest_seconds: no pause is longer than this.
+    """
+
+    def __init__(
+        self, database: Database, outage_seconds: float = 300.0, longest_seconds: float = 86_400.0
+    ) -> None:
+        self._longest_seconds = longest_seconds
         # One transaction a statement: a row that waits in a group would hold up the others.
         self._writer = Writer(
             database, outage_seconds=outage_seconds, max_group=1, linger_seconds=0.0
@@ -110,7 +119,9 @@ class SharedClock:
     async def take(self, host: str, gap: float) -> tuple[float, float]:
         """Take the next turn of *host*, if it is due; seconds until then, and of its pause."""
         asked_at = time.monotonic()
-        wait, parked = await self._run(host, lambda c: turns.take_turn(c, host, gap))
+        wait, parked = await self._run(host, lambda c: turns.take_turn(
+            c, host, gap, self._longest_seconds
+        ))  # fmt: skip
         if not wait and not parked and time.monotonic() - asked_at > _STALE_SECONDS:
             await self._run(host, lambda c: turns.note_sent(c, host))
         return wait, parked
@@ -118,7 +129,9 @@ class SharedClock:
     async def park(self, host: str, asked: float, first: float) -> float:
         """Nobody asks *host* for the longer of its wish and a growing pause, in seconds."""
         return await self._run(
-            host, lambda c: turns.park_host(c, host, asked, first, _STEPS)
+            host, lambda c: turns.park_host(
+                c, host, asked, first, _STEPS, self._longest_seconds
+            )
         )
 
     async def answered(self, host: str) -> None:
@@ -197,7 +210,10 @@ def turns_of(crawler: Crawler) -> HostTurns:
         options = runtime.options
         clock: HostClock = LocalClock()
         if not runtime.database.is_exclusive:
-            clock = SharedClock(runtime.database, options["QIAO_STORAGE_OUTAGE_SECONDS"])
+            clock = SharedClock(
+                runtime.database, options["QIAO_STORAGE_OUTAGE_SECONDS"],
+                longest_wait_seconds(options),
+            )  # fmt: skip
             crawler.signals.connect(clock.close, signal=signals.spider_closed, weak=False)
         _turns[crawler] = HostTurns(clock, options["QIAO_FRONTIER_RETRY_SECONDS"])
     return _turns[crawler]

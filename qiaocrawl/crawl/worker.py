@@ -22,8 +22,9 @@ from qiaocrawl.crawl.ending import Ending
 from qiaocrawl.crawl.host_use import FOREVER, HostUse, nothing_elsewhere
 from qiaocrawl.crawl.limits import Fetches, Limits
 from qiaocrawl.crawl.ready import ReadyLeases
-from qiaocrawl.crawl.supply import LearnedSupply, StoredSupply, recover_rows
+from qiaocrawl.crawl.supply import LearnedSupply, StoredSupply
 from qiaocrawl.crawl.taking_up import TakingUp
+from qiaocrawl.crawl.waiting import RowWaits
 from qiaocrawl.errors import OutdatedError, StorageError
 from qiaocrawl.items import Candidate, Lease, Outcome
 from qiaocrawl.ordering import CrawlOrdering, LearnedOrdering
@@ -49,16 +50,9 @@ class FrontierWorker:
     """
 
     def __init__(
-        self,
-        runtime: Runtime,
-        scope: CrawlScope,
-        *,
-        ordering: CrawlOrdering,
-        limits: Limits,
-        fetches: Fetches,
-        run_id: int | None,
-        wake: Callable[[], None],
-    ) -> None:
+        self, runtime: Runtime, scope: CrawlScope, *, ordering: CrawlOrdering, limits: Limits,
+        fetches: Fetches, run_id: int | None, wake: Callable[[], None],
+    ) -> None:  # fmt: skip
         self._runtime = runtime
         self._scope = scope
         self._rows = frontier.Scope(scope.queue, scope.topic, frozenset())
@@ -73,9 +67,10 @@ class FrontierWorker:
         self._batch: int = runtime.options["QIAO_FRONTIER_BATCH"]
         self._rows_per_host = fetches.per_host * _ROWS_PER_FETCH
         self._supply, self._ready = self._order_leases(fetches)
-        self._postponed = TakingUp(runtime, ordering)
+        self._postponed = TakingUp(runtime, ordering, scope.within)
         self._outstanding: dict[int, Lease] = {}
         self._hosts = HostUse(fetches, limits)
+        self.waits = RowWaits(runtime, self._hosts)
         self._unflushed = 0
         self._starved = True
         self._event = asyncio.Event()
@@ -100,9 +95,7 @@ class FrontierWorker:
     async def open(self) -> None:
         """Take back what dead workers held, then start leasing."""
         await self._find_rows()
-        await recover_rows(
-            self._runtime, self._rows, all_dead=self._runtime.database.is_exclusive
-        )
+        await self.waits.take_back(self._rows, all_dead=self._runtime.database.is_exclusive)
         await self.aliases.load()
         if isinstance(self._ordering, LearnedOrdering):
             self._ordering.open(self.token, self._event.set)
@@ -145,8 +138,10 @@ class FrontierWorker:
             self._starve()
         return lease
 
-    def left_downloader(self, lease: Lease) -> None:
+    def left_downloader(self, lease: Lease, *, answered: bool = False) -> None:
         """The fetch of *lease* is over, whatever came of it: its host is free again."""
+        if answered:
+            self._hosts.answered(lease.host)
         self._hosts.end(lease.host)
 
     def park(self, host: str, seconds: float) -> None:
@@ -297,7 +292,7 @@ class FrontierWorker:
             )
         )
         # Other workers may share the database, and have died meanwhile.
-        await recover_rows(self._runtime, self._rows, all_dead=False)
+        await self.waits.take_back(self._rows, all_dead=False)
 
     async def _find_rows(self) -> None:
         """Look up the scope's hosts: links may have brought new subdomains."""
@@ -353,6 +348,8 @@ class FrontierWorker:
             self.stop(self._hosts.why_spent)
         elif await self._ordering.is_below_threshold() and not self._outstanding:
             self.stop("below_threshold")
+        else:
+            await self.waits.note(self._rows, left)
 
     async def _only_spent_hosts_wait(self) -> bool:
         spent = self._hosts.spent

@@ -1,23 +1,36 @@
-"""Paging of list pages: which link leads to the next page of the list, and when to stop."""
+"""Paging of list pages: which link leads to the next page of the list, and when to stop.
+
+What a pager is taken for decides the order in which its pages are read, never whether: its other
+links and the pages after a list ran dry are put off, see :mod:`qiaocrawl.storage.postponed`.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 from qiaocrawl.items import Link
+from qiaocrawl.page.links import NEXT_TAG
 
-_NUMBER = re.compile(r"\W*(?:第\s*)?(\d{1,4})(?:\s*[页頁])?\W*")
-_NEXT = re.compile(
-    r"\W*(?:下一?[页頁]|[后後]一?[页頁]|[前上]一[天日]|更早|较早(?:的文章)?|"
-    r"next(?: page)?|older(?: posts)?|›|»|>{1,2})\W*",
+_NUMBER = re.compile(
+    r"\W*(?:第\s*|page\s*)?(\d{1,6})(?:\s*(?:[-~–—至到]|to)\s*\d{1,6})?(?:\s*[页頁])?\W*",
     re.IGNORECASE,
 )
+_NEXT = re.compile(
+    r"\W*(?:下一?[页頁]|[后後]一?[页頁]|[前上]一[天日]|更早|较早(?:的文章)?|"
+    r"next(?: page)?|older(?: posts| entries)?)\W*",
+    re.IGNORECASE,
+)
+_ARROW = re.compile(r"[›»→▶►>＞|⏩⏭\s]{1,6}")
+_LAST_REACH = 3
+_SECOND = 2
+_MAX_ANCHOR_CHARS = 16
 _NO_STEP = re.compile(
     r"\W*(?:首页|首頁|第一页|尾页|尾頁|末页|末頁|最后一?页|上一?[页頁]|前一?[页頁]|[后後下]一[天日]|"
-    r"last(?: page)?|first|prev(?:ious)?(?: page)?|newer(?: posts)?|‹|«|<{1,2})\W*",
+    r"last(?: page)?|first|prev(?:ious)?(?: page)?|newer(?: posts)?|[‹«←◀＜<|]{1,3})\W*",
     re.IGNORECASE,
 )
 _PAGE_WORD = re.compile(
@@ -30,8 +43,11 @@ _HOLE = "\0"
 _MAX_NUMBERS = 20
 """More numbers in a row are the days of a month, or letters' neighbours **(ours)**."""
 DRY_PAGES = 2
-"""Pages of one list in a row that bring nothing new before its next one is left **(ours)**: the
+"""Pages of one list in a row that bring nothing new before its next one is put off **(ours)**: the
 first page often shows what the home page showed."""
+_MOST_DRY_PAGES = 64
+PAGE_TAG = "page"
+"""``Link.tag`` of another page of the same list: it stands no deeper."""
 _MAX_LISTS = 50_000
 _ROLLING = re.compile(
     r"滚动|滾動|即时新闻|即時新聞|/(?:gundong|rolls?|scroll(?:-news)?|gd|latest)(?:[/_.-]|$)",
@@ -53,39 +69,134 @@ class Pager:
     next: Link | None
     others: frozenset[bytes]
 
+    @property
+    def shown_name(self) -> str:
+        """The name as a person reads it."""
+        return self.name.replace(_HOLE, "N")
+
+
+@dataclass(slots=True)
+class _Steps:
+    """The links of a page that may belong to its pager.
+
+    Attributes:
+        numbered: by the number they are called, in document order.
+        called_next: those that say so.
+        arrows: those that point forward, by how far: ``>`` 1, ``>>`` 2, ``>>>`` and ``>|`` 3.
+        aside: first, last and previous page.
+    """
+
+    numbered: list[tuple[int, Link]] = field(default_factory=list)
+    called_next: list[Link] = field(default_factory=list)
+    arrows: list[tuple[int, Link]] = field(default_factory=list)
+    aside: list[Link] = field(default_factory=list)
+
+    def add(self, link: Link) -> None:
+        """Sort *link* in, if it may belong to a pager."""
+        anchor = link.anchor
+        if link.tag == NEXT_TAG or _NEXT.fullmatch(anchor):
+            self.called_next.append(link)
+        elif not anchor or len(anchor) > _MAX_ANCHOR_CHARS:
+            return
+        elif number := _NUMBER.fullmatch(anchor):
+            self.numbered.append((int(number[1]), link))
+        elif _ARROW.fullmatch(anchor):
+            self.arrows.append((_reach(anchor), link))
+        elif _NO_STEP.fullmatch(anchor):
+            self.aside.append(link)
+
+    def on(self, stem: str) -> _Steps:
+        """Those of the list called *stem*."""
+
+        def fits(link: Link) -> bool:
+            return _value(link.url, stem) is not None
+
+        arrows = [pair for pair in self.arrows if fits(pair[1])]
+        # Several of one kind lead to several lists, as at the headings of a home page.
+        is_one = len({reach for reach, _ in arrows}) == len({link.url for _, link in arrows})
+        return _Steps(
+            [pair for pair in self.numbered if fits(pair[1])], [*filter(fits, self.called_next)],
+            arrows if is_one else [], [*filter(fits, self.aside)],
+        )
+
+    @property
+    def forward(self) -> list[Link]:
+        """All but those aside."""
+        return [link for _, link in self.numbered] + self.called_next + [
+            link for _, link in self.arrows
+        ]
+
 
 def pager_of(url: str, links: Sequence[Link]) -> Pager | None:
     """The paging of the list page at canonical *url* with *links*; None where there is none.
 
     Pages are followed in order: by the link that is called the next page, else by the number
-    after this page's own.
+    after this page's own, else by the arrow that points least far.
     """
-    numbered: list[tuple[int, Link]] = []
-    following: list[Link] = []
-    aside: list[Link] = []
     host = url.split("/", 3)[2]
+    steps = _Steps()
     for link in links:
-        if link.host != host or not link.anchor or len(link.anchor) > 12:
-            continue
-        number = _NUMBER.fullmatch(link.anchor)
-        if number is not None:
-            numbered.append((int(number[1]), link))
-        elif _NEXT.fullmatch(link.anchor):
-            following.append(link)
-        elif _NO_STEP.fullmatch(link.anchor):
-            aside.append(link)
-    if not (numbered or following) or len(numbered) > _MAX_NUMBERS:
+        if link.host == host and link.url != url:
+            steps.add(link)
+    if not steps.forward or len(steps.numbered) > _MAX_NUMBERS:
         return None
-    stem = _stem([link.url for _, link in numbered] + [link.url for link in following], url)
-    if stem is None or not (following or _is_paging(stem)):
+    stem = _stem([link.url for link in steps.forward], url)
+    if stem is None:
         return None
-    of_list = [(n, link) for n, link in numbered if _value(link.url, stem) is not None]
-    following = [link for link in following if _value(link.url, stem) is not None]
-    chosen = following[0] if following else _by_number(of_list, _value(url, stem), stem)
-    others = [link for _, link in of_list] + following
-    others += [link for link in aside if _value(link.url, stem) is not None]
-    keys = frozenset(link.key for link in others if chosen is None or link.key != chosen.key)
-    return Pager(stem, chosen, keys)
+    steps = steps.on(stem)
+    if not (steps.called_next or steps.arrows or _is_paging(stem)):
+        return None
+    chosen = _next(steps, _value(url, stem), stem)
+    following = {link.key for link in steps.called_next} | ({chosen.key} if chosen else set())
+    keys = {link.key for link in (*steps.forward, *steps.aside)}
+    return Pager(stem, chosen, frozenset(keys - following))
+
+
+def _next(steps: _Steps, own: int | None, stem: str) -> Link | None:
+    """The link to the page after the one whose number in the address is *own*; None = the first."""
+    if steps.called_next:
+        return steps.called_next[0]
+    least = min(steps.arrows, key=lambda one: one[0], default=None)
+    arrow = least[1] if least is not None and least[0] < _LAST_REACH else None
+    if own is None:
+        number = _after_first([n for n, _ in steps.numbered], falls=_labels_fall(steps.numbered))
+        if arrow is not None and number != _SECOND:
+            return arrow
+        return next((link for n, link in steps.numbered if n == number), None)
+    if not steps.numbered:
+        return arrow
+    sign = -1 if _falls(steps.numbered, stem) else 1
+    ahead = [(step, link) for link in (*steps.forward,)
+             if (step := sign * ((_value(link.url, stem) or 0) - own)) > 0]  # fmt: skip
+    return min(ahead, key=lambda one: one[0])[1] if ahead else None
+
+
+def _after_first(labels: Sequence[int], *, falls: bool) -> int | None:
+    """What the page after the first is called, of those shown on it."""
+    if falls:
+        return max(labels)
+    first = 1 if 1 not in labels or _SECOND in labels else 0
+    return min((n for n in labels if n > first), default=None)
+
+
+def _labels_fall(numbered: Sequence[tuple[int, Link]]) -> bool:
+    labels = [n for n, _ in numbered]
+    return len(labels) > _SECOND and all(a > b for a, b in pairwise(labels))
+
+
+def _falls(numbered: Sequence[tuple[int, Link]], stem: str) -> bool:
+    """Whether later pages have lower numbers: the newest page of such a list has the highest."""
+    values = [_value(link.url, stem) or 0 for _, link in sorted(numbered, key=lambda one: one[0])]
+    is_turned = len(values) > 1 and all(a > b for a, b in pairwise(values))
+    return is_turned or _labels_fall(numbered)
+
+
+def _reach(arrow: str) -> int:
+    """How far an arrow points: ``›`` one page, ``»`` further than that, ``»»`` to the last."""
+    signs = "".join(arrow.split())
+    if "|" in signs or "⏭" in signs:
+        return _LAST_REACH
+    return min(len(signs) + sum(one in "»⏩" for one in signs[:1]), _LAST_REACH)
 
 
 def is_rolling(url: str, title: str = "") -> bool:
@@ -128,29 +239,22 @@ def _value(url: str, stem: str) -> int | None:
     return int(middle) if fits and middle.isascii() and len(middle) < 12 else None
 
 
-def _by_number(of_list: Sequence[tuple[int, Link]], own: int | None, stem: str) -> Link | None:
-    """The link after the page whose number in the address is *own*; None = the first page."""
-    shown = {n for n, _ in of_list}
-    if own is not None:
-        later = [(value, link) for _, link in of_list
-                 if (value := _value(link.url, stem)) is not None and value > own]
-    else:
-        first = 1 if 1 not in shown or 2 in shown else 0
-        later = [(n, link) for n, link in of_list if n > first]
-    return min(later, key=lambda one: one[0])[1] if later else None
-
-
 class ListBound:
-    """Stops a list when its pages bring nothing new; for one thread."""
+    """Says when the pages of a list bring nothing new; for one thread."""
 
     def __init__(self) -> None:
-        self._dry: OrderedDict[str, int] = OrderedDict()
+        self._dry: OrderedDict[str, tuple[int, int]] = OrderedDict()
 
-    def goes_on(self, name: str, *, brings_new: bool) -> bool:
-        """Whether the page after one that *brings_new* links, or not, is to be read."""
-        dry = 0 if brings_new else self._dry.pop(name, 0) + 1
-        self._dry[name] = dry
-        self._dry.move_to_end(name)
+    def goes_on(self, name: str, *, brings_new: bool, taken_up: bool = False) -> bool:
+        """Whether the page after one that *brings_new* links, or not, is to be read now.
+
+        Args:
+            taken_up: the page had been put off: twice as many may be dry before the next is.
+        """
+        dry, most = self._dry.pop(name, (0, DRY_PAGES))
+        dry = 0 if brings_new else dry + 1
+        most = min(2 * most, _MOST_DRY_PAGES) if taken_up else most
+        self._dry[name] = (dry, most)
         if len(self._dry) > _MAX_LISTS:
             self._dry.popitem(last=False)
-        return dry < DRY_PAGES
+        return dry < most

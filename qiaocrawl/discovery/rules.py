@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from qiaocrawl.discovery.page_seen import PageSeen, text_digest
 from qiaocrawl.discovery.reading import ENTRY_TAG, FEED_TAG, SITEMAP_TAG, entry_moment
 from qiaocrawl.discovery.sitemaps import MAX_LEVELS
 from qiaocrawl.discovery.spellings import Spellings
 from qiaocrawl.discovery.trap_accounts import Worth
-from qiaocrawl.discovery.trap_watch import PageSeen, TrapWatch, text_digest
-from qiaocrawl.items import Lease, Link, Outcome, PageAnalysis
+from qiaocrawl.discovery.trap_watch import TrapWatch
+from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis
 
 LEVEL = "sitemap"
 """In the payload of a sitemap's row: how many indexes lead to it."""
@@ -62,30 +63,45 @@ class LinkRules:
     def keep(
         self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link]
     ) -> tuple[list[Link], Counter[str]]:
-        """Those of *links* (on the crawl's sites) that may be followed; why others were left."""
+        """Those of *links* (on the crawl's sites) to follow now or later; why others are left.
+
+        What is of a trap is put off, and counted all the same.
+        """
         left: Counter[str] = Counter()
         kept = []
-        spelt: dict[bytes, bytes] = {}
+        spelt: dict[bytes, str] = {}
         listed: Counter[str] = Counter()
         for link in links:
-            why = self._entrance_fault(lease, analysis, link, listed)
-            if not why:
-                word, _ = self.watch.reason(link.url)
-                why = word and f"trap/{word}"
-            if not why and self._spellings.is_other(link.url, link.key, spelt):
-                why = "other_spelling"
+            word, closed = self.watch.reason(link.url)
+            why = self._bound(link, listed)
+            if word:
+                left[f"trap/{word}"] += 1
+                link = replace(link, postponed=closed)
             if why:
                 left[why] += 1
-            elif later := self.sitemap_postponed(link):
-                kept.append(replace(link, postponed=later))
             else:
-                kept.append(link)
+                kept.append(link if word else self._guessed(lease, analysis, link, spelt))
         return kept, left
+
+    def _guessed(
+        self, lease: Lease, analysis: PageAnalysis, link: Link, spelt: dict[bytes, str]
+    ) -> Link:
+        """*link*, with what guesses make of it."""
+        guess = link.postponed
+        if link.tag == FEED_TAG:
+            guess = self._feed_guess(lease, analysis, link)
+        elif link.tag == SITEMAP_TAG:
+            too_deep = level_of(lease) >= MAX_LEVELS
+            behind = f"sitemaps of {link.host} behind {MAX_LEVELS} indexes"
+            guess = behind if too_deep else self.sitemap_postponed(link)
+        # What is put off stands for no other spelling.
+        same_as = "" if guess else self._spellings.other(link.url, spelt)
+        return replace(link, postponed=guess, same_as=same_as) if guess or same_as else link
 
     def stored(self, links: Sequence[Link]) -> None:
         """*links* that were kept have rows now: from here on they count."""
         for link in links:
-            self._spellings.meet(link.url, link.key)
+            self._spellings.meet(link.url)
             if _is_listed(link):
                 self._listed[link.host] += 1
 
@@ -98,17 +114,14 @@ class LinkRules:
             return ""
         return self.watch.reason(lease.url)[1]
 
-    def _entrance_fault(
-        self, lease: Lease, analysis: PageAnalysis, link: Link, listed: Counter[str]
-    ) -> str:
+    def _bound(self, link: Link, listed: Counter[str]) -> str:
+        """Which of the operator's bounds *link* breaks; "" for none."""
         if link.tag == SITEMAP_TAG:
             if not self._entrances.sitemaps:
                 return "sitemaps_off"
-            if level_of(lease) >= MAX_LEVELS:
-                return "sitemap_too_deep"
             return self._age(link) or self.sitemap_fault(link)
         if link.tag == FEED_TAG:
-            return self._feed_fault(lease, analysis, link)
+            return "" if self._entrances.feeds else "feeds_off"
         if link.tag == ENTRY_TAG:
             return self._age(link) or self._listed_fault(link, listed)
         return ""
@@ -144,15 +157,13 @@ class LinkRules:
         self.full.add((host, why))
         return why
 
-    def _feed_fault(self, lease: Lease, analysis: PageAnalysis, link: Link) -> str:
-        if not self._entrances.feeds:
-            return "feeds_off"
+    def _feed_guess(self, lease: Lease, analysis: PageAnalysis, link: Link) -> str:
         # Blogs announce a feed of comments on every article.
         if analysis.outcome in (Outcome.ARTICLE, Outcome.PART) and lease.depth:
-            return "feed_of_article"
+            return f"feeds of {link.host} that articles announce"
         known = self._feeds.setdefault(link.host, set())
         if link.url not in known and len(known) >= MAX_FEEDS_PER_HOST:
-            return "too_many_feeds"
+            return f"feeds of {link.host} beyond {MAX_FEEDS_PER_HOST}"
         known.add(link.url)
         return ""
 
@@ -166,20 +177,28 @@ class LinkRules:
         return "entry_too_old" if age_days > self._entrances.days else ""
 
     def learn(
-        self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link], fresh: Sequence[bytes]
+        self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link],
+        candidates: Sequence[Candidate], *, trial: str = "",
     ) -> list[str]:
-        """Let the watch have a page, with its *links* on the sites; the groups this cuts.
+        """Let the watch have a page; the groups this cuts.
 
         Args:
-            fresh: keys of the links that were seen for the first time.
+            links: of it on the sites that are followed.
+            candidates: what of its links was seen for the first time, also what is left out.
+            trial: for what reason it had been closed before it was taken up.
         """
+        keys = {one.key for one in candidates}
+        closed = [one.url for one in candidates
+                  if one.left_out is not None and one.left_out.outcome is Outcome.TRAP]
+        new = frozenset(link.url for link in links if link.key in keys)
         if analysis.outcome in _ENTRANCES:
+            self.watch.listed([*new, *closed])
             return []
-        keys = frozenset(fresh)
+        if analysis.outcome is Outcome.LIST:
+            self.watch.listed(closed, lease.url)
         return self.watch.learn(PageSeen(
             lease.url, worth_of(analysis, lease.topic), digest_of(analysis),
-            [link.url for link in links],
-            frozenset(link.url for link in links if link.key in keys),
+            [link.url for link in links], new, analysis.text_sample, closed, trial,
         ))  # fmt: skip
 
 

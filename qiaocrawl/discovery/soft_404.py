@@ -6,7 +6,7 @@ compare; one such question a host is asked here, and every page is compared with
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from urllib.parse import unquote
 
@@ -75,13 +75,21 @@ def is_missing(analysis: PageAnalysis, known: MissingPage) -> bool:
         return False
     near = (analysis.body_simhash ^ known.simhash).bit_count() <= _NEAR_BITS
     alike = bool(known.simhash and analysis.body_simhash) and near
-    return alike and analysis.page_title == known.title
+    # Sites with one title on all pages have short texts too; what is missing has no date.
+    dated = analysis.article is not None and analysis.article.published_at is not None
+    return alike and not dated and analysis.page_title == known.title
 
 
-def as_missing(analysis: PageAnalysis) -> PageAnalysis:
-    """*analysis* of a page that is gone: no article, no links."""
+def as_missing(analysis: PageAnalysis, host: str = "") -> PageAnalysis:
+    """*analysis* of a page that is gone: no article; its links are put off.
+
+    Args:
+        host: of the page; "" for the answer to the probe, whose links are nobody's.
+    """
+    why = f"on pages of {host} that look like its page for missing ones"
+    links = tuple(replace(link, postponed=why) for link in analysis.links) if host else ()
     return PageAnalysis(
-        Outcome.SOFT_404, None, (), analysis.charset, analysis.charset_source,
+        Outcome.SOFT_404, None, links, analysis.charset, analysis.charset_source,
         reason="shows what its host shows for a page that does not exist",
         page_title=analysis.page_title, page_relevance=analysis.page_relevance,
     )  # fmt: skip

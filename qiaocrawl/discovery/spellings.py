@@ -33,29 +33,30 @@ class Spellings:
     """Which spelling of a page has a row; may be used from several threads."""
 
     def __init__(self) -> None:
-        self._first: dict[bytes, bytes] = {}
+        self._first: dict[bytes, str] = {}
         self._lock = threading.Lock()
 
-    def is_other(self, url: str, key: bytes, here: dict[bytes, bytes]) -> bool:
-        """Whether the page of canonical *url* (of that *key*) was met under another spelling.
+    def other(self, url: str, here: dict[bytes, str]) -> str:
+        """The spelling under which the page of canonical *url* was met before; "" for this one.
 
         Args:
             here: spellings met on the same page, which has not been stored yet; added to.
         """
         plain = _plain_key(url)
         if plain is None:
-            return False
+            return ""
         with self._lock:
             first = self._first.get(plain)
-        return (here.setdefault(plain, key) if first is None else first) != key
+        first = here.setdefault(plain, url) if first is None else first
+        return first if first != url else ""
 
-    def meet(self, url: str, key: bytes) -> None:
+    def meet(self, url: str) -> None:
         """Canonical *url* has a row now: its spelling is the one to follow."""
         plain = _plain_key(url)
         if plain is None:
             return
         with self._lock:
-            self._first.setdefault(plain, key)
+            self._first.setdefault(plain, url)
             if len(self._first) > _MAX_KNOWN:
                 del self._first[next(iter(self._first))]
 

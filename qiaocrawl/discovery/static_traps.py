@@ -23,6 +23,8 @@ _CALENDAR = re.compile(
     r"|/(?:0[1-9]|1[0-2])(?!\d)|/[1-9](?=/))|(?:^|\D)((?:19|20|21)\d\d)年"
 )
 _CALENDAR_QUERY = re.compile(r"(?:^|[?&_])(?:y|yr|year|nian)=(\d{4})(?=&|$)", re.IGNORECASE)
+BOUNDS = ("(url too long)", "(path too deep)", "(too many parameters)")
+"""Groups of URLs beyond what the operator's options allow: no guess, so they are never tried."""
 EARLIEST_YEAR = 1990
 """Before the web: only a calendar leads there; archives of newspapers are allowed by pattern."""
 

@@ -15,7 +15,7 @@ NEW_BRANCH = "/(new)/…"
 """The group of all first folders of a host below which no page was of value yet."""
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=8_192)
 def url_forms(canonical: str) -> tuple[str, ...]:
     """The groups of a canonical URL on its host, the narrowest first; each tells the host.
 

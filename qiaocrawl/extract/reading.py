@@ -27,11 +27,12 @@ from qiaocrawl.items import (
 )
 from qiaocrawl.page import Page, parse_page
 from qiaocrawl.page.blocks import MAX_BLOCKS
+from qiaocrawl.page.control_links import control_links
 from qiaocrawl.page.feed_links import feed_links
 from qiaocrawl.page.guard import MAX_LINKS
 from qiaocrawl.page.robots_tags import robots_tags
 from qiaocrawl.text import clean_text, collapse
-from qiaocrawl.urls import canonical_url
+from qiaocrawl.urls import canonical_url, host_of
 
 _MAX_REPLACED_SHARE = 0.005
 # What scorers read of a page that is no article, and of its headings.
@@ -150,6 +151,9 @@ def read_page(
     is_told = outcome in (Outcome.ARTICLE, Outcome.PART)
     if not is_told:  # Articles need no lists on them.
         doubts = (*doubts, *lost)
+    if lost and outcome is Outcome.LIST:
+        why = f"{NO_LINK_REGION}: lists of {host_of(page.url)}"
+        links = tuple(replace(link, postponed=why) for link in harvest.links)
     return PageAnalysis(
         outcome=outcome,
         article=_article(reading, method) if is_told else None,
@@ -171,13 +175,15 @@ def read_page(
 def _links(
     page: Page, links: tuple[Link, ...], reader: Extractor | SiteReader
 ) -> tuple[tuple[Link, ...], tuple[str, ...]]:
-    """The links to follow, announced feeds too, and what was wrong with their regions."""
+    """The links to follow, those of buttons and feeds too; what was wrong with their regions."""
     if isinstance(reader, SiteReader):
         inside = reader.links(page, links)
         if inside is not links and inside != links:
             # Nothing outside the regions is followed, an announced feed neither.
             return inside, () if inside else (NO_LINK_REGION,)
-    return (*links, *feed_links(page)), ()
+    known = {link.url for link in links}
+    controls = (link for link in control_links(page) if link.url not in known)
+    return (*links, *controls, *feed_links(page)), ()
 
 
 def _words(reading: Reading, *, is_told: bool) -> PageText:

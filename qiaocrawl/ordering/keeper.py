@@ -198,13 +198,13 @@ class OrderKeeper:
         return Choice(order.key_of(node), order.score_of(node), place, waiting, parts)
 
     def settle(self, later: Mapping[bytes, float], gone: Iterable[bytes]) -> None:
-        """What was chosen and not had: *later* from some epoch second on, the others never."""
+        """What was chosen and not had: *later* from some second on, the others never."""
         self._out.difference_update(gone)
         for key, at in later.items():
             self.wait_until(key, at)
 
     def wait_until(self, key: bytes, at: float) -> None:
-        """*key* is in hand no more and waits again from epoch second *at* on; 0 = now."""
+        """*key* is in hand no more and waits again from *at* on, by the clock of :meth:`choose`."""
         self._out.discard(key)
         heapq.heappush(self._later, (at, key))
 

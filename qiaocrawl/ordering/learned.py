@@ -28,6 +28,8 @@ from qiaocrawl.storage.visits import LoggedVisit
 
 logger = logging.getLogger(__name__)
 
+# What waits for longer is looked at in the database meanwhile, which may have changed.
+_LONGEST_REST_SECONDS = 60.0
 _TEND_SECONDS = 3.0
 # Scoring all anew takes up to a second; a fetch may not wait for it.
 _PATIENCE_SECONDS = 0.25
@@ -174,7 +176,7 @@ class LearnedOrdering(CrawlOrdering):
         if self._asked is None:
             self._asked = asyncio.ensure_future(self.run(partial(
                 self.keeper.choose, limit, per_host=per_host, busy_hosts=frozenset(busy_hosts),
-                now=time.time(), at_least=self._bar.value if self._bar is not None else PRUNED,
+                now=time.monotonic(), at_least=self._bar.value if self._bar is not None else PRUNED,
             )))  # fmt: skip
         done, _ = await asyncio.wait({self._asked}, timeout=_PATIENCE_SECONDS)
         if not done:
@@ -187,7 +189,8 @@ class LearnedOrdering(CrawlOrdering):
         """What was chosen was leased, as far as *found* says."""
         for key in (*found.gone, *found.later):
             self._chosen.pop(key, None)
-        self.soon(partial(self.keeper.settle, found.later, found.gone))
+        later = {key: _monotonic(at) for key, at in found.later.items()}
+        self.soon(partial(self.keeper.settle, later, found.gone))
 
     def taken(self, leases: Sequence[Lease], *, missed: bool) -> None:
         """*leases* were taken without asking the order.
@@ -222,7 +225,7 @@ class LearnedOrdering(CrawlOrdering):
 
     def wait_until(self, key: bytes, at: float) -> None:
         """*key* was not fetched and waits again from epoch second *at* on; 0 = now."""
-        self.soon(partial(self.keeper.wait_until, key, at))
+        self.soon(partial(self.keeper.wait_until, key, _monotonic(at)))
 
     def present_score(self, lease: Lease) -> float:
         """The score *lease* has now."""
@@ -273,3 +276,8 @@ def _ended(task: asyncio.Task[None]) -> None:
     """The crawl goes on by stored scores; what stopped the order is said."""
     if not task.cancelled() and (error := task.exception()) is not None:
         logger.error("the crawl order is no longer tended", exc_info=error)
+
+
+def _monotonic(at: float) -> float:
+    """Epoch second *at* by a clock nobody sets, a minute ahead at most: then the row is asked."""
+    return time.monotonic() + min(at - time.time(), _LONGEST_REST_SECONDS)

@@ -24,6 +24,8 @@ LINK_TAGS = ("a", "area", "frame", "iframe")
 MAX_CONTEXT_CHARS = 80
 MAX_ANCHOR_CHARS = 200
 MAX_TITLE_CHARS = 120
+NEXT_TAG = "next"
+"""``Link.tag`` of what the page itself calls its next page."""
 _SIDE_CHARS = MAX_CONTEXT_CHARS // 2
 _SIDE_NODES = 12
 """Nodes looked at for the text on one side: bounds the time on any markup."""
@@ -83,6 +85,10 @@ def _entries(page: Page) -> tuple[dict[str, _Entry], int]:
         if url is None:
             continue
         entry = entries.get(url)
+        if "next" in (attributes.get("rel") or "").lower().split():
+            tag = NEXT_TAG
+        if entry is not None and NEXT_TAG in (tag, entry.tag):
+            tag = entry.tag = NEXT_TAG
         if entry is not None and entry.anchor:
             continue
         if looks_like_file(url):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _USUAL = 'meta,base[href],title,h1,time,script[type*="ld+json" i]'
 _LINKS = f"{LINK_SELECTOR},link[rel]"
 _SELDOM = "script,input[type]"
+_FRAMES = re.compile(r"</?(?:frameset|noframes)\b[^>]*>", re.IGNORECASE)
 MAX_TITLE_CHARS = 500
 T = TypeVar("T")
 
@@ -69,7 +71,15 @@ class Page:
 
     @cached_property
     def _links(self) -> list[tuple[str, LexborNode]]:
-        return [(node.tag or "", node) for node in self.tree.css(_LINKS)]
+        found = [(node.tag or "", node) for node in self.tree.css(_LINKS)]
+        if any(tag == "frame" for tag, _ in found):
+            found += [(node.tag or "", node) for node in self._without_frames.css("a[href]")]
+        return found
+
+    @cached_property
+    def _without_frames(self) -> LexborHTMLParser:
+        """What a page of frames shows where there are none; the tree leaves it out."""
+        return LexborHTMLParser(_FRAMES.sub("", self.source))
 
     def nodes(self, tag: str) -> Sequence[LexborNode]:
         """The meta, base, title, h1, time, script or input nodes, in document order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -24,6 +25,8 @@ class Database:
         """The SQLite file that was opened; None for a server."""
         if engine.dialect.name == "sqlite":
             self.file = SqliteFile(sqlite_path(engine.url))
+        self.limits_patience: list[Callable[[float], None]] = []
+        """What lets each thread that uses the database wait no longer than so many seconds."""
         self._crawl_lock: CrawlLock | None = None
 
     @classmethod
@@ -132,6 +135,11 @@ class Database:
         """
         if self.dialect == "sqlite" and self._crawl_lock is None:
             self._crawl_lock = CrawlLock(sqlite_path(self.engine.url), wait_seconds)
+
+    def limit_patience(self, seconds: float) -> None:
+        """Wait no longer than *seconds* for a database that is away or hangs: a run has to end."""
+        for limit in self.limits_patience:
+            limit(seconds)
 
     def close(self) -> None:
         """Close idle connections and let the crawl lock go."""

@@ -21,6 +21,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from qiaocrawl.items import Lease
+from qiaocrawl.storage.scope import Scope, ScopedStatement
 from qiaocrawl.storage.statement import Statement
 
 MAX_ATTEMPTS = 30
@@ -44,6 +45,10 @@ IS_POISON = "crashes < 0 AND -crashes >= :max_failures"
 _FENCE = "id = :id AND lease_token = :token AND attempts = :attempt AND state IN (1, 2)"
 _MARK = Statement(f"UPDATE url SET crashes = -ABS(crashes) WHERE {_FENCE}")
 _UNMARK = Statement(f"UPDATE url SET crashes = {UNMARKED} WHERE {_FENCE}")
+_SEEDS = ScopedStatement(
+    "SELECT url, reason FROM url WHERE {scope} AND state = 5 AND outcome = 'poison'"
+    " AND depth = 0 AND parent_key IS NULL"
+)
 
 
 def mark(c: Connection, lease: Lease) -> None:
@@ -54,6 +59,11 @@ def mark(c: Connection, lease: Lease) -> None:
 def unmark(c: Connection, lease: Lease) -> None:
     """Note that *lease* was tried alone, and its worker lives."""
     _UNMARK.run(c, _fence(lease))
+
+
+def seeds_set_aside(c: Connection, scope: Scope) -> list[tuple[str, str]]:
+    """Start pages of *scope* that were set aside as poison, each with the reason."""
+    return [(row[0], row[1] or "") for row in _SEEDS.fetch(c, scope, {})]
 
 
 def _fence(lease: Lease) -> dict[str, int]:

@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qiaocrawl.discovery.soft_404 import MissingPage
-from qiaocrawl.discovery.trap_accounts import PROVEN_STORIES
-from qiaocrawl.discovery.trap_watch import StoredAccount
+from qiaocrawl.discovery.trap_accounts import StoredAccount, cutting
+from qiaocrawl.discovery.trap_trials import TRAP
 from qiaocrawl.discovery.url_forms import url_forms
 from qiaocrawl.items import Lease, Outcome
 from qiaocrawl.storage.lifecycle import complete
@@ -21,25 +21,29 @@ FRESH_SECONDS = 30 * 86400.0
 _MAX_ACCOUNTS = 50_000
 _MAX_FORM_CHARS = 400
 _MAX_TITLE_CHARS = 500
+_MAX_CUT_CHARS = 200
 
 _INSERT_ACCOUNT = (
-    "INSERT INTO url_form (`key`, host, form, credit, fetched, stories, trees, updated_at) VALUES"
-    " (:key, :host, :form, :credit, :fetched, :stories, :trees, :updated_at) "
+    "INSERT INTO url_form (`key`, host, form, credit, fetched, stories, trees, listed, cut,"
+    " updated_at) VALUES (:key, :host, :form, :credit, :fetched, :stories, :trees, :listed, :cut,"
+    " :updated_at) "
 )
 _SAVE_ACCOUNT = Statement(
     _INSERT_ACCOUNT + "ON CONFLICT (`key`) DO UPDATE SET credit = excluded.credit,"
     " fetched = excluded.fetched, stories = excluded.stories, trees = excluded.trees,"
-    " updated_at = excluded.updated_at",
+    " listed = excluded.listed, cut = excluded.cut, updated_at = excluded.updated_at",
     mysql=_INSERT_ACCOUNT + "ON DUPLICATE KEY UPDATE credit = VALUES(credit),"
     " fetched = VALUES(fetched), stories = VALUES(stories), trees = VALUES(trees),"
-    " updated_at = VALUES(updated_at)",
+    " listed = VALUES(listed), cut = VALUES(cut), updated_at = VALUES(updated_at)",
 )
+_FIELDS = "host, form, credit, fetched, stories, trees, listed, cut"
 _LOAD_ACCOUNTS = Statement(
-    "SELECT host, form, credit, fetched, stories, trees FROM url_form"
-    " WHERE updated_at >= :since ORDER BY updated_at DESC LIMIT :most"
+    f"SELECT {_FIELDS} FROM url_form"
+    " WHERE updated_at >= :since"
+    " ORDER BY CASE WHEN credit <= 0 THEN 0 ELSE 1 END, updated_at DESC LIMIT :most"
 )
 _CUT = ListStatement(
-    "SELECT host, form, credit, fetched, stories, trees FROM url_form WHERE `key` IN ({list})"
+    f"SELECT {_FIELDS} FROM url_form WHERE `key` IN ({{list}})"
 )
 _INSERT_MISSING = (
     "INSERT INTO missing_page (host, title, digest, simhash, updated_at) VALUES"
@@ -70,6 +74,7 @@ def save_accounts(c: Connection, accounts: Sequence[StoredAccount], *, now: floa
             "key": _form_key(one.form), "host": clean_host(one.host),
             "form": clean_text(one.form, _MAX_FORM_CHARS), "credit": one.credit,
             "fetched": one.fetched, "stories": one.stories, "trees": one.trees,
+            "listed": one.listed, "cut": clean_word(one.cut, _MAX_CUT_CHARS),
             "updated_at": now,
         }
         for one in accounts
@@ -79,7 +84,7 @@ def save_accounts(c: Connection, accounts: Sequence[StoredAccount], *, now: floa
 
 
 def load_accounts(c: Connection, *, since: float) -> list[StoredAccount]:
-    """The accounts stored since epoch second *since*, the newest first, at most 50,000."""
+    """At most 50,000 accounts stored since epoch second *since*: what is cut, then the newest."""
     params = {"since": since, "most": _MAX_ACCOUNTS}
     return [_account(row) for row in _LOAD_ACCOUNTS.run(c, params).fetchall()]
 
@@ -100,15 +105,8 @@ def let_wait_again(c: Connection, is_allowed: Callable[[str], bool]) -> int:
 
 def cut_reason(c: Connection, url: str) -> str:
     """Why canonical *url* belongs to a group that was cut as a trap; "" where it does not."""
-    for one in accounts_of(c, url_forms(url)):
-        if one.credit <= 0:
-            return (
-                f"trap: {one.form} ({one.fetched} pages fetched, {one.stories} of them told a"
-                " story); QIAO_TRAPS_ALLOWED lets it be crawled"
-            )
-        if one.stories >= PROVEN_STORIES:
-            break
-    return ""
+    found = cutting((one.form, one.account()) for one in accounts_of(c, url_forms(url)))
+    return f"{TRAP}{found[0]} ({found[1].told()})" if found is not None else ""
 
 
 def save_missing_page(c: Connection, page: MissingPage, *, now: float) -> None:
@@ -149,5 +147,4 @@ def _form_key(form: str) -> bytes:
 
 
 def _account(row: Any) -> StoredAccount:
-    host, form, credit, fetched, stories, trees = row
-    return StoredAccount(host, form, credit, fetched, stories, trees)
+    return StoredAccount(*row)

@@ -20,6 +20,9 @@ BUSY_SECONDS = 30.0
 # to wait for ever). Longer than any statement of ours but migrations, which lift it.
 _MYSQL_READ_SECONDS = 120
 _MYSQL_CONNECT_SECONDS = 10
+# A worker stopped in mid-transaction holds locks that the others wait for; they give up after
+# ten minutes (see writer). Longer than a tool of ours computes between two statements.
+_IDLE_TRANSACTION_SECONDS = 300
 
 _SQLITE_PRAGMAS = (
     "PRAGMA journal_mode=WAL",
@@ -127,7 +130,9 @@ def _mysql_engine(url: URL) -> Engine:
         "write_timeout": _MYSQL_READ_SECONDS,
         # Strict whatever the server's default: values that do not fit are errors, not cut.
         "init_command": "SET SESSION sql_mode='STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION', "
-        "time_zone='+00:00'",
+        "time_zone='+00:00'"
+        # To MySQL, which has no such limit, this is a comment.
+        f" /*M!100300 , idle_transaction_timeout={_IDLE_TRANSACTION_SECONDS} */",
     }
     engine = create_engine(
         url.update_query_dict({"charset": "utf8mb4"}),

@@ -43,6 +43,10 @@ NO_ANSWER = frozenset({
 """States after which nothing is known: neither that there are hits nor that there are none."""
 
 _LONGEST_PAUSE_SECONDS = 7 * 86_400.0
+REPEATS_OF_THE_PAST = 30
+"""Days that are over are asked about so many times as seldom as the present (ours)."""
+# Machines may disagree about the time by so much.
+_SKEW = timedelta(minutes=10)
 _MAX_MESSAGE_CHARS = 2_000
 _MAX_SHORT_MESSAGE_CHARS = 300
 _MAX_ALSO_CHARS = 500
@@ -203,11 +207,14 @@ def due_queries(
 
     That is: what was never asked; first result pages answered more than *repeat_seconds* ago;
     and what had no answer and has waited long enough. Later result pages that were answered
-    are asked again only when the page before leads to them.
+    are asked again only when the page before leads to them. What was asked after *now*, or is
+    to wait for longer than anything does, was so by a clock that was ahead: it is due.
     """
     table = schema.query
     moment = datetime.fromtimestamp(now, UTC)
     at, before = to_stored_time(moment), moment - timedelta(seconds=repeat_seconds)
+    longest = max(_LONGEST_PAUSE_SECONDS, REPEATS_OF_THE_PAST * repeat_seconds)
+    latest = to_stored_time(moment + timedelta(seconds=longest) + _SKEW)
     statement = (
         select(
             table.c.term, table.c.site, table.c.engine, table.c.page, table.c.period,
@@ -218,10 +225,16 @@ def due_queries(
             table.c.engine.in_(list(engines)),
             or_(
                 table.c.asked_at.is_(None),
-                and_(table.c.due_at <= at, or_(table.c.page == 1, table.c.bad_in_a_row > 0)),
+                and_(
+                    or_(table.c.due_at <= at, table.c.due_at > latest),
+                    or_(table.c.page == 1, table.c.bad_in_a_row > 0),
+                ),
                 and_(
                     table.c.due_at.is_(None), table.c.page == 1,
-                    table.c.asked_at < to_stored_time(before),
+                    or_(
+                        table.c.asked_at < to_stored_time(before),
+                        table.c.asked_at > to_stored_time(moment + _SKEW),
+                    ),
                 ),
             ),
         )

@@ -28,6 +28,9 @@ from qiaocrawl.storage.scope import Scope, ScopedStatement
 from qiaocrawl.storage.statement import ListStatement, Statement
 from qiaocrawl.storage.values import clean_text, epoch_time
 
+# Machines may disagree about the time by so much.
+_SKEW_SECONDS = 600.0
+
 _MAX_REASON_CHARS = 500
 # Polling only asks whether work is left; counting a million rows four times a second would not
 # be cheap.
@@ -103,12 +106,16 @@ _ANY_DUE = ScopedStatement(
 )
 _NEXT_DUE = ScopedStatement("SELECT MIN(not_before) FROM url WHERE {scope} AND state = 0")
 
+_BOUND_WAITS = ScopedStatement(
+    "UPDATE url SET not_before = :now WHERE {scope} AND state = 0 AND not_before > :latest"
+)
+
 _REARM_LISTS = ScopedStatement(
     "UPDATE url SET state = 0, outcome = NULL, reason = NULL, lease_token = NULL,"
     " lease_until = NULL, not_before = 0, attempts = 0, failures = 0, crashes = 0"
     " WHERE {scope} AND ((state = 3 AND outcome IN ('list', 'sitemap', 'feed')"
-    "   AND fetched_at < :read_before)"
-    "  OR (state = 4 AND done_at < :read_before))"
+    "   AND (fetched_at < :read_before OR fetched_at > :soon))"
+    "  OR (state = 4 AND (done_at < :read_before OR done_at > :soon)))"
 )
 
 
@@ -284,12 +291,22 @@ def remaining(c: Connection, scope: Scope, *, now: float) -> Remaining:
     return Remaining(pending, leased, _next_due(c, scope, now) if pending else None)
 
 
-def rearm_lists(c: Connection, scope: Scope, *, read_before: float) -> int:
+def bound_waits(c: Connection, scope: Scope, *, now: float, longest_seconds: float) -> int:
+    """Let rows that are to wait for more than *longest_seconds* be due; returns how many.
+
+    The clock was ahead when they were put off. Reads all rows of *scope* that wait.
+    """
+    return _BOUND_WAITS.count(c, scope, {"now": now, "latest": now + longest_seconds})
+
+
+def rearm_lists(c: Connection, scope: Scope, *, read_before: float, now: float) -> int:
     """Let lists (also sitemaps and feeds) read before epoch *read_before* wait again.
 
-    So do URLs given up before.
+    So do URLs given up before. What was read after *now* was so by a clock that was ahead.
     """
-    return _REARM_LISTS.count(c, scope, {"read_before": epoch_time(read_before)})
+    return _REARM_LISTS.count(c, scope, {
+        "read_before": epoch_time(read_before), "soon": epoch_time(now + _SKEW_SECONDS),
+    })  # fmt: skip
 
 
 def _count(c: Connection, scope: Scope, state: State) -> int:

@@ -57,6 +57,14 @@ _NEW_URL = Statement(
     mysql=_INSERT_URL + "ON DUPLICATE KEY UPDATE url.id = url.id",
 )
 
+# What is known by another address is noted with it, as in :mod:`~qiaocrawl.storage.url_aliases`.
+_NOTE_ALIAS = Statement(
+    "INSERT INTO aliased_url (url_id, preferred_key) SELECT id, :instead FROM url"
+    " WHERE `key` = :key AND state = 3 AND outcome = 'alias' ON CONFLICT DO NOTHING",
+    mysql="INSERT IGNORE INTO aliased_url (url_id, preferred_key) SELECT id, :instead FROM url"
+    " WHERE `key` = :key AND state = 3 AND outcome = 'alias'",
+)
+
 _RAISE = Statement(
     "UPDATE url SET score = :score, depth = :depth, queue = :queue, topic_id = :topic_id "
     "WHERE id = :id AND state = 0"
@@ -129,7 +137,7 @@ def _milder(one: LeftOut | None, other: LeftOut | None) -> LeftOut | None:
     """What holds for a URL with both: what is put off is taken up, what is pruned may not be."""
     if one is None or other is None:
         return None
-    return one if one.outcome is Outcome.POSTPONED else other
+    return min(one, other, key=lambda left: _MILDER.index(left.outcome))
 
 
 def _insert(c: Connection, new: Sequence[Candidate], run_id: int | None, now: float) -> None:
@@ -138,6 +146,10 @@ def _insert(c: Connection, new: Sequence[Candidate], run_id: int | None, now: fl
     unseen = sorted(Memory.of(c).unseen_hosts(hosts))
     _NEW_HOST.run_many(c, [{"host_id": row_id, "host": hosts[row_id]} for row_id in unseen])
     _NEW_URL.run_many(c, rows)
+    _NOTE_ALIAS.run_many(c, [
+        {"key": one.key, "instead": one.left_out.instead}
+        for one in new if one.left_out is not None and one.left_out.instead is not None
+    ])  # fmt: skip
 
 
 def _row(c: Connection, one: Candidate, run_id: int | None, now: float) -> dict[str, Any]:
@@ -220,6 +232,7 @@ def _update(c: Connection, pairs: Sequence[tuple[Candidate, Any]], run_id: int |
     _REVIVE.run_many(c, sorted(revived, key=_by_id))
 
 
+_MILDER = (Outcome.POSTPONED, Outcome.ALIAS, Outcome.TRAP, Outcome.PRUNED)
 _LEFT_OUT = (Outcome.PRUNED, Outcome.TRAP, Outcome.POSTPONED)
 
 

@@ -1,19 +1,21 @@
 """URLs that a guess of discovery put off: closed rows of the frontier that come back.
 
-Such a row is done with the outcome ``postponed``; its reason names the guess, and rows with the
-same reason stand and fall together. A plain link to it lets it wait (see
+Such a row is done with the outcome ``postponed``, or ``trap``; its reason names the guess, and
+rows with the same reason stand and fall together. A plain link to it lets it wait (see
 :mod:`~qiaocrawl.storage.offering`); :func:`take_up` does when nothing else of a scope waits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection
 
+from qiaocrawl.discovery.trap_trials import TRAP, group_of
 from qiaocrawl.items import Candidate
+from qiaocrawl.storage.discovery import accounts_of
 from qiaocrawl.storage.scope import Scope, ScopedStatement
 from qiaocrawl.storage.statement import ListStatement, Statement
 from qiaocrawl.storage.values import json_mapping, to_json
@@ -24,7 +26,7 @@ a guess says of it."""
 
 _MOST_STEPS = 50
 
-_IS_POSTPONED = "state = 3 AND outcome = 'postponed'"
+_IS_POSTPONED = "state = 3 AND outcome IN ('postponed', 'trap')"
 _COUNT = ScopedStatement(
     f"SELECT reason, COUNT(*) FROM url WHERE {{scope}} AND {_IS_POSTPONED} GROUP BY reason"
 )
@@ -37,7 +39,7 @@ _BEST = ScopedStatement(
 _ROWS = (
     "SELECT u.id, u.`key`, u.url, h.name, u.score, u.depth, u.parent_key, u.anchor, u.reason,"
     " u.payload FROM url u JOIN host h ON h.id = u.host_id"
-    " WHERE u.id IN ({list}) AND u.state = 3 AND u.outcome = 'postponed'"
+    " WHERE u.id IN ({list}) AND u.state = 3 AND u.outcome IN ('postponed', 'trap')"
 )
 # What another worker takes up at this moment is left to it.
 _ROWS_LOCKED = ListStatement(_ROWS, mysql=_ROWS + " FOR UPDATE SKIP LOCKED")
@@ -45,6 +47,17 @@ _TAKE_UP = Statement(
     "UPDATE url SET state = 0, outcome = NULL, done_at = NULL, payload = :payload,"
     " lease_token = NULL, lease_until = NULL, not_before = 0, attempts = 0, failures = 0,"
     f" crashes = 0 WHERE id = :id AND {_IS_POSTPONED}"
+)
+
+# The reason of an alias names its page, that of a pruned link the parts of its score.
+_GUESS = (
+    "CASE outcome WHEN 'alias' THEN 'another address of a page'"
+    " WHEN 'pruned' THEN 'below the threshold of the crawl order' ELSE COALESCE(reason, '') END"
+)
+_LEFT_OUT = Statement(
+    f"SELECT outcome, {_GUESS}, COUNT(*), MIN(url) FROM url WHERE state = 3"
+    " AND outcome IN ('postponed', 'alias', 'pruned', 'trap', 'soft_404') AND queue <> 'search'"
+    f" GROUP BY outcome, {_GUESS} ORDER BY COUNT(*) DESC, MIN(id) LIMIT :most"
 )
 
 _NEWEST_ARTICLE = Statement("SELECT COALESCE(MAX(id), 0) FROM article")
@@ -56,6 +69,16 @@ _NEW_STORIES = Statement(
 _PARENTS = ListStatement(
     "SELECT parent_key FROM url WHERE `key` IN ({list}) AND parent_key IS NOT NULL"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutLine:
+    """What one guess left out: how many URLs, and the first of them by name."""
+
+    outcome: str
+    guess: str
+    urls: int
+    example: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +95,14 @@ def count_postponed(c: Connection, scope: Scope) -> dict[str, int]:
     for reason, rows in _COUNT.fetch(c, scope, {}):
         found[reason or ""] = found.get(reason or "", 0) + rows
     return found
+
+
+def left_out(c: Connection, *, most: int) -> list[LeftOutLine]:
+    """What guesses left out of all crawls, the *most* guesses that left out most."""
+    lines = [LeftOutLine(*row) for row in _LEFT_OUT.run(c, {"most": most}).fetchall()]
+    found = accounts_of(c, [form for one in lines if (form := group_of(one.guess))])
+    told = {one.form: f"{TRAP}{one.form} ({one.account().told()})" for one in found if one.fetched}
+    return [replace(one, guess=told.get(group_of(one.guess), one.guess)) for one in lines]
 
 
 def take_up(

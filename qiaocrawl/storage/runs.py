@@ -13,6 +13,19 @@ from sqlalchemy import Connection, insert, update
 from qiaocrawl.storage.schema import run
 from qiaocrawl.storage.values import clean_word, to_json
 
+SUCCESSFUL_ENDS = frozenset({
+    "finished",
+    # The operator's own limits.
+    "limit_pages", "limit_seconds", "limit_pages_per_host", "below_threshold",
+    "closespider_timeout", "closespider_timeout_no_item", "closespider_itemcount",
+    "closespider_pagecount", "closespider_pagecount_no_item",
+    # Only hosts are left that want to be left alone: a fact of the web, told in the log.
+    "hosts_given_up",
+    # The operator asked the run to stop; SIGTERM and Ctrl-C.
+    "shutdown",
+})  # fmt: skip
+"""Reasons of runs that did what they were asked."""
+
 
 def start_run(
     c: Connection, spider: str, topic_id: int | None, arguments: Mapping[str, Any], *, now: float

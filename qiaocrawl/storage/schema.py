@@ -626,6 +626,10 @@ url_form = _table(
     Column("stories", Integer, nullable=False),
     # Pages that led to new URLs of the group and hardly to known ones.
     Column("trees", Integer, nullable=False),
+    # URLs of the group that stand on lists elsewhere, about.
+    Column("listed", Integer, nullable=False, server_default="0"),
+    # What it was cut for beside its cost, in words.
+    Column("cut", name_type(200), nullable=False, server_default=""),
     Column("updated_at", seconds_type(), nullable=False, index=True),
     **KEYED_TABLE_OPTIONS,
 )

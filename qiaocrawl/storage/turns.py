@@ -19,13 +19,16 @@ _NOW = "UNIX_TIMESTAMP(SYSDATE(6))"
 # A turn in the future was taken before the server's clock was set back: it does not count.
 _IS_DUE = f"(last_at + GREATEST(delay, :gap) <= {_NOW} OR last_at > {_NOW} + 1)"
 
+# Longer than anything asks for: it was parked before the clock was set back.
+_IS_PARKED = f"(parked_until > {_NOW} AND parked_until <= {_NOW} + :longest)"
+
 _ENTER = Statement("INSERT IGNORE INTO host_turn VALUES (:host, 0, 0, 0, 0)")
 _TAKE = Statement(
     f"UPDATE host_turn SET last_at = {_NOW}"
-    f" WHERE host = :host AND parked_until <= {_NOW} AND {_IS_DUE}"
+    f" WHERE host = :host AND NOT {_IS_PARKED} AND {_IS_DUE}"
 )
 _WAIT = Statement(
-    f"SELECT last_at + GREATEST(delay, :gap) - {_NOW}, parked_until - {_NOW}"
+    f"SELECT last_at + GREATEST(delay, :gap) - {_NOW}, {_IS_PARKED} * (parked_until - {_NOW})"
     " FROM host_turn WHERE host = :host"
 )
 _SENT = Statement(f"UPDATE host_turn SET last_at = {_NOW} WHERE host = :host")
@@ -33,9 +36,9 @@ _DELAY = Statement("UPDATE host_turn SET delay = :delay WHERE host = :host")
 # From left to right: the pause grows with the new count, both look at the old end. Answers to
 # requests that were under way together are one refusal.
 _PARK = Statement(
-    f"UPDATE host_turn SET busy = CASE WHEN parked_until > {_NOW} THEN busy"
+    f"UPDATE host_turn SET busy = CASE WHEN {_IS_PARKED} THEN busy"
     f" WHEN parked_until + :forgotten < {_NOW} THEN 1 ELSE busy + 1 END,"
-    f" parked_until = CASE WHEN parked_until > {_NOW}"
+    f" parked_until = CASE WHEN {_IS_PARKED}"
     f" THEN GREATEST(parked_until, {_NOW} + :asked) ELSE {_NOW}"
     " + GREATEST(:asked, :first * POW(:growth, LEAST(busy, :steps) - 1)) END"
     " WHERE host = :host"
@@ -48,19 +51,23 @@ def enter_host(c: Connection, host: str) -> None:
     _ENTER.run(c, {"host": host})
 
 
-def take_turn(c: Connection, host: str, gap_seconds: float) -> tuple[float, float]:
+def take_turn(
+    c: Connection, host: str, gap_seconds: float, longest_seconds: float
+) -> tuple[float, float]:
     """Take the next turn of *host*, if it is due.
 
     Args:
         gap_seconds: least time since the last turn; a longer Crawl-delay of the row counts.
+        longest_seconds: a host that is parked for longer was so before the clock was set back.
 
     Returns:
         Seconds until the turn may be taken, and seconds the host is parked for; (0, 0) when it
         was taken.
     """
-    if _TAKE.run(c, {"host": host, "gap": gap_seconds}).rowcount:
+    asked = {"host": host, "gap": gap_seconds, "longest": longest_seconds}
+    if _TAKE.run(c, asked).rowcount:
         return 0.0, 0.0
-    row = _WAIT.run(c, {"host": host, "gap": gap_seconds}).fetchone()
+    row = _WAIT.run(c, asked).fetchone()
     return max(float(row[0]), 0.001), max(float(row[1]), 0.0)
 
 
@@ -75,22 +82,24 @@ def set_crawl_delay(c: Connection, host: str, seconds: float) -> None:
 
 
 def park_host(
-    c: Connection, host: str, asked_seconds: float, first_seconds: float, steps: int
-) -> float:
+    c: Connection, host: str, asked_seconds: float, first_seconds: float, steps: int,
+    longest_seconds: float,
+) -> float:  # fmt: skip
     """*host* asks to wait: nobody asks it for the longer of its wish and a growing pause.
 
     Args:
         first_seconds: pause after the first refusal; four times as long after each further one
             in a row, *steps* pauses at most.
+        longest_seconds: as for :func:`take_turn`.
 
     Returns:
         Seconds it is parked for now.
     """
     _PARK.run(c, {
         "host": host, "asked": asked_seconds, "first": first_seconds, "steps": steps,
-        "growth": GROWTH, "forgotten": FORGOTTEN_SECONDS,
+        "growth": GROWTH, "forgotten": FORGOTTEN_SECONDS, "longest": longest_seconds,
     })  # fmt: skip
-    row = _WAIT.run(c, {"host": host, "gap": 0.0}).fetchone()
+    row = _WAIT.run(c, {"host": host, "gap": 0.0, "longest": longest_seconds}).fetchone()
     return max(float(row[1]), 0.0)
 
 

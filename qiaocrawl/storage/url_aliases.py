@@ -3,7 +3,8 @@
 A URL that has a preferred version is closed as ``alias`` and that version proposed, as if it
 had redirected there, but without a request. It stays noted in ``aliased_url`` until the
 preferred version is closed: when that brought no page, the URL waits again, to be fetched
-under its own address. So nothing is lost by a rule that is wrong.
+under its own address. So nothing is lost by a rule that is wrong. Another spelling of a URL
+(:mod:`qiaocrawl.discovery.spellings`) is proposed as such a row at once.
 """
 
 from __future__ import annotations
@@ -60,12 +61,16 @@ _NOTE = Statement(
 # A preferred version may itself have been closed as an alias: then that one's is waited for.
 _CLOSED = (
     "SELECT a.url_id, p.outcome, u.payload FROM aliased_url a"
-    " JOIN url p ON p.`key` = a.preferred_key JOIN url u ON u.id = a.url_id"
+    " {join} url p ON p.`key` = a.preferred_key JOIN url u ON u.id = a.url_id"
     " LEFT JOIN aliased_url b ON b.url_id = p.id"
-    " WHERE p.state IN (3, 4, 5) AND (p.outcome <> 'alias' OR b.url_id IS NULL)"
+    " WHERE ({unknown} p.state IN (3, 4, 5) AND p.outcome <> 'postponed'"
+    " AND (p.outcome <> 'alias' OR b.url_id IS NULL))"
 )
-_ALL_CLOSED = Statement(_CLOSED)
-_CLOSED_OF = ListStatement(_CLOSED + " AND a.preferred_key IN ({list})")
+# One that a bound kept out of the frontier will bring no page either.
+_ALL_CLOSED = Statement(_CLOSED.format(join="LEFT JOIN", unknown="p.id IS NULL OR"))
+_CLOSED_OF = ListStatement(
+    _CLOSED.format(join="JOIN", unknown="") + " AND a.preferred_key IN ({list})"
+)
 _WAIT_AGAIN = Statement(
     "UPDATE url SET state = 0, outcome = NULL, reason = NULL, redirect_key = NULL,"
     " payload = :payload, lease_token = NULL, lease_until = NULL, not_before = 0, attempts = 0,"
@@ -127,7 +132,7 @@ def settle(c: Connection, preferred_keys: Sequence[bytes] | None = None) -> int:
     in_vain = [(row_id, outcome, payload) for row_id, outcome, payload in sorted(closed)
                if outcome not in READABLE and outcome != Outcome.ALIAS]
     _WAIT_AGAIN.run_many(c, [
-        {"id": row_id, "payload": to_json({**json_mapping(payload), AS_IS: outcome})}
+        {"id": row_id, "payload": to_json({**json_mapping(payload), AS_IS: outcome or "no row"})}
         for row_id, outcome, payload in in_vain
     ])  # fmt: skip
     _FORGET.run(c, sorted(row[0] for row in closed))

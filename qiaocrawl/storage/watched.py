@@ -66,12 +66,17 @@ _PUT = (
     " (:url_id, :topic_id, :published, :next_at, :etag, :modified) "
 )
 _PUT_ARTICLE = Statement(
-    _PUT + "ON CONFLICT (url_id) DO UPDATE SET next_at = excluded.next_at, etag = excluded.etag,"
+    _PUT + "ON CONFLICT (url_id) DO UPDATE SET next_at = excluded.next_at,"
+    " published = MIN(published, excluded.published), etag = excluded.etag,"
     " modified = excluded.modified",
-    mysql=_PUT + "ON DUPLICATE KEY UPDATE next_at = VALUES(next_at), etag = VALUES(etag),"
+    mysql=_PUT + "ON DUPLICATE KEY UPDATE next_at = VALUES(next_at),"
+    " published = LEAST(published, VALUES(published)), etag = VALUES(etag),"
     " modified = VALUES(modified)",
 )
 _DROP_ARTICLE = Statement("DELETE FROM watched_article WHERE url_id = :url_id")
+_RIGHT_ARTICLES = Statement(
+    "UPDATE watched_article SET next_at = :now WHERE topic_id = :topic_id AND next_at > :latest"
+)
 _COUNT_ARTICLES = Statement(
     "SELECT COUNT(*), MIN(next_at) FROM watched_article WHERE topic_id = :topic_id"
 )
@@ -233,11 +238,21 @@ def due_articles(c: Connection, topic: str, now: float, limit: int) -> list[Watc
     return [_article(row) for row in _DUE_ARTICLES.run(c, params).fetchall()]
 
 
+def right_articles(c: Connection, topic: str, now: float, longest_seconds: float) -> int:
+    """Let articles be due that are to wait longer than that: a clock was ahead. How many."""
+    return _RIGHT_ARTICLES.run(c, {
+        "topic_id": topic_id(c, topic), "now": now, "latest": now + longest_seconds,
+    }).rowcount  # fmt: skip
+
+
 def put_article(
     c: Connection, topic: str, url_id: int, *, published: float, next_at: float | None,
     validators: tuple[str, str] = ("", ""),
 ) -> None:  # fmt: skip
-    """Look at the article of *url_id* again at *next_at*; never again for None."""
+    """Look at the article of *url_id* again at *next_at*; never again for None.
+
+    Of what was said to be its begin, *published*, the earliest holds.
+    """
     if next_at is None:
         _DROP_ARTICLE.run(c, {"url_id": url_id})
         return

@@ -8,13 +8,14 @@ idempotent and must touch nothing outside the database.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import queue
 import random
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -89,12 +90,16 @@ class _ConnectionThread:
         self._given_up: BaseException | None = None
         self._is_away = False
         self._is_hurried = threading.Event()
+        self._is_abandoned = False
+        self._group: list[_Task[Any]] = []
+        self._groups_done = 0
         self._closing = False
         self._has_ended = False
         self._submit_lock = threading.Lock()
         self._thread = threading.Thread(
             target=self._run, name=f"qiaocrawl-{type(self).__name__.lower()}", daemon=True
         )
+        database.limits_patience.append(self.limit_patience)
         self._thread.start()
 
     # --- the caller's side ------------------------------------------------------------
@@ -135,9 +140,29 @@ class _ConnectionThread:
         return self.submit(operation).result()
 
     def limit_patience(self, seconds: float) -> None:
-        """Wait no longer than *seconds* for a database that is away: the run has to end."""
+        """Wait no longer than *seconds* for a database that is away: the run has to end.
+
+        What a server that hangs keeps longer fails then, though it may be committed later.
+        """
         self._outage_seconds = min(seconds, self._outage_seconds)
         self._is_hurried.set()
+        timer = threading.Timer(seconds, self._abandon_unless, args=[self._groups_done])
+        timer.daemon = True
+        timer.start()
+
+    def _abandon_unless(self, groups_done: int) -> None:
+        """Give up what has been under way since so many groups were done."""
+        if self._groups_done > groups_done or not self._group:
+            return
+        self._given_up = self._given_up or StorageError(
+            f"database {self._database.shown_url} hangs, and there is no time to wait for it"
+        )
+        self._is_abandoned = True
+        for task in self._group:
+            _fail(task, self._given_up)
+        while not self._queue.empty():
+            if (waiting := self._queue.get()) is not None:
+                _fail(waiting, self._given_up)
 
     def close(self) -> None:
         """Run what is queued, then end. A second call does nothing."""
@@ -145,7 +170,8 @@ class _ConnectionThread:
             if not self._closing:
                 self._closing = True
                 self._queue.put(None)
-        self._thread.join()
+        while self._thread.is_alive() and not self._is_abandoned:
+            self._thread.join(0.1)
 
     # --- the thread's side --------------------------------------------------------------
 
@@ -171,6 +197,12 @@ class _ConnectionThread:
         live = [task for task in group if task.future.set_running_or_notify_cancel()]
         if not live:
             return
+        self._group = live
+        self._run_live(live)
+        self._group = []
+        self._groups_done += 1
+
+    def _run_live(self, live: list[_Task[Any]]) -> None:
         error = self._try_group(live)
         if error is None:
             return
@@ -180,12 +212,12 @@ class _ConnectionThread:
                 self._run_alone(task)
             return
         for task in live:
-            task.future.set_exception(error)
+            _fail(task, error)
 
     def _run_alone(self, task: _Task[Any]) -> None:
         error = self._try_group([task])
         if error is not None:
-            task.future.set_exception(error)
+            _fail(task, error)
 
     def _try_group(self, group: list[_Task[Any]]) -> BaseException | None:
         """Play *group* until it is committed; otherwise the error that stopped it."""
@@ -206,7 +238,8 @@ class _ConnectionThread:
                 continue
             self._note_return()
             for task, result in zip(group, results, strict=True):
-                task.future.set_result(result)
+                with contextlib.suppress(InvalidStateError):  # given up meanwhile
+                    task.future.set_result(result)
             return None
         return self._given_up
 
@@ -343,3 +376,8 @@ class Reader(_ConnectionThread):
             results = [task.operation(connection) for task in group]
             transaction.rollback()
         return results
+
+
+def _fail(task: _Task[Any], error: BaseException) -> None:
+    with contextlib.suppress(InvalidStateError):  # given up before
+        task.future.set_exception(error)

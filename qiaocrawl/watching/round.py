@@ -97,6 +97,7 @@ class WatchRound:
         pages = [page for page in self._planned(c, now)
                  if page.next_at <= now and page.state in _OPEN and self.policy.covers(page.host)]
         pages.sort(key=lambda page: -page.weight * max(page.rate, 1e-6) * (now - page.next_at + 1))
+        watched.right_articles(c, self.topic, now, self.settings.longest_step_seconds)
         articles = watched.due_articles(c, self.topic, now, _MOST_LOOKS)
         looks = [one for one in articles if self.policy.covers(one.host)]
         found: Iterable[WatchedPage | WatchedArticle] = [*pages, *looks]

@@ -50,6 +50,11 @@ class WatchSettings:
             policy=options["QIAO_WATCH_POLICY"],
         )
 
+    @property
+    def longest_step_seconds(self) -> float:
+        """How far off the next look at an article can be, an hour more."""
+        return 3_600.0 * (max(self.steps_hours, default=0.0) + 1)
+
     def check(self) -> None:
         """Raise for names that do not exist and limits that contradict each other.
 

@@ -148,7 +148,8 @@ def _look_again(
 ) -> None:  # fmt: skip
     """Set the next look at the article of *lease*; the first known time begins its schedule."""
     known = watched.watched_article(c, lease.url_id)
-    began = known.published if known is not None else published
+    # A clock that was ahead may have begun it after now.
+    began = min(known.published, at) if known is not None else published
     due = next_look(began / _HOUR, at / _HOUR, watching.settings.steps_hours)
     watched.put_article(
         c, watching.topic, lease.url_id, published=began,

@@ -184,6 +184,7 @@ def test_a_host_that_has_rested_is_asked_one_thing_at_a_time() -> None:
     on_trial = {"a"}
     hosts = HostUse(Fetches(2, 8, is_on_trial=on_trial.__contains__), Limits())
     for host in ("a", "b"):
+        hosts.answered(host)
         assert hosts.is_free(host)
         hosts.begin(host)
     assert [hosts.is_free(host) for host in ("a", "b")] == [False, True]

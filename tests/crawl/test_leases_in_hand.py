@@ -44,6 +44,7 @@ def test_present_scores_decide_where_they_change() -> None:
 
 def test_hosts_are_busy_parked_or_spent() -> None:
     hosts = HostUse(Fetches(2, 8), Limits(pages_per_host=3))
+    hosts.answered("a")
     for _ in range(2):
         assert hosts.is_free("a")
         hosts.begin("a")
@@ -58,3 +59,21 @@ def test_hosts_are_busy_parked_or_spent() -> None:
     assert hosts.parked == {"b"}
     assert not hosts.is_free("b")
     assert hosts.is_free("c")
+
+
+def test_hosts_that_have_not_answered_never_hold_every_slot() -> None:
+    hosts = HostUse(Fetches(2, 80), Limits())
+    hosts.begin("good.test")
+    hosts.answered("good.test")
+    hosts.end("good.test")
+    held = 0
+    for number in range(300):
+        while hosts.is_free(name := f"silent{number}.test"):
+            hosts.begin(name)
+            held += 1
+    assert held == 30, "one each"
+    assert hosts.is_free("good.test")
+    hosts.end("silent0.test")
+    assert hosts.is_free("silent200.test"), "what is over leaves room"
+    one_at_a_time = HostUse(Fetches(1, 1), Limits())
+    assert one_at_a_time.is_free("new.test")

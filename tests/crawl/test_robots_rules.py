@@ -139,3 +139,26 @@ def test_robots_txt_is_followed_over_hosts_and_bounded(tmp_path: Path) -> None:
         "loop/a": "0", "loop/b": "0",
         "hangs/a": "0", "hangs/b": "0",
     }, done.log  # fmt: skip
+
+
+def test_rules_serve_a_day_and_are_asked_for_again_then(tmp_path: Path) -> None:
+    """F-K3: after 23 hours the first rules count, after 25 those that the host has by then."""
+    url, hours = f"sqlite:///{tmp_path / 'q.db'}", tmp_path / "hours"
+    hours.write_text("0")
+    chain = {"/": ("/young",), "/young": ("/old",), "/old": ("/secret", "/open")}
+    asked: list[str] = []
+
+    def respond(host: str, path: str) -> Answer | None:
+        asked.append(path)
+        if path == "/robots.txt":
+            return robots("Disallow: /secret" if "/old" in asked else "Disallow: /open")
+        hours.write_text({"/": "23", "/old": "25"}.get(path, hours.read_text()))
+        return Answer(article(f"侨乡新闻 {path}", links=chain.get(path, ())))
+
+    import_pack(url, pack(HOST))
+    with local_server(respond) as server:
+        done = crawl("site", url, "topic=qiaoqing", f"start=http://{HOST}/", folder=tmp_path,
+                     QIAO_DEMO=server.origin, NAMES_OF_TEST="{}", ROBOTS_HOURS_OF_TEST=str(hours))
+    assert done.returncode == 0, done.log
+    assert asked == ["/robots.txt", "/", "/young", "/old", "/robots.txt", "/open"], done.log
+    assert outcomes(url)[f"http://{HOST}/secret"] == "robots"

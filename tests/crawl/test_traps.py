@@ -6,6 +6,8 @@ from collections import Counter
 from pathlib import Path
 
 from crawling import Crawl, crawl, import_pack, local_server, pack, rows
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.postponed import left_out
 from trap_web import HOST, TrapWeb, trap_of
 
 _REAL = 100
@@ -37,6 +39,29 @@ def test_what_was_learnt_survives_and_the_operator_wins_over_it(tmp_path: Path) 
         allowed = run(url, tmp_path, server.origin, *maze, "-s", "QIAO_MAX_PAGES=10",
                       QIAO_TRAPS_ALLOWED=f"{HOST}/maze/*")
     assert "(limit_pages)" in allowed.log, allowed.log
+
+
+def test_a_maze_of_dated_stories_is_cut_listed_and_tried(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    import_pack(url, pack(HOST))
+    with local_server(TrapWeb(_REAL, tales=True).respond) as server:
+        done = run(url, tmp_path, server.origin, "strategy=bfs", "-s", "QIAO_MAX_PAGES=600")
+    assert "(finished)" in done.log, "an endless site was not read to its end"
+    paths = server.paths()
+    real = {path for path in paths if path.startswith("/news/")}
+    tales = [path for path in paths if trap_of(path) == "tale"]
+    assert len(real) == _REAL
+    # What the texts need to be judged, what was in hand then, a tenth of the rest.
+    assert 32 <= len(tales) <= 60, len(tales)
+    assert "made-up texts" in done.log
+    assert "URLs that were put off are taken up" in done.log
+    assert "no trap after all" not in done.log
+    with Database.open(url) as database, database.engine.connect() as c:
+        (group,) = left_out(c, most=9)
+    assert group.outcome == "trap"
+    assert group.guess.startswith(f"trap: {HOST}/tale/… (")
+    assert group.urls > 100
+    assert "made-up texts" in group.guess
 
 
 def run(url: str, folder: Path, origin: str, *arguments: str, **options: str) -> Crawl:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from datetime import UTC, datetime
 
 from qiaocrawl.dedup.body import body_prints
 from qiaocrawl.discovery.soft_404 import (
@@ -12,7 +14,8 @@ from qiaocrawl.discovery.soft_404 import (
     probe_url,
     without_address,
 )
-from qiaocrawl.items import Outcome, PageAnalysis
+from qiaocrawl.follow import link_to
+from qiaocrawl.items import Article, Outcome, PageAnalysis
 
 _HAN = "侨乡归华人回国参访座谈教育商会联谊文化传承发展交流合作故事老照片记忆码头骑楼"
 
@@ -66,6 +69,23 @@ def test_what_cannot_be_compared() -> None:
     gone = as_missing(analysis("x", "走丢了" * 9))
     assert (gone.outcome, gone.article, gone.links) == (Outcome.SOFT_404, None, ())
     assert gone.reason
+
+
+def test_a_page_taken_for_a_missing_one_keeps_its_links_for_later() -> None:
+    link = link_to("http://a.test/on")
+    gone = as_missing(replace(analysis("x", "走丢了" * 9), links=(link,)), "a.test")
+    (later,) = gone.links
+    assert (later.url, gone.article) == (link.url, None)
+    assert "a.test" in later.postponed
+
+
+def test_a_dated_article_is_not_missing_for_its_looks() -> None:
+    known = missing_page("a.test", analysis("侨网", "走丢了" * 30))
+    assert known is not None
+    alike = replace(analysis("侨网", "走丢了" * 30 + "二", Outcome.ARTICLE), body_digest=b"other")
+    assert is_missing(alike, known)
+    story = Article("http://a.test/1", "侨网", "走", published_at=datetime(2026, 3, 5, tzinfo=UTC))
+    assert not is_missing(replace(alike, article=story), known)
 
 
 def test_the_probe_is_one_address_a_host() -> None:

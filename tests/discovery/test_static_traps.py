@@ -8,7 +8,7 @@ import pytest
 
 from qiaocrawl.discovery.spellings import Spellings, plain_spelling
 from qiaocrawl.discovery.static_traps import UrlLimits, static_trap
-from qiaocrawl.urls import canonical_url, url_key
+from qiaocrawl.urls import canonical_url
 
 _LIMITS = UrlLimits(latest_year=2027)
 _PUBLIC = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "external" / "nutch"
@@ -61,13 +61,13 @@ def test_spellings_of_one_address() -> None:
     met = ["http://a.test/n/", "http://a.test/n/index.html", "http://a.test/n/", "http://a.test/x",
            "http://a.test//n/", "http://a.test/n/index.php?id=1", "http://a.test/n/?id=1",
            "http://a.test/n/?id=1&sid=ab1"]
-    expected = [False, True, False, False, True, False, True, True]
-    here: dict[bytes, bytes] = {}
-    assert [spellings.is_other(url, url_key(url), here) for url in met] == expected
-    assert not spellings.is_other(met[1], url_key(met[1]), {}), "no page with the other is stored"
+    expected = ["", met[0], "", "", met[0], "", met[5], met[5]]
+    here: dict[bytes, str] = {}
+    assert [spellings.other(url, here) for url in met] == expected
+    assert not spellings.other(met[1], {}), "no page with the other is stored"
     for url in met:
-        spellings.meet(url, url_key(url))
-    assert [spellings.is_other(url, url_key(url), {}) for url in met] == expected
+        spellings.meet(url)
+    assert [spellings.other(url, {}) for url in met] == expected
 
 
 def test_public_normaliser_cases() -> None:

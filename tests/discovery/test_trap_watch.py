@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 
 import pytest
 
+from qiaocrawl.discovery.page_seen import PageSeen, text_digest
 from qiaocrawl.discovery.static_traps import UrlLimits
 from qiaocrawl.discovery.trap_accounts import Account, Effects, Worth, book
-from qiaocrawl.discovery.trap_watch import PageSeen, TrapWatch, text_digest
+from qiaocrawl.discovery.trap_watch import TrapWatch
 from qiaocrawl.discovery.url_forms import section_of, url_forms
 
 _A = "http://a.test"
@@ -208,3 +210,43 @@ def test_reprints_on_other_hosts_are_no_doubles() -> None:
             assert traps.learn(PageSeen(url, Worth.STORY, digest)) == []
     assert traps.reason(f"{_A}/gn/2026/11-22/99.shtml") == ("", "")
     assert traps.counts["doubles"] == 0
+
+
+def test_ten_thousand_addresses_that_redirect_to_one_page_are_not_all_asked() -> None:
+    """One in a hundred at most; those that redirect each to its own page are (faults F-T4)."""
+    one, own = watch(), watch()
+    asked = 0
+    for number in range(10_000):
+        url = f"{_A}/go?id={number}"
+        if not one.reason(url)[0]:
+            asked += 1
+            one.redirected(url, f"{_A}/")
+        assert own.redirected(url, f"{_A}/news/{number}.html") == []
+    assert 6 <= asked <= 100
+    assert one.reason(f"{_A}/news/1.html") == ("", "")
+
+
+def test_a_long_maze_takes_little_memory() -> None:
+    """1 MB a thousand pages at most, each of a new folder and with a new text (faults F-T7)."""
+    traps, seed = watch(), random.Random(6)
+
+    def read(pages: int) -> None:
+        for _ in range(pages):
+            name = f"{seed.getrandbits(48):x}"
+            links = [f"{_A}/news/{name}{n}.html" for n in range(4)]
+            own = ["/news/0.html" if seed.random() < 0.5 else f"/{name}/1.html"]
+            traps.learn(PageSeen(
+                f"{_A}{own[0]}?x={name}", Worth.STORY, seed.randbytes(8), links,
+                frozenset(links[::2]), seed.randbytes(2400),
+            ))  # fmt: skip
+        traps.changed()
+        url_forms.cache_clear()  # of a fixed size
+
+    tracemalloc.start()
+    read(500)
+    before = tracemalloc.get_traced_memory()[0]
+    read(1_000)
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert traps.numbers()["qiaocrawl/traps/groups"] > 1_000
+    assert grown <= 1_000_000, grown

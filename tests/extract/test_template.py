@@ -16,7 +16,7 @@ from qiaocrawl.extract import extractors, read_page
 from qiaocrawl.extract.base import SiteReader, extractor_for
 from qiaocrawl.extract.template import FALLBACK, TemplateExtractor
 from qiaocrawl.extract.template_file import Templates, load_templates, read_template
-from qiaocrawl.items import FetchedPage
+from qiaocrawl.items import FetchedPage, Outcome
 from qiaocrawl.page import Page, parse_page
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -215,3 +215,17 @@ def test_the_examples_follow_the_links_of_lists_only(demo_pages: list[tuple[Gold
         found = method.links(page, every)
         assert 0 < len(found) < len(every)
         assert all("/art/" in link.url or "index" in link.url for link in found)
+
+
+def test_the_links_of_a_list_without_any_region_are_put_off() -> None:
+    rows = "".join(
+        f"<li><a href=/n/{n}.html>侨胞返乡第{n}站</a> 2026-03-0{n}</li>" for n in range(1, 10)
+    )
+    for region, put_off in (("ul.new", True), ("ul.old", False)):
+        body = f"<title>新闻列表</title><h1>新闻列表</h1><ul class=old>{rows}</ul>".encode()
+        fetched = FetchedPage(URL, URL, 200, (("content-type", "text/html; charset=utf-8"),), body,
+                              NOW)
+        analysis = read_page(fetched, "density", 100, regions=extractor(links=region))
+        assert analysis.outcome is Outcome.LIST
+        assert len(analysis.links) == 9
+        assert all(bool(link.postponed) is put_off for link in analysis.links)

@@ -50,8 +50,9 @@ class SmallCrawl:
     async def run(
         self, *, most: int = 1000, on_page: Callable[[Lease], None] | None = None
     ) -> None:
-        """Crawl until nothing waits, or *most* pages are fetched."""
-        await self.worker.open()
+        """Crawl until nothing waits, or *most* pages are fetched; may be called again then."""
+        if self.worker._pump_task is None:
+            await self.worker.open()
         while not self.ordering.is_ready:
             await asyncio.sleep(0.01)
         self.worker.offer([seed_candidate(link("0").url, Queue.SITE, TOPIC, rearm=False)])

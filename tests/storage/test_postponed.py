@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlalchemy import Connection, text
 from storage_samples import (
     NOW,
@@ -17,11 +19,12 @@ from storage_samples import (
 )
 
 from qiaocrawl.items import Candidate, LeftOut, Outcome, Queue
-from qiaocrawl.storage import Database, frontier
+from qiaocrawl.storage import Database, frontier, url_aliases
 from qiaocrawl.storage.postponed import (
     TAKEN_UP,
     count_postponed,
     led_to_stories,
+    left_out,
     newest_article,
     take_up,
 )
@@ -91,6 +94,33 @@ def test_the_best_of_every_guess_are_taken_up_in_their_scope(database: Database)
         assert count_postponed(c, here) == {"one guess": 2, "another": 2}
         assert take_up(c, here, {}, limit=9) == []
         assert sum(count_postponed(c, SITE).values()) == 5
+
+
+def test_another_spelling_waits_for_the_first_one(database: Database) -> None:
+    add_topic(database)
+    first, other = candidate("n/"), candidate("n/index.html")
+    same = replace(other, left_out=LeftOut(Outcome.ALIAS, f"fetched as {first.url}", first.key))
+    with database.engine.begin() as c:
+        offer(c, [first, same])
+        (one,) = take(c)
+        assert url_aliases.settle(c) == 0, "the first one is in hand"
+        assert close(c, one, Outcome.DEAD)
+        assert url_aliases.settle(c, [first.key]) == 1
+        (again,) = take(c)
+        assert again.url == other.url
+        assert close(c, again)
+        lost = replace(same, url="x", key=b"k" * 16, left_out=LeftOut(Outcome.ALIAS, "", b"n" * 16))
+        offer(c, [lost])
+        assert url_aliases.settle(c) == 1, "a bound kept the first one out"
+
+
+def test_what_guesses_left_out_is_listed_by_guess(database: Database) -> None:
+    add_topic(database)
+    with database.engine.begin() as c:
+        offer(c, [put_off("1"), put_off("2"), put_off("3", "a trap"), candidate("4")])
+        told = [(one.outcome, one.guess, one.urls, one.example) for one in left_out(c, most=9)]
+        assert told == [("postponed", "pager of the list", 2, "http://a.example/1"),
+                        ("postponed", "a trap", 1, "http://a.example/3")]
 
 
 def test_two_workers_take_up_different_rows(mariadb_url: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qiaocrawl.discovery.soft_404 import MissingPage
-from qiaocrawl.discovery.trap_watch import StoredAccount
+from qiaocrawl.discovery.trap_accounts import StoredAccount
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.discovery import (
     cut_reason,

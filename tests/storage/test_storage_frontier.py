@@ -21,6 +21,7 @@ from storage_samples import (
     take,
 )
 
+from qiaocrawl.crawl.closing import closing, trying_again
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import Outcome, Queue
 from qiaocrawl.storage import Database, frontier
@@ -152,8 +153,8 @@ def test_list_pages_are_rearmed_by_age(database: Database) -> None:
             assert store_page(c, lease, fetched(lease), now=NOW)
             close(c, lease, Outcome.LIST if lease.url.endswith("list") else Outcome.ARTICLE)
         read = fetched(lease).fetched_at.timestamp()
-        assert frontier.rearm_lists(c, SITE, read_before=read) == 0
-        assert frontier.rearm_lists(c, SITE, read_before=read + 1) == 1
+        assert frontier.rearm_lists(c, SITE, read_before=read, now=NOW) == 0
+        assert frontier.rearm_lists(c, SITE, read_before=read + 1, now=NOW) == 1
         assert [lease.url for lease in take(c)] == ["http://a.example/list"]
 
 
@@ -229,6 +230,38 @@ def test_closing_and_retrying_may_be_replayed(database: Database) -> None:
         assert scalar(c, "SELECT SUM(failures) FROM url") == 1
 
 
+def test_what_was_committed_once_is_not_written_twice(database: Database) -> None:
+    """The answer to a commit got lost: the same operations are played again."""
+    add_topic(database)
+    with database.engine.begin() as c:
+        offer(c, [candidate("1"), candidate("2")])
+        one, two = take(c)
+    written: list[str] = []
+    closes = closing(one, Outcome.LIST, None, lambda c: written.append("page"), reason="")
+    tries = trying_again(two, "503", 30.0, 3, lambda c: written.append("error"))
+    for _ in range(2):
+        with database.engine.begin() as c:
+            assert closes(c)
+            assert tries(c)
+    assert written == ["page", "error"]
+
+
+def test_a_clock_that_was_set_back_makes_nobody_wait_for_the_dead(database: Database) -> None:
+    """F-X2: who is alive renews, who is not loses the rows after one lease."""
+    add_topic(database)
+    ahead = NOW + 10 * 86_400
+    with database.engine.begin() as c:
+        offer(c, [candidate("1"), candidate("2")])
+        (alive,) = take(c, 1, token=7, now=ahead)
+        take(c, 1, token=8, now=ahead)
+        for now, requeued in ((NOW, 0), (NOW + 59, 0), (NOW + 61, 1)):
+            frontier.renew(c, 7, [alive.url_id], lease_seconds=60, now=now)
+            found = frontier.recover(c, SITE, now=now, all_dead=False, lease_seconds=60)
+            assert found.requeued == requeued
+        assert close(c, alive)
+        assert len(take(c, token=9, now=NOW + 61)) == 1
+
+
 def test_renewing_keeps_leases_alive(database: Database) -> None:
     add_topic(database)
     with database.engine.begin() as c:
@@ -265,14 +298,14 @@ def test_a_page_that_kills_its_worker_is_set_aside_after_three_tries_alone(
     with database.engine.begin() as c:
         offer(c, [candidate("1")])
         (lease,) = take(c)
-        assert not lease.is_suspect
+        assert not lease.crashes
         assert store_page(c, lease, fetched(lease), now=NOW)
         for _ in range(3):
             recovery = frontier.recover(c, SITE, now=NOW, all_dead=True)
             assert (recovery.resumed, recovery.set_aside) == (1, 0)
             (lease,) = take(c, busy_hosts={"a.example"})
             assert lease.stored
-            assert lease.is_suspect
+            assert lease.crashes
             frontier.mark(c, lease)
         recovery = frontier.recover(c, SITE, now=NOW, all_dead=True)
         assert (recovery.resumed, recovery.set_aside) == (0, 1)

@@ -104,3 +104,11 @@ def test_a_dead_workers_rows_come_back_to_the_others(mariadb_url: str) -> None:
             assert frontier.remaining(c, SITE, now=NOW + 90).leased == 1
             assert frontier.recover(c, SITE, now=NOW + 90, all_dead=False).requeued == 1
             assert len(take(c, token=2, now=NOW + 90)) == 1
+
+
+def test_a_worker_stopped_in_mid_transaction_does_not_hold_up_the_others_for_ever(
+    mariadb_url: str,
+) -> None:
+    """Its locks go with its connection, before the others have given up waiting for them."""
+    with Database.open(mariadb_url) as database, database.engine.connect() as c:
+        assert c.execute(text("SELECT @@idle_transaction_timeout")).scalar_one() == 300

@@ -389,6 +389,28 @@ def test_a_server_that_hangs_holds_nobody_up(mariadb: MariaDB, mariadb_url: str)
         writer.close()
 
 
+@pytest.mark.mariadb
+def test_a_run_that_must_end_waits_for_no_hung_server(mariadb: MariaDB, mariadb_url: str) -> None:
+    """F-F6: SIGTERM while the server hangs: what is under way fails, closing does not wait."""
+    with Database.open(mariadb_url) as database:
+        database.upgrade()
+        add_topic(database)
+        writer, reader = Writer(database), Reader(database)
+        writer.run(_adding(0))
+        reader.run(lambda c: scalar(c, "SELECT 1"))
+        os.kill(mariadb.pid, signal.SIGSTOP)
+        try:
+            futures = [writer.submit(_adding(n)) for n in range(1, 200)]
+            futures.append(reader.submit(lambda c: scalar(c, "SELECT 1")))
+            time.sleep(0.2)
+            database.limit_patience(0.5)
+            assert all(isinstance(future.exception(60), StorageError) for future in futures)
+            writer.close()
+            reader.close()
+        finally:
+            os.kill(mariadb.pid, signal.SIGCONT)
+
+
 def test_patience_ends() -> None:
     database = Database.open("mysql+pymysql://root@127.0.0.1:1/q")
     writer = Writer(database, outage_seconds=0.3)

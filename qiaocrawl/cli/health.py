@@ -1,0 +1,63 @@
+"""``qiaocrawl health``: what an operator should look at, for eyes and for cron. 健康"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.output import folding_table, shown_moment, table_console
+from qiaocrawl.storage.alarms import Limits, RunLine, alarms, last_runs
+
+
+def health(
+    article_hours: Annotated[
+        float, typer.Option(min=0, help="Alarm when no article was stored for so many hours; "
+                                        "0 = never.")
+    ] = 48.0,
+    free_mb: Annotated[
+        int, typer.Option(min=0, help="Alarm when the disk of a SQLite file has less room (MiB).")
+    ] = 1024,
+    runs: Annotated[int, typer.Option(min=0, help="Last runs to show.")] = 10,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    database: DatabaseUrl = "",
+) -> None:
+    """Name what is wrong; exit code 1 if anything is: for cron, and for a look at the last runs.
+
+    Runs that died or failed, URLs nobody holds, no new article, engines that refuse, logins that
+    fail, dead proxies, a full disk. 运行中断、无人处理的网址、无新文章、引擎拒绝、登录失效等。
+    """
+    with opened_database(database) as opened:
+        opened.require_current()
+        with opened.engine.connect() as c:
+            found = alarms(c, Limits(article_hours, free_mb << 20), now=time.time())
+            last = last_runs(c, runs)
+    if as_json:
+        told = {"alarms": found, "runs": [asdict(one) for one in last]}
+        typer.echo(json.dumps(told, ensure_ascii=False, indent=2, default=str))
+    else:
+        _show(last, found)
+    if found:
+        raise typer.Exit(1)
+
+
+def _show(last: list[RunLine], found: list[str]) -> None:
+    console = table_console()
+    table = folding_table("运行 run", "爬虫 spider", "主题 topic", "开始 started", "结束 ended",
+                          "原因 reason", "待采 waiting")  # fmt: skip
+    for one in last:
+        end = "中断 died" if one.is_dead else shown_moment(one.ended) or "进行中 goes on"
+        waiting = "" if one.remaining is None else str(one.remaining)
+        table.add_row(str(one.id), one.spider, one.topic, shown_moment(one.started), end,
+                      escape(one.reason), waiting)  # fmt: skip
+    if last:
+        console.print(table)
+    for line in found:
+        console.print(f"异常 alarm: {line}", markup=False)
+    if not found:
+        console.print("正常 healthy")

@@ -1,0 +1,114 @@
+"""Links that are no anchors: the next page a head names, buttons, menus, data attributes.
+
+A form that is sent by GET and leaves nothing to fill in is a link that looks like a button, and a
+menu of addresses is a list of links. Forms with anything to type, to tick or to upload are left:
+what they ask for is the visitor's choice and has no end. Only addresses on the page's own host are
+taken, and none whose words say that they change something.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from qiaocrawl.items import Link
+from qiaocrawl.page.links import NEXT_TAG
+from qiaocrawl.page.region import region_of
+from qiaocrawl.text import collapse
+from qiaocrawl.urls import canonical_host, canonical_url, looks_like_file, url_key
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+    from qiaocrawl.page.page import Page
+
+MAX_CONTROLS = 200
+"""Links of this kind that one page may have **(ours)**."""
+
+_DATA = ("data-href", "data-url", "data-link", "data-next", "data-next-url", "data-next-page",
+         "data-more", "data-more-url", "data-page-url")  # fmt: skip
+_SELECTOR = ",".join(("form", "option[value]", *(f"[{name}]" for name in _DATA)))
+_ADDRESS = re.compile(r"(?:https?:/)?/\S|\.{0,2}/\S|\?\S|[\w-]+\.(?:s?html?|php|aspx?|jsp)\b")
+_CHANGES = re.compile(
+    r"log-?(?:in|out)|sign-?(?:in|out|up)|delete|remove|cart|subscribe|vote|login|register",
+    re.IGNORECASE,
+)
+_BUTTONS = ("submit", "button", "image", "reset")
+_MAX_ANCHOR_CHARS = 100
+
+
+def control_links(page: Page) -> tuple[Link, ...]:
+    """The links of *page* that are no anchors, each URL once, in document order."""
+    # Widgets for sharing name the page itself, often under the other scheme.
+    own, host = _without_scheme(canonical_url(page.url) or ""), canonical_host(page.url)
+    found: dict[str, Link] = {}
+    for url, node, anchor, tag in islice(_all(page), 5 * MAX_CONTROLS):
+        if canonical_host(url) != host or url in found or _without_scheme(url) == own:
+            continue
+        if looks_like_file(url) or _CHANGES.search(url):
+            continue
+        found[url] = Link(
+            url=url, key=url_key(url), host=host, anchor=collapse(anchor)[:_MAX_ANCHOR_CHARS],
+            tag=tag, region=region_of(node),
+        )
+    return tuple(islice(found.values(), MAX_CONTROLS))
+
+
+def _without_scheme(url: str) -> str:
+    return url.partition("//")[2].rstrip("/")
+
+
+def _all(page: Page) -> Iterator[tuple[str, LexborNode, str, str]]:
+    for tag, node in page.head_and_links:
+        rel = (node.attributes.get("rel") or "").lower().split() if tag == "link" else ()
+        if "next" in rel and (url := _joined(page, node.attributes.get("href"))):
+            yield url, node, "", NEXT_TAG
+    for node in page.tree.css(_SELECTOR):
+        if node.tag == "form":
+            yield from _buttons(page, node)
+        elif node.tag == "option":
+            if url := _joined(page, node.attributes.get("value")):
+                yield url, node, node.text(), "option"
+        else:
+            for name in _DATA:
+                if url := _joined(page, node.attributes.get(name)):
+                    yield url, node, node.text(), "data"
+
+
+def _joined(page: Page, written: str | None) -> str | None:
+    """The canonical URL of an attribute that may hold an address; None for anything else."""
+    address = (written or "").strip()
+    return page.joiner.canonical(address) if _ADDRESS.match(address) else None
+
+
+def _buttons(page: Page, form: LexborNode) -> Iterator[tuple[str, LexborNode, str, str]]:
+    """What the buttons of *form* lead to, or its one menu; nothing where there is more to say."""
+    if (form.attributes.get("method") or "get").lower() != "get":
+        return
+    fixed: list[tuple[str, str]] = []
+    choices: list[tuple[str, str, str]] = []
+    menus = form.css("select[name]")
+    for field in form.css("input,button,textarea"):
+        name, value = (field.attributes.get(key) or "" for key in ("name", "value"))
+        kind = (field.attributes.get("type") or ("submit" if field.tag == "button" else "text"))
+        if kind.lower() == "hidden":
+            fixed.append((name, value))
+        elif kind.lower() not in _BUTTONS:
+            return
+        elif kind.lower() == "submit":
+            choices.append((name, value, field.text() or value))
+    if len(menus) > 1 or not (choices or menus):
+        return
+    if menus:
+        name = menus[0].attributes.get("name") or ""
+        choices = [(name, option.attributes.get("value") or option.text(), option.text())
+                   for option in menus[0].css("option")]  # fmt: skip
+    action = page.joiner.canonical(form.attributes.get("action") or page.url) or ""
+    for name, value, anchor in choices:
+        pairs = [pair for pair in (*fixed, (name, value)) if pair[0]]
+        query = urlencode(pairs, encoding=page.charset, errors="xmlcharrefreplace")
+        if url := canonical_url(action.partition("?")[0] + (f"?{query}" if query else "")):
+            yield url, form, anchor, "form"

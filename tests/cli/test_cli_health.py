@@ -1,0 +1,147 @@
+"""``qiaocrawl health``: what is wrong is named, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import insert, update
+
+from conftest import Run
+from crawling import import_pack, pack
+from qiaocrawl.answers import Query
+from qiaocrawl.items import Article, Candidate, Outcome, PageAnalysis, Queue
+from qiaocrawl.storage import Database, articles, frontier, ledger, runs, schema
+from qiaocrawl.storage.scope import Scope
+from qiaocrawl.urls import url_key
+
+HOST = "www.qiao.test"
+URL = f"http://{HOST}/a.html"
+
+
+@pytest.fixture
+def database(database_url: str) -> Database:
+    """A crawl that has ended well: one article, no alarm."""
+    import_pack(database_url, pack(HOST))
+    opened = Database.open(database_url)
+    now = time.time()
+    with opened.engine.begin() as c:
+        runs.finish_run(c, runs.start_run(c, "site", 1, {}, now=now), "finished", {}, 0, now=now)
+        frontier.offer(c, [Candidate(URL, url_key(URL), HOST, Queue.SITE, "qiaoqing")],
+                       run_id=1, now=now)
+        (lease,) = frontier.lease_keys(
+            c, Scope(Queue.SITE, "qiaoqing"), {url_key(URL): 1.0}, token=1, lease_seconds=60.0,
+            now=now,
+        ).leases
+        analysis = PageAnalysis(Outcome.ARTICLE, None, (), "utf-8", body_digest=b"1" * 16)
+        articles.save_article(c, lease.url_id, Article(URL, "侨讯", "新文。"), analysis,
+                              anchor="", now=now)
+        frontier.complete(c, lease, outcome=Outcome.ARTICLE, reason="", http_status=200,
+                          redirect_key=None, now=now)  # fmt: skip
+    return opened
+
+
+def ask(run: Run, database: Database, *more: str) -> tuple[int, list[str]]:
+    url = database.engine.url.render_as_string(hide_password=False)
+    code, out, err = run("health", "--json", "--database", url, *more)
+    assert not err
+    return code, json.loads(out)["alarms"]
+
+
+def dead_pid() -> int:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_a_healthy_crawl_alarms_nobody(run: Run, database: Database) -> None:
+    assert ask(run, database) == (0, [])
+    url = database.engine.url.render_as_string(hide_password=False)
+    code, out, _ = run("health", "--database", url)
+    assert code == 0
+    assert "正常 healthy" in out
+    assert "finished" in out
+
+
+def test_a_run_that_died_alarms_until_one_of_its_kind_ends_well(
+    run: Run, database: Database
+) -> None:
+    now = time.time()
+    with database.engine.begin() as c:
+        died = runs.start_run(c, "site", 1, {}, now=now)
+        c.execute(update(schema.run).where(schema.run.c.id == died).values(pid=dead_pid()))
+    code, found = ask(run, database)
+    assert code == 1
+    assert "died" in found[0]
+    with database.engine.begin() as c:
+        failed = runs.start_run(c, "site", 1, {}, now=now)
+        runs.finish_run(c, failed, "storage_error", {}, 5, now=now)
+    assert "storage_error" in ask(run, database)[1][0]
+    with database.engine.begin() as c:
+        # A run of another machine, or one that goes on, is no alarm.
+        other = runs.start_run(c, "pages", 1, {}, now=now)
+        c.execute(update(schema.run).where(schema.run.c.id == other)
+                  .values(pid=dead_pid(), machine=f"not {socket.gethostname()}"))  # fmt: skip
+        good = runs.start_run(c, "site", 1, {}, now=now)
+        runs.finish_run(c, good, "finished", {}, 0, now=now)
+    assert ask(run, database) == (0, [])
+
+
+def test_urls_that_nobody_holds(run: Run, database: Database) -> None:
+    with database.engine.begin() as c:
+        c.execute(update(schema.url).values(state=schema.State.LEASED,
+                                            lease_until=time.time() - 60))
+    assert ask(run, database) == (0, []), "its worker may be about to be found dead"
+    with database.engine.begin() as c:
+        c.execute(update(schema.url).values(lease_until=time.time() - 6000))
+    assert "URLs are nobody's" in ask(run, database)[1][0]
+
+
+def test_no_new_article(run: Run, database: Database) -> None:
+    old = datetime.now(UTC) - timedelta(hours=50)
+    with database.engine.begin() as c:
+        c.execute(update(schema.article).values(fetched_at=old.replace(tzinfo=None)))
+    assert "50 小时前 h ago" in ask(run, database)[1][0]
+    assert ask(run, database, "--article-hours", "72") == (0, [])
+    assert ask(run, database, "--article-hours", "0") == (0, [])
+
+
+def test_an_engine_that_only_refuses(run: Run, database: Database) -> None:
+    queries = [Query("qiaoqing", f"侨{n}", "", engine) for n in range(3) for engine in "ab"]
+    now = datetime.now(UTC).replace(tzinfo=None)
+    with database.engine.begin() as c:
+        ledger.plan_queries(c, 1, queries, time.time())
+        for row in c.execute(schema.query.select()).all():
+            good = row.engine == "a" and row.term == "侨0"
+            c.execute(insert(schema.query_answer).values(
+                query_id=row.id, slot=0, asked_at=now, state="hit" if good else "blocked",
+                hits=0, new_urls=0, message=""))  # fmt: skip
+    ((alarm,),) = (ask(run, database)[1],)
+    assert alarm.startswith("b: 3 ")
+
+
+def test_logins_that_fail_dead_proxies_and_a_full_disk(run: Run, database: Database) -> None:
+    now = datetime.now(UTC).replace(tzinfo=None)
+    with database.engine.begin() as c:
+        for name, state in (("one", "resting"), ("two", "active"), ("three", "resting")):
+            c.execute(insert(schema.account).values(
+                site="club" if name != "three" else "other", name=name, state=state,
+                reason="密码错误", secret=b"", session=b"", updated_at=now))  # fmt: skip
+        for port in (1, 2):
+            c.execute(insert(schema.proxy).values(
+                scheme="http", host="127.0.0.1", port=port, login="", password_env="", note="",
+                added_at=now, successes=0, failures=9, latency_seconds=1, failures_in_row=9,
+                resting_until=time.time() + 600 if port == 1 else 0))  # fmt: skip
+    code, found = ask(run, database)
+    assert (code, len(found)) == (1, 1), found
+    assert found[0].startswith("other: ")
+    with database.engine.begin() as c:
+        c.execute(update(schema.proxy).values(resting_until=time.time() + 600))
+    assert "none of the proxies works" in ask(run, database)[1][1]
+    found = ask(run, database, "--free-mb", str(10**9))[1]
+    assert any("disk" in line for line in found) == (database.dialect == "sqlite")
