@@ -10,7 +10,8 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+# As a program not this folder: its coverage.py is not the package that numba looks for.
+sys.path[: 0 if __package__ else 1] = [str(Path(__file__).resolve().parent.parent)]
 
 
 def jump(after_seconds: float, offset_seconds: float) -> None:

@@ -33,7 +33,8 @@ from pathlib import Path
 from typing import Any
 
 PROJECT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(PROJECT))
+# As a program not this folder: its coverage.py is not the package that numba looks for.
+sys.path[: 0 if __package__ else 1] = [str(PROJECT)]
 
 from rich.console import Console
 from rich.progress import track

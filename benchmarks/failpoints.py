@@ -19,7 +19,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+# As a program not this folder: its coverage.py is not the package that numba looks for.
+sys.path[: 0 if __package__ else 1] = [str(Path(__file__).resolve().parent.parent)]
 
 from scrapy.cmdline import execute
 from sqlalchemy.engine.default import DefaultDialect

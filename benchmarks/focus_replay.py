@@ -21,7 +21,8 @@ from dataclasses import replace
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(PROJECT))
+# As a program not this folder: its coverage.py is not the package that numba looks for.
+sys.path[: 0 if __package__ else 1] = [str(PROJECT)]
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from rich.console import Console

@@ -29,7 +29,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(PROJECT))
+# As a program not this folder: its coverage.py is not the package that numba looks for.
+sys.path[: 0 if __package__ else 1] = [str(PROJECT)]
 
 from rich.console import Console
 
@@ -150,7 +151,7 @@ class Soak:
         until = time.monotonic() + seconds
         self.checks.turn_begins(spider)
         running = [self._start(spider, last=last) for _ in range(self._arguments.workers)]
-        finished = jumped = False
+        finished = over = jumped = False
         while running and time.monotonic() < until:
             time.sleep(0.25)
             if not self._calm:
@@ -159,13 +160,15 @@ class Soak:
             for worker in [one for one in running if one.process.poll() is not None]:
                 running.remove(worker)
                 jumped = jumped or worker.jumps
-                finished = self._ended(worker, spider) == "finished" or finished
-                if not finished and time.monotonic() < until - 10:
+                # The last word counts: one that was started late begins a crawl of its own.
+                reason = self._ended(worker, spider)
+                finished, over = reason == "finished", over or reason == "finished"
+                if not over and time.monotonic() < until - 10:
                     running.append(self._start(spider, last=last))
         self._storm.settle()
         self._close(running, spider)
         jumped = jumped or any(one.jumps for one in running)
-        finished = finished or any(one.reason() == "finished" for one in running)
+        finished = finished and all(one.reason() == "finished" for one in running)
         self.checks.turn_ended(spider, finished=finished, exact=not jumped)
         self._say(spider, finished)
 

@@ -14,11 +14,14 @@ from sqlalchemy.exc import OperationalError
 
 from benchmarks.soak_world import ASKED, Article, World
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.pages import load_page
 from qiaocrawl.storage.schema import metadata
 
 _TRIES = 60
 _EXCEPTION = re.compile(r"^([A-Za-z_.]+(?:Error|Exception|Failure|Interrupt))\b(.{0,120})", re.M)
 _ERROR_LINE = re.compile(r"\[([\w.]+)\] (ERROR|CRITICAL): (.{0,160})")
+_LISTS = text("SELECT id, url FROM url WHERE url LIKE 'http://www.s%.test/' OR url LIKE '%/news/%'")
+_ARTICLE_LINK = re.compile(r'href="(/2026/\d+\.html)"')
 
 
 @dataclass
@@ -56,8 +59,10 @@ class Checks:
         if spider == "site":
             began, self._site_began = self._site_began, None
             missing = self._missing_of_sites(began or 0.0) if exact else []
+            linked = self._linked() if missing else set()
             # What watching has taken over is watching's to fetch.
-            missing = [one for one in missing if not self._is_watched(one.url)]
+            missing = [one for one in missing
+                       if one.url in linked and not self._is_watched(one.url)]
             if missing and self.frozen_at is None:
                 self.early.append(
                     f"site: finished, and {len(missing)} pages missing, such as {missing[0].url} "
@@ -94,6 +99,9 @@ class Checks:
             "pages_stored": self.counts()["pages"],
             "pages_expected": len(self._expected(self._at(), self._at())),
             "pages_lost": len(lost),
+            # Their lists were not read since they came out: those that a crawl took for no list.
+            "not_found_yet": len(self._not_stored()) - len(lost),
+            "farm_began": self.world.began, "farm_frozen_at": self.frozen_at,
             "lost": [f"{one.url}: {self._story(one.url)}" for one in lost[:40]],
             "missing_of_misbehaving_hosts": len(self._missing(self._misbehaving())),
             "missing_after": self._missing_by_spider,
@@ -137,8 +145,26 @@ class Checks:
             if not self.world.is_found_by_search(one.host)])
 
     def _lost(self) -> list[Article]:
+        """Missing pages that a stored list page links to, or that the engine knows."""
+        linked = self._linked()
+        return [one for one in self._not_stored()
+                if one.url in linked or self.world.is_found_by_search(one.host)]
+
+    def _not_stored(self) -> list[Article]:
         at = self._at()
         return self._missing(self._expected(at, at))
+
+    def _linked(self) -> set[str]:
+        """The articles that list pages link to, as they were read last."""
+        found = set()
+        with Database.open(self.url) as database, database.engine.connect() as c:
+            for url_id, address in c.execute(_LISTS).all():
+                page = load_page(c, url_id)
+                if page is not None:
+                    host = address.split("/")[2]
+                    paths = _ARTICLE_LINK.findall(page.body.decode("utf-8", "replace"))
+                    found |= {f"http://{host}{path}" for path in paths}
+        return found
 
     def _is_watched(self, address: str) -> bool:
         return bool(self._rows(

@@ -25,7 +25,8 @@ def print_report(console: Console, result: Mapping[str, Any]) -> int:
         table.add_row(name, f"[red]{value}" if value else "0")
     console.print(table)
     facts = Table("seen", "")
-    for name in ("pages_stored", "pages_expected", "missing_of_misbehaving_hosts", "cycles",
+    for name in ("pages_stored", "pages_expected", "not_found_yet",
+                 "missing_of_misbehaving_hosts", "cycles",
                  "runs", "disturbances", "cores", "answers", "missing_after", "outcomes"):
         facts.add_row(name, str(result[name]))
     console.print(facts, _slopes(result["slopes"]), _growth(result["tables"]))

@@ -164,6 +164,9 @@ class World:
         links = [(one.path, one.title) for one in shown]
         if number * LISTED < len(articles):
             links.append((f"/news/index_{number + 1}.html", "下一页"))
+        number = self._number[host]
+        links += [(f"http://{other}/", f"友情链接：{other}")
+                  for other in self.hosts[number + 1 : number + 13]]
         return _frame(host, "侨务要闻", _links(links))
 
     def _article(self, one: Article, at: float) -> bytes:

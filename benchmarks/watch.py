@@ -29,7 +29,8 @@ from pathlib import Path
 
 # Two contenders at a time, each with one thread.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+# As a program not this folder: its coverage.py is not the package that numba looks for.
+sys.path[: 0 if __package__ else 1] = [str(Path(__file__).resolve().parent.parent)]
 
 from rich.console import Console
 from rich.table import Table

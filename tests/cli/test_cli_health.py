@@ -14,7 +14,8 @@ from sqlalchemy import insert, update
 
 from conftest import Run
 from crawling import import_pack, pack
-from qiaocrawl.items import Article, Candidate, Outcome, PageAnalysis, Query, Queue
+from qiaocrawl.answers import Query
+from qiaocrawl.items import Article, Candidate, Outcome, PageAnalysis, Queue
 from qiaocrawl.storage import Database, articles, frontier, ledger, runs, schema
 from qiaocrawl.storage.scope import Scope
 from qiaocrawl.urls import url_key
