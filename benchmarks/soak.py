@@ -49,6 +49,7 @@ TOPIC = "soak"
 _LEASE_SECONDS = 10.0
 _SAMPLE_SECONDS = 10.0
 _CLOSING_SECONDS = 60
+_DYING_SECONDS = 60.0
 _JUMPS = (-1800.0, -600.0, 600.0, 1800.0)
 _SPIDERS = {"search": 0.1, "site": 0.45, "pages": 0.2, "watch": 0.25}
 """The spiders in turn, each with its share of a cycle."""
@@ -292,12 +293,11 @@ def _as_dict(value: object) -> object:
 
 
 def _still_there(session: int) -> list[int]:
-    """Processes of a dead worker that are alive ten seconds later."""
-    for _ in range(100):
-        if not living(session):
-            return []
+    """Processes of a dead worker that are alive a minute later: a busy machine starts slowly."""
+    until = time.monotonic() + _DYING_SECONDS
+    while (left := living(session)) and time.monotonic() < until:
         time.sleep(0.1)
-    return living(session)
+    return left
 
 
 def _pack(world: World) -> TopicPack:
