@@ -87,6 +87,8 @@ def _arguments() -> argparse.Namespace:
                         help=f"kinds out of {','.join(KINDS)}; those the database can have count")
     parser.add_argument("--every-seconds", type=float, default=2.0,
                         help="between two disturbances from outside, about")
+    parser.add_argument("--minutes", type=float, default=0.0,
+                        help="disturb no longer than this; 0 = no limit")
     parser.add_argument("--seed", type=int, default=20261121)
     parser.add_argument("--lease-seconds", type=float, default=3.0)
     parser.add_argument("--strategy", default="bfs", help="crawl order")

@@ -118,6 +118,8 @@ class Campaign:
         self._rng = random.Random(arguments.seed)
         self._running: list[Worker] = []
         self._next = self._server_back = 0.0
+        seconds = 60 * arguments.minutes
+        self._until = time.monotonic() + seconds if seconds else 0.0
         self._url = ""
         self.tally = Tally()
 
@@ -135,6 +137,8 @@ class Campaign:
     @property
     def _open_kinds(self) -> list[str]:
         """Those that have not had their share yet: no kind stands in for another."""
+        if self._until and time.monotonic() > self._until:
+            return []
         share = math.ceil(self._arguments.disturbances / len(self._kinds))
         return [kind for kind in self._kinds if self.tally.disturbances[kind] < share]
 

@@ -20,7 +20,8 @@ from qiaocrawl.storage.schema import metadata
 _TRIES = 60
 _EXCEPTION = re.compile(r"^([A-Za-z_.]+(?:Error|Exception|Failure|Interrupt))\b(.{0,120})", re.M)
 _ERROR_LINE = re.compile(r"\[([\w.]+)\] (ERROR|CRITICAL): (.{0,160})")
-_LISTS = text("SELECT id, url FROM url WHERE url LIKE 'http://www.s%.test/' OR url LIKE '%/news/%'")
+_LISTS = text("SELECT id, url FROM url WHERE state = 3"
+              " AND (url LIKE 'http://www.s%.test/' OR url LIKE '%/news/%')")
 _ARTICLE_LINK = re.compile(r'href="(/2026/\d+\.html)"')
 
 
@@ -155,7 +156,7 @@ class Checks:
         return self._missing(self._expected(at, at))
 
     def _linked(self) -> set[str]:
-        """The articles that list pages link to, as they were read last."""
+        """The articles that list pages link to, as they were read last and are done."""
         found = set()
         with Database.open(self.url) as database, database.engine.connect() as c:
             for url_id, address in c.execute(_LISTS).all():
