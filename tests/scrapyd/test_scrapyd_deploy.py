@@ -176,6 +176,6 @@ def test_kill_9_of_scrapyd_loses_no_page(scrapyd: Scrapyd, deployed: Path) -> No
     assert "'finish_reason': 'finished'" in log, log
     with closing(sqlite3.connect(scrapyd.database)) as database:
         rows = database.execute(
-            "SELECT url, http_status FROM url WHERE url LIKE 'http://slow.test/%.html' ORDER BY url"
+            "SELECT url, http_status FROM url WHERE url LIKE 'http://slow.test/_.html' ORDER BY url"
         ).fetchall()
     assert rows == [(f"http://slow.test{path}", 200) for path in paths], log
