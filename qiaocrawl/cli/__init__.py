@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import typer
@@ -51,6 +52,10 @@ def version() -> None:
 
 def main() -> None:
     """Run the command; an error of ours is one clear line on stderr and exit code 1."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # An argument may be bytes of no charset, and a terminal may not know a character.
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except QiaoError as error:
