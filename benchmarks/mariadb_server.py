@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pymysql
 
-_START_SECONDS = 60
+_START_SECONDS = 180
 
 
 class NoServerError(Exception):
