@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -123,8 +122,6 @@ def test_a_second_crawl_on_one_sqlite_file_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("spider", "pages"), [
     ("site", "120"), ("watch", "80"), ("login", "80"),
-    pytest.param("render", "16", marks=[pytest.mark.chromium, pytest.mark.skipif(
-        not shutil.which("chromium"), reason="chromium is not installed")]),
 ])  # fmt: skip
 def test_a_short_campaign_loses_nothing(
     spider: str, pages: str, database_url: str, tmp_path: Path

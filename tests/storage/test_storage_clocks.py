@@ -20,8 +20,9 @@ from storage_samples import (
     take,
 )
 
+from qiaocrawl.answers import AnswerState, Query
 from qiaocrawl.follow import FollowPolicy
-from qiaocrawl.items import AnswerState, Outcome, Query
+from qiaocrawl.items import Outcome
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import Database, engine_days, frontier, ledger, watched
