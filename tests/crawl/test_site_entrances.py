@@ -166,9 +166,9 @@ def test_what_is_switched_off_lists_and_loops(tmp_path: Path) -> None:
     assert lists[:5] == [f"/list/{n}.html" for n in range(1, 6)]
     assert len(lists) == len(set(lists)) < 5 + 64
     left = [str(reason) for (reason,) in rows(
-        url, "SELECT reason FROM url WHERE outcome = 'postponed'")]  # fmt: skip
+        url, "SELECT reason FROM url WHERE outcome IN ('postponed', 'trap')")]  # fmt: skip
     assert left
-    assert {reason.startswith("http://lists.test/list/N.html: ") for reason in left} == {True}
+    assert {"lists.test/list/" in reason for reason in left} == {True}
     _check_that_loops_end([path.partition("?")[0] for path in server.paths("loops.test")])
 
 
