@@ -120,6 +120,9 @@ class SlowPages:
             return  # the crawl is stopping; the next run has the stored pages
         except StorageError as error:
             self._spider.worker.stop("storage_error", error)
+        except ExtractionError as error:
+            # No page is at fault where no process can be had for it.
+            self._spider.worker.stop("internal_error", error)
 
     async def _pass_on(self, lease: Lease) -> None:
         """Analyse *lease*, and send it through the pipelines as if it came from the spider."""
