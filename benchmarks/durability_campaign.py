@@ -311,7 +311,9 @@ class Campaign:
         if _FINISHED.search(said) and not self._is_all_stored():
             self.tally.false_finishes += 1
             self.tally.errors.append(f"{worker.log.name}: finished, {self._stored()} stored")
-        if worker.process.returncode and "Traceback" in said:
+        # An error of no known kind, as some are armed with, ends a run with a traceback rightly.
+        is_armed = worker.point.startswith("fail")
+        if worker.process.returncode and "Traceback" in said and not is_armed:
             last = said.rpartition("Traceback")[2].strip().splitlines()[-1:]
             self.tally.errors.append(f"{worker.log.name}: {worker.point}: {last}")
 

@@ -224,8 +224,13 @@ def test_three_processes_ask_each_host_as_one(mariadb_url: str, tmp_path: Path) 
         times = [hit.at for hit in by_host[name]]
         gaps = [round(after - before, 3) for before, after in zip(times, times[1:], strict=False)]
         print(name, len(times), "requests, least gap", min(gaps), "lateness", max(late))
-        # A gap is measured where a request arrives: as exactly as this machine is punctual.
-        assert min(gaps) >= delay - 0.05 - 2 * max(late), (name, gaps)
+        # A gap is measured where a request arrives, as exactly as this machine is punctual: a
+        # process that is held up asks late, and the next one is on time. Who asks first knows
+        # of no Crawl-delay yet.
+        least = delay - 0.05 - 2 * max(late)
+        for place, gap in enumerate(gaps[1:], 1):
+            assert gap >= least or gap + gaps[place - 1] >= delay + least, (name, place, gaps)
+        assert sum(gap < least for gap in gaps) <= 0.05 * len(gaps), (name, gaps)
         # It may hold up single requests; all of them cannot come sooner.
         assert times[-1] - times[0] >= (len(times) - 1) * delay - 0.1, gaps
         pages = {hit.path for hit in by_host[name]}
