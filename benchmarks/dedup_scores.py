@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 
 from benchmarks.dedup_data import Pair
 from qiaocrawl.dedup import TitleIndex
-from qiaocrawl.dedup.cleaning import TitleCleaner
-from qiaocrawl.dedup.meeting import Meeting
+from qiaocrawl.dedup.cleaning.cleaning import TitleCleaner
+from qiaocrawl.dedup.index.stores import Remembered
+from qiaocrawl.dedup.index.title_words import TitleWords
+from qiaocrawl.dedup.index.vocabulary import TermTable
 from qiaocrawl.dedup.methods import LEAST_COSINE, methods
-from qiaocrawl.dedup.remembered import Remembered
-from qiaocrawl.dedup.term_table import TermTable
-from qiaocrawl.dedup.title_words import TitleWords
+from qiaocrawl.dedup.title_pair import Meeting
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.text import Segmenter, fold
 from qiaocrawl.vsm import IdfSnapshot

@@ -27,10 +27,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from benchmarks.dedup_data import TASKS, Pair, read_pairs, read_titles
 from benchmarks.dedup_mine import mined_pairs
-from qiaocrawl.dedup.pair_features import NAMES
-from qiaocrawl.dedup.pair_model import Trees, features_of, looks_of, score_all, write_trees
-from qiaocrawl.dedup.term_table import TermTable
-from qiaocrawl.dedup.title_words import TitleWords
+from qiaocrawl.dedup.index.pair_features import NAMES
+from qiaocrawl.dedup.index.pair_model import Trees, features_of, looks_of, score_all, write_trees
+from qiaocrawl.dedup.index.title_words import TitleWords
+from qiaocrawl.dedup.index.vocabulary import TermTable
 from qiaocrawl.vsm import IdfSnapshot
 
 _AIMS = {"event": 0.975, "revision": 0.98}

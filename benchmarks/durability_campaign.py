@@ -33,7 +33,7 @@ from benchmarks.local_site import ServedSite
 from benchmarks.mariadb_server import MariaDB
 from benchmarks.process_samples import carrying
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.topics import save_pack
+from qiaocrawl.storage.topics.topics import save_pack
 
 PROJECT = Path(__file__).resolve().parent.parent
 KINDS = ("kill", "stop", "server", "lock", "refuse")

@@ -14,7 +14,7 @@ from benchmarks.local_site import HOST, WRITTEN, LocalSite
 from benchmarks.walled_site import LOGIN, PASSWORD, RECIPE, USER, WalledSite
 from qiaocrawl.sessions import Credentials, Vault, new_key, owner_name
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.accounts import add_account
+from qiaocrawl.storage.sites.accounts import add_account
 from qiaocrawl.topic.pack import Site, Term, TopicPack
 
 TOPIC = "durability"

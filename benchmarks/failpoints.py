@@ -29,10 +29,10 @@ from sqlalchemy.exc import OperationalError
 import pipelines.evidence
 import pipelines.store
 from qiaocrawl.crawl import suspects
-from qiaocrawl.crawl.handler import GuardedDownloadHandler
+from qiaocrawl.crawl.network.handler import GuardedDownloadHandler
 from qiaocrawl.crawl.spider import FrontierSpider
-from qiaocrawl.crawl.worker import FrontierWorker
-from qiaocrawl.pool import AnalysisPool
+from qiaocrawl.frontier.worker import FrontierWorker
+from qiaocrawl.stages.worker_pool import AnalysisPool
 from qiaocrawl.storage import frontier
 
 Wrapped = Callable[..., Any]

@@ -39,10 +39,10 @@ from benchmarks.focus_report import print_report, rows_of
 from benchmarks.focus_runs import Run, Unit, run_all
 from benchmarks.focus_tasks import RELEVANT_SAMPLES
 from benchmarks.rows import write_rows
-from qiaocrawl.archive.collection import find_graph, graph_files
 from qiaocrawl.errors import QiaoError
 from qiaocrawl.frontier import strategies
 from qiaocrawl.relevance import page_scorers
+from qiaocrawl.replay.collection import find_graph, graph_files
 
 RESULTS_NAME = "results.jsonl"
 QUICK_PAGES = 1000

@@ -29,13 +29,13 @@ from rich.console import Console
 from rich.progress import track
 
 import qiaocrawl
-from qiaocrawl.archive import open_archive
-from qiaocrawl.archive.collection import find_graph, find_tar, graph_files
-from qiaocrawl.archive.pack import loose_key
-from qiaocrawl.archive.web import RecordedWeb
 from qiaocrawl.errors import QiaoError
-from qiaocrawl.extract.reading import read_page
+from qiaocrawl.extract.page import read_page
 from qiaocrawl.items import FetchedPage, Link, PageAnalysis, PageText
+from qiaocrawl.replay import open_archive
+from qiaocrawl.replay.collection import find_graph, find_tar, graph_files
+from qiaocrawl.replay.pack import loose_key
+from qiaocrawl.replay.web import RecordedWeb
 from qiaocrawl.urls import canonical_host, canonical_url, url_key
 
 MAX_LINKS = 1000

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from benchmarks.focus_tasks import Task
 from qiaocrawl.frontier import FoundLink, VisitedPage
-from qiaocrawl.frontier.crawl_topic import CrawlTopic
+from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 
 Features = NDArray[np.int64]
 """Places in a table of weights."""

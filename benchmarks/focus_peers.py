@@ -18,7 +18,7 @@ from benchmarks.focus_peer import Features, Linear, LinkWords, Peer
 from benchmarks.focus_prototype import Prototype
 from benchmarks.focus_tasks import Task
 from qiaocrawl.frontier import FoundLink, LearningStrategy, VisitedPage
-from qiaocrawl.frontier.crawl_topic import CrawlTopic
+from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 from qiaocrawl.urls import url_key
 
 _FAR = 99.0

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from benchmarks.focus_peer import Features, Linear, LinkWords, place_of, words_of_url
 from benchmarks.focus_tasks import Task
 from qiaocrawl.frontier import FoundLink, VisitedPage
-from qiaocrawl.frontier.crawl_topic import CrawlTopic
+from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 
 
 class Prototype(LinkWords):

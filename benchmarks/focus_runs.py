@@ -30,7 +30,7 @@ from benchmarks.focus_peers import PEERS
 from benchmarks.focus_sim import curve, figures, scorer_of, simulate
 from benchmarks.focus_tasks import MIN_TARGETS, Task, judgements, make_task
 from qiaocrawl.frontier import strategies
-from qiaocrawl.frontier.crawl_topic import CrawlTopic
+from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 
 _PRODUCT = ("frontier", "ordering", "relevance", "topic", "ontology", "vsm", "urls", "columns.py")
 """What decides the course of a simulated crawl: runs of an earlier version do not count."""

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.focus_tasks import Judgements, Task, judgements
-from qiaocrawl.frontier import CrawlOrder, Visit, strategies
-from qiaocrawl.frontier.crawl_topic import CrawlTopic
-from qiaocrawl.frontier.strategy import LearningStrategy, Strategy
+from qiaocrawl.frontier import CrawlOrder, strategies
+from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
+from qiaocrawl.frontier.strategies.strategy import LearningStrategy, Strategy
+from qiaocrawl.items import Visit
 from qiaocrawl.relevance import page_scorers
 
 CURVE_POINTS = 200

@@ -34,7 +34,7 @@ from rich.table import Table
 from benchmarks.hostile_hosts import KINDS, ServedHosts, good_hosts, hostile_hosts
 from benchmarks.rows import write_rows
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.topics import save_pack
+from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.folder import load_pack
 
 _GOOD = 5

@@ -42,7 +42,7 @@ from benchmarks.soak_report import print_report
 from benchmarks.soak_storm import Storm
 from benchmarks.soak_world import ASKED, World
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.topics import save_pack
+from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.pack import Site, Term, TopicPack
 
 TOPIC = "soak"

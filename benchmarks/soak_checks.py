@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError
 
 from benchmarks.soak_world import ASKED, Article, World
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.pages import load_page
+from qiaocrawl.storage.pages.raw_pages import load_page
 from qiaocrawl.storage.schema import metadata
 
 _TRIES = 60

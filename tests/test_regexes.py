@@ -34,8 +34,8 @@ IN_THE_CRAWL = ("urls", "search", "crawl", "storage", "frontier", "discovery", "
 # Asked about whole texts, or their beginning; searched for, they would take quadratic time.
 WHOLE_ONLY = {
     "qiaocrawl.urls.versions._SUFFIX", "qiaocrawl.discovery.pagers._NUMBER",
-    "qiaocrawl.discovery.url_forms._TOKEN", "qiaocrawl.discovery.reading._SKIPPED",
-    "qiaocrawl.discovery.reading._URL_LINE", "qiaocrawl.discovery.pagers._NEXT",
+    "qiaocrawl.discovery.url_forms._TOKEN", "qiaocrawl.discovery.url_sources._SKIPPED",
+    "qiaocrawl.discovery.url_sources._URL_LINE", "qiaocrawl.discovery.pagers._NEXT",
     "qiaocrawl.discovery.pagers._NO_STEP",
 }  # fmt: skip
 

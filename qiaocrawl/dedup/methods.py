@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar, Protocol
 
-from qiaocrawl.dedup.meeting import Meeting, Relation
+from qiaocrawl.dedup.title_pair import Meeting, Relation
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.registry import Registry
 

@@ -51,7 +51,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from qiaocrawl.storage.columns import (
+from qiaocrawl.storage.column_types import (
     MAX_HOST_CHARS,
     MAX_SKETCH_BYTES,
     blob_type,

@@ -1,0 +1,241 @@
+"""When hosts may be asked: gaps, pauses and their growth, in one process and over several."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from crawling import (
+    Answer,
+    Hit,
+    article,
+    import_pack,
+    local_server,
+    outcomes,
+    pack,
+    start_spider,
+)
+from qiaocrawl.crawl.network.pacing import HostClock, HostTurns, LocalClock, SharedClock
+from qiaocrawl.errors import HostParkedError
+from qiaocrawl.storage import Database
+
+HOST = "a.example"
+With = Callable[[HostClock, HostClock], Awaitable[None]]
+
+
+@contextlib.contextmanager
+def two_shared(url: str) -> contextlib.AbstractContextManager[tuple[HostClock, HostClock]]:  # type: ignore[misc]
+    """Two workers' clocks over one database."""
+    with Database.open(url) as database:
+        database.upgrade()
+        one, other = SharedClock(database), SharedClock(database)
+        try:
+            yield one, other  # type: ignore[misc]
+        finally:
+            one.close()
+            other.close()
+
+
+@pytest.fixture(params=["one process", pytest.param("two workers", marks=pytest.mark.mariadb)])
+def clocks(request: pytest.FixtureRequest) -> object:
+    """The clocks of two workers: one and the same in one process."""
+    if request.param == "one process":
+        clock = LocalClock()
+        yield clock, clock
+        return
+    with two_shared(request.getfixturevalue("mariadb_url")) as pair:
+        yield pair
+
+
+Pair = tuple[HostClock, HostClock]
+
+
+def test_a_turn_is_given_once_and_again_after_the_gap(clocks: Pair) -> None:
+    one, other = clocks
+
+    async def go() -> None:
+        assert await one.take(HOST, 5.0) == (0, 0)
+        wait, parked = await other.take(HOST, 5.0)
+        assert 4.0 < wait <= 5.0
+        assert parked == 0
+        assert await other.take("b.example", 5.0) == (0, 0)
+        assert await other.take(HOST, 0.0) == (0, 0)
+
+    asyncio.run(go())
+
+
+def test_a_crawl_delay_binds_those_who_do_not_know_of_it(clocks: Pair) -> None:
+    one, other = clocks
+
+    async def go() -> None:
+        await one.take(HOST, 0.0)
+        await one.set_crawl_delay(HOST, 30.0)
+        assert (await other.take(HOST, 1.0))[0] > 25
+        await one.set_crawl_delay(HOST, 0.0)
+        assert await other.take(HOST, 0.0) == (0, 0)
+
+    asyncio.run(go())
+
+
+def test_pauses_grow_fourfold_hold_for_all_and_begin_anew(clocks: Pair) -> None:
+    one, other = clocks
+
+    async def refused(first: float) -> float:
+        """Park, and wait it out."""
+        pause = await one.park(HOST, 0.0, first)
+        await asyncio.sleep(pause + 0.01)
+        return pause
+
+    async def go() -> None:
+        await one.take(HOST, 0.0)
+        pauses = [await refused(0.02) for _ in range(4)]
+        assert pauses == pytest.approx([0.02, 0.08, 0.32, 0.32], abs=0.02)
+        assert await other.take(HOST, 0.0) == (0, 0)
+        await other.answered(HOST)
+        assert await one.park(HOST, 0.0, 50.0) == pytest.approx(50, abs=1)
+        # Answers of requests that were under way are the same refusal; a longer wish counts.
+        assert await other.park(HOST, 0.0, 50.0) == pytest.approx(50, abs=1)
+        assert await other.park(HOST, 90.0, 50.0) == pytest.approx(90, abs=1)
+        assert await one.park(HOST, 10.0, 50.0) == pytest.approx(90, abs=1)
+        assert (await other.take(HOST, 0.0))[1] == pytest.approx(90, abs=1)
+
+    asyncio.run(go())
+
+
+def test_requests_pass_one_by_one_or_come_back_at_once(clocks: Pair) -> None:
+    turns = [HostTurns(clock, 0.01) for clock in clocks]
+
+    async def go() -> None:
+        began = time.monotonic()
+        await asyncio.gather(*(turns[n % 2].wait(HOST, 0.05) for n in range(6)))
+        assert time.monotonic() - began >= 5 * 0.05
+        await turns[0].park(HOST, 60.0)
+        with pytest.raises(HostParkedError, match="asks to wait") as caught:
+            await turns[1].wait(HOST, 0.0)
+        assert 55 < caught.value.seconds <= 60
+
+    asyncio.run(go())
+
+
+@pytest.mark.mariadb
+def test_a_clock_set_back_does_not_stop_the_crawl(mariadb_url: str) -> None:
+    with two_shared(mariadb_url) as (one, _), Database.open(mariadb_url) as database:
+        asyncio.run(one.take(HOST, 1.0))
+        with database.engine.begin() as c:
+            c.exec_driver_sql("UPDATE host_turn SET last_at = last_at + 3600")
+        assert asyncio.run(one.take(HOST, 1.0)) == (0, 0)
+        assert asyncio.run(one.park(HOST, 60.0, 1.0)) == pytest.approx(60.0, abs=1.0)
+        with database.engine.begin() as c:
+            c.exec_driver_sql("UPDATE host_turn SET parked_until = parked_until + 3456000")
+        assert asyncio.run(one.take(HOST, 0.0)) == (0, 0)
+        assert asyncio.run(one.park(HOST, 30.0, 1.0)) == pytest.approx(30.0, abs=1.0)
+
+
+# --- three processes (F-K5, F-K6) -----------------------------------------------------------------
+
+PAGES = 50
+SLOW, USUAL, BUSY = "slow.example", "usual.example", "busy.example"
+DELAYS = {SLOW: 0.25, USUAL: 0.2, BUSY: 0.2, **{f"other{n}.example": 0.2 for n in range(7)}}
+
+
+@contextlib.contextmanager
+def lateness() -> Iterator[list[float]]:
+    """How late this process, which serves, is when it is to do something, until the block ends."""
+    late, ended = [0.0], threading.Event()
+
+    def watch() -> None:
+        while not ended.is_set():
+            at = time.monotonic() + 0.01
+            time.sleep(0.01)
+            late.append(time.monotonic() - at)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield late
+    finally:
+        ended.set()
+        thread.join()
+
+
+def three_workers(url: str, origin: str, folder: Path) -> None:
+    """Run three crawls of the three hosts at once, to their end."""
+    port = origin.rpartition(":")[2]
+    hosts = [f"{name}:{port}" for name in DELAYS]
+    given = {
+        "QIAO_ALLOW_ADDRESSES": ",".join(f"http://{host}" for host in hosts),
+        "NAMES_OF_TEST": json.dumps(dict.fromkeys(DELAYS, ["127.0.0.1"])),
+        "START_TOGETHER": str(folder), "QIAO_FRONTIER_BATCH": "6",
+    }
+    starts = ",".join(f"http://{host}/" for host in hosts)
+    workers = [
+        start_spider("site", url, "topic=qiaoqing", f"start={starts}", "strategy=bfs",
+                     "-s", f"DOWNLOAD_DELAY={DELAYS[USUAL]}", folder=folder,
+                     QIAO_CONTACT=f"worker{number}@office.example", **given)
+        for number in range(3)
+    ]  # fmt: skip
+    try:
+        while len(list(folder.glob("ready-*"))) < 3:
+            assert all(worker.poll() is None for worker in workers)
+            time.sleep(0.05)
+        (folder / "go").touch()
+        for worker in workers:
+            said, _ = worker.communicate(timeout=120)
+            assert worker.returncode == 0, said
+    finally:
+        for worker in workers:
+            worker.kill()
+
+
+@pytest.mark.mariadb
+def test_three_processes_ask_each_host_as_one(mariadb_url: str, tmp_path: Path) -> None:
+    import_pack(mariadb_url, pack("www.qiao.test"))
+    refused: list[float] = []
+
+    def respond(host: str, path: str) -> Answer | None:
+        name = host.partition(":")[0]
+        if path == "/robots.txt":
+            asks = f"Crawl-delay: {DELAYS[SLOW]}\n" if name == SLOW else ""
+            return Answer(f"User-agent: *\n{asks}".encode(), headers={"Content-Type": "text/plain"})
+        if name == BUSY and path == "/5" and not refused:
+            refused.append(time.monotonic())
+            return Answer(b"later", 429, {"Retry-After": "3"})
+        # What is not there costs a request like any page, and no analysis.
+        links = tuple(f"/{n}" for n in range(1, PAGES))
+        return Answer(article(f"侨乡 {name}", links=links)) if path == "/" else None
+
+    with local_server(respond) as server, lateness() as late:
+        three_workers(mariadb_url, server.origin, tmp_path)
+        log = sorted(server.log, key=lambda hit: hit.at)
+    by_host: dict[str, list[Hit]] = defaultdict(list)
+    for hit in log:
+        by_host[hit.host.partition(":")[0]].append(hit)
+    # The third may come when all is done, where the machine is busy.
+    assert len({hit.headers["User-Agent"] for hit in log}) >= 2
+    for name, delay in DELAYS.items():
+        times = [hit.at for hit in by_host[name]]
+        gaps = [round(after - before, 3) for before, after in zip(times, times[1:], strict=False)]
+        print(name, len(times), "requests, least gap", min(gaps), "lateness", max(late))
+        # A gap is measured where a request arrives, as exactly as this machine is punctual: a
+        # process that is held up asks late, and the next one is on time. Who asks first knows
+        # of no Crawl-delay yet.
+        least = delay - 0.05 - 2 * max(late)
+        for place, gap in enumerate(gaps[1:], 1):
+            assert gap >= least or gap + gaps[place - 1] >= delay + least, (name, place, gaps)
+        assert sum(gap < least for gap in gaps) <= 0.05 * len(gaps), (name, gaps)
+        # It may hold up single requests; all of them cannot come sooner.
+        assert times[-1] - times[0] >= (len(times) - 1) * delay - 0.1, gaps
+        pages = {hit.path for hit in by_host[name]}
+        assert len(pages) == PAGES + 1
+    after = [hit.at - refused[0] for hit in by_host[BUSY] if hit.at > refused[0] + 0.001]
+    assert min(after) >= 2.9, "a worker asked within the time the host had told another"
+    assert len(log) >= 500
+    assert set(outcomes(mariadb_url).values()) <= {"article", "list", "dead"}
