@@ -11,16 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, StrictBool, model_validator
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.text.toml_table import parse_toml
+from qiaocrawl.text.toml_file import Texts, check_table, parse_toml, raise_faults
 
 ROTATE = "rotate"
 HONEST = "honest"
 """Our own user agent: how a host is taken out of a wider rule."""
 
 _DECODED = frozenset({"gzip", "deflate", "br", "zstd"})
-_KEYS = {"headers", "plain_encoding", "secure_only", "mobile"}
 _OWN_LINES = frozenset({"host", "connection", "cookie", "content-length", "proxy-authorization"})
 
 HeaderList = tuple[tuple[str, str], ...]
@@ -50,6 +52,54 @@ class Identity:
         return next(value for name, value in self.plain if name.lower() == "user-agent")
 
 
+def _header(pair: object) -> tuple[str, str]:
+    if not isinstance(pair, list) or [type(word) for word in pair] != [str, str]:
+        raise ValueError(f"must be pairs [NAME, VALUE], got {pair!r}")
+    name, text = pair
+    if name.lower() in _OWN_LINES or not (name + text).isprintable() or not text.isascii():
+        raise ValueError(f"header {name!r} cannot be set here")
+    return name, text
+
+
+def _encodings(written: str) -> str:
+    unknown = {word.strip() for word in written.split(",") if word.strip()} - _DECODED
+    if unknown:
+        raise ValueError(f"Accept-Encoding: {min(unknown)!r} cannot be decoded here")
+    return written
+
+
+@dataclass(frozen=True, slots=True)
+class _Browser:
+    """One table of the file; see the shipped one."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    headers: tuple[Annotated[tuple[str, str], BeforeValidator(_header)], ...]
+    plain_encoding: Annotated[str, AfterValidator(_encodings)] | None = None
+    secure_only: Texts = ()
+    mobile: StrictBool = False
+
+    @model_validator(mode="after")
+    def _check(self) -> _Browser:
+        named = {name.lower(): value for name, value in self.headers}
+        if "user-agent" not in named or len(named) < len(self.headers):
+            raise_faults([("headers", "need a User-Agent, and each only once")])
+        if "user-agent" in map(str.lower, self.secure_only):
+            raise_faults([("secure_only", "a User-Agent is sent over http too")])
+        _encodings(named.get("accept-encoding", ""))
+        return self
+
+    def identity(self, name: str) -> Identity:
+        """The identity that it describes."""
+        secure_only = set(map(str.lower, self.secure_only))
+        plain = tuple(
+            (key, value if self.plain_encoding is None or key.lower() != "accept-encoding"
+             else self.plain_encoding)
+            for key, value in self.headers if key.lower() not in secure_only
+        )  # fmt: skip
+        return Identity(name, self.headers, plain, mobile=self.mobile)
+
+
 def load_identities(file: str = "") -> dict[str, Identity]:
     """The identities of *file* by name, or those that come with the program.
 
@@ -62,51 +112,18 @@ def load_identities(file: str = "") -> dict[str, Identity]:
         tables = parse_toml(source.read_bytes())
     except (OSError, ValueError) as error:
         raise ConfigError(f"QIAO_IDENTITIES_FILE {where!r} cannot be read: {error}") from None
-    found = {}
+    identities: dict[str, Identity] = {}
+    faults: list[str] = []
     for name, table in tables.items():
-        try:
-            found[name] = _identity(name, table)
-        except ValueError as error:
-            raise ConfigError(f"{where}: identity {name!r}: {error}") from None
-    if not found:
-        raise ConfigError(f"{where}: there is no identity in it")
-    return found
-
-
-def _identity(name: str, table: object) -> Identity:
-    if name in (ROTATE, HONEST):
-        raise ValueError("the name has another meaning")
-    if not isinstance(table, dict) or set(table) - _KEYS:
-        raise ValueError(f"must be a table of {', '.join(sorted(_KEYS))}")
-    headers = _pairs(table.get("headers"))
-    named = {key.lower(): value for key, value in headers}
-    if "user-agent" not in named or len(named) < len(headers):
-        raise ValueError("headers need a User-Agent, and each only once")
-    plain_encoding = str(table.get("plain_encoding", named.get("accept-encoding", "")))
-    for given in (named.get("accept-encoding", ""), plain_encoding):
-        unknown = {word.strip() for word in given.split(",") if word.strip()} - _DECODED
-        if unknown:
-            raise ValueError(f"Accept-Encoding: {sorted(unknown)[0]!r} cannot be decoded here")
-    secure_only = {str(word).lower() for word in table.get("secure_only", ())}
-    plain = tuple(
-        (key, plain_encoding if key.lower() == "accept-encoding" else value)
-        for key, value in headers if key.lower() not in secure_only
-    )  # fmt: skip
-    if "user-agent" in secure_only:
-        raise ValueError("a User-Agent is sent over http too")
-    return Identity(name, headers, plain, mobile=bool(table.get("mobile", False)))
-
-
-def _pairs(value: object) -> HeaderList:
-    pairs = []
-    for pair in value if isinstance(value, list) else ():
-        if not isinstance(pair, list) or [type(word) for word in pair] != [str, str]:
-            raise ValueError(f"headers must be pairs [NAME, VALUE], got {pair!r}")
-        name, text = pair
-        if name.lower() in _OWN_LINES or not (name + text).isprintable() or not text.isascii():
-            raise ValueError(f"header {name!r} cannot be set here")
-        pairs.append((name, text))
-    return tuple(pairs)
+        browser, browser_faults = check_table(_Browser, table)
+        faults += [f"identity {name!r}: {fault}" for fault in browser_faults]
+        if name in (ROTATE, HONEST):
+            faults.append(f"identity {name!r}: the name has another meaning")
+        elif browser is not None:
+            identities[name] = browser.identity(name)
+    if faults or not identities:
+        raise ConfigError(f"{where}: " + ("\n  ".join(faults) or "there is no identity in it"))
+    return identities
 
 
 def choice_of(identities: Mapping[str, Identity]) -> Callable[[str], str]:

@@ -75,7 +75,7 @@ def _pairs(headers: Headers) -> Iterable[tuple[str, str]]:
 
 
 def _status_message(definition: EngineDefinition, status: int) -> str:
-    hint = dict(definition.status_hints).get(status, "")
+    hint = definition.status_hints.get(str(status), "")
     return f"status {status}: {hint}" if hint else f"status {status}"
 
 

@@ -3,24 +3,19 @@
 Result pages change every few months, so what depends on them (addresses, selectors, words
 that mean "blocked") stands in ``engines/*.toml`` and nowhere else. Files of an operator's
 folder (``QIAO_ENGINES_DIR``) add engines or override the shipped ones by name. The keys are
-described in :mod:`qiaocrawl.search.schema`.
+described in :mod:`qiaocrawl.search.records`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.search.records import EngineDefinition
+from qiaocrawl.search.records import EngineDefinition, read_definition
 from qiaocrawl.search.request import request_url
-from qiaocrawl.search.schema import read_definition
-from qiaocrawl.text.toml_table import parse_toml
-
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
+from qiaocrawl.text.toml_file import load_records, toml_files
 
 __all__ = ["EngineDefinition", "load_definitions", "request_url"]
 
@@ -43,15 +38,10 @@ def load_definitions(
         ConfigError: the folder or a file cannot be read, definitions have faults (the message
             lists every fault of every file), or a base URL is wrong or of an unknown engine.
     """
-    found: dict[str, EngineDefinition] = {}
-    faults: list[str] = []
-    for file in (*_shipped_files(), *_extra_files(extra_dir)):
-        definition, file_faults = _load_file(file)
-        faults += file_faults
-        if definition is not None:
-            found[definition.name] = definition
-    if faults:
-        raise ConfigError("engine definitions have faults:\n  " + "\n  ".join(faults))
+    shipped = resources.files("qiaocrawl.search").joinpath("engines")
+    files = toml_files(shipped, Path(extra_dir) if extra_dir else None, "QIAO_ENGINES_DIR")
+    definitions = load_records(files, "engine definitions", read_definition)
+    found = {definition.name: definition for definition in definitions}
     for name, base_url in (base_urls or {}).items():
         if name not in found:
             there = ", ".join(sorted(found))
@@ -59,31 +49,3 @@ def load_definitions(
         if base_url:
             found[name] = found[name].at(base_url)
     return {name: found[name].for_region(region) for name in sorted(found)}
-
-
-def _shipped_files() -> Iterator[Traversable]:
-    folder = resources.files("qiaocrawl.search").joinpath("engines")
-    yield from _toml_files(folder)
-
-
-def _extra_files(extra_dir: str | None) -> Iterator[Traversable]:
-    if not extra_dir:
-        return
-    folder = Path(extra_dir)
-    if not folder.is_dir():
-        raise ConfigError(f"QIAO_ENGINES_DIR must be a folder, got {extra_dir!r}")
-    yield from _toml_files(folder)
-
-
-def _toml_files(folder: Traversable) -> Iterator[Traversable]:
-    files = [file for file in folder.iterdir() if file.name.endswith(".toml")]
-    yield from sorted(files, key=lambda file: file.name)
-
-
-def _load_file(file: Traversable) -> tuple[EngineDefinition | None, list[str]]:
-    try:
-        table = parse_toml(file.read_bytes())
-    except (OSError, ValueError) as error:
-        return None, [f"{file.name}: cannot be read as TOML in UTF-8: {error}"]
-    definition, faults = read_definition(table, file.name)
-    return definition, [f"{file.name}: {fault}" for fault in faults]

@@ -64,9 +64,7 @@ def plan(
 
 def words_of(engine: EngineDefinition) -> int:
     """How many words are asked as alternatives in one question; 1 where there are no groups."""
-    if not engine.supports_any:
-        return 1
-    return min(MAX_WORDS, engine.any_of.max_terms or MAX_WORDS)
+    return min(MAX_WORDS, engine.any_of.max_terms) if engine.any_of else 1
 
 
 def _plan(

@@ -1,12 +1,87 @@
-"""The records of one engine definition; :mod:`qiaocrawl.search.schema` reads them from TOML."""
+"""Search engines as data: the records of one definition, and what their TOML files may hold.
+
+Keys of a file (``*`` = must be given):
+
+* ``name*`` (as the file), ``title*``, ``kind*`` (scraped, service), ``format*`` (html, json,
+  scripts = JSON inside ``<script>`` elements of a page, found by the selector ``scripts*``),
+  ``url*`` with ``{base} {query} {term} {site} {page} {offset} {region}``, ``base_url``, ``note``,
+  ``method`` (GET, POST), ``total`` (where the number of results stands), ``charset`` (of the
+  pages, when they do not say), ``query_charset`` (of the URL)
+* ``[body]``: the JSON body of a POST, any tables, texts with fields like the URL's; a text that
+  is ``{page}`` or ``{offset}`` and nothing else becomes a number
+* ``[site]``: ``query`` (how a restricted query is written, with ``{term}`` and ``{site}``),
+  ``parameters`` (added to the URL), ``body`` (merged into the body); without the table the
+  engine cannot be restricted
+* ``[period]``: ``names`` (day, week, month, year to what ``{period}`` becomes), ``query``,
+  ``parameters``, ``body``; ``[period.range]``: the same three with ``{from}``, ``{to}`` (last
+  day), ``{until}`` (the day after), each also ``_epoch``, ``_days``, ``_digits``, ``_us``
+* ``[any]``: ``query`` with ``{terms}``, ``join``, ``max_terms``; ``[region]``: ``default*`` and
+  other regions by name
+* ``[[key]]``: ``variable*`` (of the environment), ``header`` with ``template``, or ``parameter``
+* ``[headers]``: request headers; ``[status_hints]``: what to do about an HTTP status;
+  ``[advice]``: what to do about answers that are blocked, decoy, layout_changed, error, unknown
+  or partial
+* ``[upstreams]`` (JSON only): ``failed*`` (where the engines behind this one that did not answer
+  stand, each as ``[name, reason]``), ``answered`` (in a hit: the names of those it is from)
+* ``[paging]``: ``first_page``, ``first_offset``, ``per_page``, ``max_pages``
+* ``[hits]``: ``each*``, ``link*``, ``title*``, ``snippet``, ``date``, ``exclude``, ``drop_hosts``,
+  ``markup``
+* ``[[unwrap]]``: ``by*`` (attribute, parameter, base64: with ``name*``; header, script: with
+  ``host*`` and ``path*``), ``of``, ``host``, ``path``, ``prefix``
+* ``[[signals.blocked]]`` (also ``empty``, ``decoy``, ``error``, ``next``): ``in*`` (title, text,
+  raw, location, select, json, empty_list), ``path``, ``words``, ``equals``,
+  ``alone``
+* ``[check]``: ``term*``, ``site``, and ``word`` or ``host`` that some hit must show
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from qiaocrawl.errors import ConfigError
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.search.record_checks import (
+    Body,
+    Charset,
+    HeaderLine,
+    HeaderName,
+    HttpStatus,
+    Path,
+    Paths,
+    Selector,
+    check_selector,
+    field_faults,
+    key_of_table,
+    matching,
+)
+from qiaocrawl.search.request_records import (
+    URL_FIELDS,
+    Addition,
+    AnyOf,
+    Key,
+    PeriodRules,
+    check_site,
+)
+from qiaocrawl.text.toml_file import Text, Texts, check_table, listed, number, raise_faults
+
+_NeededPaths = Annotated[Paths, Field(min_length=1)]
+_Advised = Annotated[str, matching(
+    "blocked|decoy|layout_changed|error|unknown|partial",
+    "be one of blocked, decoy, layout_changed, error, unknown, partial",
+)]  # fmt: skip
 
 @dataclass(frozen=True, slots=True)
 class Paging:
@@ -15,10 +90,10 @@ class Paging:
     ``{page}`` is ``first_page + n - 1``, ``{offset}`` is ``first_offset + (n - 1) * per_page``.
     """
 
-    first_page: int = 1
-    first_offset: int = 0
-    per_page: int = 10
-    max_pages: int = 10
+    first_page: Annotated[int, number(0, 1)] = 1
+    first_offset: Annotated[int, number(0, 1)] = 0
+    per_page: Annotated[int, number(1, 1000)] = 10
+    max_pages: Annotated[int, number(1, 1000)] = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +106,14 @@ class HitFields:
     interface are pieces of HTML.
     """
 
-    each: tuple[str, ...]
-    link: tuple[str, ...]
-    title: tuple[str, ...]
-    snippet: tuple[str, ...] = ()
-    date: tuple[str, ...] = ()
-    exclude: str = ""
-    drop_hosts: tuple[str, ...] = ()
-    markup: bool = False
+    each: _NeededPaths
+    link: _NeededPaths
+    title: _NeededPaths
+    snippet: Paths = ()
+    date: Paths = ()
+    exclude: Path = ""
+    drop_hosts: Annotated[Texts, AfterValidator(lambda hosts: tuple(map(str.lower, hosts)))] = ()
+    markup: StrictBool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +127,19 @@ class Unwrap:
     :mod:`qiaocrawl.search.wrapped`). ``host`` and ``path`` restrict a rule to links that begin so.
     """
 
-    by: str
+    by: Literal["attribute", "parameter", "base64", "header", "script"]
     name: str = ""
-    of: str = ""
-    host: str = ""
+    of: Path = ""
+    host: Annotated[str, AfterValidator(str.lower)] = ""
     path: str = ""
     prefix: str = ""
+
+    @model_validator(mode="after")
+    def _check(self) -> Unwrap:
+        needed = ("host", "path") if self.by in ("header", "script") else ("name",)
+        raise_faults((key, f"must be given with by = {self.by!r}")
+                     for key in needed if not getattr(self, key))  # fmt: skip
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,75 +153,47 @@ class Signal:
     ``alone`` says that it means something only where the answer lists nothing.
     """
 
-    place: str
+    place: Annotated[
+        Literal["title", "text", "raw", "location", "select", "json", "empty_list"],
+        Field(validation_alias="in"),
+    ]
     path: str = ""
-    words: tuple[str, ...] = ()
-    equals: tuple[str, ...] = ()
-    alone: bool = False
+    words: Texts = ()
+    equals: Texts = ()
+    alone: StrictBool = False
+
+    @model_validator(mode="after")
+    def _check(self, info: ValidationInfo) -> Signal:
+        raise_faults(self._faults(key_of_table(info, "format")))
+        return self
+
+    def _faults(self, page_format: str) -> Iterator[tuple[str, str]]:
+        is_data = self.place in ("json", "empty_list")
+        needed = "path" if is_data or self.place == "select" else "words"
+        if not getattr(self, needed):
+            yield needed, f"must be given with in = {self.place!r}"
+        # Pages with JSON inside have elements too.
+        if needed == "path" and page_format == ("html" if is_data else "json"):
+            yield "in", f"cannot be {self.place!r} where format is {page_format!r}"
+        if self.place == "select":
+            try:
+                check_selector(self.path)
+            except ValueError as error:
+                yield "path", str(error)
+
+
+_Signals = Annotated[tuple[Signal, ...], listed(dict, "tables [[signals.…]]")]
 
 
 @dataclass(frozen=True, slots=True)
 class Signals:
     """The signs of one engine, by what they mean."""
 
-    blocked: tuple[Signal, ...] = ()
-    empty: tuple[Signal, ...] = ()
-    decoy: tuple[Signal, ...] = ()
-    error: tuple[Signal, ...] = ()
-    next: tuple[Signal, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Addition:
-    """What a restriction adds to a request.
-
-    ``query`` rewrites the words, ``parameters`` stand behind the URL, ``body`` is a JSON object
-    (as text) merged into the body; "" where there is nothing to add.
-    """
-
-    query: str = ""
-    parameters: str = ""
-    body: str = ""
-
-    def __bool__(self) -> bool:
-        return bool(self.query or self.parameters or self.body)
-
-
-@dataclass(frozen=True, slots=True)
-class PeriodRules:
-    """How answers are restricted to a time.
-
-    ``named`` is added for a period of ``names`` (``day`` … to what the engine calls it) and
-    ``ranged`` for one between two days. A period that is not in ``names`` is asked for as the
-    range of that many days up to today, if the engine has ranges.
-    """
-
-    names: tuple[tuple[str, str], ...] = ()
-    named: Addition = Addition()
-    ranged: Addition = Addition()
-
-
-@dataclass(frozen=True, slots=True)
-class AnyOf:
-    """How several terms are asked for at once: ``query`` around them, ``join`` between them."""
-
-    query: str = ""
-    join: str = ""
-    max_terms: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """A value out of the environment that every request carries.
-
-    It goes into a header (as ``template`` with ``{key}`` says) or, what is no secret, into a
-    URL parameter. It is read when a request is made and kept nowhere.
-    """
-
-    variable: str
-    header: str = ""
-    parameter: str = ""
-    template: str = "{key}"
+    blocked: _Signals = ()
+    empty: _Signals = ()
+    decoy: _Signals = ()
+    error: _Signals = ()
+    next: _Signals = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +203,7 @@ class Upstreams:
     ``failed`` is a list of ``[name, reason]``; ``answered`` a list of names inside each hit.
     """
 
-    failed: str
+    failed: Text
     answered: str = ""
 
 
@@ -157,58 +211,85 @@ class Upstreams:
 class Check:
     """The known query of ``qiaocrawl engines check``: some hit must show ``word`` or ``host``."""
 
-    term: str
+    term: Text
     site: str = ""
     word: str = ""
-    host: str = ""
+    host: Annotated[str, AfterValidator(str.lower)] = ""
+
+    @model_validator(mode="after")
+    def _check(self) -> Check:
+        if not self.word and not self.host:
+            raise_faults([("word", "or host must be given: what some hit is sure to show")])
+        return self
 
 
 @dataclass(frozen=True, slots=True)
 class EngineDefinition:
-    """One search engine; see the module's docstring. ``source`` is the file it came from.
+    """One search engine; see the module's docstring.
 
     ``kind`` is ``scraped`` (a public result page; asking it is the operator's choice) or
     ``service`` (an interface meant for programs). ``charset`` overrides what pages declare.
-    ``body`` is a JSON object as text with fields like those of ``url``. ``regions`` are other
-    values of ``region`` by name. ``advice`` is what to do about a state of its answers.
+    ``body`` is a JSON object with fields like those of ``url``. ``regions`` are the values of
+    ``region`` by name. ``advice`` is what to do about a state of its answers.
     """
 
-    name: str
-    title: str
-    kind: str
-    format: str
-    url: str
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    name: Annotated[
+        Text, matching("[a-z][a-z0-9_]*", "be of a-z, 0-9 and _, beginning with a letter")
+    ]
+    title: Text
+    kind: Literal["scraped", "service"]
+    format: Literal["html", "json", "scripts"]
+    url: Annotated[
+        Text, matching(r"(https?://|\{base\}/).*", "begin with http://, https:// or {base}/")
+    ]
     hits: HitFields
-    base_url: str = ""
-    method: str = "GET"
-    body: str = ""
-    site_query: str = ""
-    site_parameters: str = ""
-    site_body: str = ""
+    base_url: Annotated[
+        str,
+        matching("https?://[^/?#]+(/[^?#]*)?", "begin with http:// or https://"),
+        AfterValidator(lambda url: url.rstrip("/")),
+    ] = ""
+    method: Annotated[Literal["GET", "POST"], Field(validate_default=True)] = "GET"
+    body: Body = field(default_factory=dict)
+    site: Annotated[Addition, AfterValidator(check_site)] = Addition()
     period: PeriodRules = PeriodRules()
-    any_of: AnyOf = AnyOf()
-    region: str = ""
-    regions: tuple[tuple[str, str], ...] = ()
-    keys: tuple[Key, ...] = ()
-    scripts: str = ""
-    total: tuple[str, ...] = ()
+    any_of: Annotated[AnyOf | None, Field(validation_alias="any")] = None
+    regions: Annotated[Mapping[str, Text], Field(validation_alias="region")] = field(
+        default_factory=dict
+    )
+    keys: Annotated[
+        tuple[Key, ...], listed(dict, "tables [[key]]"), Field(validation_alias="key")
+    ] = ()
+    scripts: Annotated[Selector, Field(validate_default=True)] = ""
+    total: Paths = ()
     check: Check | None = None
     upstreams: Upstreams | None = None
-    query_charset: str = "utf-8"
-    charset: str = ""
-    headers: tuple[tuple[str, str], ...] = ()
+    query_charset: Charset = "utf-8"
+    charset: Charset = ""
+    headers: Mapping[HeaderName, HeaderLine] = field(default_factory=dict)
     paging: Paging = Paging()
-    unwrap: tuple[Unwrap, ...] = ()
+    unwrap: Annotated[tuple[Unwrap, ...], listed(dict, "tables [[unwrap]]")] = ()
     signals: Signals = Signals()
-    status_hints: tuple[tuple[int, str], ...] = ()
-    advice: tuple[tuple[str, str], ...] = ()
+    status_hints: Mapping[HttpStatus, str] = field(default_factory=dict)
+    advice: Mapping[_Advised, Text] = field(default_factory=dict)
     note: str = ""
-    source: str = ""
+
+    @field_validator("*")
+    @classmethod
+    def _check(cls, value: object, info: ValidationInfo) -> object:
+        raise_faults(_faults_together(info.field_name or "", value, info))
+        return value
 
     @property
-    def site(self) -> Addition:
-        """What the restriction to one site adds to a request."""
-        return Addition(self.site_query, self.site_parameters, self.site_body)
+    def source(self) -> str:
+        """The file it came from."""
+        return f"{self.name}.toml"
+
+    @property
+    def region(self) -> str:
+        """What region it is asked for, in its own words."""
+        return self.regions.get("default", "")
 
     @property
     def supports_site(self) -> bool:
@@ -218,13 +299,13 @@ class EngineDefinition:
     @property
     def supports_any(self) -> bool:
         """Whether synonyms can be asked for in one question."""
-        return bool(self.any_of.query)
+        return self.any_of is not None
 
     def supports_period(self, period: str) -> bool:
         """Whether answers can be restricted to *period* (as in ``Query.period``; "" = any)."""
         if not period or self.period.ranged:
             return True
-        return period in dict(self.period.names)
+        return period in self.period.names
 
     def wraps(self, url: str) -> bool:
         """Whether *url* is a link of this engine that only the engine itself can resolve."""
@@ -271,4 +352,38 @@ class EngineDefinition:
 
     def for_region(self, region: str) -> EngineDefinition:
         """The same engine asked for another region, such as ``zh-HK``; itself if unknown."""
-        return replace(self, region=dict(self.regions).get(region, self.region))
+        if region not in self.regions:
+            return self
+        return replace(self, regions={**self.regions, "default": self.regions[region]})
+
+
+def read_definition(
+    table: Mapping[str, object], file_name: str
+) -> tuple[list[EngineDefinition], list[str]]:
+    """The definition in *table* and no faults, or none and every fault as ``key: why``."""
+    context = {"table": table, "file": file_name}
+    definition, faults = check_table(EngineDefinition, table, context)
+    return ([] if definition is None else [definition]), faults
+
+
+def _faults_together(key: str, value: object, info: ValidationInfo) -> Iterator[tuple[str, str]]:
+    """What is wrong with *value* of *key* beside what other keys hold."""
+    has_body = key_of_table(info, "body") is not None
+    page_format = key_of_table(info, "format")
+    file = (info.context or {}).get("file", "")
+    if key == "name" and file != f"{value}.toml":
+        yield "", f"must be {file.removesuffix('.toml')!r} as the file is called, got {value!r}"
+    elif key == "method" and (value == "POST") != has_body:
+        yield "", "must be 'POST' exactly where there is a [body]"
+    elif key == "scripts" and (page_format == "scripts") != bool(value):
+        yield "", "must be given exactly where format is 'scripts'"
+    elif key == "upstreams" and page_format != "json":
+        yield "", f"needs format = 'json', got {page_format!r}"
+    elif key == "regions" and isinstance(value, Mapping) and "default" not in value:
+        yield "default", "must be given"
+    elif key in ("url", "body"):
+        yield from field_faults("", value, URL_FIELDS)
+        if key == "url" and not has_body and not {"{query}", "{term}"} & set(
+            re.findall(r"\{\w+\}", str(value))
+        ):
+            yield "", f"must hold {{query}} or {{term}}, got {value!r}"

@@ -15,17 +15,14 @@ from urllib.parse import quote, urlencode
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.search.query import Query
-from qiaocrawl.search.records import Addition, EngineDefinition, Key
+from qiaocrawl.search.records import EngineDefinition
+from qiaocrawl.search.request_records import DAY_FORMS, Addition, AnyOf, Key
 
 CHINA_TIME = timezone(timedelta(hours=8))
 """Days of a range begin and end at midnight there."""
 
 PERIOD_DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
 """Days before today that a named period reaches back where it is asked for as a range (ours)."""
-
-DAY_FORMS = ("", "_epoch", "_days", "_digits", "_us")
-"""Behind ``from``, ``to`` (the last day) and ``until`` (the day after it): 2026-01-31; seconds
-since 1970 (of ``to``: its last second); days since 1970; 20260131; 1/31/2026."""
 
 _FIELD = re.compile(r"\{(\w+)\}")
 _RANGE = re.compile(r"(\d{4}-\d\d-\d\d)/(\d{4}-\d\d-\d\d)")
@@ -162,9 +159,9 @@ def _additions(definition: EngineDefinition, query: Query) -> list[Addition]:
             raise ConfigError(
                 f"engine {definition.name!r} cannot be restricted to the period {query.period!r}"
             )
-        is_named = query.period in dict(definition.period.names)
-        found.append(definition.period.named if is_named else definition.period.ranged)
-    most = definition.any_of.max_terms if definition.supports_any else 1
+        is_named = query.period in definition.period.names
+        found.append(definition.period if is_named else definition.period.ranged)
+    most = definition.any_of.max_terms if definition.any_of else 1
     if len({query.term, *query.also}) > most:
         raise ConfigError(
             f"engine {definition.name!r} can be asked for {most} term(s) at once, "
@@ -174,7 +171,7 @@ def _additions(definition: EngineDefinition, query: Query) -> list[Addition]:
 
 
 def _is_reckoned(definition: EngineDefinition, period: str) -> bool:
-    return period in PERIOD_DAYS and period not in dict(definition.period.names)
+    return period in PERIOD_DAYS and period not in definition.period.names
 
 
 def _values(
@@ -189,7 +186,7 @@ def _values(
         "offset": str(paging.first_offset + (query.page - 1) * paging.per_page),
         "base": definition.base_url,
         "region": definition.region,
-        "period": dict(definition.period.names).get(query.period, ""),
+        "period": definition.period.names.get(query.period, ""),
     }
     if query.period and not values["period"]:
         values |= _day_values(*day_range(query.period, today))
@@ -206,7 +203,8 @@ def _terms(definition: EngineDefinition, query: Query) -> str:
     terms = dict.fromkeys((query.term, *query.also))
     # White space would divide a term of two words among its neighbours.
     quoted = (f'"{term}"' if len(term.split()) > 1 else term for term in terms)
-    return definition.any_of.query.replace("{terms}", definition.any_of.join.join(quoted))
+    form = definition.any_of or AnyOf()
+    return form.query.replace("{terms}", form.join.join(quoted))
 
 
 def _day_values(first: date, after: date) -> dict[str, str]:
@@ -226,10 +224,10 @@ def _day_values(first: date, after: date) -> dict[str, str]:
 
 def _body(definition: EngineDefinition, query: Query, today: date | None) -> object:
     values = _values(definition, query, today)
-    merged = json.loads(definition.body)
+    merged: object = definition.body
     for addition in _additions(definition, query):
         if addition.body:
-            merged = _merged(merged, json.loads(addition.body))
+            merged = _merged(merged, addition.body)
     return _filled_body(merged, values)
 
 

@@ -15,15 +15,11 @@ from dataclasses import asdict, dataclass
 from http.cookiejar import Cookie
 from typing import Any
 
-import tldextract
-
 from qiaocrawl.errors import SessionError
+from qiaocrawl.sessions.origins import is_public_suffix
 from qiaocrawl.sessions.recipe import Recipe
 
 # The snapshot of the Public Suffix List inside the package: no download, no cache folder.
-_SUFFIXES = tldextract.TLDExtract(
-    cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True
-)
 # RFC 6265 4.1.1: a token; any octets but control characters, spaces and ; in a value.
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[^\x00-\x20\x7f;]*(?: [^\x00-\x20\x7f;]+)*")
@@ -89,18 +85,6 @@ def from_jar(jar: Iterable[Cookie]) -> tuple[StoredCookie, ...]:
         )
         for one in jar
     )  # fmt: skip
-
-
-def is_public_suffix(domain: str) -> bool:
-    """Whether nobody owns *domain* as a whole: ``com.cn``, ``github.io`` (private rules count).
-
-    Under a top-level domain the list lacks only that domain itself is one (its rule ``*``).
-    """
-    name = domain.lstrip(".").lower().rstrip(".")
-    found = _SUFFIXES(name)
-    if found.ipv4 or found.ipv6:
-        return False
-    return not found.domain or name == found.suffix or "." not in name
 
 
 @dataclass(frozen=True, slots=True)

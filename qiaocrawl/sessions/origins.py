@@ -6,9 +6,14 @@ import re
 from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
+import tldextract
+
 # A backslash is a slash to browsers and to Scrapy, and a character of a user's name to urlsplit:
 # https://evil.cn\@good.cn/ would be judged as good.cn and sent to evil.cn.
 _AMBIGUOUS = re.compile(r"[\\\x00-\x20\x7f]")
+_SUFFIXES = tldextract.TLDExtract(
+    cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True
+)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -57,3 +62,15 @@ def joined(base: str, written: str) -> str:
         return urljoin(base, written.strip())
     except ValueError:
         return ""
+
+
+def is_public_suffix(domain: str) -> bool:
+    """Whether nobody owns *domain* as a whole: ``com.cn``, ``github.io`` (private rules count).
+
+    Under a top-level domain the list lacks only that domain itself is one (its rule ``*``).
+    """
+    name = domain.lstrip(".").lower().rstrip(".")
+    found = _SUFFIXES(name)
+    if found.ipv4 or found.ipv6:
+        return False
+    return not found.domain or name == found.suffix or "." not in name

@@ -1,17 +1,91 @@
 """Login recipes as records: how one site is logged in to, and how one sees that one is.
 
-They are read from TOML by :mod:`qiaocrawl.sessions.recipe_file`, where the keys are described.
+They are read from TOML files. Keys (``*`` = must be given; lists may be a single text):
+
+* ``name*`` (as the file), ``title``, ``note``, ``way*`` (form, sso, cookies, browser, http),
+  ``hosts*`` (the site: subdomains count), ``pause_seconds`` (least time between two requests of
+  one account, 1), ``max_steps`` (requests of one login, 12), ``target`` (a page that shows
+  whether one is logged in)
+* ``[form]`` (ways form and sso): ``page*``, ``select``, ``user``, ``password``, ``submit``,
+  ``json`` (then ``user*``, ``password*``, ``submit*``), ``[form.fields]`` (further fields),
+  ``[form.cookie_headers]`` (header = cookie whose value it repeats)
+* ``[sso]``: ``hosts*``: only they get user name and password; ``target`` must be given then
+* ``[browser]``: ``page*``, ``qr`` (CSS selector of the QR code), ``[browser.done]`` (signs)
+* ``[http]``: ``origins*``, as ``https://www.example.com:8443``
+* ``[success]``, ``[failure]``, ``[expired]``: signs: ``status``, ``url``, ``cookie``,
+  ``select``, ``words``; one of them is enough
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Annotated, Literal
 
-from qiaocrawl.sessions.origins import Origin, origin_of
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    StrictBool,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+
+from qiaocrawl.sessions.origins import Origin, is_public_suffix, origin_of
+from qiaocrawl.text.toml_file import Text, Texts, listed, number, raise_faults
 from qiaocrawl.urls.sites import in_site
 
-WAYS = ("form", "sso", "cookies", "browser", "http")
+_NEEDED = {
+    "sso": ("hosts", "must name at least one host"),
+    "http": ("origins", "must name at least one origin"),
+    "form": ("page", "must be given"),
+    "browser": ("page", "must be given, and a sign in [browser.done]"),
+}
+"""What a way of logging in cannot do without."""
+
+_EMPTY_PAGE = LexborHTMLParser("<p></p>")
+
+
+def _selector(selector: str) -> str:
+    try:
+        if selector:
+            _EMPTY_PAGE.css(selector)
+    except (SelectolaxError, ValueError):
+        raise ValueError(f"is no CSS selector: {selector!r}") from None
+    return selector
+
+
+def _url(url: str) -> str:
+    if url and (origin_of(url) is None or "@" in url.split("/", 3)[2]):
+        raise ValueError(f"must be an http(s) address without credentials, got {url!r}")
+    return url
+
+
+def _host(host: str) -> str:
+    origin = origin_of(f"http://{host}/")
+    if origin is None or origin.netloc != host:
+        raise ValueError(f"must be a lower-case host, with its port if need be, got {host!r}")
+    if is_public_suffix(origin.host) and "." in origin.host:
+        raise ValueError(f"{host!r} belongs to many owners")
+    return host
+
+
+def _origin(text: object) -> Origin:
+    origin = origin_of(str(text))
+    if origin is None or str(origin) != str(text).rstrip("/"):
+        raise ValueError(f"must be like https://www.example.com:8443, got {text!r}")
+    return origin
+
+
+_LIST = listed(str, "a text or a list of texts")
+Url = Annotated[str, AfterValidator(_url)]
+Selector = Annotated[str, AfterValidator(_selector)]
+Hosts = Annotated[tuple[Annotated[str, AfterValidator(_host)], ...], _LIST]
+Origins = Annotated[tuple[Annotated[InstanceOf[Origin], BeforeValidator(_origin)], ...], _LIST]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +100,19 @@ class Signs:
         words: texts in the page's source.
     """
 
-    statuses: tuple[int, ...] = ()
-    urls: tuple[str, ...] = ()
-    cookies: tuple[str, ...] = ()
-    selectors: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()
+    statuses: Annotated[
+        tuple[Annotated[int, number(100, 599)], ...],
+        listed(int, "whole numbers from 100 to 599"),
+        Field(validation_alias="status"),
+    ] = ()
+    urls: Annotated[Texts, Field(validation_alias="url")] = ()
+    cookies: Annotated[Texts, Field(validation_alias="cookie")] = ()
+    selectors: Annotated[
+        tuple[Annotated[Text, AfterValidator(_selector)], ...],
+        _LIST,
+        Field(validation_alias="select"),
+    ] = ()
+    words: Texts = ()
 
     def __bool__(self) -> bool:
         return bool(
@@ -52,23 +134,56 @@ class FormLogin:
         cookie_headers: header -> cookie whose value it repeats (X-CSRF-Token and the like).
     """
 
-    page: str
-    select: str = ""
-    user_field: str = ""
-    password_field: str = ""
-    submit: str = ""
+    page: Annotated[Url, Field(min_length=1)]
+    select: Selector = ""
+    user_field: Annotated[str, Field(validation_alias="user")] = ""
+    password_field: Annotated[str, Field(validation_alias="password")] = ""
+    submit: Url = ""
     fields: Mapping[str, str] = field(default_factory=dict)
-    is_json: bool = False
+    is_json: Annotated[StrictBool, Field(validation_alias="json")] = False
     cookie_headers: Mapping[str, str] = field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _check(self) -> FormLogin:
+        needed = {"user": self.user_field, "password": self.password_field, "submit": self.submit}
+        if self.is_json:
+            raise_faults((key, "must be given") for key, value in needed.items() if not value)
+        return self
+
+
+def _some_sign(signs: Signs) -> Signs:
+    if not signs:
+        raise ValueError("must hold at least one sign that the login is done")
+    return signs
 
 
 @dataclass(frozen=True, slots=True)
 class BrowserLogin:
     """A login by hand in a browser: its page, the QR code's element, signs that it is done."""
 
-    page: str
-    qr: str = ""
-    done: Signs = Signs()
+    page: Annotated[Url, Field(min_length=1)]
+    qr: Selector = ""
+    done: Annotated[Signs, Field(validate_default=True), AfterValidator(_some_sign)] = Signs()
+
+
+@dataclass(frozen=True, slots=True)
+class SignOn:
+    """A single sign-on: only its hosts get user name and password."""
+
+    hosts: Hosts = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.hosts)
+
+
+@dataclass(frozen=True, slots=True)
+class HttpLogin:
+    """A login by HTTP authentication, and the only origins that get it."""
+
+    origins: Origins = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.origins)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,31 +192,73 @@ class Recipe:
 
     Attributes:
         name: as operators call it, and as QIAO_SESSIONS names it.
-        way: one of WAYS.
+        way: what kind of login it is.
         hosts: sites whose pages are asked for with the account's cookies, subdomains included.
-        sso_hosts: hosts of the single sign-on; only they get user name and password then.
         target: opened after the hand-over, and when a session is in doubt; "" for none. There
             the signs of success must stand.
         pause_seconds: least time between two requests of one account.
         max_steps: most requests of one login.
-        http_origins: the origins that get HTTP authentication, and no other.
     """
 
-    name: str
-    way: str
-    hosts: tuple[str, ...]
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    name: Annotated[Text, Field(pattern="[a-z0-9][a-z0-9._-]*")]
+    way: Literal["form", "sso", "cookies", "browser", "http"]
+    hosts: Hosts
     title: str = ""
     note: str = ""
-    pause_seconds: float = 1.0
-    max_steps: int = 12
-    target: str = ""
-    sso_hosts: tuple[str, ...] = ()
-    http_origins: tuple[Origin, ...] = ()
-    form: FormLogin | None = None
-    browser: BrowserLogin | None = None
+    pause_seconds: Annotated[float, number(0.0, 3600.0)] = 1.0
+    max_steps: Annotated[int, number(1, 50)] = 12
+    target: Url = ""
+    sso: Annotated[SignOn, Field(validate_default=True)] = SignOn()
+    http: Annotated[HttpLogin, Field(validate_default=True)] = HttpLogin()
+    form: Annotated[FormLogin | None, Field(validate_default=True)] = None
+    browser: Annotated[BrowserLogin | None, Field(validate_default=True)] = None
     success: Signs = Signs()
     failure: Signs = Signs()
     expired: Signs = Signs()
+
+    @field_validator("name", "hosts", "sso", "http", "form", "browser")
+    @classmethod
+    def _check(cls, value: object, info: ValidationInfo) -> object:
+        way, file = info.data.get("way"), (info.context or {}).get("file", "")
+        key = str(info.field_name)
+        if key == "name" and file != f"{value}.toml":
+            why = f"must be the file's name without .toml, in a-z 0-9 . _ -, got {value!r}"
+            raise_faults([("", why)])
+        if key == "hosts" and not value:
+            raise_faults([("", "must name at least one host")])
+        if key == way and not value:
+            raise_faults([_NEEDED[key]])
+        if key == "form" and (way in ("form", "sso")) != bool(value):
+            raise_faults([("", "is for ways form and sso") if value else _NEEDED[key]])
+        return value
+
+    @model_validator(mode="after")
+    def _check_together(self) -> Recipe:
+        raise_faults(self._faults())
+        return self
+
+    def _faults(self) -> Iterator[tuple[str, str]]:
+        elsewhere = "must be on one of hosts or sso.hosts, port included"
+        if self.way == "sso" and not self.target:
+            yield "target", "must be given for single sign-on: what is opened after it"
+        form = self.form
+        urls = [("target", self.target)]
+        urls += [("form.page", form.page), ("form.submit", form.submit)] if form else []
+        yield from ((key, elsewhere) for key, url in urls if url and not self.may_visit(url))
+        if form and form.submit and not self.may_get_secret(form.submit):
+            yield "form.submit", "must be on one of sso.hosts, and https where form.page is"
+
+    @property
+    def sso_hosts(self) -> tuple[str, ...]:
+        """Hosts of the single sign-on; only they get user name and password then."""
+        return self.sso.hosts
+
+    @property
+    def http_origins(self) -> tuple[Origin, ...]:
+        """The origins that get HTTP authentication, and no other."""
+        return self.http.origins
 
     @property
     def logs_in_by_itself(self) -> bool:

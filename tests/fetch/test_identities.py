@@ -65,7 +65,7 @@ def test_names_of_identities_are_checked() -> None:
      ("[a]\nheaders=[['User-Agent','x'],['Cookie','y']]", "'Cookie' cannot be set"),
      ("[a]\nheaders=[['User-Agent',\"x\\ny\"]]", "cannot be"),
      ("[a]\nheaders=[['User-Agent']]", "must be pairs"),
-     ("[a]\nheders=[]", "must be a table of headers"),
+     ("[a]\nheads=[]", "heads: unknown key; did you mean 'headers'"),
      ("[rotate]\nheaders=[['User-Agent','x']]", "another meaning"),
      ("[a]\nheaders=[['User-Agent','x']]\nsecure_only=['User-Agent']", "over http too"),
      ("", "no identity"), ("[", "cannot be read"), ("a = " + "[" * 20_000, "cannot be read")],

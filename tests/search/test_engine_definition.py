@@ -73,9 +73,9 @@ def test_folder_that_is_not_there() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [
-        ('kind = "scraped"', 'kind = "paid"', "kind: must be one of scraped, service, got 'paid'"),
+        ('kind = "scraped"', 'kind = "paid"', "kind: must be 'scraped' or 'service', got 'paid'"),
         ('format = "html"', 'format = "xml"',
-         "format: must be one of html, json, scripts, got 'xml'"),
+         "format: must be 'html', 'json' or 'scripts', got 'xml'"),
         ('title = "Mini"', "", "title: must be given"),
         ('title = "Mini"', "title = 3", "title: must be a text, got 3"),
         ('title = "Mini"', 'titel = "Mini"', "titel: unknown key; did you mean 'title'?"),
@@ -88,9 +88,9 @@ def test_folder_that_is_not_there() -> None:
         ('link = "a::attr(href)"', "", "hits.link: must be given"),
         ('each = "li"', 'each = "li["', "hits.each: must be CSS or 'xpath:…', got 'li['"),
         ('each = "li"', 'each = "xpath://li["', "hits.each: must be CSS or 'xpath:…'"),
-        ('each = "li"', 'each = [3]', "hits.each: must be a text or a list of texts, got [3]"),
-        ('title = "a"', "title = [3]", "hits.title: must be a text or a list of texts, got [3]"),
-        ("[hits]", "paging = 3\n[hits]", "paging: must be a table [paging], got 3"),
+        ('each = "li"', 'each = [3]', "hits.each: must be a text, got 3"),
+        ('title = "a"', "title = [3]", "hits.title: must be a text, got 3"),
+        ("[hits]", "paging = 3\n[hits]", "paging: must be a table, got 3"),
         ("[hits]", "[paging]\nper_page = 0\n[hits]",
          "paging.per_page: must be a whole number from 1 to 1000, got 0"),
         ("[hits]", "[paging]\nmax_page = 2\n[hits]", "paging.max_page: unknown key; did you mean"),
@@ -103,7 +103,7 @@ def test_folder_that_is_not_there() -> None:
         ("[hits]", 'query_charset = "klingon"\n[hits]', "query_charset: must be a charset"),
         ("[hits]", 'base_url = "mini.test"\n[hits]', "base_url: must begin with http://"),
         ("[hits]", '[[unwrap]]\nby = "magic"\nname = "u"\n[hits]',
-         "unwrap[1].by: must be one of attribute, parameter, base64, header, script, got 'magic'"),
+         "unwrap[1].by: must be 'attribute', 'parameter', 'base64', 'header' or 'script'"),
         ("[hits]", '[[signals.empty]]\nin = "text"\n[hits]',
          "signals.empty[1].words: must be given with in = 'text'"),
         ("[hits]", '[[signals.empty]]\nin = "json"\npath = "x"\n[hits]',
@@ -111,7 +111,7 @@ def test_folder_that_is_not_there() -> None:
         ("[hits]", '[[signals.gone]]\nin = "text"\nwords = ["x"]\n[hits]',
          "signals.gone: unknown key"),
         ("[hits]", '[signals]\nempty = "none"\n[hits]',
-         "signals.empty: must be tables [[signals.empty]], got 'none'"),
+         "signals.empty: must be tables [[signals.…]], got 'none'"),
     ],
 )
 def test_fault_is_named(tmp_path: Path, old: str, new: str, fault: str) -> None:

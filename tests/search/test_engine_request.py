@@ -230,7 +230,7 @@ def test_query_url_of_two_interfaces_asked_by_post_never_meet(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [
-        ('method = "POST"', 'method = "PUT"', "method: must be one of GET, POST"),
+        ('method = "POST"', 'method = "PUT"', "method: must be 'GET' or 'POST', got 'PUT'"),
         ('method = "POST"\n', "", "method: must be 'POST' exactly where there is a [body]"),
         ('"page {page}"', '"{nothing}"', "body: may hold {base}, {query}"),
         ('"page {page}"', "2026-01-01", "body: may hold texts, numbers, true and false"),

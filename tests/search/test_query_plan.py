@@ -13,17 +13,18 @@ from hypothesis import strategies as st
 from qiaocrawl.search.definition import load_definitions
 from qiaocrawl.search.plan import EVERYWHERE, plan
 from qiaocrawl.search.query import Query
-from qiaocrawl.search.records import AnyOf, EngineDefinition, PeriodRules
+from qiaocrawl.search.records import EngineDefinition
+from qiaocrawl.search.request_records import Addition, AnyOf, PeriodRules
 from qiaocrawl.topic.pack import Site, Term, TopicPack
 
 DEFINITIONS = load_definitions()
 SITED = [DEFINITIONS["bing"], DEFINITIONS["baidu"], DEFINITIONS["sogou"]]
 
 
-PLAIN = replace(SITED[0], name="neither", any_of=AnyOf(), period=PeriodRules())
-DATED = replace(PLAIN, name="dated", period=PeriodRules(names=(("week", "w"),)))
+PLAIN = replace(SITED[0], name="neither", any_of=None, period=PeriodRules())
+DATED = replace(PLAIN, name="dated", period=PeriodRules(names={"week": "w"}))
 GROUPING = replace(PLAIN, name="grouping", any_of=AnyOf("({terms})", " OR ", 10))
-SITELESS = replace(DEFINITIONS["sogou"], name="plain", site_query="", site_parameters="")
+SITELESS = replace(DEFINITIONS["sogou"], name="plain", site=Addition())
 
 
 def _word(text: str, weight: float = 1.0) -> Term:

@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 from qiaocrawl.search.answer import read_answer
 from qiaocrawl.search.definition import load_definitions
 from qiaocrawl.search.query import WITH_HITS, AnswerState, Query, SearchAnswer
-from qiaocrawl.search.records import EngineDefinition, HitFields, Paging, Signal, Signals, Unwrap
+from qiaocrawl.search.records import (
+    EngineDefinition,
+    HitFields,
+    Paging,
+    Signal,
+    Signals,
+    Unwrap,
+)
+from qiaocrawl.search.request_records import Addition
 from qiaocrawl.search.signs import is_on_site
 
 MINI = EngineDefinition(
@@ -23,14 +31,13 @@ MINI = EngineDefinition(
     kind="scraped",
     format="html",
     url="https://mini.test/s?q={query}&p={page}",
-    site_query="{term} site:{site}",
+    site=Addition("{term} site:{site}"),
     paging=Paging(max_pages=3),
     hits=HitFields(each=("li",), link=("a::attr(href)",), title=("a",), snippet=("p",)),
     signals=Signals(
         blocked=(Signal("title", words=("请稍候",)), Signal("text", words=("验证码",))),
         empty=(Signal("text", words=("没有结果",)),),
     ),
-    source="mini.toml",
 )
 ENGINES = {
     name: engine.at("http://searx.test") if name == "searxng" else engine

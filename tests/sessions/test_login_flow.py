@@ -18,7 +18,7 @@ from qiaocrawl.sessions.matching import (
     matching_sign,
     spoils_session,
 )
-from qiaocrawl.sessions.recipe import FormLogin, Signs
+from qiaocrawl.sessions.recipe import FormLogin, SignOn, Signs
 
 SECRET = Credentials("me", "s3&cret=é")
 PAGE = "https://www.a.test/login"
@@ -83,7 +83,7 @@ def test_a_json_login_repeats_a_cookie_in_a_header() -> None:
 
 
 SSO = {
-    "sso_hosts": ("in.b.test",), "target": "https://www.a.test/my",
+    "sso": SignOn(("in.b.test",)), "target": "https://www.a.test/my",
     "form": FormLogin("https://in.b.test/login"), "success": Signs(words=("my page",)),
 }  # fmt: skip
 

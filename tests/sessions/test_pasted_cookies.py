@@ -13,15 +13,16 @@ from qiaocrawl.sessions import Recipe, Vault, new_key
 from qiaocrawl.sessions.cookies import (
     StoredCookie,
     from_jar,
-    is_public_suffix,
     names_of,
     read_pasted,
     usable_for,
 )
+from qiaocrawl.sessions.origins import is_public_suffix
+from qiaocrawl.sessions.recipe import SignOn
 
 NOW = 1.8e9
 RECIPE = Recipe("weibo.com", "cookies", ("www.weibo.com", "weibo.cn"),
-                sso_hosts=("passport.sina.test",))  # fmt: skip
+                sso=SignOn(("passport.sina.test",)))  # fmt: skip
 PSL = Path(__file__).resolve().parents[2] / "../shared/data/external/psl/test_psl.txt"
 
 

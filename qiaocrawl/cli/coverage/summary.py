@@ -142,7 +142,7 @@ def _advice(
 def _advice_of(state: AnswerState, engine: EngineDefinition | None) -> str:
     """What fits the engine: its own definition's word first."""
     if engine is not None:
-        if own := dict(engine.advice).get(state):
+        if own := engine.advice.get(state):
             return own
         if state is AnswerState.BLOCKED and engine.kind == "service":
             return _SERVICE_BLOCKED

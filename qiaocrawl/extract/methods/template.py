@@ -171,11 +171,9 @@ class _Reading:
 
     def hrefs(self) -> list[tuple[str, str]]:
         """What the regions of links lead to and the links inside them, as written."""
-        template = self._template
-        kinds = template.link_kinds or ("",) * len(template.links)
         return [
-            (kind, href) for kind, selector in zip(kinds, template.links, strict=True)
-            for href in self._hrefs_in(selector) if href
+            (kind, href) for kind, selectors in self._template.links.items()
+            for selector in selectors for href in self._hrefs_in(selector) if href
         ]
 
     def _hrefs_in(self, selector: Selector) -> list[str | None]:

@@ -28,18 +28,19 @@ longest ``*.`` host, and of those with one host the first whose path fits.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from parsel import Selector as Document
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, InstanceOf, model_validator
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.text.toml_table import parse_toml
+from qiaocrawl.text.toml_file import check_table, listed, load_records, raise_faults
 
-KEYS = ("hosts", "path", "body", "exclude", "title", "date", "author", "source", "links")
 LINK_KINDS = ("channel", "list", "article")
 _XPATH = "xpath:"
 _ATTRIBUTE = re.compile(r"::attr\(\s*([\w:-]+)\s*\)$")
@@ -56,23 +57,116 @@ class Selector:
     attribute: str = ""
 
 
+def _selector(written: object) -> Selector:
+    """What *written* says.
+
+    Raises:
+        ValueError: it is neither CSS nor XPath.
+    """
+    if not isinstance(written, str) or not (text := written.strip()):
+        raise ValueError(f"must be a text or a list of texts, got {written!r}")
+    if text.startswith(_XPATH):
+        selector = Selector(text, text[len(_XPATH) :].strip(), is_xpath=True)
+    else:
+        attribute = _ATTRIBUTE.search(text)
+        path = text[: attribute.start()] if attribute else text
+        name = attribute[1] if attribute else ""
+        selector = Selector(text, path.strip(), is_xpath=False, attribute=name)
+    try:
+        if selector.is_xpath:
+            Document(text="<html></html>", type="html").xpath(selector.path)
+        else:
+            LexborHTMLParser("").css(selector.path)
+    except (ValueError, re.error) as error:
+        raise ValueError(f"must be XPath after 'xpath:' ({error}), got {text!r}") from None
+    except SelectolaxError:
+        words = "must be a CSS selector, or XPath after 'xpath:'"
+        raise ValueError(f"{words}, got {text!r}") from None
+    return selector
+
+
+def _element(written: object) -> Selector:
+    selector = _selector(written)
+    if selector.attribute:
+        raise ValueError(f"must find elements, not an attribute, got {written!r}")
+    return selector
+
+
+def _host(written: object) -> str:
+    host = written.strip() if isinstance(written, str) else ""
+    if not _HOST.fullmatch(host):
+        words = "must be host names in lower case such as 'www.example.com' or '*.example.com'"
+        raise ValueError(f"{words}, got {written!r}")
+    return host
+
+
+def _path(path: str) -> str:
+    if not path.startswith(("/", "*")):
+        raise ValueError(f"must be a text that begins with / or *, got {path!r}")
+    return path
+
+
+def _some(values: object) -> object:
+    if not values:
+        raise ValueError(f"must be a text or a list of texts, got {values!r}")
+    return values
+
+
+_LIST = listed(str, "a text or a list of texts")
+_Hosts = Annotated[
+    tuple[Annotated[str, BeforeValidator(_host)], ...], _LIST, BeforeValidator(_some)
+]
+_Texts = Annotated[
+    tuple[Annotated[InstanceOf[Selector], BeforeValidator(_selector)], ...],
+    _LIST,
+    BeforeValidator(_some),
+]
+_Regions = Annotated[
+    tuple[Annotated[InstanceOf[Selector], BeforeValidator(_element)], ...],
+    _LIST,
+    BeforeValidator(_some),
+]
+
+
+def _by_kind(links: object) -> object:
+    """Regions of links without a kind are of the kind ""."""
+    if not isinstance(links, Mapping):
+        return {"": links}
+    kinds = (*LINK_KINDS, *links)  # where a link is in two regions, the first counts
+    return _some({kind: links[kind] for kind in kinds if kind in links})
+
+
 @dataclass(frozen=True, slots=True)
 class Template:
     """The regions of the pages of some hosts; see the module. () where nothing is given.
 
-    ``link_kinds`` says of every region in ``links`` what it leads to, "" where nobody said.
+    ``links`` are the regions of links by what they lead to, "" where nobody said.
     """
 
-    hosts: tuple[str, ...]
-    path: str = "*"
-    body: tuple[Selector, ...] = ()
-    exclude: tuple[Selector, ...] = ()
-    title: tuple[Selector, ...] = ()
-    date: tuple[Selector, ...] = ()
-    author: tuple[Selector, ...] = ()
-    source: tuple[Selector, ...] = ()
-    links: tuple[Selector, ...] = ()
-    link_kinds: tuple[str, ...] = ()
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    hosts: _Hosts
+    path: Annotated[str, AfterValidator(_path)] = "*"
+    body: _Regions = ()
+    exclude: _Regions = ()
+    title: _Texts = ()
+    date: _Texts = ()
+    author: _Texts = ()
+    source: _Texts = ()
+    links: Annotated[
+        Mapping[Literal["", "channel", "list", "article"], _Regions], BeforeValidator(_by_kind)
+    ] = field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _check(self) -> Template:
+        raise_faults(self._faults())
+        return self
+
+    def _faults(self) -> Iterator[tuple[str, str]]:
+        if not self.body and not self.links:
+            yield "", "body or links must be given"
+        if len({selector.is_xpath for selector in (*self.body, *self.exclude)}) > 1:
+            yield "", "body and exclude must be both CSS or both XPath"
 
 
 class Templates:
@@ -121,131 +215,27 @@ def load_templates(place: str) -> Templates:
         files = [path]
     else:
         raise ConfigError(f"QIAO_TEMPLATES must be a folder or a TOML file, got {place!r}")
-    faults: list[str] = []
-    found = [template for file in files for template in _load_file(file, faults)]
-    if faults:
-        raise ConfigError("templates have faults:\n  " + "\n  ".join(faults))
-    if not found:
+    templates = load_records(files, "templates", _read_file)
+    if not templates:
         raise ConfigError(f"QIAO_TEMPLATES: no [[template]] in {place!r} (files end in .toml)")
-    return Templates(found)
+    return Templates(templates)
 
 
-def _load_file(file: Path, faults: list[str]) -> list[Template]:
-    try:
-        content = parse_toml(file.read_bytes())
-    except (OSError, ValueError) as error:
-        faults.append(f"{file.name}: cannot be read as TOML in UTF-8: {error}")
-        return []
-    for name in content.keys() - {"template"}:
-        faults.append(f"{file.name}: unknown key {name!r}; a file holds tables [[template]]")
+def _read_file(content: Mapping[str, Any], _: str) -> tuple[list[Template], list[str]]:
+    faults = [f"unknown key {key!r}; a file holds tables [[template]]"
+              for key in content if key != "template"]  # fmt: skip
     tables = content.get("template", [])
     if not isinstance(tables, list):
-        faults.append(f"{file.name}: 'template' must be written [[template]]")
-        return []
-    found = []
+        return [], [*faults, "'template' must be written [[template]]"]
+    templates = []
     for number, table in enumerate(tables, start=1):
         template, wrong = read_template(table)
         hosts = table.get("hosts") if isinstance(table, dict) else None
-        faults += [f"{file.name}: template {number} (hosts {hosts!r}): {fault}" for fault in wrong]
-        if template is not None:
-            found.append(template)
-    return found
+        faults += [f"template {number} (hosts {hosts!r}): {fault}" for fault in wrong]
+        templates += [template] if template else []
+    return templates, faults
 
 
 def read_template(table: object) -> tuple[Template | None, list[str]]:
     """The template in one table and no faults, or None and every fault in words."""
-    if not isinstance(table, Mapping):
-        return None, [f"must be a table, got {table!r}"]
-    allowed = ", ".join(KEYS)
-    faults = [f"unknown key {key!r} (allowed: {allowed})" for key in table if key not in KEYS]
-    hosts = _texts(table, "hosts", faults)
-    for host in hosts:
-        if not _HOST.fullmatch(host):
-            faults.append(
-                f"hosts: must be host names in lower case such as 'www.example.com' or "
-                f"'*.example.com', got {host!r}"
-            )
-    path = table.get("path", "*")
-    if not isinstance(path, str) or not path.startswith(("/", "*")):
-        faults.append(f"path: must be a text that begins with / or *, got {path!r}")
-    regions = {key: _selectors(table, key, faults) for key in KEYS[2:-1]}
-    links = _links(table, faults)
-    if not hosts and "hosts" not in table:
-        faults.append("hosts: must be given")
-    if not {"body", "links"} & table.keys():
-        faults.append("body or links must be given")
-    if len({selector.is_xpath for key in ("body", "exclude") for selector in regions[key]}) > 1:
-        faults.append("body and exclude must be both CSS or both XPath")
-    if faults:
-        return None, faults
-    regions["links"] = tuple(selector for _, selector in links)
-    kinds = tuple(kind for kind, _ in links)
-    return Template(hosts, str(path), **regions, link_kinds=kinds), []
-
-
-def _selectors(
-    table: Mapping[str, object], key: str, faults: list[str]
-) -> tuple[Selector, ...]:
-    found = (_selector(key, text, faults) for text in _texts(table, key, faults))
-    return tuple(one for one in found if one is not None)
-
-
-def _links(table: Mapping[str, object], faults: list[str]) -> list[tuple[str, Selector]]:
-    """The regions of links, each with what it leads to."""
-    written = table.get("links")
-    if not isinstance(written, Mapping):
-        return [("", one) for one in _selectors(table, "links", faults)]
-    allowed = ", ".join(LINK_KINDS)
-    faults += [f"links: unknown kind {kind!r} (allowed: {allowed})"
-               for kind in written if kind not in LINK_KINDS]
-    if not written:
-        faults.append("links: must name regions")
-    inner: list[str] = []
-    found = [(kind, one) for kind in LINK_KINDS for one in _selectors(written, kind, inner)]
-    faults += [f"links: {fault}" for fault in inner]
-    return found
-
-
-def _texts(table: Mapping[str, object], key: str, faults: list[str]) -> tuple[str, ...]:
-    """A text or a list of texts; () when not given."""
-    if key not in table:
-        return ()
-    value = table[key]
-    values = [value] if isinstance(value, str) else value
-    if not isinstance(values, list) or not values or not all(
-        isinstance(text, str) and text.strip() for text in values
-    ):
-        faults.append(f"{key}: must be a text or a list of texts, got {value!r}")
-        return ()
-    return tuple(text.strip() for text in values)
-
-
-def _selector(key: str, written: str, faults: list[str]) -> Selector | None:
-    if written.startswith(_XPATH):
-        selector = Selector(written, written[len(_XPATH) :].strip(), is_xpath=True)
-    else:
-        attribute = _ATTRIBUTE.search(written)
-        path = written[: attribute.start()] if attribute else written
-        name = attribute[1] if attribute else ""
-        selector = Selector(written, path.strip(), is_xpath=False, attribute=name)
-    fault = _fault(selector)
-    if not fault and selector.attribute and key in ("body", "exclude", "links", *LINK_KINDS):
-        fault = "must find elements, not an attribute"
-    if fault:
-        faults.append(f"{key}: {fault}, got {written!r}")
-        return None
-    return selector
-
-
-def _fault(selector: Selector) -> str:
-    """Why *selector* cannot be used; "" when it can."""
-    try:
-        if selector.is_xpath:
-            Document(text="<html></html>", type="html").xpath(selector.path)
-        else:
-            LexborHTMLParser("").css(selector.path)
-    except (ValueError, re.error) as error:
-        return f"must be XPath after 'xpath:' ({error})"
-    except SelectolaxError:
-        return "must be a CSS selector, or XPath after 'xpath:'"
-    return ""
+    return check_table(Template, table)
