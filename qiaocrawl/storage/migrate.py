@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import logging
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -27,6 +28,9 @@ from qiaocrawl.errors import SchemaError
 # It announces the dialect at every look at the schema; its warnings still come through.
 logging.getLogger("alembic").setLevel(logging.WARNING)
 
+_DEVELOPMENT = re.compile(r"00(0\d|1[0-4])")
+"""Schemas before the first release; the first migration has their last."""
+
 # Two upgrades at a time would both create the tables; on SQLite the write lock sees to it.
 _MYSQL_LOCK = "qiaocrawl.upgrade"
 _LOCK_WAIT_SECONDS = 300
@@ -36,9 +40,9 @@ def upgrade(c: Connection) -> None:
     """Bring the schema to this version; nothing to do is fine. *c* is in a transaction.
 
     Raises:
-        SchemaError: the schema was made by a newer version.
+        SchemaError: the schema was made by a newer version, or before the first release.
     """
-    _refuse_newer(current_revision(c))
+    _refuse_unknown(current_revision(c))
     is_mysql = c.dialect.name != "sqlite"
     if is_mysql:
         c.execute(text("SELECT GET_LOCK(:name, :seconds)"),
@@ -62,7 +66,7 @@ def require_current(c: Connection, shown_url: str) -> None:
     found = current_revision(c)
     if found == head_revision():
         return
-    _refuse_newer(found)
+    _refuse_unknown(found)
     what = f"has schema {found}" if found else "has no tables yet"
     raise SchemaError(
         f"database {shown_url} {what}, this version needs schema {head_revision()}; "
@@ -95,6 +99,12 @@ def why_refused(revision: str | None) -> str:
     """What stands against a database of *revision*; "" when this version can upgrade it."""
     if revision is None or revision in _known_revisions():
         return ""
+    if _DEVELOPMENT.fullmatch(revision):
+        return (
+            f"the database has schema {revision!r} of a development version; this version "
+            f"upgrades from {head_revision()!r} on: run `qiaocrawl db upgrade` of the last "
+            "development version first (commit 72cc75f), or begin with an empty database"
+        )
     return (
         f"the database has schema {revision!r}, which this version does not know "
         f"(it knows up to {head_revision()!r}): it was made by a newer qiaocrawl; "
@@ -102,7 +112,7 @@ def why_refused(revision: str | None) -> str:
     )
 
 
-def _refuse_newer(revision: str | None) -> None:
+def _refuse_unknown(revision: str | None) -> None:
     if why := why_refused(revision):
         raise SchemaError(why)
 

@@ -7,14 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from alembic import command
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import Lease, Outcome, Queue, Relevance
 from qiaocrawl.search.query import AnswerState, Query
-from qiaocrawl.storage import Database, frontier, migrate
+from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.frontier import Scope
 from qiaocrawl.storage.pages import articles
 from qiaocrawl.storage.reports import run_log
@@ -57,13 +56,6 @@ def _save(c: Connection, lease: Lease, *, relevant: bool) -> None:
     )
     judged = [Relevance(PACK.name, 0.5, relevant, "vsm")]
     articles.save_relevance(c, saved.id, {PACK.name: scalar(c, "SELECT id FROM topic")}, judged)
-
-
-def _upgrade_to(database: Database, revision: str) -> None:
-    with database.engine.begin() as c, migrate._script_location() as location:
-        config = migrate._config(location)
-        config.attributes["connection"] = c
-        command.upgrade(config, revision)
 
 
 def _record(c: Connection, query: Query, state: AnswerState, now: float, **fields: Any) -> None:
@@ -236,29 +228,6 @@ def test_what_waits_from_before_comes_last(database: Database) -> None:
         assert [lease.url for lease in take(c, scope=search)] == [
             "http://a.example/new", "http://a.example/old",
         ]  # fmt: skip
-
-
-def test_a_ledger_of_before_keeps_its_rows(database_url: str) -> None:
-    with Database.open(database_url) as database:
-        _upgrade_to(database, "0007")
-        with database.engine.begin() as c:
-            c.execute(text(
-                "INSERT INTO topic (name, title, description, language, threshold, created_at,"
-                " updated_at) VALUES ('qiaoqing', '', '', 'zh', 0, '2026-01-01', '2026-01-01')"
-            ))  # fmt: skip
-            query = Query("qiaoqing", "华侨", "", "sogou")
-            row = {"key": ledger.query_key(1, query), "asked_at": "2026-01-02 00:00:00"}
-            c.execute(text(
-                "INSERT INTO `query` (topic_id, `key`, engine, term, site, page, state, hits,"
-                " new_urls, message, planned_at, asked_at) VALUES (1, :key, 'sogou', '华侨', '',"
-                " 1, 'hit', 10, 4, '', '2026-01-01', :asked_at)"
-            ), row)  # fmt: skip
-        database.upgrade()
-        with database.engine.begin() as c:
-            assert ledger.plan_queries(c, 1, [query], NOW) == 0
-            assert coverage.requests_by_pair(c, "qiaoqing") == {("华侨", "", "sogou"): (1, 4)}
-            (stored,) = coverage.ledger_rows(c, "qiaoqing", coverage.Chosen())
-            assert (stored.state, stored.tries, stored.period) == (AnswerState.HIT, 1, "")
 
 
 def test_a_run_is_recorded(database: Database) -> None:
