@@ -15,8 +15,10 @@ from typing import Any, Protocol, cast
 from sqlalchemy import Connection
 
 from qiaocrawl.storage.error_kinds import DriverError, driver_errors
+from qiaocrawl.storage.schema import State
 
 _BIND = re.compile(r":([a-z_][a-z0-9_]*)")
+_STATE = re.compile(r"\bState\.([A-Z_]+)")
 
 Params = Mapping[str, Any]
 
@@ -42,14 +44,16 @@ class Rows(Protocol):
 class Statement:
     """One statement with ``:name`` binds, in the wording of each dialect.
 
+    ``State.DONE`` and the like stand for the numbers of :class:`~qiaocrawl.storage.schema.State`.
+
     Args:
         sql: the text for SQLite and, unless *mysql* is given, for MySQL and MariaDB too.
         mysql: the text for MySQL and MariaDB where it has to differ.
     """
 
     def __init__(self, sql: str, *, mysql: str | None = None) -> None:
-        self._sqlite = sql
-        self._mysql = _BIND.sub(r"%(\1)s", (mysql or sql).replace("%", "%%"))
+        self._sqlite = _with_states(sql)
+        self._mysql = _BIND.sub(r"%(\1)s", _with_states(mysql or sql).replace("%", "%%"))
 
     def run(self, c: Connection, params: Params | None = None) -> Rows:
         """Execute once, within *c*'s transaction (begun when there is none).
@@ -80,6 +84,40 @@ class Statement:
 
     def _text(self, c: Connection) -> str:
         return self._sqlite if c.dialect.name == "sqlite" else self._mysql
+
+
+def _with_states(sql: str) -> str:
+    return _STATE.sub(lambda match: str(State[match[1]].value), sql)
+
+
+def upsert(
+    table: str,
+    columns: str | Mapping[str, str],
+    *,
+    key: str,
+    change: str | Mapping[str, str] = "",
+) -> Statement:
+    """Insert a row; where one with its key is there already, change that, or leave it.
+
+    Args:
+        columns: their names, or names with SQL for their values; else a bind of the same name.
+        key: the columns of the key by which it may be there.
+        change: columns that get their new value, or columns with SQL for it, in which
+            ``new.column`` is what was to be inserted; "" leaves the row as it is.
+    """
+    if isinstance(columns, str):
+        columns = {name: f":{name.strip('`')}" for name in columns.split(", ")}
+    if isinstance(change, str):
+        change = {name: f"new.{name}" for name in change.split(", ") if name}
+    insert = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join(columns.values())})"
+    changes = ", ".join(f"{name} = {value}" for name, value in change.items())
+    first = f"{table}.{key.split(', ')[0]}"
+    update = f"({key}) DO UPDATE SET {changes.replace('new.', 'excluded.')}"
+    return Statement(
+        f"{insert} ON CONFLICT {update if changes else 'DO NOTHING'}",
+        mysql=f"{insert} ON DUPLICATE KEY UPDATE "
+        + (re.sub(r"new\.(`?\w+`?)", r"VALUES(\1)", changes) or f"{first} = {first}"),
+    )
 
 
 def _cursor(c: Connection) -> Any:

@@ -7,10 +7,10 @@ forms and those below. :func:`check_table` makes one from a table, or names ever
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
@@ -88,7 +88,7 @@ def check_table(
         kind: a dataclass; unknown keys are refused where its ``__pydantic_config__`` says so.
         context: what its validators are told beside their value.
     """
-    adapter = _adapter(kind)
+    adapter: TypeAdapter[Record] = _adapter(cast(Any, kind))
     try:
         return adapter.validate_python(table, context=dict(context or {})), []
     except ValidationError as error:
@@ -145,7 +145,7 @@ def toml_files(
 
 
 @cache
-def _adapter(kind: Hashable) -> TypeAdapter[Any]:
+def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 

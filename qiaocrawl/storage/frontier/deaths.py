@@ -42,11 +42,14 @@ SUSPECTED_IF_ENDLESS = (
 IS_POISON = "crashes < 0 AND -crashes >= :max_failures"
 """Whether a death under the mark was the last one allowed."""
 
-_FENCE = "id = :id AND lease_token = :token AND attempts = :attempt AND state IN (1, 2)"
+_FENCE = (
+    "id = :id AND lease_token = :token AND attempts = :attempt"
+    " AND state IN (State.LEASED, State.FETCHED)"
+)
 _MARK = Statement(f"UPDATE url SET crashes = -ABS(crashes) WHERE {_FENCE}")
 _UNMARK = Statement(f"UPDATE url SET crashes = {UNMARKED} WHERE {_FENCE}")
 _SEEDS = ScopedStatement(
-    "SELECT url, reason FROM url WHERE {scope} AND state = 5 AND outcome = 'poison'"
+    "SELECT url, reason FROM url WHERE {scope} AND state = State.SET_ASIDE AND outcome = 'poison'"
     " AND depth = 0 AND parent_key IS NULL"
 )
 

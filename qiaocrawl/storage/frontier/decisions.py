@@ -9,22 +9,15 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qiaocrawl.storage.converters import clean_text, json_mapping, to_json
-from qiaocrawl.storage.raw_sql import Statement
+from qiaocrawl.storage.raw_sql import Statement, upsert
 
 _MAX_PARTS_CHARS = 4_000
 _MAX_SCORE = 1e300
 
-_INSERT = (
-    "INSERT INTO decision (url_id, strategy, score, place, waiting, parts, at)"
-    " VALUES (:url_id, :strategy, :score, :place, :waiting, :parts, :at) "
-)
-_UPDATED = ("strategy", "score", "place", "waiting", "parts", "at")
-_SAVE = Statement(
-    _INSERT + "ON CONFLICT (url_id) DO UPDATE SET "
-    + ", ".join(f"{name} = excluded.{name}" for name in _UPDATED),
-    mysql=_INSERT + "ON DUPLICATE KEY UPDATE "
-    + ", ".join(f"{name} = VALUES({name})" for name in _UPDATED),
-)
+_SAVE = upsert(
+    "decision", "url_id, strategy, score, place, waiting, parts, at",
+    key="url_id", change="strategy, score, place, waiting, parts, at",
+)  # fmt: skip
 _FIND = Statement(
     "SELECT strategy, score, place, waiting, parts, at FROM decision WHERE url_id = :url_id"
 )

@@ -35,20 +35,21 @@ _Ranked = tuple[float, int, int]
 _NEXT_HOSTS = Statement(
     "WITH RECURSIVE h(id, n) AS ("
     " SELECT MIN(host_id), 1 FROM url WHERE queue = :queue AND topic_id = :topic_id"
-    "  AND state = 0 AND host_id >= :first AND host_id <= :last"
+    "  AND state = State.PENDING AND host_id >= :first AND host_id <= :last"
     " UNION ALL SELECT (SELECT MIN(u.host_id) FROM url u WHERE u.queue = :queue"
-    "  AND u.topic_id = :topic_id AND u.state = 0 AND u.host_id > h.id"
+    "  AND u.topic_id = :topic_id AND u.state = State.PENDING AND u.host_id > h.id"
     "  AND u.host_id <= :last), h.n + 1"
     " FROM h WHERE h.id IS NOT NULL AND h.n < :count"
     ") SELECT id FROM h WHERE id IS NOT NULL",
-    mysql="SELECT host_id FROM url WHERE queue = :queue AND topic_id = :topic_id AND state = 0"
+    mysql="SELECT host_id FROM url WHERE queue = :queue AND topic_id = :topic_id AND state ="
+    " State.PENDING"
     " AND host_id >= :first AND host_id <= :last GROUP BY host_id ORDER BY host_id LIMIT :count",
 )
 
 _BEST = (
     "SELECT u.score, u.id, u.host_id FROM host h JOIN url u ON u.id = ("
     "SELECT x.id FROM url x {index} WHERE x.queue = {queue} AND x.topic_id = :topic_id"
-    " AND x.state = 0 AND x.host_id = h.id AND x.not_before <= :now"
+    " AND x.state = State.PENDING AND x.host_id = h.id AND x.not_before <= :now"
     " ORDER BY x.score DESC, x.id LIMIT 1) WHERE h.id IN ({list})"
 )
 _BEST_OF_HOSTS = ListStatement(
@@ -61,7 +62,8 @@ _BEST_OF_HOSTS = ListStatement(
 )
 
 _PEEK = (
-    "SELECT score, id FROM url WHERE queue = :queue AND topic_id = :topic_id AND state = 0"
+    "SELECT score, id FROM url WHERE queue = :queue AND topic_id = :topic_id AND state ="
+    " State.PENDING"
     " AND host_id = :host_id AND not_before <= :now ORDER BY score DESC, id LIMIT :count"
 )
 # What another worker takes at this moment is passed over, not waited for.
@@ -69,7 +71,7 @@ _PEEK_HOST = Statement(_PEEK, mysql=_PEEK + " FOR UPDATE SKIP LOCKED")
 
 # Rows that were fetched when their worker died, released by recover() or by their time.
 _ORPHANS = (
-    "SELECT id FROM url WHERE {scope} AND state = 2"
+    "SELECT id FROM url WHERE {scope} AND state = State.FETCHED"
     " AND (lease_until IS NULL OR lease_until <= :now) ORDER BY id LIMIT :count"
 )
 _ORPHANS_SQLITE = ScopedStatement(_ORPHANS)
@@ -87,7 +89,7 @@ _TAKE = ListStatement(
     # MySQL assigns from left to right: crashes looks at state and token before they change. A
     # token on a stored row means that its worker died, and nobody has noted it yet.
     "UPDATE url SET"
-    f" crashes = CASE WHEN state = 2 AND lease_token IS NOT NULL THEN {SUSPECTED}"
+    f" crashes = CASE WHEN state = State.FETCHED AND lease_token IS NOT NULL THEN {SUSPECTED}"
     " ELSE crashes END,"
     " state = CASE state WHEN 2 THEN 2 ELSE 1 END,"
     " lease_token = :token, lease_until = :until, attempts = attempts + 1 WHERE id IN ({list})"

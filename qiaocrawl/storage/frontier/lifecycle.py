@@ -39,13 +39,15 @@ _COUNT_CAP = 1_000
 _FENCE = "id = :id AND lease_token = :token AND attempts = :attempt"
 
 _STATE_OF = Statement(f"SELECT state, outcome FROM url WHERE {_FENCE}")
-_IS_MINE = Statement(f"SELECT id FROM url WHERE {_FENCE} AND state IN (1, 2)")
+_IS_MINE = Statement(
+    f"SELECT id FROM url WHERE {_FENCE} AND state IN (State.LEASED, State.FETCHED)"
+)
 
 _COMPLETE = Statement(
     "UPDATE url SET state = :state, outcome = :outcome, reason = :reason,"
     " http_status = COALESCE(:http_status, http_status), redirect_key = :redirect_key,"
     f" done_at = :done_at, lease_until = NULL, crashes = {UNMARKED}"
-    f" WHERE {_FENCE} AND state IN (1, 2)"
+    f" WHERE {_FENCE} AND state IN (State.LEASED, State.FETCHED)"
 )
 
 # failures comes last: MySQL assigns from left to right, the others must see the old count.
@@ -56,7 +58,7 @@ _RETRY = Statement(
     " done_at = CASE WHEN failures + 1 >= :max_failures THEN :done_at ELSE done_at END,"
     " reason = :reason, not_before = :not_before, lease_until = NULL, failures = failures + 1,"
     f" crashes = {UNMARKED}"
-    f" WHERE {_FENCE} AND state IN (1, 2)"
+    f" WHERE {_FENCE} AND state IN (State.LEASED, State.FETCHED)"
 )
 
 _FAR_SECONDS = 3_600.0
@@ -65,36 +67,38 @@ _FAR_SECONDS = 3_600.0
 # A worker's rows are found through the frontier index, which begins with queue and topic: an
 # index of tokens would have to be written five times a page to be read every half minute.
 _RENEW = ListStatement(
-    "UPDATE url SET lease_until = :until WHERE id IN ({list}) AND state IN (1, 2)"
+    "UPDATE url SET lease_until = :until WHERE id IN ({list}) AND state IN (State.LEASED,"
+    " State.FETCHED)"
     " AND lease_token = :token"
 )
 
 _RELEASE = Statement(
     "UPDATE url SET state = CASE state WHEN 2 THEN 2 ELSE 0 END, lease_token = NULL,"
     f" lease_until = NULL, attempts = attempts - 1, crashes = {UNMARKED}"
-    f" WHERE {_FENCE} AND state IN (1, 2)"
+    f" WHERE {_FENCE} AND state IN (State.LEASED, State.FETCHED)"
 )
 
-_NOTE_WAIT = Statement("UPDATE url SET reason = :reason WHERE id = :id AND state = 0")
+_NOTE_WAIT = Statement("UPDATE url SET reason = :reason WHERE id = :id AND state = State.PENDING")
 
 _EXPIRED = "{scope} AND lease_token IS NOT NULL AND (:all_dead = 1 OR lease_until <= :now)"
 _SET_ASIDE = ScopedStatement(
-    "UPDATE url SET state = 5, outcome = 'poison', done_at = :done_at, lease_token = NULL,"
+    "UPDATE url SET state = State.SET_ASIDE, outcome = 'poison', done_at = :done_at, lease_token"
+    " = NULL,"
     " lease_until = NULL, crashes = 1 - crashes,"
     " reason = 'its worker died each time it was tried alone'"
-    f" WHERE {_EXPIRED} AND state IN (1, 2) AND {IS_POISON}"
+    f" WHERE {_EXPIRED} AND state IN (State.LEASED, State.FETCHED) AND {IS_POISON}"
 )
 _RESUME = ScopedStatement(
     f"UPDATE url SET crashes = {SUSPECTED}, lease_token = NULL, lease_until = NULL"
-    f" WHERE {_EXPIRED} AND state = 2"
+    f" WHERE {_EXPIRED} AND state = State.FETCHED"
 )
 _REQUEUE = ScopedStatement(
-    f"UPDATE url SET state = 0, crashes = {SUSPECTED_IF_ENDLESS}, lease_token = NULL,"
-    f" lease_until = NULL WHERE {_EXPIRED} AND state = 1"
+    f"UPDATE url SET state = State.PENDING, crashes = {SUSPECTED_IF_ENDLESS}, lease_token = NULL,"
+    f" lease_until = NULL WHERE {_EXPIRED} AND state = State.LEASED"
 )
 
 _CUT_SHORT = ScopedStatement(
-    "UPDATE url SET lease_until = :latest WHERE {scope} AND state IN (1, 2)"
+    "UPDATE url SET lease_until = :latest WHERE {scope} AND state IN (State.LEASED, State.FETCHED)"
     " AND lease_token IS NOT NULL AND lease_until > :far"
 )
 
@@ -102,20 +106,24 @@ _COUNT_STATE = ScopedStatement(
     "SELECT COUNT(*) FROM (SELECT 1 FROM url WHERE {scope} AND state = :state LIMIT :cap) AS capped"
 )
 _ANY_DUE = ScopedStatement(
-    "SELECT not_before FROM url WHERE {scope} AND state = 0 AND not_before <= :now LIMIT 1"
+    "SELECT not_before FROM url WHERE {scope} AND state = State.PENDING AND not_before <= :now"
+    " LIMIT 1"
 )
-_NEXT_DUE = ScopedStatement("SELECT MIN(not_before) FROM url WHERE {scope} AND state = 0")
+_NEXT_DUE = ScopedStatement(
+    "SELECT MIN(not_before) FROM url WHERE {scope} AND state = State.PENDING"
+)
 
 _BOUND_WAITS = ScopedStatement(
-    "UPDATE url SET not_before = :now WHERE {scope} AND state = 0 AND not_before > :latest"
+    "UPDATE url SET not_before = :now WHERE {scope} AND state = State.PENDING AND not_before >"
+    " :latest"
 )
 
 _REARM_LISTS = ScopedStatement(
-    "UPDATE url SET state = 0, outcome = NULL, reason = NULL, lease_token = NULL,"
+    "UPDATE url SET state = State.PENDING, outcome = NULL, reason = NULL, lease_token = NULL,"
     " lease_until = NULL, not_before = 0, attempts = 0, failures = 0, crashes = 0"
-    " WHERE {scope} AND ((state = 3 AND outcome IN ('list', 'sitemap', 'feed')"
+    " WHERE {scope} AND ((state = State.DONE AND outcome IN ('list', 'sitemap', 'feed')"
     "   AND (fetched_at < :read_before OR fetched_at > :soon))"
-    "  OR (state = 4 AND (done_at < :read_before OR done_at > :soon)))"
+    "  OR (state = State.FAILED AND (done_at < :read_before OR done_at > :soon)))"
 )
 
 

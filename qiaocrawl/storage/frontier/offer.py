@@ -19,7 +19,7 @@ from qiaocrawl.storage.converters import (
     host_id,
     to_json,
 )
-from qiaocrawl.storage.raw_sql import ListStatement, Statement
+from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.topics.topic_ids import topic_id
 
@@ -37,54 +37,47 @@ _KNOWN = ListStatement(
     " WHERE `key` IN ({list})"
 )
 
-_NEW_HOST = Statement(
-    "INSERT INTO host (id, name) VALUES (:host_id, :host) ON CONFLICT DO NOTHING",
-    mysql="INSERT INTO host (id, name) VALUES (:host_id, :host) "
-    "ON DUPLICATE KEY UPDATE host.id = host.id",
-)
+_NEW_HOST = upsert("host", {"id": ":host_id", "name": ":host"}, key="id")
 
-_COLUMNS = (
-    "`key`", "url", "host_id", "queue", "topic_id", "state", "outcome", "reason", "score",
-    "depth", "parent_key", "anchor", "context", "payload", "discovered_at", "run_id",
-    "not_before", "attempts", "failures", "crashes", "done_at",
-)  # fmt: skip
-_INSERT_URL = (
-    f"INSERT INTO url ({', '.join(_COLUMNS)}) VALUES "
-    f"({', '.join(':' + name.strip('`') for name in _COLUMNS)}) "
-)
-_NEW_URL = Statement(
-    _INSERT_URL + "ON CONFLICT DO NOTHING",
-    mysql=_INSERT_URL + "ON DUPLICATE KEY UPDATE url.id = url.id",
+_NEW_URL = upsert(
+    "url",
+    "`key`, url, host_id, queue, topic_id, state, outcome, reason, score, depth, parent_key,"
+    " anchor, context, payload, discovered_at, run_id, not_before, attempts, failures, crashes,"
+    " done_at",
+    key="id",
 )
 
 # What is known by another address is noted with it, as in
 # :mod:`~qiaocrawl.storage.frontier.url_aliases`.
 _NOTE_ALIAS = Statement(
     "INSERT INTO aliased_url (url_id, preferred_key) SELECT id, :instead FROM url"
-    " WHERE `key` = :key AND state = 3 AND outcome = 'alias' ON CONFLICT DO NOTHING",
+    " WHERE `key` = :key AND state = State.DONE AND outcome = 'alias' ON CONFLICT DO NOTHING",
     mysql="INSERT IGNORE INTO aliased_url (url_id, preferred_key) SELECT id, :instead FROM url"
-    " WHERE `key` = :key AND state = 3 AND outcome = 'alias'",
+    " WHERE `key` = :key AND state = State.DONE AND outcome = 'alias'",
 )
 
 _RAISE = Statement(
     "UPDATE url SET score = :score, depth = :depth, queue = :queue, topic_id = :topic_id "
-    "WHERE id = :id AND state = 0"
+    "WHERE id = :id AND state = State.PENDING"
 )
 
 _REARM = Statement(
-    "UPDATE url SET state = 0, outcome = NULL, reason = NULL, score = :score, depth = :depth, "
+    "UPDATE url SET state = State.PENDING, outcome = NULL, reason = NULL, score = :score, depth ="
+    " :depth, "
     "queue = :queue, topic_id = :topic_id, payload = :payload, run_id = :run_id, "
     "lease_token = NULL, lease_until = NULL, not_before = 0, attempts = 0, failures = 0, "
-    "crashes = 0 WHERE id = :id AND state IN (3, 4)"
+    "crashes = 0 WHERE id = :id AND state IN (State.DONE, State.FAILED)"
 )
 
 # What was left out has never been fetched: it is as if the better link had been the first.
 _REVIVE = Statement(
-    "UPDATE url SET state = 0, outcome = NULL, reason = NULL, done_at = NULL, score = :score,"
+    "UPDATE url SET state = State.PENDING, outcome = NULL, reason = NULL, done_at = NULL, score ="
+    " :score,"
     " depth = :depth, queue = :queue, topic_id = :topic_id, payload = :payload,"
     " run_id = :run_id, parent_key = :parent_key, anchor = :anchor, context = :context,"
     " lease_token = NULL, lease_until = NULL, not_before = 0, attempts = 0, failures = 0,"
-    " crashes = 0 WHERE id = :id AND state = 3 AND outcome IN ('pruned', 'trap', 'postponed')"
+    " crashes = 0 WHERE id = :id AND state = State.DONE AND outcome IN ('pruned', 'trap',"
+    " 'postponed')"
 )
 
 

@@ -19,7 +19,8 @@ _AFTER = (
     "SELECT u.id, u.`key`, u.url, h.name, u.depth, u.score, u.anchor,"
     " u.parent_key, u.payload"
     " FROM url u {index} JOIN host h ON h.id = u.host_id WHERE u.id > :after"
-    " AND {queue} = :queue AND u.topic_id = :topic_id AND u.state = 0 ORDER BY u.id LIMIT :count"
+    " AND {queue} = :queue AND u.topic_id = :topic_id AND u.state = State.PENDING ORDER BY u.id"
+    " LIMIT :count"
 )
 _WAITING_AFTER = Statement(
     _AFTER.format(index="", queue="+u.queue"),
@@ -29,12 +30,12 @@ HOPS = "hops"
 """In the payload of a redirect's target: how many redirects led there."""
 
 _KEEP = Statement(
-    "UPDATE url SET score = :score WHERE `key` = :key AND state = 0 AND queue = :queue"
+    "UPDATE url SET score = :score WHERE `key` = :key AND state = State.PENDING AND queue = :queue"
     " AND topic_id = :topic_id"
 )
-_COUNT = ScopedStatement("SELECT COUNT(*) FROM url WHERE {scope} AND state = 0")
+_COUNT = ScopedStatement("SELECT COUNT(*) FROM url WHERE {scope} AND state = State.PENDING")
 _AHEAD = ScopedStatement(
-    "SELECT COUNT(*) FROM url WHERE {scope} AND state = 0"
+    "SELECT COUNT(*) FROM url WHERE {scope} AND state = State.PENDING"
     " AND (score > :score OR (score = :score AND id < :id))"
 )
 

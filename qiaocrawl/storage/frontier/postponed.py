@@ -26,7 +26,7 @@ a guess says of it."""
 
 _MOST_STEPS = 50
 
-_IS_POSTPONED = "state = 3 AND outcome IN ('postponed', 'trap')"
+_IS_POSTPONED = "state = State.DONE AND outcome IN ('postponed', 'trap')"
 _COUNT = ScopedStatement(
     f"SELECT reason, COUNT(*) FROM url WHERE {{scope}} AND {_IS_POSTPONED} GROUP BY reason"
 )
@@ -39,12 +39,12 @@ _BEST = ScopedStatement(
 _ROWS = (
     "SELECT u.id, u.`key`, u.url, h.name, u.score, u.depth, u.parent_key, u.anchor, u.reason,"
     " u.payload FROM url u JOIN host h ON h.id = u.host_id"
-    " WHERE u.id IN ({list}) AND u.state = 3 AND u.outcome IN ('postponed', 'trap')"
+    " WHERE u.id IN ({list}) AND u.state = State.DONE AND u.outcome IN ('postponed', 'trap')"
 )
 # What another worker takes up at this moment is left to it.
 _ROWS_LOCKED = ListStatement(_ROWS, mysql=_ROWS + " FOR UPDATE SKIP LOCKED")
 _TAKE_UP = Statement(
-    "UPDATE url SET state = 0, outcome = NULL, done_at = NULL, payload = :payload,"
+    "UPDATE url SET state = State.PENDING, outcome = NULL, done_at = NULL, payload = :payload,"
     " lease_token = NULL, lease_until = NULL, not_before = 0, attempts = 0, failures = 0,"
     f" crashes = 0 WHERE id = :id AND {_IS_POSTPONED}"
 )
@@ -55,7 +55,7 @@ _GUESS = (
     " WHEN 'pruned' THEN 'below the threshold of the crawl order' ELSE COALESCE(reason, '') END"
 )
 _LEFT_OUT = Statement(
-    f"SELECT outcome, {_GUESS}, COUNT(*), MIN(url) FROM url WHERE state = 3"
+    f"SELECT outcome, {_GUESS}, COUNT(*), MIN(url) FROM url WHERE state = State.DONE"
     " AND outcome IN ('postponed', 'alias', 'pruned', 'trap', 'soft_404') AND queue <> 'search'"
     f" GROUP BY outcome, {_GUESS} ORDER BY COUNT(*) DESC, MIN(id) LIMIT :most"
 )

@@ -18,7 +18,7 @@ from qiaocrawl.items import Candidate, Lease, Outcome
 from qiaocrawl.storage.converters import clean_host, epoch_time, json_mapping, to_json
 from qiaocrawl.storage.frontier.lifecycle import complete
 from qiaocrawl.storage.frontier.offer import offer
-from qiaocrawl.storage.raw_sql import ListStatement, Statement
+from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
 from qiaocrawl.storage.schema import url_alias
 from qiaocrawl.urls.aliases import HostVotes
 
@@ -35,15 +35,8 @@ version, or :data:`AS_WRITTEN`."""
 AS_WRITTEN = "start page"
 """A start page is fetched as the operator wrote it."""
 
-_INSERT = (
-    "INSERT INTO url_alias (host, rules, updated_at, votes)"
-    " VALUES (:host, :rules, :updated_at, :votes) "
-)
-_SAVE = Statement(
-    _INSERT + "ON CONFLICT (host) DO UPDATE SET rules = excluded.rules,"
-    " updated_at = excluded.updated_at, votes = excluded.votes",
-    mysql=_INSERT + "ON DUPLICATE KEY UPDATE rules = VALUES(rules),"
-    " updated_at = VALUES(updated_at), votes = VALUES(votes)",
+_SAVE = upsert(
+    "url_alias", "host, rules, updated_at, votes", key="host", change="rules, updated_at, votes"
 )
 
 # Locked, so that two workers who hold opposite rules cannot each close the other's URL.
@@ -51,19 +44,18 @@ _TARGETS = ListStatement(
     "SELECT `key`, outcome FROM url WHERE `key` IN ({list})",
     mysql="SELECT `key`, outcome FROM url WHERE `key` IN ({list}) FOR UPDATE",
 )
-_NOTE = Statement(
-    "INSERT INTO aliased_url (url_id, preferred_key) VALUES (:url_id, :key)"
-    " ON CONFLICT (url_id) DO UPDATE SET preferred_key = excluded.preferred_key",
-    mysql="INSERT INTO aliased_url (url_id, preferred_key) VALUES (:url_id, :key)"
-    " ON DUPLICATE KEY UPDATE preferred_key = VALUES(preferred_key)",
-)
+_NOTE = upsert(
+    "aliased_url", {"url_id": ":url_id", "preferred_key": ":key"},
+    key="url_id", change="preferred_key",
+)  # fmt: skip
 
 # A preferred version may itself have been closed as an alias: then that one's is waited for.
 _CLOSED = (
     "SELECT a.url_id, p.outcome, u.payload FROM aliased_url a"
     " {join} url p ON p.`key` = a.preferred_key JOIN url u ON u.id = a.url_id"
     " LEFT JOIN aliased_url b ON b.url_id = p.id"
-    " WHERE ({unknown} p.state IN (3, 4, 5) AND p.outcome <> 'postponed'"
+    " WHERE ({unknown} p.state IN (State.DONE, State.FAILED, State.SET_ASIDE) AND p.outcome <>"
+    " 'postponed'"
     " AND (p.outcome <> 'alias' OR b.url_id IS NULL))"
 )
 # One that a bound kept out of the frontier will bring no page either.
@@ -72,9 +64,9 @@ _CLOSED_OF = ListStatement(
     _CLOSED.format(join="JOIN", unknown="") + " AND a.preferred_key IN ({list})"
 )
 _WAIT_AGAIN = Statement(
-    "UPDATE url SET state = 0, outcome = NULL, reason = NULL, redirect_key = NULL,"
+    "UPDATE url SET state = State.PENDING, outcome = NULL, reason = NULL, redirect_key = NULL,"
     " payload = :payload, lease_token = NULL, lease_until = NULL, not_before = 0, attempts = 0,"
-    " failures = 0, crashes = 0 WHERE id = :id AND state = 3 AND outcome = 'alias'"
+    " failures = 0, crashes = 0 WHERE id = :id AND state = State.DONE AND outcome = 'alias'"
 )
 _FORGET = ListStatement("DELETE FROM aliased_url WHERE url_id IN ({list})")
 

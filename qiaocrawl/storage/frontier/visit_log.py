@@ -20,23 +20,15 @@ from qiaocrawl.items import Lease, Link, Visit
 from qiaocrawl.storage.compression import compress, decompress
 from qiaocrawl.storage.frontier.pending import led_by
 from qiaocrawl.storage.frontier.scope import Scope
-from qiaocrawl.storage.raw_sql import ListStatement, Statement
+from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
 from qiaocrawl.storage.topics.topic_ids import topic_id
 from qiaocrawl.text.zstd import zstd
 from qiaocrawl.urls import host_of, url_key
 
-_COLUMNS = (
-    "topic_id", "queue", "url_id", "token", "attempt", "depth", "relevance", "relevant", "at",
-    "links",
+_APPEND = upsert(
+    "visit", "topic_id, queue, url_id, token, attempt, depth, relevance, relevant, at, links",
+    key="seq",
 )  # fmt: skip
-_INSERT = (
-    f"INSERT INTO visit ({', '.join(_COLUMNS)}) VALUES"
-    f" ({', '.join(':' + name for name in _COLUMNS)}) "
-)
-_APPEND = Statement(
-    _INSERT + "ON CONFLICT DO NOTHING",
-    mysql=_INSERT + "ON DUPLICATE KEY UPDATE visit.seq = visit.seq",
-)
 _OF_SCOPE = "FROM visit WHERE topic_id = :topic_id AND queue = :queue"
 _HEADS = Statement(
     f"SELECT seq, token {_OF_SCOPE} AND seq > :after ORDER BY seq LIMIT :count"

@@ -25,7 +25,7 @@ from qiaocrawl.storage.converters import (
 )
 from qiaocrawl.storage.pages.articles import MAX_TEXT_CHARS, MAX_TITLE_CHARS
 from qiaocrawl.storage.pages.reprocessing import drop_article
-from qiaocrawl.storage.raw_sql import Statement
+from qiaocrawl.storage.raw_sql import Statement, upsert
 from qiaocrawl.storage.titles import title_log
 from qiaocrawl.urls import url_key
 
@@ -43,20 +43,13 @@ _NEWEST_PAGE = (
     "(SELECT p.id FROM page_source p WHERE p.url_id = :url_id"
     " ORDER BY p.last_seen_at DESC, p.id DESC LIMIT 1)"
 )
-_CHANGING = (
-    "first_key", "number", "parts", "reads_alone", "digest", "note", "about", "text",
+_CHANGING = "first_key, number, parts, reads_alone, digest, note, about, text"
+_SAVE = upsert(
+    "article_part",
+    {"url_id": ":url_id", "page_source_id": _NEWEST_PAGE}
+    | {name: f":{name}" for name in _CHANGING.split(", ")},
+    key="url_id", change=f"page_source_id, {_CHANGING}",
 )  # fmt: skip
-_INSERT = (
-    f"INSERT INTO article_part (url_id, page_source_id, {', '.join(_CHANGING)})"
-    f" VALUES (:url_id, {_NEWEST_PAGE}, {', '.join(':' + name for name in _CHANGING)}) "
-)
-_UPDATED = ("page_source_id", *_CHANGING)
-_SAVE = Statement(
-    _INSERT + "ON CONFLICT (url_id) DO UPDATE SET "
-    + ", ".join(f"{name} = excluded.{name}" for name in _UPDATED),
-    mysql=_INSERT + "ON DUPLICATE KEY UPDATE "
-    + ", ".join(f"{name} = VALUES({name})" for name in _UPDATED),
-)
 _FIND = Statement("SELECT first_key FROM article_part WHERE url_id = :url_id")
 _DROP = Statement("DELETE FROM article_part WHERE url_id = :url_id")
 
@@ -76,7 +69,7 @@ _ARTICLES = Statement(
 )
 _MOVE = Statement("UPDATE article SET url_id = :url_id WHERE id = :id")
 _TELL = Statement(
-    "UPDATE url SET reason = :reason, outcome = :outcome WHERE id = :id AND state = 3"
+    "UPDATE url SET reason = :reason, outcome = :outcome WHERE id = :id AND state = State.DONE"
     " AND outcome IN ('article', 'part', 'not_article')"
 )
 

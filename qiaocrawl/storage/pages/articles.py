@@ -21,7 +21,7 @@ from qiaocrawl.storage.converters import (
     to_time,
 )
 from qiaocrawl.storage.pages.revisions import keep_version
-from qiaocrawl.storage.raw_sql import Statement
+from qiaocrawl.storage.raw_sql import Statement, upsert
 from qiaocrawl.storage.titles.term_weights import rebuild_term_weights
 from qiaocrawl.storage.titles.verdicts import save_verdict
 
@@ -69,16 +69,10 @@ _UPDATE = Statement(
     " WHERE id = :id"
 )
 
-_RELEVANCE = (
-    "INSERT INTO relevance (article_id, topic_id, score, relevant, method, terms)"
-    " VALUES (:article_id, :topic_id, :score, :relevant, :method, :terms) "
-)
-_SAVE_RELEVANCE = Statement(
-    _RELEVANCE + "ON CONFLICT (article_id, topic_id) DO UPDATE SET score = excluded.score,"
-    " relevant = excluded.relevant, method = excluded.method, terms = excluded.terms",
-    mysql=_RELEVANCE + "ON DUPLICATE KEY UPDATE score = VALUES(score),"
-    " relevant = VALUES(relevant), method = VALUES(method), terms = VALUES(terms)",
-)
+_SAVE_RELEVANCE = upsert(
+    "relevance", "article_id, topic_id, score, relevant, method, terms",
+    key="article_id, topic_id", change="score, relevant, method, terms",
+)  # fmt: skip
 
 _DROP_TERMS = Statement("DELETE FROM title_term WHERE article_id = :article_id")
 _ADD_TERM = Statement(

@@ -30,8 +30,9 @@ _PACKET_RESERVE_BYTES = 256 * 1024
 _SENT_PER_BYTE = 2
 
 _MARK_FETCHED = Statement(
-    "UPDATE url SET state = 2, fetched_at = :fetched_at, http_status = :status"
-    " WHERE id = :id AND lease_token = :token AND attempts = :attempt AND state IN (1, 2)"
+    "UPDATE url SET state = State.FETCHED, fetched_at = :fetched_at, http_status = :status"
+    " WHERE id = :id AND lease_token = :token AND attempts = :attempt"
+    " AND state IN (State.LEASED, State.FETCHED)"
 )
 _FIND = Statement("SELECT id FROM page_source WHERE url_id = :url_id AND digest = :digest")
 _SEEN_AGAIN = Statement(

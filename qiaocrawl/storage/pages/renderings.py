@@ -6,29 +6,27 @@ from sqlalchemy import Connection
 
 from qiaocrawl.items import Lease
 from qiaocrawl.storage.converters import clean_host, clean_text, clean_word, digest16, to_json
-from qiaocrawl.storage.raw_sql import Statement
+from qiaocrawl.storage.raw_sql import Statement, upsert
 
 _MAX_FORM_CHARS = 200
 _MAX_REASON_CHARS = 500
 
-_INSERT = (
-    "INSERT INTO rendering (`key`, host, form, gained, in_vain, plain, voted_at)"
-    " VALUES (:key, :host, :form, :gained, :in_vain, :plain, :voted_at) "
-)
-_SAVE = Statement(
-    _INSERT + "ON CONFLICT (`key`) DO UPDATE SET gained = excluded.gained,"
-    " in_vain = excluded.in_vain, plain = excluded.plain, voted_at = excluded.voted_at",
-    mysql=_INSERT + "ON DUPLICATE KEY UPDATE gained = VALUES(gained),"
-    " in_vain = VALUES(in_vain), plain = VALUES(plain), voted_at = VALUES(voted_at)",
-)
+_SAVE = upsert(
+    "rendering", "`key`, host, form, gained, in_vain, plain, voted_at",
+    key="`key`", change="gained, in_vain, plain, voted_at",
+)  # fmt: skip
 _NEWEST = Statement(
     "SELECT host, form, gained, in_vain, plain, voted_at FROM rendering"
     " ORDER BY voted_at DESC, `key` LIMIT :count"
 )
 
-_FENCE = "id = :id AND lease_token = :token AND attempts = :attempt AND state IN (1, 2)"
+_FENCE = (
+    "id = :id AND lease_token = :token AND attempts = :attempt"
+    " AND state IN (State.LEASED, State.FETCHED)"
+)
 _WAIT = Statement(
-    "UPDATE url SET state = 0, payload = :payload, reason = :reason, lease_token = NULL,"
+    "UPDATE url SET state = State.PENDING, payload = :payload, reason = :reason, lease_token ="
+    " NULL,"
     f" lease_until = NULL, not_before = 0, crashes = 0 WHERE {_FENCE}"
 )
 _SET_PAYLOAD = Statement("UPDATE url SET payload = :payload WHERE id = :id")

@@ -10,23 +10,15 @@ from sqlalchemy import Connection, select
 
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.storage.converters import clean_host, epoch_time, from_time, json_mapping, to_json
-from qiaocrawl.storage.raw_sql import Statement
+from qiaocrawl.storage.raw_sql import Statement, upsert
 from qiaocrawl.storage.schema import site_template
 
 _MAX_JSON_CHARS = 1_000_000
 
-_INSERT = (
-    "INSERT INTO site_template (host, pages, redesigns, updated_at, template)"
-    " VALUES (:host, :pages, :redesigns, :updated_at, :template) "
-)
-_SAVE = Statement(
-    _INSERT + "ON CONFLICT (host) DO UPDATE SET pages = excluded.pages,"
-    " redesigns = excluded.redesigns, updated_at = excluded.updated_at,"
-    " template = excluded.template",
-    mysql=_INSERT + "ON DUPLICATE KEY UPDATE pages = VALUES(pages),"
-    " redesigns = VALUES(redesigns), updated_at = VALUES(updated_at),"
-    " template = VALUES(template)",
-)
+_SAVE = upsert(
+    "site_template", "host, pages, redesigns, updated_at, template",
+    key="host", change="pages, redesigns, updated_at, template",
+)  # fmt: skip
 _LOAD = Statement("SELECT template FROM site_template WHERE host = :host")
 
 

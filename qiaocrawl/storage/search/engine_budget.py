@@ -15,17 +15,15 @@ from sqlalchemy import Connection, select
 from qiaocrawl.items import Lease, Queue
 from qiaocrawl.storage import schema
 from qiaocrawl.storage.converters import clean_host, clean_word, epoch_time, host_id
-from qiaocrawl.storage.raw_sql import Statement
+from qiaocrawl.storage.raw_sql import Statement, upsert
 from qiaocrawl.storage.topics.topic_ids import topic_id
 
 _BEIJING = timezone(timedelta(hours=8))
 _MAX_REASON_CHARS = 500
 _LAST_IN_LINE = -1e9
 
-_BEGIN = "INSERT INTO engine_day (engine, day, asked) VALUES (:engine, :day, 0) "
-_BEGIN_DAY = Statement(
-    _BEGIN + "ON CONFLICT DO NOTHING",
-    mysql=_BEGIN + "ON DUPLICATE KEY UPDATE asked = asked",
+_BEGIN_DAY = upsert(
+    "engine_day", {"engine": ":engine", "day": ":day", "asked": "0"}, key="engine, day"
 )
 _COUNT = Statement(
     "UPDATE engine_day SET asked = asked + 1 WHERE engine = :engine AND day = :day"
@@ -36,13 +34,15 @@ _GIVE_BACK = Statement(
 )
 # The payload is JSON without spaces (see values.to_json).
 _PUT_OFF = Statement(
-    "UPDATE url SET state = 3, outcome = 'pruned', reason = :reason, done_at = :done_at,"
+    "UPDATE url SET state = State.DONE, outcome = 'pruned', reason = :reason, done_at = :done_at,"
     " not_before = 0, attempts = 0, failures = 0, lease_token = NULL, lease_until = NULL"
-    " WHERE queue = :queue AND topic_id = :topic_id AND state = 0 AND host_id = :host_id"
+    " WHERE queue = :queue AND topic_id = :topic_id AND state = State.PENDING AND host_id ="
+    " :host_id"
     " AND payload LIKE :engine"
 )
 _TO_THE_END = Statement(
-    "UPDATE url SET score = :score WHERE queue = :queue AND topic_id = :topic_id AND state = 0"
+    "UPDATE url SET score = :score WHERE queue = :queue AND topic_id = :topic_id AND state ="
+    " State.PENDING"
 )
 
 

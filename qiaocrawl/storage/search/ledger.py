@@ -25,7 +25,7 @@ from qiaocrawl.storage.converters import (
     from_time,
     to_stored_time,
 )
-from qiaocrawl.storage.raw_sql import ListStatement, Statement
+from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
 from qiaocrawl.storage.topics.topic_ids import topic_id
 
 ANSWERS_KEPT = 8
@@ -51,15 +51,14 @@ _MAX_MESSAGE_CHARS = 2_000
 _MAX_SHORT_MESSAGE_CHARS = 300
 _MAX_ALSO_CHARS = 500
 
-_INSERT = (
-    "INSERT INTO `query` (topic_id, `key`, engine, term, site, page, state, hits, new_urls,"
-    " message, planned_at, period, also) VALUES (:topic_id, :key, :engine, :term, :site, :page,"
-    " :state, 0, 0, '', :planned_at, :period, :also) "
-)
-_PLAN = Statement(
-    _INSERT + "ON CONFLICT DO NOTHING",
-    mysql=_INSERT + "ON DUPLICATE KEY UPDATE `query`.id = `query`.id",
-)
+_PLAN = upsert(
+    "`query`",
+    {name: f":{name.strip('`')}" for name in (
+        "topic_id", "`key`", "engine", "term", "site", "page", "state", "planned_at", "period",
+        "also",
+    )} | {"hits": "0", "new_urls": "0", "message": "''"},
+    key="id",
+)  # fmt: skip
 _KNOWN = ListStatement("SELECT `key`, also, state FROM `query` WHERE `key` IN ({list})")
 _CHANGE = Statement("UPDATE `query` SET also = :also, state = :state WHERE `key` = :key")
 _PAST = Statement(

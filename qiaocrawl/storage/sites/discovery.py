@@ -14,7 +14,7 @@ from qiaocrawl.discovery.url_forms import url_forms
 from qiaocrawl.items import Lease, Outcome
 from qiaocrawl.storage.converters import clean_host, clean_text, clean_word, digest16
 from qiaocrawl.storage.frontier.lifecycle import complete
-from qiaocrawl.storage.raw_sql import ListStatement, Statement
+from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
 
 FRESH_SECONDS = 30 * 86400.0
 """Older accounts are forgotten: sites are rebuilt, and a trap that is one is soon found again."""
@@ -23,19 +23,11 @@ _MAX_FORM_CHARS = 400
 _MAX_TITLE_CHARS = 500
 _MAX_CUT_CHARS = 200
 
-_INSERT_ACCOUNT = (
-    "INSERT INTO url_form (`key`, host, form, credit, fetched, stories, trees, listed, cut,"
-    " updated_at) VALUES (:key, :host, :form, :credit, :fetched, :stories, :trees, :listed, :cut,"
-    " :updated_at) "
-)
-_SAVE_ACCOUNT = Statement(
-    _INSERT_ACCOUNT + "ON CONFLICT (`key`) DO UPDATE SET credit = excluded.credit,"
-    " fetched = excluded.fetched, stories = excluded.stories, trees = excluded.trees,"
-    " listed = excluded.listed, cut = excluded.cut, updated_at = excluded.updated_at",
-    mysql=_INSERT_ACCOUNT + "ON DUPLICATE KEY UPDATE credit = VALUES(credit),"
-    " fetched = VALUES(fetched), stories = VALUES(stories), trees = VALUES(trees),"
-    " listed = VALUES(listed), cut = VALUES(cut), updated_at = VALUES(updated_at)",
-)
+_SAVE_ACCOUNT = upsert(
+    "url_form",
+    "`key`, host, form, credit, fetched, stories, trees, listed, cut, updated_at",
+    key="`key`", change="credit, fetched, stories, trees, listed, cut, updated_at",
+)  # fmt: skip
 _FIELDS = "host, form, credit, fetched, stories, trees, listed, cut"
 _LOAD_ACCOUNTS = Statement(
     f"SELECT {_FIELDS} FROM url_form"
@@ -45,24 +37,19 @@ _LOAD_ACCOUNTS = Statement(
 _CUT = ListStatement(
     f"SELECT {_FIELDS} FROM url_form WHERE `key` IN ({{list}})"
 )
-_INSERT_MISSING = (
-    "INSERT INTO missing_page (host, title, digest, simhash, updated_at) VALUES"
-    " (:host, :title, :digest, :simhash, :updated_at) "
-)
-_SAVE_MISSING = Statement(
-    _INSERT_MISSING + "ON CONFLICT (host) DO UPDATE SET title = excluded.title,"
-    " digest = excluded.digest, simhash = excluded.simhash, updated_at = excluded.updated_at",
-    mysql=_INSERT_MISSING + "ON DUPLICATE KEY UPDATE title = VALUES(title),"
-    " digest = VALUES(digest), simhash = VALUES(simhash), updated_at = VALUES(updated_at)",
-)
+_SAVE_MISSING = upsert(
+    "missing_page", "host, title, digest, simhash, updated_at",
+    key="host", change="title, digest, simhash, updated_at",
+)  # fmt: skip
 _LOAD_MISSING = Statement(
     "SELECT host, title, digest, simhash FROM missing_page WHERE updated_at >= :since"
 )
-_TRAPS = Statement("SELECT id, url FROM url WHERE state = 3 AND outcome = 'trap'")
+_TRAPS = Statement("SELECT id, url FROM url WHERE state = State.DONE AND outcome = 'trap'")
 _WAIT_AGAIN = Statement(
-    "UPDATE url SET state = 0, outcome = NULL, reason = NULL, done_at = NULL, lease_token = NULL,"
+    "UPDATE url SET state = State.PENDING, outcome = NULL, reason = NULL, done_at = NULL,"
+    " lease_token = NULL,"
     " lease_until = NULL, not_before = 0, attempts = 0, failures = 0, crashes = 0"
-    " WHERE id = :id AND state = 3 AND outcome = 'trap'"
+    " WHERE id = :id AND state = State.DONE AND outcome = 'trap'"
 )
 _KNOWN = ListStatement("SELECT `key` FROM url WHERE `key` IN ({list})")
 

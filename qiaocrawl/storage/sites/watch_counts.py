@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from qiaocrawl.storage.converters import clean_host, host_id
-from qiaocrawl.storage.raw_sql import Statement
+from qiaocrawl.storage.raw_sql import Statement, upsert
 from qiaocrawl.storage.topics.topic_ids import topic_id
 
 Floats = NDArray[np.float64]
@@ -19,16 +19,10 @@ Kind = Literal["pages", "articles", "looks"]
 WEEK_HOURS = 168
 _DAY_SECONDS = 86_400
 
-_COUNT = (
-    "INSERT INTO watch_day (topic_id, day, host_id, pages, articles, looks)"
-    " VALUES (:topic_id, :day, :host_id, :pages, :articles, :looks) "
-)
-_COUNT_REQUEST = Statement(
-    _COUNT + "ON CONFLICT (topic_id, day, host_id) DO UPDATE SET pages = pages + :pages,"
-    " articles = articles + :articles, looks = looks + :looks",
-    mysql=_COUNT + "ON DUPLICATE KEY UPDATE pages = pages + :pages,"
-    " articles = articles + :articles, looks = looks + :looks",
-)
+_COUNT_REQUEST = upsert(
+    "watch_day", "topic_id, day, host_id, pages, articles, looks", key="topic_id, day, host_id",
+    change={name: f"{name} + :{name}" for name in ("pages", "articles", "looks")},
+)  # fmt: skip
 _SPENT = Statement(
     "SELECT h.name, d.pages + d.articles + d.looks FROM watch_day d"
     " JOIN host h ON h.id = d.host_id WHERE d.topic_id = :topic_id AND d.day = :day"
@@ -41,11 +35,10 @@ _TOTALS = Statement(
     "SELECT COALESCE(SUM(pages), 0), COALESCE(SUM(articles), 0), COALESCE(SUM(looks), 0)"
     " FROM watch_day WHERE topic_id = :topic_id AND day = :day"
 )
-_HOUR = "INSERT INTO watch_hour (host_id, hour, articles) VALUES (:host_id, :hour, 1) "
-_ADD_HOUR = Statement(
-    _HOUR + "ON CONFLICT (host_id, hour) DO UPDATE SET articles = articles + 1",
-    mysql=_HOUR + "ON DUPLICATE KEY UPDATE articles = articles + 1",
-)
+_ADD_HOUR = upsert(
+    "watch_hour", {"host_id": ":host_id", "hour": ":hour", "articles": "1"},
+    key="host_id, hour", change={"articles": "articles + 1"},
+)  # fmt: skip
 _HOURS = Statement("SELECT h.name, w.hour, w.articles FROM watch_hour w"
                    " JOIN host h ON h.id = w.host_id")  # fmt: skip
 

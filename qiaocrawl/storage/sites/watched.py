@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qiaocrawl.storage.converters import clean_word
-from qiaocrawl.storage.raw_sql import ListStatement, Statement
+from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
 from qiaocrawl.storage.topics.topic_ids import topic_id
 
 MAX_VALIDATOR_CHARS = 500
@@ -26,13 +26,8 @@ _PAGE = (
 )
 _PAGES = Statement(_PAGE + " ORDER BY h.name, u.url")
 _ONE_PAGE = Statement(_PAGE + " AND w.url_id = :url_id")
-_ADD_PAGE = (
-    f"INSERT INTO watched_page (topic_id, url_id, {', '.join(_PAGE_COLUMNS)}) VALUES"
-    f" (:topic_id, :url_id, {', '.join(':' + name for name in _PAGE_COLUMNS)}) "
-)
-_ENTER_PAGE = Statement(
-    _ADD_PAGE + "ON CONFLICT DO NOTHING",
-    mysql=_ADD_PAGE + "ON DUPLICATE KEY UPDATE watched_page.url_id = watched_page.url_id",
+_ENTER_PAGE = upsert(
+    "watched_page", ", ".join(("topic_id", "url_id", *_PAGE_COLUMNS)), key="topic_id, url_id"
 )
 _SAVE_PAGE = Statement(
     f"UPDATE watched_page SET {', '.join(f'{name} = :{name}' for name in _PAGE_COLUMNS)}"
@@ -58,21 +53,17 @@ _ARTICLE = (
 )
 _ONE_ARTICLE = Statement(_ARTICLE + "w.url_id = :url_id")
 _DUE_ARTICLES = Statement(
-    _ARTICLE + "w.topic_id = :topic_id AND w.next_at <= :now AND u.state IN (0, 3, 4)"
+    _ARTICLE + "w.topic_id = :topic_id AND w.next_at <= :now"
+    " AND u.state IN (State.PENDING, State.DONE, State.FAILED)"
     " ORDER BY w.next_at LIMIT :count"
 )
-_PUT = (
-    "INSERT INTO watched_article (url_id, topic_id, published, next_at, etag, modified) VALUES"
-    " (:url_id, :topic_id, :published, :next_at, :etag, :modified) "
-)
-_PUT_ARTICLE = Statement(
-    _PUT + "ON CONFLICT (url_id) DO UPDATE SET next_at = excluded.next_at,"
-    " published = MIN(published, excluded.published), etag = excluded.etag,"
-    " modified = excluded.modified",
-    mysql=_PUT + "ON DUPLICATE KEY UPDATE next_at = VALUES(next_at),"
-    " published = LEAST(published, VALUES(published)), etag = VALUES(etag),"
-    " modified = VALUES(modified)",
-)
+_PUT_ARTICLE = upsert(
+    "watched_article", "url_id, topic_id, published, next_at, etag, modified", key="url_id",
+    change={
+        "next_at": "new.next_at", "etag": "new.etag", "modified": "new.modified",
+        "published": "CASE WHEN published < new.published THEN published ELSE new.published END",
+    },
+)  # fmt: skip
 _DROP_ARTICLE = Statement("DELETE FROM watched_article WHERE url_id = :url_id")
 _RIGHT_ARTICLES = Statement(
     "UPDATE watched_article SET next_at = :now WHERE topic_id = :topic_id AND next_at > :latest"

@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.items import Verdict, VerdictKind
 from qiaocrawl.storage.converters import clean_text, clean_word
-from qiaocrawl.storage.raw_sql import ListStatement, Statement
+from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
 
 UNRANKED_TIER = 9
 """The tier of a site that no topic names."""
@@ -63,21 +63,10 @@ _FORGET = Statement(
 )
 _DELETE = Statement("DELETE FROM verdict WHERE article_id = :article_id")
 
-_INSERT = (
-    "INSERT INTO verdict (article_id, kind, of_article_id, group_id, similarity, why, method,"
-    " snapshot) VALUES (:article_id, :kind, :of_article_id, :group_id, :similarity, :why,"
-    " :method, :snapshot) "
-)
-_SAVE = Statement(
-    _INSERT + "ON CONFLICT (article_id) DO UPDATE SET kind = excluded.kind,"
-    " of_article_id = excluded.of_article_id, group_id = excluded.group_id,"
-    " similarity = excluded.similarity, why = excluded.why, method = excluded.method,"
-    " snapshot = excluded.snapshot",
-    mysql=_INSERT + "ON DUPLICATE KEY UPDATE kind = VALUES(kind),"
-    " of_article_id = VALUES(of_article_id), group_id = VALUES(group_id),"
-    " similarity = VALUES(similarity), why = VALUES(why), method = VALUES(method),"
-    " snapshot = VALUES(snapshot)",
-)
+_SAVE = upsert(
+    "verdict", "article_id, kind, of_article_id, group_id, similarity, why, method, snapshot",
+    key="article_id", change="kind, of_article_id, group_id, similarity, why, method, snapshot",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from qiaocrawl.storage.converters import clean_text, clean_word, epoch_time, from_time
-from qiaocrawl.storage.raw_sql import Statement
+from qiaocrawl.storage.raw_sql import Statement, upsert
 from qiaocrawl.storage.topics.topic_ids import topic_id
 from qiaocrawl.storage.topics.topics import load_pack
 from qiaocrawl.text import collapse
@@ -25,16 +25,10 @@ _MAX_TITLE_CHARS = 200
 _MAX_TEXT_CHARS = 20_000
 """Scorers read no further."""
 
-_INSERT = (
-    "INSERT INTO judgement (topic_id, `key`, url, relevant, note, judged_at)"
-    " VALUES (:topic_id, :key, :url, :relevant, :note, :judged_at) "
-)
-_SAVE = Statement(
-    _INSERT + "ON CONFLICT (topic_id, `key`) DO UPDATE SET relevant = excluded.relevant,"
-    " note = excluded.note, judged_at = excluded.judged_at",
-    mysql=_INSERT + "ON DUPLICATE KEY UPDATE relevant = VALUES(relevant),"
-    " note = VALUES(note), judged_at = VALUES(judged_at)",
-)
+_SAVE = upsert(
+    "judgement", "topic_id, `key`, url, relevant, note, judged_at",
+    key="topic_id, `key`", change="relevant, note, judged_at",
+)  # fmt: skip
 _FROM = (
     " FROM judgement j LEFT JOIN url u ON u.`key` = j.`key`"
     " LEFT JOIN article a ON a.url_id = u.id WHERE j.topic_id = :topic_id"
