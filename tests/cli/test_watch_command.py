@@ -13,7 +13,8 @@ from crawling import import_pack, pack
 from qiaocrawl.items import Article, Candidate, FetchedPage, Outcome, PageAnalysis, Queue
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.frontier.scope import Scope
-from qiaocrawl.storage.pages import articles, revisions, store_page
+from qiaocrawl.storage.pages import articles, revisions
+from qiaocrawl.storage.pages.raw_pages import store_page
 from qiaocrawl.storage.sites import watch_counts, watched
 from qiaocrawl.urls import url_key
 
