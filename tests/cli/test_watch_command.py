@@ -7,8 +7,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from conftest import Run
-
+from command_runs import Run
 from crawling import import_pack, pack
 from qiaocrawl.items import Article, Candidate, FetchedPage, Outcome, PageAnalysis, Queue
 from qiaocrawl.storage import Database, frontier
