@@ -241,7 +241,7 @@ def crawl_until(
     with failing_spider(
         point, str(strike), spider, database_url, *arguments, folder=folder, **options
     ) as process:
-        said, _ = process.communicate(timeout=180)
+        said, _ = process.communicate(timeout=400)
     assert process.returncode == -signal.SIGKILL, said
 
 
@@ -250,5 +250,5 @@ def crawl(
 ) -> Crawl:
     """Run `scrapy crawl` to its end."""
     with running_spider(spider, database_url, *arguments, folder=folder, **options) as process:
-        said, _ = process.communicate(timeout=180)
+        said, _ = process.communicate(timeout=400)
         return Crawl(process.returncode, said)

@@ -34,8 +34,8 @@ _STEPS = 3
 _SHORT_SECONDS = 1.0
 # A turn of this process alone is dated anew when it is used later than this.
 _LATE_SECONDS = 0.005
-# A process that is late with its turn asks for a longer one: twice as long, so many times.
-_MOST_DOUBLED = 10
+# A process that is late with its turn asks for a longer one each time, then sends.
+_LATE_TRIES = (2, 8, 32, 128, 512)
 
 
 class HostClock(Protocol):
@@ -208,8 +208,8 @@ class HostTurns:
         return None if turn.is_good else self._good(turn)
 
     async def _good(self, turn: Turn) -> None:
-        for doubled in range(1, _MOST_DOUBLED):
-            turn = await self._taken(turn.host, turn.gap, tries=2**doubled, mark=turn.mark)
+        for tries in _LATE_TRIES:
+            turn = await self._taken(turn.host, turn.gap, tries=tries, mark=turn.mark)
             if turn.is_good:
                 return
 
