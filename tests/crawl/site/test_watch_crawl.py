@@ -177,7 +177,7 @@ def test_a_killed_round_loses_no_schedule_and_the_budget_holds(tmp_path: Path) -
         room.server = server
         with running_spider("watch", url, TOPIC, folder=tmp_path,
                             QIAO_DEMO=server.origin) as process:
-            end = time.monotonic() + 60
+            end = time.monotonic() + 150
             while not slow <= set(server.paths()) and time.monotonic() < end:
                 time.sleep(0.1)
             process.kill()
