@@ -53,5 +53,6 @@ class EvidencePipeline:
 
         if await self._runtime.write(operation) is None:
             raise LeaseLost(f"lease of {item.page.url} was lost")
+        spider.page_arrived(item)
         self._crawler.stats.inc_value("qiaocrawl/evidence/stored")
         return item
