@@ -10,8 +10,6 @@ from qiaocrawl.ontology.concepts import Ontology
 from qiaocrawl.ontology.similarity import DEFAULT_FUNCTION, similarity_function
 from qiaocrawl.text import fold
 
-NEAR_EDGES = 1
-"""Words this near to the topic are cut whole, such as 侨批 or *overseas Chinese* (ours)."""
 NAMED_KINDS = frozenset({"person", "place", "media"})
 """Kinds of topic terms that name one thing: the next town is not of the topic (ours)."""
 LEAST = 0.5

@@ -32,7 +32,6 @@ MAX_STAMPED = 20_000
 
 _BOX = re.compile(r"(-?[0-9]{1,7}) (-?[0-9]{1,7}) ([0-9]{1,7}) ([0-9]{1,7})")
 _INK = re.compile("(#[0-9a-f]{6}) (#[0-9a-f]{6})")
-_STAMP = re.compile(' data-qiao-(?:box="[-0-9 ]{1,40}"|ink="[#0-9a-f ]{1,20}")')
 _INLINE = (
     "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q rp "
     "rt ruby s samp small span strike strong sub sup time tt u var wbr br"
@@ -90,11 +89,6 @@ def layout_of(page: Page) -> Layout | None:
         return None
     backgrounds, colours = _inks(elements, [ink for _, ink in stamps])
     return Layout(boxes, backgrounds, colours)
-
-
-def without_layout(source: str) -> str:
-    """*source* without what the script wrote, for methods that weigh markup by its length."""
-    return _STAMP.sub("", source) if BOX_ATTRIBUTE in source else source
 
 
 def _stamps(element: Element) -> tuple[str, str]:

@@ -296,11 +296,6 @@ class EngineDefinition:
         """Whether the engine can restrict a query to one site."""
         return bool(self.site)
 
-    @property
-    def supports_any(self) -> bool:
-        """Whether synonyms can be asked for in one question."""
-        return self.any_of is not None
-
     def supports_period(self, period: str) -> bool:
         """Whether answers can be restricted to *period* (as in ``Query.period``; "" = any)."""
         if not period or self.period.ranged:

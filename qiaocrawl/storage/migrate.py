@@ -103,7 +103,7 @@ def why_refused(revision: str | None) -> str:
         return (
             f"the database has schema {revision!r} of a development version; this version "
             f"upgrades from {head_revision()!r} on: run `qiaocrawl db upgrade` of the last "
-            "development version first (commit 72cc75f), or begin with an empty database"
+            "development version first, or begin with an empty database"
         )
     return (
         f"the database has schema {revision!r}, which this version does not know "

@@ -7,7 +7,7 @@ import pytest
 from qiaocrawl.extract import extractors
 from qiaocrawl.extract.methods.visual_style import look_of
 from qiaocrawl.page import Page, parse_page
-from qiaocrawl.page.layout import Box, layout_of, without_layout
+from qiaocrawl.page.layout import Box, layout_of
 
 TEXT = "归侨侨眷代表大会在福州召开，三百多名代表出席会议。"
 
@@ -82,9 +82,3 @@ def test_a_page_that_hides_most_of_itself_is_read_all_the_same() -> None:
 def test_forged_hidden_boxes_cannot_nest_into_quadratic_time() -> None:
     html = "<div data-qiao-box='0 0 0 0'>" * 1_000 + "<p>x</p>" * 20_000 + TEXT
     assert extractors.get("visual").body(page_of(html)).score <= 1
-
-
-def test_the_layout_can_be_taken_out_again() -> None:
-    html = stamped("p class=a", "8 -20 600 40", "#eeeeee #333333", TEXT)
-    assert without_layout(html) == f"<p class=a>{TEXT}</p>"
-    assert without_layout(f"<p>{TEXT}</p>") == f"<p>{TEXT}</p>"

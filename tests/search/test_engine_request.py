@@ -195,7 +195,7 @@ def test_key_that_is_missing_or_cannot_be_sent(value: str | None, why: str) -> N
 def _queries(definition: EngineDefinition) -> list[Query]:
     sites = ["", "a.test"] if definition.supports_site else [""]
     periods = [p for p in ("", "day", "year", RANGE) if definition.supports_period(p)]
-    also: list[tuple[str, ...]] = [(), ("乙",)] if definition.supports_any else [()]
+    also: list[tuple[str, ...]] = [(), ("乙",)] if definition.any_of else [()]
     choices = product(("甲", "甲 乙", "甲&site=a.test#"), sites, (1, 2), periods, also)
     return [
         Query("t", term, site, definition.name, page, period, more)

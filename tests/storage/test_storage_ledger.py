@@ -58,6 +58,12 @@ def _save(c: Connection, lease: Lease, *, relevant: bool) -> None:
     articles.save_relevance(c, saved.id, {PACK.name: scalar(c, "SELECT id FROM topic")}, judged)
 
 
+def query_counts(c: Connection) -> dict[tuple[str, str], int]:
+    """How many queries stand in which state, by engine."""
+    rows = c.execute(text("SELECT engine, state, COUNT(*) FROM `query` GROUP BY engine, state"))
+    return {(engine, state): count for engine, state, count in rows}
+
+
 def _record(c: Connection, query: Query, state: AnswerState, now: float, **fields: Any) -> None:
     ledger.record_answer(c, query, Answered(state, **fields), now)
 
@@ -74,7 +80,7 @@ def test_planning_and_asking(database: Database) -> None:
         _record(c, queries[2], AnswerState.BLOCKED, NOW, message="验证码\0")
         left = [queries[1], *queries[3:]]
         assert _due(c, now=NOW + 10) == left
-        assert ledger.ledger_counts(c, PACK.name) == {
+        assert query_counts(c) == {
             ("sogou", AnswerState.HIT): 1,
             ("sogou", AnswerState.BLOCKED): 1,
             ("sogou", AnswerState.NOT_ASKED): 4,
@@ -127,12 +133,12 @@ def test_what_nobody_chose_is_asked_once_it_is_chosen(database: Database) -> Non
     (query, other) = _queries("华侨")
     with database.engine.begin() as c:
         ledger.plan_queries(c, topic, [query], NOW, AnswerState.ROBOTS)
-        assert ledger.ledger_counts(c, PACK.name) == {("sogou", AnswerState.ROBOTS): 1}
+        assert query_counts(c) == {("sogou", AnswerState.ROBOTS): 1}
         ledger.plan_queries(c, topic, [query], NOW)
-        assert ledger.ledger_counts(c, PACK.name) == {("sogou", AnswerState.NOT_ASKED): 1}
+        assert query_counts(c) == {("sogou", AnswerState.NOT_ASKED): 1}
         _record(c, query, AnswerState.HIT, NOW, hits=3)
         ledger.plan_queries(c, topic, [query, other], NOW, AnswerState.ROBOTS)
-        counts_now = ledger.ledger_counts(c, PACK.name)
+        counts_now = query_counts(c)
         assert counts_now == {("sogou", AnswerState.HIT): 1, ("sogou", AnswerState.ROBOTS): 1}
 
 

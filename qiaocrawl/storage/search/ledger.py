@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, and_, func, or_, select
+from sqlalchemy import Connection, and_, or_, select
 
 from qiaocrawl.fetch.backoff import backoff_seconds
 from qiaocrawl.search.query import AnswerState, Query
@@ -268,17 +268,6 @@ def _epoch(stored: datetime) -> float:
     moment = from_time(stored)
     assert moment is not None, "the caller has looked"
     return moment.timestamp()
-
-
-def ledger_counts(c: Connection, topic: str) -> dict[tuple[str, AnswerState], int]:
-    """How many queries of *topic* stand in which state, by engine."""
-    table = schema.query
-    statement = (
-        select(table.c.engine, table.c.state, func.count())
-        .where(table.c.topic_id == topic_id(c, topic))
-        .group_by(table.c.engine, table.c.state)
-    )
-    return {(engine, AnswerState(state)): n for engine, state, n in c.execute(statement)}
 
 
 def query_key(topic: int, one: Query) -> bytes:

@@ -42,9 +42,6 @@ _ON_HOST = Statement(
     " WHERE w.topic_id = :topic_id AND u.host_id = (SELECT host_id FROM url WHERE id = :url_id)"
 )
 _ID_OF = Statement("SELECT id FROM url WHERE `key` = :key")
-_DROP_PAGE = Statement(
-    "DELETE FROM watched_page WHERE topic_id = :topic_id AND url_id = :url_id"
-)
 _HAS_SOURCE = Statement("SELECT 1 FROM page_source WHERE url_id = :url_id LIMIT 1")
 
 _ARTICLE = (
@@ -192,11 +189,6 @@ def save_plan(c: Connection, topic: str, pages: Sequence[WatchedPage]) -> None:
          "wait_hours": one.wait_hours, "next_at": one.next_at}
         for one in sorted(pages, key=lambda one: one.url_id)
     ])  # fmt: skip
-
-
-def drop_page(c: Connection, topic: str, url_id: int) -> None:
-    """Watch *url_id* no longer; its URL and what it brought stay."""
-    _DROP_PAGE.run(c, {"topic_id": topic_id(c, topic), "url_id": url_id})
 
 
 def has_source(c: Connection, url_id: int) -> bool:
