@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from qiaocrawl.dedup.moments import seconds
+from qiaocrawl.dedup.publish_time import seconds
 from qiaocrawl.items import TitleRecord, Verdict
 
 Placed = Callable[[int], object]
@@ -27,7 +27,7 @@ class Grouping:
     groups: dict[bytes, bytes]
 
 
-def in_order(records: Iterable[TitleRecord]) -> list[TitleRecord]:
+def by_publish_date(records: Iterable[TitleRecord]) -> list[TitleRecord]:
     """One record for each key, by publish date, undated last, then by key."""
     by_key: dict[bytes, TitleRecord] = {}
     for record in records:
@@ -37,7 +37,7 @@ def in_order(records: Iterable[TitleRecord]) -> list[TitleRecord]:
     return sorted(by_key.values(), key=_rank)
 
 
-def grouped(
+def group_titles(
     ordered: Sequence[TitleRecord],
     judge_all: Callable[[Sequence[TitleRecord]], list[Verdict]],
     placed: Placed | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar, Protocol
 
-from qiaocrawl.dedup.title_pair import Meeting, Relation
+from qiaocrawl.dedup.title_pair import Relation, TitlePair
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.registry import Registry
 
@@ -28,7 +28,7 @@ class TitleMethod(Protocol):
         """Cosine in [0.5, 1] from which earlier titles are looked at."""
         ...
 
-    def relation(self, meeting: Meeting) -> Relation:
+    def relation(self, pair: TitlePair) -> Relation:
         """How the new title stands to the earlier one."""
         ...
 

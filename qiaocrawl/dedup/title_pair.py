@@ -8,7 +8,7 @@ from qiaocrawl.dedup.bodies.comparison import BodyEvidence
 from qiaocrawl.items import VerdictKind
 
 
-class Meeting(NamedTuple):
+class TitlePair(NamedTuple):
     """What a method judges by. What is unknown of either is None.
 
     Attributes:

@@ -14,7 +14,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from qiaocrawl.dedup import Grouping, TitleIndex
-from qiaocrawl.dedup.bodies.fingerprints import body_prints
+from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage.titles import idf_snapshots, title_log, verdicts
@@ -201,7 +201,7 @@ def _save_bodies(c: Connection, texts: list[tuple[int, int, str]]) -> None:
         assert entry.article_id is not None
         seq, text = by_article[entry.article_id]
         if entry.seq == seq:
-            prints = body_prints(text)
+            prints = body_fingerprints(text)
             title_log.append(c, replace(entry, record=replace(
                 entry.record, body_digest=prints.digest, body_simhash=prints.simhash,
                 body_sketch=prints.sketch,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from qiaocrawl.dedup.bodies.fingerprints import body_prints
+from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
 from qiaocrawl.discovery import read_entrance
 from qiaocrawl.discovery.made_up import text_sample
 from qiaocrawl.discovery.soft_404 import without_address
@@ -138,12 +138,12 @@ def analyse_page(
         return analysis
     if article is None:
         # Of what can be seen, to know the pages a host shows for missing ones.
-        shown = body_prints(without_address(words.text, page.final_url or page.url))
+        shown = body_fingerprints(without_address(words.text, page.final_url or page.url))
         return replace(
             analysis, words=None, page_relevance=tools.for_order(words),
             body_digest=shown.digest, body_simhash=shown.simhash,
         )
-    prints, judged = body_prints(article.text), tools.relevance(words)
+    prints, judged = body_fingerprints(article.text), tools.relevance(words)
     return replace(
         analysis,
         words=None,
@@ -171,7 +171,7 @@ class JoinedText:
 def join_texts(title: str, texts: Sequence[str], setup: AnalysisSetup) -> JoinedText:
     """The *texts* of an article's parts in order as one, judged for all topics of *setup*."""
     text = joined(texts)
-    prints, relevance = body_prints(text), _tools(setup).relevance(PageText(title, text))
+    prints, relevance = body_fingerprints(text), _tools(setup).relevance(PageText(title, text))
     return JoinedText(text, prints.digest, relevance, prints.simhash, prints.sketch)
 
 

@@ -118,12 +118,12 @@ def compare(
     counts, weights, lead = overlap(
         a.entries, b.entries, a_weights, b_weights, min(a.reach, b.reach)
     )
-    mine, theirs, shared = counts.tolist()
+    count_a, count_b, shared = counts.tolist()
     (total, other_total, common), (figured, other_figured, both) = weights.tolist()
     return BodyEvidence(
         shared=shared,
-        smaller=min(mine, theirs),
-        larger=max(mine, theirs),
+        smaller=min(count_a, count_b),
+        larger=max(count_a, count_b),
         containment=_share(common, min(total, other_total), 0.0),
         coverage=_share(common, max(total, other_total), 0.0),
         figures=min(figured, other_figured),

@@ -37,7 +37,7 @@ _MIXING = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 
 
 @dataclass(frozen=True, slots=True)
-class BodyPrints:
+class BodyFingerprints:
     """What is kept of one body: see the functions of the same names."""
 
     digest: bytes = b""
@@ -45,11 +45,11 @@ class BodyPrints:
     sketch: bytes = b""
 
 
-def body_prints(text: str) -> BodyPrints:
+def body_fingerprints(text: str) -> BodyFingerprints:
     """Digest, SimHash and sketch of *text*, which is folded once: 0.3 ms for 2,000 characters."""
     folded = fold(text)
     sentences = _sentences(folded)
-    return BodyPrints(_digest(folded), _simhash("".join(sentences)), _sketch(sentences))
+    return BodyFingerprints(_digest(folded), _simhash("".join(sentences)), _sketch(sentences))
 
 
 def body_digest(text: str) -> bytes:

@@ -10,9 +10,9 @@ from qiaocrawl.dedup.bodies.postings import (
     END,
     UNLISTED,
     find,
-    list_entries,
-    relist,
-    unlist_entries,
+    link_entries,
+    rebuild_postings,
+    unlink_entries,
     weigh,
 )
 from qiaocrawl.items import TitleRecord
@@ -89,7 +89,7 @@ class BodyIndex:
         if slot < 0:
             return
         first, last = self._bounds(slot)
-        unlist_entries(self._entries.data, self._following.data, self._heads, first, last)
+        unlink_entries(self._entries.data, self._following.data, self._heads, first, last)
         self._slot_of.data[row] = self._row_of.data[slot] = -1
         self._rows -= 1
         self._dead += last - first
@@ -105,15 +105,15 @@ class BodyIndex:
         if sketch is None or not self._rows:
             return []
         lists = self._entries.data, self._following.data, self._heads
-        places, asked = find(sketch.entries, *lists, LIST_LIMIT)
+        places, positions = find(sketch.entries, *lists, LIST_LIMIT)
         if len(places) < _MIN_SHARED:
             return []
         weights = self._weights(sketch)
-        slots = self._best(sketch, places, weights[asked])
-        found = [(int(self._row_of.data[slot]), self._compare(sketch, weights, slot))
+        slots = self._best(sketch, places, weights[positions])
+        matches = [(int(self._row_of.data[slot]), self._compare(sketch, weights, slot))
                  for slot in slots]  # fmt: skip
-        found = [pair for pair in found if pair[1].shared >= _MIN_SHARED]
-        return sorted(found, key=lambda pair: (-pair[1].containment, pair[0]))
+        matches = [pair for pair in matches if pair[1].shared >= _MIN_SHARED]
+        return sorted(matches, key=lambda pair: (-pair[1].containment, pair[0]))
 
     def evidence(self, record: TitleRecord, row: int) -> BodyEvidence | None:
         """What *record* and *row* share; None where one of the bodies is unknown."""
@@ -133,10 +133,10 @@ class BodyIndex:
         )  # fmt: skip
         smaller = np.minimum(self._starts.data[slots + 1] - starts[slots], len(sketch.entries))
         score = np.bincount(inverse, weights) / smaller
-        kept = np.flatnonzero((shared >= _MIN_SHARED) & (shared >= _MIN_SHARE * smaller))
+        similar = np.flatnonzero((shared >= _MIN_SHARED) & (shared >= _MIN_SHARE * smaller))
         # Of equal ones those added first.
-        best = np.lexsort((slots[kept], -score[kept]))[:MAX_NEAR]
-        return [int(slot) for slot in slots[kept][best]]
+        best = np.lexsort((slots[similar], -score[similar]))[:MAX_NEAR]
+        return [int(slot) for slot in slots[similar][best]]
 
     def _compare(self, sketch: Sketch, weights: Weights, slot: int) -> BodyEvidence:
         first, last = self._bounds(slot)
@@ -155,8 +155,8 @@ class BodyIndex:
         entries[first:last] = sketch.entries
         if last > len(self._heads):
             self._heads = np.full(2 * len(self._heads), END, np.int32)
-            relist(entries, following, self._heads, first)
-        list_entries(entries, following, self._heads, first, last, LIST_LIMIT)
+            rebuild_postings(entries, following, self._heads, first)
+        link_entries(entries, following, self._heads, first, last, LIST_LIMIT)
         self._size, self._slots = last, slot + 1
         starts = self._starts.reserve(slot + 2)
         starts[slot], starts[slot + 1] = first, last

@@ -27,7 +27,7 @@ def _bucket(sentence, buckets):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def list_entries(entries, following, heads, first, last, limit):  # type: ignore[no-untyped-def]
+def link_entries(entries, following, heads, first, last, limit):  # type: ignore[no-untyped-def]
     """Put ``entries[first:last]`` into the lists, but for sentences whose list has *limit*."""
     for at in range(first, last):
         sentence = entries[at] >> np.uint32(1)
@@ -44,7 +44,7 @@ def list_entries(entries, following, heads, first, last, limit):  # type: ignore
 
 
 @compiled
-def unlist_entries(entries, following, heads, first, last):  # type: ignore[no-untyped-def]
+def unlink_entries(entries, following, heads, first, last):  # type: ignore[no-untyped-def]
     """Take ``entries[first:last]`` out of the lists."""
     for at in range(first, last):
         if following[at] == UNLISTED:
@@ -62,7 +62,7 @@ def unlist_entries(entries, following, heads, first, last):  # type: ignore[no-u
 
 
 @compiled
-def relist(entries, following, heads, size):  # type: ignore[no-untyped-def]
+def rebuild_postings(entries, following, heads, size):  # type: ignore[no-untyped-def]
     """The lists of the first *size* entries once more, for other *heads* (all ``END``)."""
     for at in range(size):
         if following[at] != UNLISTED:
@@ -72,33 +72,33 @@ def relist(entries, following, heads, size):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def find(wanted, entries, following, heads, limit):  # type: ignore[no-untyped-def]
-    """Where the sentences of the entries in *wanted* stand.
+def find(query, entries, following, heads, limit):  # type: ignore[no-untyped-def]
+    """Where the sentences of the entries in *query* stand.
 
     Returns:
-        places in ``entries``, and for each the place in *wanted*, which ascends.
+        places in ``entries``, and for each the place in *query*, which ascends.
     """
-    places = np.empty(len(wanted) * limit, np.int64)
-    asked = np.empty(len(wanted) * limit, np.int64)
-    found = 0
-    for at in range(len(wanted)):
-        sentence = wanted[at] >> np.uint32(1)
+    places = np.empty(len(query) * limit, np.int64)
+    positions = np.empty(len(query) * limit, np.int64)
+    count = 0
+    for at in range(len(query)):
+        sentence = query[at] >> np.uint32(1)
         entry = heads[_bucket(sentence, len(heads))]
         while entry >= 0:
             if entries[entry] >> np.uint32(1) == sentence:
-                places[found] = entry
-                asked[found] = at
-                found += 1
+                places[count] = entry
+                positions[count] = at
+                count += 1
             entry = following[entry]
-    return places[:found], asked[:found]
+    return places[:count], positions[:count]
 
 
 @compiled
-def weigh(wanted, entries, following, heads, usual):  # type: ignore[no-untyped-def]
-    """A weight in (0, 1] for each of *wanted*: *usual* / the bodies that hold it, at most 1."""
-    weights = np.ones(len(wanted), np.float64)
-    for at in range(len(wanted)):
-        sentence = wanted[at] >> np.uint32(1)
+def weigh(query, entries, following, heads, usual):  # type: ignore[no-untyped-def]
+    """A weight in (0, 1] for each of *query*: *usual* / the bodies that hold it, at most 1."""
+    weights = np.ones(len(query), np.float64)
+    for at in range(len(query)):
+        sentence = query[at] >> np.uint32(1)
         entry, held = heads[_bucket(sentence, len(heads))], 0
         while entry >= 0:
             if entries[entry] >> np.uint32(1) == sentence:

@@ -96,8 +96,8 @@ class HostEndings:
         order = list(self._counts)
         places = {text: place for place, text in enumerate(order)}
         order.sort(key=lambda text: (-self._counts[text], -places[text]))
-        kept = set(order[:MAX_CANDIDATES])
-        self._counts = {text: n for text, n in self._counts.items() if text in kept}
+        frequent = set(order[:MAX_CANDIDATES])
+        self._counts = {text: n for text, n in self._counts.items() if text in frequent}
 
     def _end_trials(self) -> bool:
         """Take back what was learnt in this window and did not go on; the rest is proven.

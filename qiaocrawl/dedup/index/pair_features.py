@@ -123,13 +123,13 @@ def _words(a, b, idf, kinds, out):  # type: ignore[no-untyped-def]
 @compiled
 def _found_in(a, b):  # type: ignore[no-untyped-def]
     """For each word of *a* whether it stands in *b*."""
-    found = np.zeros(len(a), np.bool_)
+    shared = np.zeros(len(a), np.bool_)
     for i in range(len(a)):
         for j in range(len(b)):
             if a[i] == b[j]:
-                found[i] = True
+                shared[i] = True
                 break
-    return found
+    return shared
 
 
 @compiled
@@ -178,10 +178,10 @@ def _shared_once(a, b):  # type: ignore[no-untyped-def]
 @compiled
 def _bigrams(text):  # type: ignore[no-untyped-def]
     size = max(0, len(text) - 1)
-    found = np.empty(size, np.int64)
+    bigrams = np.empty(size, np.int64)
     for i in range(size):
-        found[i] = np.int64(text[i]) << 32 | np.int64(text[i + 1])
-    return found
+        bigrams[i] = np.int64(text[i]) << 32 | np.int64(text[i + 1])
+    return bigrams
 
 
 @compiled
@@ -262,11 +262,11 @@ def _aligned(a, b):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _gap(a, kept, start, idf, kinds):  # type: ignore[no-untyped-def]
+def _gap(a, aligned, start, idf, kinds):  # type: ignore[no-untyped-def]
     """The words from *start* to the next kept one: end, weight, largest, numbers, names."""
     weight = top = 0.0
     numbers = names = 0
-    while start < len(a) and not kept[start]:
+    while start < len(a) and not aligned[start]:
         term = a[start]
         weight += idf[term]
         top = max(top, idf[term])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import text
 
-from qiaocrawl.dedup.bodies.fingerprints import body_prints
+from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Verdict, VerdictKind
 from qiaocrawl.reprocess import snapshots
@@ -58,7 +58,7 @@ def test_an_older_database_enters_its_articles(database: Database, database_url:
     with runtime_on(database_url) as runtime:
         again_dedup(runtime, _go_on)
         for one in runtime.reader.run(lambda c: title_log.entries_since(c, 0, 9)):
-            prints = body_prints("正文。")
+            prints = body_fingerprints("正文。")
             assert (one.record.body_simhash, one.record.body_sketch) == (
                 prints.simhash, prints.sketch
             )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from qiaocrawl.dedup.moments import seconds
+from qiaocrawl.dedup.publish_time import seconds
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.vsm.compiled import compiled
 from qiaocrawl.vsm.growing_array import Column
@@ -48,13 +48,13 @@ def _find(key, keys, slots):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _find_all(wanted, keys, slots):  # type: ignore[no-untyped-def]
+def _find_all(hashes, keys, slots):  # type: ignore[no-untyped-def]
     """The member of each key, -1 if there is none."""
-    found = np.empty(len(wanted), np.int32)
-    for i in range(len(wanted)):
-        slot = _find(wanted[i], keys, slots)
-        found[i] = slots[slot] if slot >= 0 else -1
-    return found
+    members = np.empty(len(hashes), np.int32)
+    for i in range(len(hashes)):
+        slot = _find(hashes[i], keys, slots)
+        members[i] = slots[slot] if slot >= 0 else -1
+    return members
 
 
 @compiled
@@ -68,7 +68,7 @@ def _enter(numbers, keys, slots):  # type: ignore[no-untyped-def]
         slots[at] = number
 
 
-class Members:
+class TitleTable:
     """Titles by number; a number is used again after its title was removed.
 
     What a record leaves out costs nothing: the columns of hosts, sources, dates and digests
@@ -105,14 +105,14 @@ class Members:
         return self._row.data
 
     @property
-    def nexts(self) -> Array:
+    def next_in_row(self) -> Array:
         """The next older member of the same row, -1 at the end."""
         return self._next.data
 
     def numbers(self, records: Sequence[TitleRecord]) -> Array:
         """The number of each record's key, -1 where it is not remembered."""
-        found: Array = _find_all(_hashed([r.key for r in records]), self._keys, self._slots)
-        return found
+        numbers: Array = _find_all(_hashed([r.key for r in records]), self._keys, self._slots)
+        return numbers
 
     def key(self, number: int) -> bytes:
         """The key of a member."""
@@ -163,8 +163,8 @@ class Members:
 
     def minutes(self, number: int) -> int | None:
         """When it was published, minutes since 1970; None if unknown."""
-        found = self._minutes.of(number)
-        return None if found == _UNDATED else found
+        minutes = self._minutes.of(number)
+        return None if minutes == _UNDATED else minutes
 
     def has_digest(self, number: int, record: TitleRecord) -> bool:
         """Whether its body is the one of *record*, word for word; False if one is unknown."""
@@ -193,14 +193,14 @@ class Members:
     def _rehash(self) -> None:
         # Where titles go and come, room for an eighth of them: the slots they leave count as
         # full, and without room every other title would lead here.
-        wanted = self._size + (self._size // 8 if self._gone else 0)
+        needed = self._size + (self._size // 8 if self._gone else 0)
         size = _FEWEST_SLOTS
-        while wanted > _FULLEST * size:
+        while needed > _FULLEST * size:
             size *= 2
-        known = self._slots[self._slots >= 0]
+        members = self._slots[self._slots >= 0]
         self._slots = np.full(size, _FREE, np.int32)
         self._gone = 0
-        _enter(known, self._keys, self._slots)
+        _enter(members, self._keys, self._slots)
 
 
 class _Names:

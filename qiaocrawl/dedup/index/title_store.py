@@ -12,13 +12,13 @@ from qiaocrawl.dedup.bodies.comparison import BodyEvidence
 from qiaocrawl.dedup.bodies.copies import BodyCopies
 from qiaocrawl.dedup.bodies.fingerprints import hamming
 from qiaocrawl.dedup.bodies.index import BodyIndex
-from qiaocrawl.dedup.index.members import Members
 from qiaocrawl.dedup.index.pair_features import pair_cosine
-from qiaocrawl.dedup.index.pair_model import PairLook, compared, looks_of, shipped_trees
+from qiaocrawl.dedup.index.pair_model import PairScore, score_pairs, shipped_trees, term_features
 from qiaocrawl.dedup.index.rows import TitleRows
+from qiaocrawl.dedup.index.title_table import TitleTable
 from qiaocrawl.dedup.index.title_words import TitleWords
 from qiaocrawl.dedup.index.vocabulary import TermTable
-from qiaocrawl.dedup.title_pair import Meeting
+from qiaocrawl.dedup.title_pair import TitlePair
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.urls import registrable_domain
 from qiaocrawl.vsm.snapshot import IdfSnapshot
@@ -29,7 +29,7 @@ _FEWEST_GHOSTS = 4096
 Array = NDArray[Any]
 
 
-class Remembered:
+class TitleStore:
     """The stores of one index, kept in step; a title is a number in all of them.
 
     Args:
@@ -45,7 +45,7 @@ class Remembered:
         self.table = TermTable(snapshot)
         self.words = TitleWords(self.table, terms)
         self.rows = TitleRows(self.table, threshold)
-        self.members = Members()
+        self.members = TitleTable()
         self.bodies = BodyIndex() if bodies else None
         self.copies = BodyCopies()
 
@@ -76,7 +76,7 @@ class Remembered:
         """
         batch = self.words.of(titles)
         numbers = self.members.enter(records)
-        links = self.members.rows, self.members.nexts, numbers
+        links = self.members.rows, self.members.next_in_row, numbers
         return numbers, self.rows.place(batch, links, search=search, limit=limit)
 
     def add_body(self, number: int, record: TitleRecord) -> None:
@@ -99,7 +99,7 @@ class Remembered:
     def rename(self, number: int, title: str) -> None:
         """Let a title have other words."""
         self._unlink(number)
-        links = self.members.rows, self.members.nexts, np.array([number], np.int32)
+        links = self.members.rows, self.members.next_in_row, np.array([number], np.int32)
         self.rows.place(self.words.of([title]), links, search=False)
 
     def remove(self, number: int) -> None:
@@ -112,39 +112,39 @@ class Remembered:
         if len(self.rows) > 2 * len(self.members) + _FEWEST_GHOSTS:
             self.rows = self.rows.rebuilt(self.members.rows)
 
-    def members_from(self, newest: int, limit: int) -> list[int]:
+    def titles_of_row(self, newest: int, limit: int) -> list[int]:
         """The title *newest* and older ones of its row, *limit* in all."""
-        found: list[int] = []
-        at = newest
-        while at >= 0 and len(found) < limit:
-            found.append(at)
-            at = int(self.members.nexts[at])
-        return found
+        numbers: list[int] = []
+        number = newest
+        while number >= 0 and len(numbers) < limit:
+            numbers.append(number)
+            number = int(self.members.next_in_row[number])
+        return numbers
 
-    def compared(self, ones: Array, others: Array, cosines: Array) -> list[PairLook]:
+    def score_pairs(self, ones: Array, others: Array, cosines: Array) -> list[PairScore]:
         """What the titles by themselves say of pairs of rows."""
-        looks = looks_of(self.table)
-        return compared(ones, others, cosines, self.rows.arrays, looks, shipped_trees())
+        terms = term_features(self.table)
+        return score_pairs(ones, others, cosines, self.rows.arrays, terms, shipped_trees())
 
     def cosine(self, one: int, other: int) -> float:
         """Cosine of two rows."""
         idf = self.table.idf
         return float(pair_cosine(self.rows.words(one), self.rows.words(other), idf))
 
-    def meeting(
-        self, record: TitleRecord, own: int, earlier: int, look: PairLook,
+    def pair(
+        self, record: TitleRecord, own: int, earlier: int, score: PairScore,
         body: BodyEvidence | None,
-    ) -> Meeting:
+    ) -> TitlePair:
         """All that is known of *record*, the title *own*, and an earlier title."""
         members = self.members
         row = members.rows[own]
         source = members.source(earlier)
-        return Meeting(
-            cosine=look.cosine,
-            score=look.score,
+        return TitlePair(
+            cosine=score.cosine,
+            score=score.score,
             same_words=bool(row == members.rows[earlier]) and len(self.rows.words(row)) > 0,
-            letters=look.letters,
-            other_numbers=look.other_numbers,
+            letters=score.letters,
+            other_numbers=score.other_numbers,
             same_text=members.has_digest(earlier, record),
             simhash_distance=_distance(record.body_simhash, members.simhash(earlier)),
             body=body,
@@ -154,7 +154,7 @@ class Remembered:
         )
 
     def _unlink(self, number: int) -> None:
-        self.rows.unlink(int(self.members.rows[number]), number, self.members.nexts)
+        self.rows.unlink(int(self.members.rows[number]), number, self.members.next_in_row)
 
 
 def _distance(one: int, other: int) -> int | None:

@@ -10,14 +10,14 @@ from dedup_samples import DAY, key, record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.dedup.index import members as members_module
-from qiaocrawl.dedup.index.members import Members
+from qiaocrawl.dedup.index import title_table as title_table_module
+from qiaocrawl.dedup.index.title_table import TitleTable
 from qiaocrawl.items import TitleRecord
 
 KEYS = st.integers(0, 30).map(key) | st.binary(max_size=3) | st.just(b"x" * 40)
 
 
-def numbers(members: Members, *keys: bytes) -> list[int]:
+def numbers(members: TitleTable, *keys: bytes) -> list[int]:
     """The numbers of *keys*, -1 where one is not remembered."""
     return [int(n) for n in members.numbers([TitleRecord(one, "") for one in keys])]
 
@@ -25,7 +25,7 @@ def numbers(members: Members, *keys: bytes) -> list[int]:
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(st.booleans(), st.lists(KEYS, max_size=8, unique=True)), max_size=25))
 def test_members_are_found_like_in_a_dictionary(steps: list[tuple[bool, list[bytes]]]) -> None:
-    members = Members()
+    members = TitleTable()
     known: dict[bytes, int] = {}
     for enters, keys in steps:
         if enters:
@@ -47,8 +47,8 @@ def test_members_are_found_like_in_a_dictionary(steps: list[tuple[bool, list[byt
 
 def test_keys_of_one_slot_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     # With few slots nearly all keys meet others of their slot.
-    monkeypatch.setattr(members_module, "_FEWEST_SLOTS", 16)
-    members = Members()
+    monkeypatch.setattr(title_table_module, "_FEWEST_SLOTS", 16)
+    members = TitleTable()
     keys = [key(number << shift) for number in range(1, 9) for shift in (0, 29, 32, 64, 93)]
     members.enter([TitleRecord(one, "") for one in dict.fromkeys(keys)])
     for one in keys[::3]:
@@ -61,7 +61,7 @@ def test_keys_of_one_slot_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_number_is_used_again_with_nothing_of_the_title_before() -> None:
-    members = Members()
+    members = TitleTable()
     full = record(1, "", day=1, host="a.example", source="新华社", digest=b"d")
     members.enter([replace(full, body_simhash=5)])
     members.remove(0)
@@ -75,7 +75,7 @@ def test_a_number_is_used_again_with_nothing_of_the_title_before() -> None:
 
 
 def test_what_is_known_of_a_member() -> None:
-    members = Members()
+    members = TitleTable()
     members.enter([record(1, "")])
     plain = members.nbytes
     full = record(2, "", day=0, host="a.example", source="新华社", digest=b"d" * 16)
@@ -101,13 +101,13 @@ def test_what_is_known_of_a_member() -> None:
     ],
 )
 def test_dates_are_minutes(when: datetime, minutes: int) -> None:
-    members = Members()
+    members = TitleTable()
     members.enter([replace(record(1, ""), published_at=when)])
     assert members.minutes(0) == minutes
 
 
 def test_titles_that_go_and_come_take_no_more_room() -> None:
-    members = Members()
+    members = TitleTable()
     members.enter([record(n, "") for n in range(1_400)])
     full, rehashes = members.nbytes, 0
     before = members._slots

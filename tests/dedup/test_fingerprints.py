@@ -20,9 +20,9 @@ from qiaocrawl.dedup.bodies.comparison import (
 )
 from qiaocrawl.dedup.bodies.fingerprints import (
     MAX_SKETCH_BYTES,
-    BodyPrints,
+    BodyFingerprints,
     body_digest,
-    body_prints,
+    body_fingerprints,
     body_simhash,
     body_sketch,
     hamming,
@@ -64,8 +64,8 @@ def story(*without: int) -> str:
 @settings(deadline=None)
 @given(st.text())
 def test_any_text_has_prints(text: str) -> None:
-    prints = body_prints(text)
-    assert prints == BodyPrints(body_digest(text), body_simhash(text), body_sketch(text))
+    prints = body_fingerprints(text)
+    assert prints == BodyFingerprints(body_digest(text), body_simhash(text), body_sketch(text))
     assert 0 <= prints.simhash < 1 << 64
     assert len(prints.digest) in (0, 16)
     sketch = read_sketch(prints.sketch)
@@ -76,14 +76,14 @@ def test_any_text_has_prints(text: str) -> None:
 
 
 def test_nothing_has_no_prints() -> None:
-    assert body_prints("") == body_prints(" \n") == BodyPrints()
-    assert body_prints("！？").sketch == b""
+    assert body_fingerprints("") == body_fingerprints(" \n") == BodyFingerprints()
+    assert body_fingerprints("！？").sketch == b""
     assert hamming(0, (1 << 64) - 1) == 64
 
 
 def test_script_width_case_and_layout_make_no_difference() -> None:
-    plain = body_prints("他坐着看ABC。侨胞回到屋檐下，参观了12个侨乡！")
-    other = body_prints("他坐著看ＡＢＣ。\n\n僑胞回到屋簷下,參觀了１２個僑鄉!")
+    plain = body_fingerprints("他坐着看ABC。侨胞回到屋檐下，参观了12个侨乡！")
+    other = body_fingerprints("他坐著看ＡＢＣ。\n\n僑胞回到屋簷下,參觀了１２個僑鄉!")
     assert (plain.simhash, plain.sketch) == (other.simhash, other.sketch)
 
 
