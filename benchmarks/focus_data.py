@@ -30,7 +30,7 @@ from rich.progress import track
 
 import qiaocrawl
 from qiaocrawl.errors import QiaoError
-from qiaocrawl.extract.page import read_page
+from qiaocrawl.extract.page import analyse_html
 from qiaocrawl.items import FetchedPage, Link, PageAnalysis, PageText
 from qiaocrawl.replay import open_archive
 from qiaocrawl.replay.collection import find_graph, find_tar, graph_files
@@ -319,7 +319,7 @@ def _read_example(row: tuple[str, str]) -> PageText:
 
 def _read(url: str, body: bytes) -> PageAnalysis:
     page = FetchedPage(url, url, 200, _HEADERS, body, _FETCHED_AT)
-    return read_page(page, _METHOD, MAX_LINKS)
+    return analyse_html(page, _METHOD, MAX_LINKS)
 
 
 def _plain_link(url: str) -> Link:

@@ -18,7 +18,7 @@ from qiaocrawl.extract.api import LIMITS
 from qiaocrawl.extract.base import Extractor
 from qiaocrawl.extract.methods.blend import BlendExtractor
 from qiaocrawl.extract.methods.density import DensityExtractor
-from qiaocrawl.extract.page import Reading
+from qiaocrawl.extract.page import ExtractedPage
 from qiaocrawl.page.blocks import Block, Element, PageBlocks
 
 MARK = "<!-- qiaocrawl extract --explain -->"
@@ -77,7 +77,7 @@ border-bottom:1px solid #e4e4e4;overflow-wrap:anywhere}}td.n{{white-space:nowrap
 """
 
 
-def explained(reading: Reading | None, extraction: Extraction, source: str) -> str:
+def explained(extracted: ExtractedPage | None, extraction: Extraction, source: str) -> str:
     """The page as HTML.
 
     Args:
@@ -98,9 +98,9 @@ def explained(reading: Reading | None, extraction: Extraction, source: str) -> s
         f"<title>{escape(extraction.title or source)} – 抽取说明</title>",
         f"<style>{_STYLE}</style></head><body>",
         f"<h1>抽取说明 Extraction explained</h1><p>{escape(source)}</p>",
-        *_overview(reading, extraction),
+        *_overview(extracted, extraction),
         *_field_table(extraction),
-        *(_shown(reading, extraction.method) if reading is not None else ()),
+        *(_shown(extracted, extraction.method) if extracted is not None else ()),
         "</body></html>\n",
     ]
     return "\n".join(parts)
@@ -115,20 +115,20 @@ def field_text(value: Any) -> str:
     return " ".join(str(value).split())
 
 
-def _overview(reading: Reading | None, extraction: Extraction) -> Iterator[str]:
+def _overview(extracted: ExtractedPage | None, extraction: Extraction) -> Iterator[str]:
     rows = [
         ("方法 method", extraction.method),
         ("类型 page kind", f"{KIND_LABELS[extraction.page_kind]} {extraction.page_kind}"),
         ("置信度 confidence", f"{extraction.confidence:.2f}"),
         ("正文字数 characters of text", str(len(extraction.text))),
     ]
-    if reading is not None:
-        page = reading.page
+    if extracted is not None:
+        page = extracted.page
         rows += [
-            ("理由 the method says", reading.body.reason),
+            ("理由 the method says", extracted.body.reason),
             ("编码 charset", f"{page.charset} ({page.charset_source})"),
         ]
-        why = reading.judgement.reason or _why_article(extraction)
+        why = extracted.judgement.reason or _why_article(extraction)
         rows += [("为何是此类型 why this kind", why)] if why else []
     yield "<table>"
     for name, value in rows:
@@ -162,14 +162,14 @@ def _field_table(extraction: Extraction) -> Iterator[str]:
     yield "</table>"
 
 
-def _shown(reading: Reading, method: str) -> Iterator[str]:
+def _shown(extracted: ExtractedPage, method: str) -> Iterator[str]:
     """The blocks for a method that chose or judged blocks, else the source lines."""
     extractor = extractors.get(method)
     if isinstance(extractor, DensityExtractor):
-        yield from _lines(reading, extractor)
+        yield from _lines(extracted, extractor)
     else:
-        least = _threshold(extractor, reading.body)
-        yield from _blocks(reading.page.blocks, reading.body, least)
+        least = _threshold(extractor, extracted.body)
+        yield from _blocks(extracted.page.blocks, extracted.body, least)
 
 
 def _threshold(extractor: Extractor, body: Body) -> float | None:
@@ -224,16 +224,16 @@ def _link_share(block: Block) -> float:
     return block.linked / max(1, len("".join(block.text.split())))
 
 
-def _lines(reading: Reading, extractor: DensityExtractor) -> Iterator[str]:
+def _lines(extracted: ExtractedPage, extractor: DensityExtractor) -> Iterator[str]:
     """Lines with their density d = t / h; see :mod:`qiaocrawl.extract.methods.density`."""
-    lines = reading.page.lines
+    lines = extracted.page.lines
     yield "<h2>源码行 Source lines</h2>"
     yield _key("每行文字密度 text density of each line", judged=True)
     # Several runs are found; the one that was taken is the one whose text this is.
     runs = extractor.runs(lines)
     taken = next(
         (set(run) for run in runs
-         if "\n".join(lines.texts[i] for i in run if lines.texts[i]) == reading.body.text),
+         if "\n".join(lines.texts[i] for i in run if lines.texts[i]) == extracted.body.text),
         set(),
     )  # fmt: skip
     shown = [index for index, text in enumerate(lines.texts) if text]

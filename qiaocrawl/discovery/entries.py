@@ -52,10 +52,10 @@ class EntryList:
 def newest_first(entries: list[Entry]) -> tuple[Entry, ...]:
     """*entries*, each URL once, in the order of :class:`EntryList`."""
     unique: dict[str, Entry] = {}
-    for one in entries:
-        unique.setdefault(one.url, one)
-    found = sorted(unique.values(), key=lambda one: one.at or _EPOCH, reverse=True)
-    return tuple(found)
+    for entry in entries:
+        unique.setdefault(entry.url, entry)
+    ordered = sorted(unique.values(), key=lambda entry: entry.at or _EPOCH, reverse=True)
+    return tuple(ordered)
 
 
 def moment_of(written: str) -> datetime | None:

@@ -30,13 +30,13 @@ def read_feed(
         url: where it was fetched; relative addresses are resolved against it.
         most: entries taken.
     """
-    found = xml_records(body, content_type, names=_RECORDS, fields=_FIELDS, most=most)
-    kind = _KINDS.get(found.root, "")
+    document = xml_records(body, content_type, names=_RECORDS, fields=_FIELDS, most=most)
+    kind = _KINDS.get(document.root, "")
     if not kind:
-        return EntryList("", fault=found.fault or "no feed")
-    entries = [one for record in found.records if (one := _entry(record, url)) is not None]
-    left = len(found.records) - len(entries) + found.beyond
-    return EntryList(kind, newest_first(entries), found.title, left, found.fault)
+        return EntryList("", fault=document.fault or "no feed")
+    entries = [entry for record in document.records if (entry := _entry(record, url)) is not None]
+    left = len(document.records) - len(entries) + document.beyond
+    return EntryList(kind, newest_first(entries), document.title, left, document.fault)
 
 
 def _entry(record: Record, base: str) -> Entry | None:

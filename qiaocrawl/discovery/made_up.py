@@ -80,8 +80,8 @@ def _times_chance(pages: Sequence[NDArray[np.uint32]]) -> float | None:
         return None
     _, word, counts = np.unique(np.concatenate(pages), return_inverse=True, return_counts=True)
     rare = counts <= len(pages) // 2
-    kept = rare[word]
-    place = word[kept] * len(pages) + np.repeat(np.arange(len(pages)), sizes)[kept]
+    is_rare = rare[word]
+    place = word[is_rare] * len(pages) + np.repeat(np.arange(len(pages)), sizes)[is_rare]
     together = _pairs(np.unique(place, return_counts=True)[1])
     chance = _pairs(sizes) / (total * (total - 1) / 2)
     expected = chance * _pairs(counts[rare])
@@ -110,18 +110,18 @@ def _grams(codes: NDArray[np.uint64], length: int) -> NDArray[np.uint32]:
     if len(codes) < length:
         return np.zeros(0, np.uint32)
     runs = len(codes) - length + 1
-    found = codes[:runs].copy()
+    hashes = codes[:runs].copy()
     for offset in range(1, length):
-        found *= _MULTIPLIER
-        found += codes[offset : runs + offset]
-    return (_mixed(found) >> np.uint64(32)).astype("<u4") & np.uint32(0xFFFFFFFE)
+        hashes *= _MULTIPLIER
+        hashes += codes[offset : runs + offset]
+    return (_mixed(hashes) >> np.uint64(32)).astype("<u4") & np.uint32(0xFFFFFFFE)
 
 
 def _some(digests: NDArray[np.uint32], one_of: int) -> NDArray[np.uint32]:
     return digests[digests < 2**32 // one_of]
 
 
-def _mixed(found: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mixed(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     for shift, factor in _MIXING:
-        found = (found ^ (found >> np.uint64(shift))) * np.uint64(factor)
-    return found ^ (found >> np.uint64(31))
+        hashes = (hashes ^ (hashes >> np.uint64(shift))) * np.uint64(factor)
+    return hashes ^ (hashes >> np.uint64(31))

@@ -68,7 +68,7 @@ class LinkRules:
         What is of a trap is put off, and counted all the same.
         """
         left: Counter[str] = Counter()
-        kept = []
+        allowed = []
         spelt: dict[bytes, str] = {}
         listed: Counter[str] = Counter()
         for link in links:
@@ -80,8 +80,8 @@ class LinkRules:
             if why:
                 left[why] += 1
             else:
-                kept.append(link if word else self._guessed(lease, analysis, link, spelt))
-        return kept, left
+                allowed.append(link if word else self._guessed(lease, analysis, link, spelt))
+        return allowed, left
 
     def _guessed(
         self, lease: Lease, analysis: PageAnalysis, link: Link, spelt: dict[bytes, str]
@@ -128,27 +128,27 @@ class LinkRules:
 
     def sitemap_fault(self, link: Link) -> str:
         """Why the sitemap *link* is left since its host has so many; "" to keep it."""
-        known = self._sitemaps.setdefault(link.host, {})
-        most = self._entrances.max_sitemaps
-        if most and link.url not in known and len(known) >= most * _KEPT_TIMES:
+        places = self._sitemaps.setdefault(link.host, {})
+        limit = self._entrances.max_sitemaps
+        if limit and link.url not in places and len(places) >= limit * _KEPT_TIMES:
             return self._left_of(link.host, "too_many_sitemaps")
-        known.setdefault(link.url, len(known))
+        places.setdefault(link.url, len(places))
         return ""
 
     def sitemap_postponed(self, link: Link) -> str:
         """Why the sitemap *link*, which is kept, is not read yet; "" to read it."""
-        most = self._entrances.max_sitemaps
-        if not most or link.tag != SITEMAP_TAG or self._sitemaps[link.host][link.url] < most:
+        limit = self._entrances.max_sitemaps
+        if not limit or link.tag != SITEMAP_TAG or self._sitemaps[link.host][link.url] < limit:
             return ""
         self.full.add((link.host, "sitemaps_postponed"))
-        return f"more than {most} sitemaps of {link.host}"
+        return f"more than {limit} sitemaps of {link.host}"
 
     def _listed_fault(self, link: Link, listed: Counter[str]) -> str:
         """Also counts *link* among those *listed* by the same sitemap."""
         if not _is_listed(link):
             return ""
-        most = self._entrances.max_listed
-        if most and self._listed[link.host] + listed[link.host] >= most:
+        limit = self._entrances.max_listed
+        if limit and self._listed[link.host] + listed[link.host] >= limit:
             return self._left_of(link.host, "too_many_listed")
         listed[link.host] += 1
         return ""
@@ -161,10 +161,10 @@ class LinkRules:
         # Blogs announce a feed of comments on every article.
         if analysis.outcome in (Outcome.ARTICLE, Outcome.PART) and lease.depth:
             return f"feeds of {link.host} that articles announce"
-        known = self._feeds.setdefault(link.host, set())
-        if link.url not in known and len(known) >= MAX_FEEDS_PER_HOST:
+        feeds = self._feeds.setdefault(link.host, set())
+        if link.url not in feeds and len(feeds) >= MAX_FEEDS_PER_HOST:
             return f"feeds of {link.host} beyond {MAX_FEEDS_PER_HOST}"
-        known.add(link.url)
+        feeds.add(link.url)
         return ""
 
     def _age(self, link: Link) -> str:
@@ -187,9 +187,9 @@ class LinkRules:
             candidates: what of its links was seen for the first time, also what is left out.
             trial: for what reason it had been closed before it was taken up.
         """
-        keys = {one.key for one in candidates}
-        closed = [one.url for one in candidates
-                  if one.left_out is not None and one.left_out.outcome is Outcome.TRAP]
+        keys = {candidate.key for candidate in candidates}
+        closed = [candidate.url for candidate in candidates
+                  if candidate.left_out is not None and candidate.left_out.outcome is Outcome.TRAP]
         new = frozenset(link.url for link in links if link.key in keys)
         if analysis.outcome in _ENTRANCES:
             self.watch.listed([*new, *closed])
@@ -210,7 +210,9 @@ def worth_of(analysis: PageAnalysis, topic: str) -> Worth:
     """What the page of *analysis* is to its group, in a crawl of *topic*."""
     if analysis.outcome in (Outcome.ARTICLE, Outcome.PART):
         article = analysis.article
-        judged = any(one.relevant for one in analysis.relevance if one.topic == topic)
+        judged = any(
+            judgement.relevant for judgement in analysis.relevance if judgement.topic == topic
+        )
         dated = article is not None and article.published_at is not None
         return Worth.STORY if judged or dated else Worth.WEAK
     if analysis.outcome is Outcome.LIST:

@@ -36,24 +36,24 @@ def read_sitemap(
         url: where it was fetched.
         most: entries taken.
     """
-    found = xml_records(body, content_type, names=_RECORDS, fields=_FIELDS, most=most)
-    kind = _KINDS.get(found.root, "")
-    if not kind and found.root:
-        return EntryList("", fault=found.fault or f"no sitemap: <{found.root}>"[:80])
+    document = xml_records(body, content_type, names=_RECORDS, fields=_FIELDS, most=most)
+    kind = _KINDS.get(document.root, "")
+    if not kind and document.root:
+        return EntryList("", fault=document.fault or f"no sitemap: <{document.root}>"[:80])
     if not kind:
-        return _read_text(body, content_type, most, found.fault)
+        return _read_text(body, content_type, most, document.fault)
     wanted = "sitemap" if kind == "index" else "url"
-    entries = [one for record in found.records
-               if record.name == wanted and (one := _entry(record, url)) is not None]
-    left = len(found.records) - len(entries) + found.beyond
-    return EntryList(kind, newest_first(entries), left=left, fault=found.fault)
+    entries = [entry for record in document.records
+               if record.name == wanted and (entry := _entry(record, url)) is not None]
+    left = len(document.records) - len(entries) + document.beyond
+    return EntryList(kind, newest_first(entries), left=left, fault=document.fault)
 
 
 def robots_sitemaps(body: bytes, url: str) -> tuple[str, ...]:
     """The canonical URLs that the ``Sitemap:`` lines of a robots.txt at *url* name, in order."""
     lines = _ROBOTS_LINE.findall(body.decode("utf-8", "replace"))[:MAX_ROBOTS_SITEMAPS]
-    found = (canonical_url(line, url) for line in lines)
-    return tuple(dict.fromkeys(one for one in found if one))
+    canonical = (canonical_url(line, url) for line in lines)
+    return tuple(dict.fromkeys(address for address in canonical if address))
 
 
 def _entry(record: Record, base: str) -> Entry | None:
@@ -82,6 +82,6 @@ def _read_text(body: bytes, content_type: str, most: int, fault: str) -> EntryLi
     urls = [line for line in lines if _URL_LINE.fullmatch(line)]
     if not urls or 10 * len(urls) < 9 * len(lines):
         return EntryList("", fault=fault or "no sitemap")
-    found = [canonical_url(line) for line in urls[:most]]
-    entries = [Entry(one) for one in found if one]
+    canonical = [canonical_url(line) for line in urls[:most]]
+    entries = [Entry(url) for url in canonical if url]
     return EntryList("text", newest_first(entries), left=len(lines) - len(entries))

@@ -61,7 +61,7 @@ def missing_page(host: str, analysis: PageAnalysis) -> MissingPage | None:
     return MissingPage(host, analysis.page_title, analysis.body_digest, analysis.body_simhash)
 
 
-def is_missing(analysis: PageAnalysis, known: MissingPage) -> bool:
+def is_missing(analysis: PageAnalysis, missing: MissingPage) -> bool:
     """Whether a page shows what its host shows for pages that do not exist.
 
     A list must show exactly that: where a home page stands in for what is missing, what all
@@ -69,15 +69,15 @@ def is_missing(analysis: PageAnalysis, known: MissingPage) -> bool:
     """
     if not analysis.body_digest:
         return False
-    if analysis.body_digest == known.digest:
+    if analysis.body_digest == missing.digest:
         return True
     if analysis.outcome is Outcome.LIST:
         return False
-    near = (analysis.body_simhash ^ known.simhash).bit_count() <= _NEAR_BITS
-    alike = bool(known.simhash and analysis.body_simhash) and near
+    near = (analysis.body_simhash ^ missing.simhash).bit_count() <= _NEAR_BITS
+    alike = bool(missing.simhash and analysis.body_simhash) and near
     # Sites with one title on all pages have short texts too; what is missing has no date.
     dated = analysis.article is not None and analysis.article.published_at is not None
-    return alike and not dated and analysis.page_title == known.title
+    return alike and not dated and analysis.page_title == missing.title
 
 
 def as_missing(analysis: PageAnalysis, host: str = "") -> PageAnalysis:

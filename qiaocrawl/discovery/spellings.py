@@ -24,8 +24,8 @@ def plain_spelling(canonical: str) -> str:
     scheme, _, rest = canonical.partition("://")
     rest, mark, query = rest.partition("?")
     path = _DEFAULT_PAGE.sub("/", _SLASHES.sub("/", rest))
-    if query and (kept := _SESSION.sub("", query).rstrip("&")) != query:
-        mark, query = ("?" if kept else ""), kept
+    if query and (plain_query := _SESSION.sub("", query).rstrip("&")) != query:
+        mark, query = ("?" if plain_query else ""), plain_query
     return f"{scheme}://{path}{mark}{query}"
 
 

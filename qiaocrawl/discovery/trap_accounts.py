@@ -113,8 +113,8 @@ class Account:
 
     def told(self) -> str:
         """The account in words, for the reason of what is cut."""
-        told = f"{self.fetched} pages fetched, {self.stories} of them told a story"
-        return f"{told}; {self.cut}" if self.cut else told
+        words = f"{self.fetched} pages fetched, {self.stories} of them told a story"
+        return f"{words}; {self.cut}" if self.cut else words
 
     def list_one(self, key: int) -> None:
         """A list names the URL of *key*; counted once (Whang's linear counting, 1990)."""
@@ -296,8 +296,8 @@ def _is_endless(account: Account, own: SelfFed) -> bool:
 def is_section(account: Account) -> bool:
     """Whether lists lead to the group, not its own pages alone."""
     # Of what a former run cut only the pages that led on are known.
-    found = account.own.found if account.own is not None else _NEW_A_PAGE * account.trees
-    return account.listed > _LISTED * (account.listed + found)
+    inside_new = account.own.found if account.own is not None else _NEW_A_PAGE * account.trees
+    return account.listed > _LISTED * (account.listed + inside_new)
 
 
 def redirect(account: Account, target: int) -> None:

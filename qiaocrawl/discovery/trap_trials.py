@@ -67,7 +67,7 @@ class TrapTrials:
 
     def shares(self, waiting: Mapping[str, int]) -> dict[str, int]:
         """How many URLs of each group are to be tried now, where so many are closed."""
-        found: dict[str, int] = {}
+        shares: dict[str, int] = {}
         rest: dict[str, list[str]] = {}
         for group in waiting:
             rest.setdefault(group.partition("/")[0], []).append(group)
@@ -75,10 +75,10 @@ class TrapTrials:
             left = int(SHARE_OF_HOST * self._fetched[host]) - self._asked[host]
             for at, group in enumerate(sorted(groups, key=self._share)):
                 fair = -(-left // (len(groups) - at))
-                found[group] = max(0, min(self._share(group), waiting[group], fair))
-                left -= found[group]
-                self._asked[host] += found[group]
-        return found
+                shares[group] = max(0, min(self._share(group), waiting[group], fair))
+                left -= shares[group]
+                self._asked[host] += shares[group]
+        return shares
 
     def _share(self, group: str) -> int:
         return self._groups.setdefault(group, _Trial()).share

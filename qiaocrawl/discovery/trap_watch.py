@@ -186,7 +186,7 @@ class TrapWatch:
         """
         with self._lock:
             closed: dict[str, int] = {}
-            found: dict[str, int] = {}
+            rows_by_reason: dict[str, int] = {}
             reasons: dict[str, str] = {}
             for reason, rows in waiting.items():
                 group = group_of(reason)
@@ -196,9 +196,9 @@ class TrapWatch:
                     closed[group] = closed.get(group, 0) + rows
                     reasons[group] = reason
                 else:
-                    found[reason] = rows
+                    rows_by_reason[reason] = rows
             shares = self._trials.shares(closed)
-            return found | {reasons[group]: rows for group, rows in shares.items() if rows}
+            return rows_by_reason | {reasons[group]: rows for group, rows in shares.items() if rows}
 
     def tried(self, reason: str, good: int, tried: int) -> None:
         """A round of what is closed for *reason* is done; it may open the group again.
@@ -250,9 +250,9 @@ class TrapWatch:
 
     def _judge_texts(self, forms: Sequence[str]) -> None:
         """Cut the narrowest group whose texts are made up; broader ones are judged without it."""
-        known = list(self._known(forms))
-        cut = next((at for at, (_, account) in enumerate(known) if judge_texts(account)), None)
-        for _, account in known[cut + 1 :] if cut is not None else ():
+        accounts = list(self._known(forms))
+        cut = next((at for at, (_, account) in enumerate(accounts) if judge_texts(account)), None)
+        for _, account in accounts[cut + 1 :] if cut is not None else ():
             if account.own is not None:
                 account.own.forget_texts()
 
@@ -264,20 +264,20 @@ class TrapWatch:
         """
         if not page.digest:
             return "", False
-        told = hash((canonical_host(page.url), page.digest))
-        known = self._first.get(told)
-        if known is None:
-            self._first[told] = page.url
+        digest = hash((canonical_host(page.url), page.digest))
+        first_url = self._first.get(digest)
+        if first_url is None:
+            self._first[digest] = page.url
             if len(self._first) > MAX_DIGESTS:
                 del self._first[next(iter(self._first))]
             return "", False
-        if known == page.url:
+        if first_url == page.url:
             return "", False
         self.counts["doubles"] += 1
-        if len(page.url) >= len(known) or url_forms(known)[0] == url_forms(page.url)[0]:
-            return known, True
-        self._first[told] = page.url
-        return known, False
+        if len(page.url) >= len(first_url) or url_forms(first_url)[0] == url_forms(page.url)[0]:
+            return first_url, True
+        self._first[digest] = page.url
+        return first_url, False
 
     def _blame(self, url: str, better: str) -> list[str]:
         """What was taken for a story at *url* is told at *better*; the groups this cuts."""
@@ -296,7 +296,7 @@ class TrapWatch:
         new = 0
         unknown = fresh_story = False
         unread: Counter[str] = Counter()
-        known: list[int] = []
+        known_keys: list[int] = []
         stories: list[int] = []
         own_section = section_of(url_forms(page.url))
         for link in page.links:
@@ -308,7 +308,7 @@ class TrapWatch:
             if inside and link != page.url:
                 new += fresh
                 if not fresh:
-                    known.append(hash(link))
+                    known_keys.append(hash(link))
             account = self._accounts.get(forms[0])
             if account is not None and account.stories and forms[0] != own:
                 stories.append(hash(link))
@@ -319,7 +319,7 @@ class TrapWatch:
         # A list leads to many of one kind; what may be stories of its own section counts as well.
         unknown |= max(unread.values(), default=0) > len(page.fresh) / 2
         return Effects(
-            page.worth, inside_new=new, inside_known=known, stories=stories,
+            page.worth, inside_new=new, inside_known=known_keys, stories=stories,
             fresh_story=fresh_story, unknown=unknown, sample=page.sample,
         )  # fmt: skip
 
@@ -330,8 +330,8 @@ class TrapWatch:
         section = section_of(forms)
         if not section:
             return forms
-        known = self._accounts.get(section)
-        if known is not None and known.stories:
+        account = self._accounts.get(section)
+        if account is not None and account.stories:
             return forms
         return (*forms, f"{canonical_host(url)}{NEW_BRANCH}")
 
@@ -362,23 +362,23 @@ class TrapWatch:
     def changed(self) -> list[StoredAccount]:
         """The accounts that changed since the last call, as they are now."""
         with self._lock:
-            found = [
+            changed = [
                 StoredAccount(form.partition("/")[0], form, a.credit, a.fetched, a.stories, a.trees,
                               a.listed, a.cut)
                 for form in sorted(self._changed) if (a := self._accounts.get(form)) is not None
             ]
             self._changed.clear()
-            return found
+            return changed
 
     def restore(self, stored: Iterable[StoredAccount]) -> None:
         """Take accounts that were stored; where this process knows of more pages it is right."""
         with self._lock:
-            for one in stored:
-                known = self._accounts.get(one.form)
-                if known is None or known.fetched < one.fetched:
-                    account = self._accounts[one.form] = one.account()
-                    if known is not None:
-                        account.seen, account.own = known.seen, known.own
+            for entry in stored:
+                account_here = self._accounts.get(entry.form)
+                if account_here is None or account_here.fetched < entry.fetched:
+                    account = self._accounts[entry.form] = entry.account()
+                    if account_here is not None:
+                        account.seen, account.own = account_here.seen, account_here.own
 
     def numbers(self) -> dict[str, int]:
         """What the run's statistics say of it."""

@@ -92,20 +92,20 @@ def xml_records(
         target=target, encoding="utf-8", recover=True, resolve_entities=False, load_dtd=False,
         no_network=True, huge_tree=False, dtd_validation=False,
     )  # fmt: skip
-    said: list[str] = []
+    faults: list[str] = []
     fed = 0
     try:
-        for text in _texts(body, content_type, said):
+        for text in _texts(body, content_type, faults):
             parser.feed(text.encode("utf-8"))
             fed += len(text)
             if why := target.enough(fed):
-                said.append(why)
+                faults.append(why)
                 break
         parser.close()
     except (etree.XMLSyntaxError, ValueError) as error:
         # Raised at the end of what is no XML at all; what was found before stays.
-        said.append(f"no XML: {error}"[:200])
-    target.found.fault = "; ".join(said)
+        faults.append(f"no XML: {error}"[:200])
+    target.found.fault = "; ".join(faults)
     return target.found
 
 
@@ -135,8 +135,8 @@ def unpacked(body: bytes, most: int = MAX_BYTES) -> Iterator[bytes]:
         yield piece
 
 
-def _texts(body: bytes, content_type: str, said: list[str]) -> Iterator[str]:
-    """*body* as text that XML may hold, in pieces; what goes wrong is added to *said*."""
+def _texts(body: bytes, content_type: str, faults: list[str]) -> Iterator[str]:
+    """*body* as text that XML may hold, in pieces; what goes wrong is added to *faults*."""
     decoder: codecs.IncrementalDecoder | None = None
     try:
         for piece in unpacked(body):
@@ -147,7 +147,7 @@ def _texts(body: bytes, content_type: str, said: list[str]) -> Iterator[str]:
             if text := _FORBIDDEN.sub(" ", decoder.decode(piece)):
                 yield text.encode("utf-8", "replace").decode("utf-8")
     except (OverflowError, ValueError) as error:
-        said.append(str(error))
+        faults.append(str(error))
 
 
 def charset_of(head: bytes, content_type: str) -> tuple[str, int]:
@@ -184,15 +184,15 @@ class _Collector:
 
     def enough(self, fed_chars: int) -> str:
         """Why nothing more is to be read, in words; "" to go on."""
-        found = self.found
-        if not found.root and fed_chars > _FREE_BYTES:
+        records = self.found
+        if not records.root and fed_chars > _FREE_BYTES:
             return "no element at the beginning"
         if len(self._path) > _MAX_DEPTH:
             return f"elements more than {_MAX_DEPTH} deep"
-        if found.beyond > self._most:
+        if records.beyond > self._most:
             return f"more than {2 * self._most} entries"
-        if self._elements > _FREE_ELEMENTS + _ELEMENTS_A_RECORD * len(found.records):
-            return f"{self._elements} elements for {len(found.records)} entries"
+        if self._elements > _FREE_ELEMENTS + _ELEMENTS_A_RECORD * len(records.records):
+            return f"{self._elements} elements for {len(records.records)} entries"
         return ""
 
     def start(self, tag: str | bytes, attributes: Mapping[str | bytes, str | bytes]) -> None:

@@ -41,7 +41,7 @@ def block_digests(found: PageBlocks) -> NDArray[np.uint64]:
     return np.array(digests, dtype=np.uint64)
 
 
-def place_of(elements: list[Element], at: int) -> str:
+def element_path(elements: list[Element], at: int) -> str:
     """Where an element stands: its tag within the nearest element with a class or id.
 
     Numbers in names become 0, since they count pages (``post-1234``). Written like CSS:

@@ -11,10 +11,10 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from qiaocrawl.items import Link
 from qiaocrawl.page.blocks import PageBlocks, blocks_of
 from qiaocrawl.page.digests import block_digests
-from qiaocrawl.page.guard import defuse
 from qiaocrawl.page.lines import SourceLines, is_single_line, source_lines, with_block_lines
 from qiaocrawl.page.links import LINK_SELECTOR, LINK_TAGS, LinkHarvest, harvest_links
 from qiaocrawl.page.markup import json_ld_of, meta_of, refresh_target, safe_base
+from qiaocrawl.page.sanitize import sanitize_html
 from qiaocrawl.text import Decoded, collapse, decode_page
 from qiaocrawl.urls import UrlJoiner, canonical_url
 
@@ -50,7 +50,7 @@ class Page:
         self.charset = decoded.charset
         self.charset_source = decoded.source
         self.replaced = decoded.replaced
-        self.source, self.notes = defuse(decoded.text)
+        self.source, self.notes = sanitize_html(decoded.text)
         self.tree = LexborHTMLParser(self.source)
         self._results: dict[Any, Any] = {}
 

@@ -33,7 +33,7 @@ from qiaocrawl.stages.analyse_page import AnalysisSetup, JoinedText
 from qiaocrawl.stages.analysis_slots import AnalysisSlots
 from qiaocrawl.stages.follow_links import FollowPolicy
 from qiaocrawl.stages.shared_titles import SharedTitles, index_maker
-from qiaocrawl.stages.site_learning import SiteLearning
+from qiaocrawl.stages.site_template_store import SiteTemplateStore
 from qiaocrawl.storage import Database, Reader, Writer, frontier
 from qiaocrawl.storage.pages import articles
 from qiaocrawl.storage.reports import run_log
@@ -246,9 +246,9 @@ class Runtime:
         )  # fmt: skip
 
     @cached_property
-    def learning(self) -> SiteLearning | None:
+    def learning(self) -> SiteTemplateStore | None:
         """What this run learns of sites; None when it is to learn nothing."""
-        return SiteLearning(self.reader) if self.options["QIAO_SITE_LEARNING"] else None
+        return SiteTemplateStore(self.reader) if self.options["QIAO_SITE_LEARNING"] else None
 
     @cached_property
     def slots(self) -> AnalysisSlots:

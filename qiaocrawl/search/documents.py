@@ -15,7 +15,7 @@ from typing import Any
 from lxml import etree
 from parsel import Selector
 
-from qiaocrawl.page.guard import defuse
+from qiaocrawl.page.sanitize import sanitize_html
 from qiaocrawl.text import collapse
 
 # Words in scripts and styles are not said to anybody.
@@ -54,7 +54,7 @@ class HtmlDocument:
         if text.count("<") > _MAX_TAGS:
             cut = next(islice(re.finditer("<", text), _MAX_TAGS, None))
             text = text[: cut.start()]
-        harmless, _ = defuse(text)
+        harmless, _ = sanitize_html(text)
         self._page = Selector(text=harmless, type="html")
 
     @cached_property

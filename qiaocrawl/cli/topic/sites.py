@@ -57,7 +57,7 @@ def _list(found: list[StoredTemplate]) -> None:
         template = one.template
         table.add_row(
             template.host, str(template.pages), str(len(template.repeated[0])),
-            escape(next(iter(template.holder_places), "?")), str(template.redesigns),
+            escape(next(iter(template.body_places), "?")), str(template.redesigns),
             shown_moment(one.updated_at),
         )
     table_console().print(table)
@@ -91,7 +91,7 @@ def _show(one: StoredTemplate) -> None:
     table = folding_table("是什么 what", "何处 where", "文章 articles")
     table.columns[2].justify = "right"
     for place, count in template.places:
-        known = "正文 body" if place in template.holder_places else "偶有 at times"
+        known = "正文 body" if place in template.body_places else "偶有 at times"
         table.add_row(known, escape(place), str(count))
     for text, count in template.names:
         where = "标题前 before titles" if text.startswith(START) else "标题后 after titles"

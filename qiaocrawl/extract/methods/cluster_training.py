@@ -175,10 +175,10 @@ def clustered(samples: Floats, training: Training) -> ClusterModel:
     deviation = np.maximum(deviation, 1.0)
     points = (logs - mean) / deviation
     rng = np.random.default_rng(training.seed)
-    most = max(2, min(training.most_k, len(np.unique(points, axis=0))))
+    most_k = max(2, min(training.most_k, len(np.unique(points, axis=0))))
     tried = [
         min((k_means(points, k, rng) for _ in range(training.starts)), key=lambda c: c.squares)
-        for k in range(min(training.least_k, most), most + 1)
+        for k in range(min(training.least_k, most_k), most_k + 1)
     ]
     best = max(tried, key=Clusters.validity)
     stops = best.centres[:, _FULL_STOPS]

@@ -74,18 +74,20 @@ class Unit(NamedTuple):
 class _Tree:
     """The nodes of a page with text (rule 1), and the sums the rules ask for."""
 
-    def __init__(self, found: PageBlocks, look: Look) -> None:
-        self.found, self.look = found, look
-        blocks = found.blocks
+    def __init__(self, page_blocks: PageBlocks, look: Look) -> None:
+        self.page_blocks, self.look = page_blocks, look
+        blocks = page_blocks.blocks
         self.sizes = [len(block.text) - block.text.count(" ") for block in blocks]
         self.linked = [block.linked for block in blocks]
         for hidden in look.hidden:
-            for index in range(found.elements[hidden].first, found.elements[hidden].end):
+            for index in range(
+                page_blocks.elements[hidden].first, page_blocks.elements[hidden].end
+            ):
                 self.sizes[index] = self.linked[index] = 0
         self.text_before = [0, *accumulate(self.sizes)]
         self.linked_before = [0, *accumulate(self.linked)]
         self._elements_in: dict[int, list[int]] = {}
-        for index, element in enumerate(found.elements):
+        for index, element in enumerate(page_blocks.elements):
             if self.text_before[element.end] > self.text_before[element.first]:
                 self._elements_in.setdefault(element.parent, []).append(index)
         self._runs_in: dict[int, list[int]] = {}
@@ -100,8 +102,8 @@ class _Tree:
         return self._node(outermost[0]) if outermost else None
 
     def _node(self, element: int) -> Node:
-        found = self.found.elements[element]
-        return Node(found.first, found.end, element, False)
+        block_element = self.page_blocks.elements[element]
+        return Node(block_element.first, block_element.end, element, False)
 
     def children(self, node: Node) -> list[Node]:
         """The children of *node* that hold text, in document order."""
@@ -219,9 +221,9 @@ class VisualExtractor:
             elif not self._is_divided(tree, children):
                 yield tree.unit([node])
             elif self.join_like:
-                alike, others = self._alike(tree, children)
+                alike, rest = self._alike(tree, children)
                 yield from (tree.unit(nodes) for nodes in alike)
-                waiting.extend(others)
+                waiting.extend(rest)
             else:
                 waiting.extend(children)
 
@@ -239,16 +241,16 @@ class VisualExtractor:
     def _alike(self, tree: _Tree, children: list[Node]) -> tuple[list[list[Node]], list[Node]]:
         """The paragraphs among *children*, those of one look as a list; and the others."""
         groups: dict[tuple[str, str], list[Node]] = {}
-        others = []
+        rest = []
         for child in children:
             if tree.linked_share(child) < _PARAGRAPH_LINKED and tree.is_paragraph(child):
                 groups.setdefault(tree.ink(child), []).append(child)
             else:
-                others.append(child)
-        return list(groups.values()), others
+                rest.append(child)
+        return list(groups.values()), rest
 
     def _scores(self, tree: _Tree, units: list[Unit]) -> list[float]:
-        blocks = tree.found.blocks
+        blocks = tree.page_blocks.blocks
         lengths = [sum(tree.sizes[index] for index in unit.blocks) for unit in units]
         least, spread = min(lengths, default=0), max(lengths, default=0) - min(lengths, default=0)
         scores = []

@@ -8,13 +8,13 @@ articles, so that what a site stopped doing is forgotten.
 
 A program of one's own learns and uses it so::
 
-    memory = SiteMemory()
+    model = BoilerplateModel()
     for page in pages:
-        reading = read(page, "blend", template=memory.template(host_of(page.url)))
-        if reading.judgement.outcome is Outcome.ARTICLE:
-            seen = observation_of(page, reading.metadata.title, reading.site)
+        extracted = extract_page(page, "blend", template=model.template(host_of(page.url)))
+        if extracted.judgement.outcome is Outcome.ARTICLE:
+            seen = observation_of(page, extracted.metadata.title, extracted.site)
             if seen is not None:
-                memory.observe(seen)
+                model.observe(seen)
 
 Memory: at most :data:`MAX_HOSTS` hosts, those used last; each at most
 :data:`~qiaocrawl.extract.sites.site_counts.MAX_BLOCKS` digests of 18 bytes and some texts: 60 KB a
@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 MAX_HOSTS = 1024
 
 
-class SiteMemory:
+class BoilerplateModel:
     """What is known of the hosts met last. Not for several threads at once.
 
     Attributes:
@@ -59,25 +59,25 @@ class SiteMemory:
 
     def observe(self, observation: SiteObservation) -> None:
         """Learn from one article; its URL seen again teaches nothing."""
-        host = self._host(observation.host)
-        if not host.learn(observation):
+        counts = self._host(observation.host)
+        if not counts.learn(observation):
             return
-        self.disagreements += observation.disagrees
-        if host.is_rebuilt:
+        self.disagreements += observation.contradicts
+        if counts.is_rebuilt:
             self.redesigns += 1
             logger.info(
                 "%s is built otherwise than before (%d articles in a row): learning it anew",
                 observation.host, REDESIGN_PAGES,
             )
-            host.start_again()
+            counts.start_again()
 
     def template(self, host: str) -> SiteTemplate | None:
         """What is known of *host*; None before :data:`MIN_PAGES` of its articles were seen."""
-        known = self._hosts.get(host)
-        if known is None:
+        counts = self._hosts.get(host)
+        if counts is None:
             return None
         self._hosts.move_to_end(host)
-        return known.template()
+        return counts.template()
 
     def restore(self, host: str, template: SiteTemplate | None) -> None:
         """Begin with what was stored for *host*; nothing happens when it is known already."""
@@ -85,33 +85,33 @@ class SiteMemory:
             return
         # One that had to make room and waits to be stored is newer.
         template = self._changed.get(host, template)
-        known = self._host(host)
+        counts = self._host(host)
         if template is not None:
-            known.restore(template)
+            counts.restore(template)
 
     def changed(self) -> list[SiteTemplate]:
         """The templates that are new since the last call, for storing."""
-        for host, known in self._hosts.items():
-            if known.is_unsaved:
-                self._note(host, known)
-        found = list(self._changed.values())
+        for host, counts in self._hosts.items():
+            if counts.is_unsaved:
+                self._note(host, counts)
+        templates = list(self._changed.values())
         self._changed.clear()
-        return found
+        return templates
 
     def _host(self, name: str) -> SiteCounts:
-        host = self._hosts.get(name)
-        if host is None:
-            host = self._hosts[name] = SiteCounts(name)
+        counts = self._hosts.get(name)
+        if counts is None:
+            counts = self._hosts[name] = SiteCounts(name)
             if len(self._hosts) > self._max_hosts:
                 oldest, forgotten = self._hosts.popitem(last=False)
                 if forgotten.is_unsaved:
                     self._note(oldest, forgotten)
         self._hosts.move_to_end(name)
-        return host
+        return counts
 
-    def _note(self, name: str, host: SiteCounts) -> None:
-        template = host.template()
-        host.is_unsaved = False
+    def _note(self, name: str, counts: SiteCounts) -> None:
+        template = counts.template()
+        counts.is_unsaved = False
         if template is not None:
             self._changed[name] = template
             while len(self._changed) > self._max_hosts:

@@ -51,10 +51,10 @@ def body_span(page: Page, body: Body | None) -> tuple[int, int]:
 
 
 def _span_of_lines(lines: list[str], blocks: list[Block]) -> tuple[int, int]:
-    wanted = [line[:_KEY_CHARS] for line in lines if len(line) >= _KEY_CHARS]
-    if not wanted:
+    starts = [line[:_KEY_CHARS] for line in lines if len(line) >= _KEY_CHARS]
+    if not starts:
         return -1, -1
-    first, last = set(wanted[:_BODY_LINES]), set(wanted[-_BODY_LINES:])
+    first, last = set(starts[:_BODY_LINES]), set(starts[-_BODY_LINES:])
     begin = next((i for i, b in enumerate(blocks) if b.text[:_KEY_CHARS] in first), -1)
     end = next(
         (i for i in range(len(blocks) - 1, -1, -1) if blocks[i].text[:_KEY_CHARS] in last), begin
@@ -79,7 +79,7 @@ class Lines:
         self.whole = "\n".join(self.texts)
 
 
-class Surroundings:
+class BodyContext:
     """The lines around an article.
 
     Attributes:
@@ -128,7 +128,7 @@ class Surroundings:
         return 0
 
 
-def surroundings_of(page: Page, span: tuple[int, int], title: str) -> Surroundings:
+def body_context(page: Page, span: tuple[int, int], title: str) -> BodyContext:
     """The surroundings of the article of *page* at *span*, called *title*."""
     blocks = page.blocks.blocks
     first, last = span
@@ -147,4 +147,4 @@ def surroundings_of(page: Page, span: tuple[int, int], title: str) -> Surroundin
             and tight in "".join(text.split())
         )
         at = next(shown, -1)
-    return Surroundings(blocks, at, first, last)
+    return BodyContext(blocks, at, first, last)

@@ -16,7 +16,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.reprocess.pages import again_extract
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.stages.analyse_page import AnalysisSetup, analyse_page
-from qiaocrawl.stages.site_learning import SiteLearning
+from qiaocrawl.stages.site_template_store import SiteTemplateStore
 from qiaocrawl.stages.worker_pool import AnalysisPool
 from qiaocrawl.storage import Database, Reader
 from qiaocrawl.storage.pages.site_templates import load_site_template
@@ -71,7 +71,7 @@ def test_a_worker_uses_what_is_known() -> None:
 
 def test_what_is_learnt_is_stored_and_read_again(database: Database) -> None:
     reader = Reader(database)
-    learning = SiteLearning(reader)
+    learning = SiteTemplateStore(reader)
     assert learning.template_now(fetched(0)) is None
     for number in range(50):
         assert learning.due() is None
@@ -83,7 +83,7 @@ def test_what_is_learnt_is_stored_and_read_again(database: Database) -> None:
         save(c)
         save(c)  # a transaction may be played again
     assert learning.due() is None
-    other = SiteLearning(reader)
+    other = SiteTemplateStore(reader)
     template = asyncio.run(other.template(fetched(0)))
     assert template == other.template_now(fetched(0)) == learning.template_now(fetched(0))
     assert template is not None

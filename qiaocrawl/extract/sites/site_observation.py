@@ -8,14 +8,14 @@ from zlib import crc32
 import numpy as np
 
 from qiaocrawl.extract.fields.site_suffix import title_pieces
-from qiaocrawl.extract.sites.site_places import body_place
+from qiaocrawl.extract.sites.element_paths import body_place
 from qiaocrawl.extract.sites.site_template import START
 from qiaocrawl.items import SiteObservation
 from qiaocrawl.text import fold
 from qiaocrawl.urls import canonical_host, canonical_url
 
 if TYPE_CHECKING:
-    from qiaocrawl.extract.sites.site_reading import SiteReading
+    from qiaocrawl.extract.sites.apply_template import TemplateMatch
     from qiaocrawl.page import Page
 
 _MAX_BLOCKS = 2000
@@ -24,7 +24,7 @@ _MAX_NAMES = 4
 _MAX_NAME_CHARS = 40
 
 
-def observation_of(page: Page, title: str, reading: SiteReading) -> SiteObservation | None:
+def observation_of(page: Page, title: str, match: TemplateMatch) -> SiteObservation | None:
     """What *page*, an article called *title*, tells about its site; None without a URL."""
     url = canonical_url(page.url)
     if url is None:
@@ -35,11 +35,11 @@ def observation_of(page: Page, title: str, reading: SiteReading) -> SiteObservat
         title=_digest(fold(title or page.title)),
         blocks=_digests(page),
         # Where the body is nothing but repetition, it stands in no good place.
-        place="" if reading.disagrees else reading.place or body_place(page, reading.body),
+        place="" if match.contradicts else match.place or body_place(page, match.body),
         names=_names(page.title),
-        agrees=bool(reading.place),
-        disagrees=reading.disagrees,
-        left_out=reading.left_out,
+        in_known_place=bool(match.place),
+        contradicts=match.contradicts,
+        left_out=match.left_out,
     )
 
 

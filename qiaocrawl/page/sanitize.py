@@ -56,7 +56,7 @@ _FORMATTING = frozenset(
 )
 
 
-def defuse(html: str) -> tuple[str, tuple[str, ...]]:
+def sanitize_html(html: str) -> tuple[str, tuple[str, ...]]:
     """*html* safe to parse, and what had to be dropped (nothing for all but hostile pages)."""
     notes: list[str] = []
     if len(html) > _SUSPECT_CHARS and _may_hold_long_tag(html):

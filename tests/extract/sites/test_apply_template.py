@@ -6,9 +6,9 @@ import pytest
 
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.page import read as read_with
-from qiaocrawl.extract.sites.site_memory import SiteMemory
-from qiaocrawl.extract.sites.site_observing import observation_of
-from qiaocrawl.extract.sites.site_reading import SiteReading, apply_template
+from qiaocrawl.extract.sites.apply_template import TemplateMatch, apply_template
+from qiaocrawl.extract.sites.boilerplate_model import BoilerplateModel
+from qiaocrawl.extract.sites.site_observation import observation_of
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.page import Page, parse_page
 from site_pages import DISCLAIMER, FOOTER, HOST, body_of, page, paragraphs, taught, title, whole
@@ -24,14 +24,14 @@ def template() -> SiteTemplate:
 def test_repeated_blocks_leave_the_body_and_lose_their_judgement(template: SiteTemplate) -> None:
     found = page(40)
     body = whole(40, found)
-    reading = apply_template(template, found, body)
-    assert reading.body.text.split("\n") == paragraphs(40)
-    assert reading.body.reason == (
+    result = apply_template(template, found, body)
+    assert result.body.text.split("\n") == paragraphs(40)
+    assert result.body.reason == (
         "test; 1 repeated blocks left out by what the site repeats"
     )
-    assert (reading.left_out, reading.disagrees, reading.place) == (1, False, "div.article.c-0")
-    assert reading.body.score > body.score
-    judged = dict(zip((b.text for b in found.blocks.blocks), reading.body.judged, strict=True))
+    assert (result.left_out, result.contradicts, result.place) == (1, False, "div.article.c-0")
+    assert result.body.score > body.score
+    judged = dict(zip((b.text for b in found.blocks.blocks), result.body.judged, strict=True))
     assert judged[DISCLAIMER] == judged[FOOTER] == 0.0
     assert judged[paragraphs(40)[0]] == 0.9
 
@@ -39,17 +39,17 @@ def test_repeated_blocks_leave_the_body_and_lose_their_judgement(template: SiteT
 def test_a_method_without_blocks_loses_the_lines(template: SiteTemplate) -> None:
     found = page(41)
     body = Body("\n".join([*paragraphs(41), DISCLAIMER, FOOTER]), 0.5, "lines")
-    reading = apply_template(template, found, body)
-    assert reading.body.text.split("\n") == paragraphs(41)
-    assert reading.left_out == 2
+    result = apply_template(template, found, body)
+    assert result.body.text.split("\n") == paragraphs(41)
+    assert result.left_out == 2
 
 
 def test_a_body_that_only_repeats_gives_way_to_the_articles_place(template: SiteTemplate) -> None:
     found = page(42)
-    reading = apply_template(template, found, body_of(found, FOOTER))
-    assert reading.body.text.split("\n") == paragraphs(42)
-    assert reading.body.reason.endswith("so what stands in div.article.c-0 is taken")
-    assert not reading.disagrees
+    result = apply_template(template, found, body_of(found, FOOTER))
+    assert result.body.text.split("\n") == paragraphs(42)
+    assert result.body.reason.endswith("so what stands in div.article.c-0 is taken")
+    assert not result.contradicts
 
 
 def test_the_page_has_the_last_word(template: SiteTemplate) -> None:
@@ -58,13 +58,13 @@ def test_the_page_has_the_last_word(template: SiteTemplate) -> None:
         "", f"http://{HOST}/s",
     )  # fmt: skip
     body = body_of(short, "短讯一则。", DISCLAIMER)
-    reading = apply_template(template, short, body)
-    assert reading.disagrees
-    assert reading.left_out == 0
-    assert (reading.body.text, reading.body.blocks) == (body.text, body.blocks)
-    seen = observation_of(short, "短讯", reading)
+    result = apply_template(template, short, body)
+    assert result.contradicts
+    assert result.left_out == 0
+    assert (result.body.text, result.body.blocks) == (body.text, body.blocks)
+    seen = observation_of(short, "短讯", result)
     assert seen is not None
-    assert (seen.disagrees, seen.place) == (True, "")
+    assert (seen.contradicts, seen.place) == (True, "")
 
 
 def test_moderate_blocks_elsewhere_lose_and_sure_ones_stay(template: SiteTemplate) -> None:
@@ -77,9 +77,9 @@ def test_moderate_blocks_elsewhere_lose_and_sure_ones_stay(template: SiteTemplat
     texts = [block.text for block in found.blocks.blocks][1:]
     judged = (0.0, 0.95, 0.5, 0.5, 0.9, 0.9)
     body = Body("\n".join(texts), 0.6, "test", (1, 2, 3, 4, 5), judged)
-    reading = apply_template(template, found, body)
-    assert reading.body.blocks == (1, 3, 4, 5)
-    assert "1 left out since the site's articles stand in div.article.c-0" in reading.body.reason
+    result = apply_template(template, found, body)
+    assert result.body.blocks == (1, 3, 4, 5)
+    assert "1 left out since the site's articles stand in div.article.c-0" in result.body.reason
 
 
 def blog(number: int, *inside: str) -> Page:
@@ -96,31 +96,31 @@ def blog(number: int, *inside: str) -> Page:
      "<table><tr><td>项目名称和负责人以及联系电话一览</td></tr></table>"],
 )  # fmt: skip
 def test_headings_code_and_cells_are_an_articles_own(own: str) -> None:
-    memory = SiteMemory()
+    model = BoilerplateModel()
     for number in range(20):
         found = blog(number, own, own)
         body = body_of(found, *(block.text for block in found.blocks.blocks))
-        known = memory.template(HOST)
-        reading = apply_template(known, found, body) if known else SiteReading(body)
-        assert reading.left_out == 0
-        seen = observation_of(found, title(number), reading)
+        known = model.template(HOST)
+        result = apply_template(known, found, body) if known else TemplateMatch(body)
+        assert result.left_out == 0
+        seen = observation_of(found, title(number), result)
         assert seen is not None
-        memory.observe(seen)
+        model.observe(seen)
 
 
 def test_a_short_line_between_paragraphs_stays() -> None:
-    memory = SiteMemory()
+    model = BoilerplateModel()
     for number in range(20):
         first, *rest = paragraphs(number)
         told = f"<p>{first}</p><p>记者问：</p>" + "".join(f"<p>{text}</p>" for text in rest)
         found = parse_page(f'<div class="a">{told}</div>'.encode(), "", f"http://{HOST}/{number}")
         body = body_of(found, *(block.text for block in found.blocks.blocks))
-        known = memory.template(HOST)
-        reading = apply_template(known, found, body) if known else SiteReading(body)
-        assert reading.body.text == body.text
-        seen = observation_of(found, title(number), reading)
+        known = model.template(HOST)
+        result = apply_template(known, found, body) if known else TemplateMatch(body)
+        assert result.body.text == body.text
+        seen = observation_of(found, title(number), result)
         assert seen is not None
-        memory.observe(seen)
+        model.observe(seen)
 
 
 def test_library_users_read_with_a_template(template: SiteTemplate) -> None:
@@ -137,18 +137,18 @@ def test_a_template_never_breaks_a_page(template: SiteTemplate) -> None:
                  "<div class=article id=c-2>" * 2000 + DISCLAIMER, "<table>" * 50 + FOOTER):
         found = parse_page(html.encode(), "", f"http://{HOST}/")
         for method in ("density", "visual", "cluster"):
-            reading = read_with(found, method, template=template)
-            seen = observation_of(found, "", reading.site)
+            result = read_with(found, method, template=template)
+            seen = observation_of(found, "", result.site)
             assert seen is not None
             assert len(seen.place) <= 200
 
 
 def test_a_page_without_an_address_teaches_nothing() -> None:
-    assert observation_of(parse_page(b"<p>x"), "x", SiteReading(Body("", 0, ""))) is None
+    assert observation_of(parse_page(b"<p>x"), "x", TemplateMatch(Body("", 0, ""))) is None
 
 
 def test_a_huge_page_tells_a_bounded_number_of_blocks() -> None:
     found = parse_page("".join(f"<p>{n}" for n in range(9000)).encode(), "", f"http://{HOST}/")
-    seen = observation_of(found, "x", SiteReading(Body("", 0, "")))
+    seen = observation_of(found, "x", TemplateMatch(Body("", 0, "")))
     assert seen is not None
     assert len(seen.blocks) == 8 * 2000

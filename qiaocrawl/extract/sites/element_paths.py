@@ -6,8 +6,8 @@ from bisect import bisect_left
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from qiaocrawl.extract.fields.surroundings import body_span
-from qiaocrawl.page.digests import place_of
+from qiaocrawl.extract.fields.body_context import body_span
+from qiaocrawl.page.digests import element_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _HELD = 0.8
 """An element that holds such a share of a body's characters is its holder **(ours)**."""
-_NO_HOLDER = frozenset(
+_ARTICLE_PARTS = frozenset(
     ("p", "h1", "h2", "h3", "h4", "h5", "h6", "li", "ul", "ol", "dl", "dt", "dd", "blockquote",
      "pre", "figure", "figcaption", "table", "tbody", "tr", "address")
 )  # fmt: skip
@@ -26,24 +26,24 @@ _MAX_AROUND = 12
 _MAX_PLACE_CHARS = 200
 
 
-def holders_of(page: Page, body: Body) -> Sequence[int]:
+def containers_of(page: Page, body: Body) -> Sequence[int]:
     """The elements that hold nearly all of *body*, innermost first, at most 12 of them."""
-    found = page.blocks
+    page_blocks = page.blocks
     first, last = body_span(page, body)
     if first < 0:
         return ()
-    taken = body.blocks or range(first, last + 1)
-    sums = [0, *accumulate(len(found.blocks[index].text) for index in taken)]
-    longest = max(taken, key=lambda index: len(found.blocks[index].text))
-    holders: list[int] = []
-    for at in found.path(found.blocks[longest].element):
-        element = found.elements[at]
-        inside = sums[bisect_left(taken, element.end)] - sums[bisect_left(taken, element.first)]
+    indexes = body.blocks or range(first, last + 1)
+    sums = [0, *accumulate(len(page_blocks.blocks[index].text) for index in indexes)]
+    longest = max(indexes, key=lambda index: len(page_blocks.blocks[index].text))
+    containers: list[int] = []
+    for at in page_blocks.path(page_blocks.blocks[longest].element):
+        element = page_blocks.elements[at]
+        inside = sums[bisect_left(indexes, element.end)] - sums[bisect_left(indexes, element.first)]
         if inside >= _HELD * sums[-1]:
-            holders.append(at)
-            if len(holders) == _MAX_AROUND:
+            containers.append(at)
+            if len(containers) == _MAX_AROUND:
                 break
-    return holders
+    return containers
 
 
 def body_place(page: Page, body: Body) -> str:
@@ -51,12 +51,12 @@ def body_place(page: Page, body: Body) -> str:
 
     "" when nothing holds the body.
     """
-    for at in holders_of(page, body):
-        if page.blocks.elements[at].tag not in _NO_HOLDER:
-            return place_at(page, at)
+    for at in containers_of(page, body):
+        if page.blocks.elements[at].tag not in _ARTICLE_PARTS:
+            return element_path_at(page, at)
     return ""
 
 
-def place_at(page: Page, at: int) -> str:
+def element_path_at(page: Page, at: int) -> str:
     """Where the element *at* of *page* stands, see :func:`qiaocrawl.page.digests.place_of`."""
-    return place_of(page.blocks.elements, at)[:_MAX_PLACE_CHARS]
+    return element_path(page.blocks.elements, at)[:_MAX_PLACE_CHARS]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qiaocrawl.extract.base import Body
-from qiaocrawl.extract.sites.site_places import holders_of, place_at
+from qiaocrawl.extract.sites.element_paths import containers_of, element_path_at
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _LEAST_LEFT_CHARS = 40
 _MOST_LEFT_OUT = 0.5
-"""Less text than the one, or a greater share gone than the other: the page disagrees."""
+"""Less text than the one, or a greater share gone than the other: the page contradicts."""
 _SHORT_CHARS = 16
 """A shorter block between two of the body may be a heading (总结) that articles share."""
 _SURE = 0.7
@@ -39,24 +39,24 @@ _PLACE_SCORE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class SiteReading:
+class TemplateMatch:
     """A body after the template of its site was held against it.
 
     Attributes:
         body: what is left, or the body as it was.
         place: where the template expects the bodies of articles, and where this one stood;
             "" when it stood elsewhere.
-        disagrees: whether the template would have taken it away, and was not followed.
+        contradicts: whether the template would have taken it away, and was not followed.
         left_out: blocks (for a method without blocks: lines) left out.
     """
 
     body: Body
     place: str = ""
-    disagrees: bool = False
+    contradicts: bool = False
     left_out: int = 0
 
 
-def apply_template(template: SiteTemplate, page: Page, body: Body) -> SiteReading:
+def apply_template(template: SiteTemplate, page: Page, body: Body) -> TemplateMatch:
     """*body* of *page* without what the site repeats.
 
     The judgement of every block that repeats becomes 0. A repeated block at either end of the
@@ -66,9 +66,9 @@ def apply_template(template: SiteTemplate, page: Page, body: Body) -> SiteReadin
     than it gave.
     """
     if not body.text:
-        return SiteReading(body)
-    at = _expected_holder(template, page, body)
-    place = place_at(page, at) if at >= 0 else ""
+        return TemplateMatch(body)
+    at = _expected_container(template, page, body)
+    place = element_path_at(page, at) if at >= 0 else ""
     if place:
         body = replace(body, score=body.score + _SURER * (1.0 - body.score))
     repeated = _repeated(template, page)
@@ -79,62 +79,62 @@ def apply_template(template: SiteTemplate, page: Page, body: Body) -> SiteReadin
     ):
         # A body in the known place is the article, however much of it others have copied.
         other = None if place else _from_place(template, page, body, repeated)
-        return other or SiteReading(body, place, disagrees=True)
+        return other or TemplateMatch(body, place, contradicts=True)
     if body.judged:
         judged = list(body.judged)
         for index in repeated:
             judged[index] = 0.0
         left = replace(left, judged=tuple(judged))
     lines = body.text.count("\n")
-    said = [body.reason]
+    reasons = [body.reason]
     if again := lines - left.text.count("\n"):
-        said.append(f"{again} repeated blocks left out by what the site repeats")
+        reasons.append(f"{again} repeated blocks left out by what the site repeats")
     if place:
         left = _inside(page, left, page.blocks.elements[at])
         if elsewhere := lines - again - left.text.count("\n"):
-            said.append(f"{elsewhere} left out since the site's articles stand in {place}")
-    left = replace(left, reason="; ".join(said))
-    return SiteReading(left, place, left_out=lines - left.text.count("\n"))
+            reasons.append(f"{elsewhere} left out since the site's articles stand in {place}")
+    left = replace(left, reason="; ".join(reasons))
+    return TemplateMatch(left, place, left_out=lines - left.text.count("\n"))
 
 
-def _inside(page: Page, body: Body, holder: Element) -> Body:
-    """*body* without its moderately judged blocks outside of *holder*."""
+def _inside(page: Page, body: Body, container: Element) -> Body:
+    """*body* without its moderately judged blocks outside of *container*."""
     if not (body.blocks and body.judged) or (
-        holder.first <= body.blocks[0] <= body.blocks[-1] < holder.end
+        container.first <= body.blocks[0] <= body.blocks[-1] < container.end
     ):
         return body
-    taken = tuple(
+    chosen = tuple(
         index for index in body.blocks
-        if holder.first <= index < holder.end or body.judged[index] >= _SURE
+        if container.first <= index < container.end or body.judged[index] >= _SURE
     )
     return replace(
-        body, text="\n".join(page.blocks.blocks[index].text for index in taken), blocks=taken
+        body, text="\n".join(page.blocks.blocks[index].text for index in chosen), blocks=chosen
     )
 
 
 def _from_place(
     template: SiteTemplate, page: Page, body: Body, repeated: Mapping[int, bool]
-) -> SiteReading | None:
+) -> TemplateMatch | None:
     """The text where the site's articles stand, for a body that nearly all repeats.
 
     None when there is no such place, or nothing but links and repetition in it.
     """
     blocks, elements = page.blocks.blocks, page.blocks.elements
-    for place in template.holder_places:
+    for place in template.body_places:
         spans = [
             (element.first, element.end) for at, element in enumerate(elements)
-            if element.end > element.first and place_at(page, at) == place
+            if element.end > element.first and element_path_at(page, at) == place
         ]
         for first, end in spans[:_MAX_SPANS]:
-            taken = tuple(
+            chosen = tuple(
                 index for index in range(first, end)
                 if index not in repeated and 2 * blocks[index].linked < len(blocks[index].text)
             )
-            text = "\n".join(blocks[index].text for index in taken)
+            text = "\n".join(blocks[index].text for index in chosen)
             if _size(text) >= _LEAST_LEFT_CHARS:
                 reason = f"{body.reason}; the site repeats it, so what stands in {place} is taken"
-                return SiteReading(
-                    Body(text, _PLACE_SCORE, reason, taken, body.judged), place,
+                return TemplateMatch(
+                    Body(text, _PLACE_SCORE, reason, chosen, body.judged), place,
                     left_out=len(body.blocks) or body.text.count("\n") + 1,
                 )
     return None
@@ -145,14 +145,14 @@ def _repeated(template: SiteTemplate, page: Page) -> dict[int, bool]:
 
     An article's own parts are left out.
     """
-    known, often = template.repeated
+    repeating, often = template.repeated
     digests = page.block_digests
-    if not len(known) or not len(digests):
+    if not len(repeating) or not len(digests):
         return {}
-    at = np.minimum(np.searchsorted(known, digests), len(known) - 1)
+    at = np.minimum(np.searchsorted(repeating, digests), len(repeating) - 1)
     blocks, elements = page.blocks.blocks, page.blocks.elements
     return {
-        int(index): bool(often[at[index]]) for index in np.flatnonzero(known[at] == digests)
+        int(index): bool(often[at[index]]) for index in np.flatnonzero(repeating[at] == digests)
         if not _is_content(elements, blocks[index].element)
     }
 
@@ -166,14 +166,14 @@ def _is_content(elements: Sequence[Element], at: int) -> bool:
 def _without(page: Page, body: Body, repeated: Mapping[int, bool]) -> Body:
     blocks = page.blocks.blocks
     if body.blocks:
-        kept = _trimmed([repeated.get(index) for index in body.blocks],
+        rest = _trimmed([repeated.get(index) for index in body.blocks],
                         [blocks[index].text for index in body.blocks])
-        taken = tuple(body.blocks[at] for at in kept)
-        return replace(body, text="\n".join(blocks[at].text for at in taken), blocks=taken)
+        chosen = tuple(body.blocks[at] for at in rest)
+        return replace(body, text="\n".join(blocks[at].text for at in chosen), blocks=chosen)
     texts = {blocks[index].text: often for index, often in repeated.items()}
     lines = body.text.split("\n")
-    kept = _trimmed([texts.get(line) for line in lines], lines)
-    return replace(body, text="\n".join(lines[at] for at in kept))
+    rest = _trimmed([texts.get(line) for line in lines], lines)
+    return replace(body, text="\n".join(lines[at] for at in rest))
 
 
 def _trimmed(often: Sequence[bool | None], texts: Sequence[str]) -> list[int]:
@@ -194,12 +194,12 @@ def _trimmed(often: Sequence[bool | None], texts: Sequence[str]) -> list[int]:
     ]
 
 
-def _expected_holder(template: SiteTemplate, page: Page, body: Body) -> int:
+def _expected_container(template: SiteTemplate, page: Page, body: Body) -> int:
     """The element of a known place around *body*; -1 when it stands in none of them."""
-    known = template.holder_places
-    if not known:
+    places = template.body_places
+    if not places:
         return -1
-    return next((at for at in holders_of(page, body) if place_at(page, at) in known), -1)
+    return next((at for at in containers_of(page, body) if element_path_at(page, at) in places), -1)
 
 
 def _size(text: str) -> int:

@@ -14,7 +14,7 @@ from functools import partial
 
 from sqlalchemy import Connection
 
-from qiaocrawl.extract.sites.site_memory import SiteMemory
+from qiaocrawl.extract.sites.boilerplate_model import BoilerplateModel
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis
 from qiaocrawl.storage import Reader
@@ -24,39 +24,39 @@ from qiaocrawl.urls import host_of
 _ARTICLES_BETWEEN_SAVES = 50
 
 
-class SiteLearning:
+class SiteTemplateStore:
     """The memory of sites of one run; for one thread, as the event loop's.
 
     Attributes:
-        memory: what is known.
+        model: what is known.
         left_out: blocks left out of bodies, since their sites repeat them.
     """
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self.memory = SiteMemory()
+        self.model = BoilerplateModel()
         self.left_out = 0
         self._unsaved = 0
 
     async def template(self, page: FetchedPage) -> SiteTemplate | None:
         """What is known of the host of *page*; None for little or nothing."""
         host = host_of(page.final_url or page.url)
-        if host and host not in self.memory:
+        if host and host not in self.model:
             load = self._reader.submit(partial(load_site_template, host=host))
-            self.memory.restore(host, await asyncio.wrap_future(load))
-        return self.memory.template(host)
+            self.model.restore(host, await asyncio.wrap_future(load))
+        return self.model.template(host)
 
     def template_now(self, page: FetchedPage) -> SiteTemplate | None:
         """The same, without an event loop."""
         host = host_of(page.final_url or page.url)
-        if host and host not in self.memory:
-            self.memory.restore(host, self._reader.run(partial(load_site_template, host=host)))
-        return self.memory.template(host)
+        if host and host not in self.model:
+            self.model.restore(host, self._reader.run(partial(load_site_template, host=host)))
+        return self.model.template(host)
 
     def observe(self, analysis: PageAnalysis) -> None:
         """Learn from a page whose analysis was stored."""
         if analysis.observation is not None:
-            self.memory.observe(analysis.observation)
+            self.model.observe(analysis.observation)
             self.left_out += analysis.observation.left_out
             self._unsaved += 1
 
@@ -67,12 +67,12 @@ class SiteLearning:
     def saving(self) -> Callable[[Connection], None]:
         """An operation that stores what is new; it may be played again."""
         self._unsaved = 0
-        return partial(save_site_templates, templates=self.memory.changed(), now=time.time())
+        return partial(save_site_templates, templates=self.model.changed(), now=time.time())
 
     def numbers(self) -> dict[str, int]:
         """What a run's record says about it."""
         return {
             "qiaocrawl/sites/repeated_blocks": self.left_out,
-            "qiaocrawl/sites/redesigns": self.memory.redesigns,
-            "qiaocrawl/sites/disagreements": self.memory.disagreements,
+            "qiaocrawl/sites/redesigns": self.model.redesigns,
+            "qiaocrawl/sites/disagreements": self.model.disagreements,
         }
