@@ -61,7 +61,7 @@ def test_a_hung_server_stalls_no_event_loop(
         "site", mariadb_url, "topic=qiaoqing", "-s", f"EXTENSIONS={extensions}", folder=tmp_path,
         # Its pages are all alike.
         QIAO_DEMO=server.origin, QIAO_TRAPS="0", LOOP_LAG_FILE=str(file),
-        PYTHONPATH=f"{PROJECT}:{PROJECT / 'tests' / 'crawl'}",
+        PYTHONPATH=f"{PROJECT}:{PROJECT / 'tests' / 'fixtures'}",
     ) as process:  # fmt: skip
         end = time.monotonic() + 150
         while len(server.paths()) < 10:
