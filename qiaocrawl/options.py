@@ -87,7 +87,7 @@ OPTIONS: tuple[Option, ...] = (
            "An engine that refuses this often in a row (captcha, decoys, changed layout, no "
            "answer) is asked nothing more in this run; 0 = never.", count(0, 1000)),
     Option("QIAO_SEARCH_FOLD_SYNONYMS", True, "on/off",
-           "Ask synonyms of a topic in one question where the engine has OR-groups.", flag),
+           "Ask synonyms of a topic in one query where the engine has OR-groups.", flag),
     # frontier
     Option("QIAO_FRONTIER_LEASE_SECONDS", 120.0, "s",
            "A worker that shows no sign of life for this long loses its leased URLs.",

@@ -43,7 +43,7 @@ _REST_IN_PAUSES = 10
 
 
 def named_sites(text: str) -> list[str] | None:
-    """The hosts of ``site=``, "-" for the question without a site; None when none is named.
+    """The hosts of ``site=``, "-" for the query without a site; None when none is named.
 
     Raises:
         ConfigError: one is no host.
@@ -66,7 +66,7 @@ class SearchSpider(FrontierSpider):
         "terms": "how many of the heaviest terms are asked; default: all",
         "period": "day, week, month, year or FIRST/END; default: any time",
     }
-    # One question of an engine at a time: it is known to refuse before it is asked again.
+    # One query of an engine at a time: it is known to refuse before it is asked again.
     custom_settings = {"CONCURRENT_REQUESTS_PER_DOMAIN": 1}
 
     def prepare(self) -> None:
@@ -86,7 +86,7 @@ class SearchSpider(FrontierSpider):
         )
 
     def prepare_order(self) -> None:
-        """The order of questions is in their scores; budgets and rests let them through."""
+        """The order of queries is in their scores; budgets and rests let them through."""
         super().prepare_order()
         self.rests = EngineRests(
             self.runtime.options["QIAO_SEARCH_PARK_AFTER"],

@@ -70,7 +70,7 @@ def list_engines() -> None:
 def check(
     name: Annotated[str, typer.Argument(help="One engine; default: all that may be asked.")] = "",
 ) -> None:
-    """Ask each engine one known question and say whether its layout still holds.
+    """Ask each engine one known query and say whether its layout still holds.
 
     Exit code 1 when an engine was asked and does not answer as it should, or when the one
     named may not be asked.
@@ -124,7 +124,7 @@ def _checked(definition: EngineDefinition, options: Options) -> Verdict:
         reason = getattr(error, "strerror", None) or type(error).__name__
         return Verdict(definition.name, False, f"连接失败 cannot be reached: {reason}")
     answer = read_answer(definition, query, reply.status, reply.headers, reply.body)
-    # What is expected decides here, not whether snippets show the words of the question.
+    # What is expected decides here, not whether snippets show the words of the query.
     answer = answer.doubted or answer
     return _judged(definition, query, reply, answer)
 

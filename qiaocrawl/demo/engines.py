@@ -2,7 +2,7 @@
 
 Each knows about 70 % of the pages, so that together they find more than either. By a fixed
 draw per query some answers are check pages, redirects to one, empty bodies, hits that have
-nothing to do with the question, or a layout on trial; a second run gets the same answers.
+nothing to do with the query, or a layout on trial; a second run gets the same answers.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class DemoEngine(ABC):
         return _Asked(words, sites[0].lower() if sites else "", number)
 
     def _mood(self, asked: _Asked) -> int:
-        """Below 100, fixed for a question: which of the unkind answers it gets, if any."""
+        """Below 100, fixed for a query: which of the unkind answers it gets, if any."""
         return draw(self.host, asked.words, asked.site, asked.number)
 
     def _results(self, asked: _Asked) -> ResultList:

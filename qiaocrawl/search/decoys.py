@@ -1,8 +1,8 @@
 """Decoys by more evidence than the words of one answer.
 
 Titles and snippets are short: genuine hits of a term may show synonyms only, or another
-language. So hits without a word of the term count as genuine unless other questions speak
-against them: an engine that fobs a robot off gives the same hits to different questions, or
+language. So hits without a word of the term count as genuine unless other queries speak
+against them: an engine that fobs a robot off gives the same hits to different queries, or
 shows the words of none of them.
 """
 

@@ -1,13 +1,13 @@
-"""Which due questions are asked first: the productive ones, and each in its turn.
+"""Which due queries are asked first: the productive ones, and each in its turn.
 
-What a question is worth is the number of new pages on topic one request of it brings: new URLs
+What a query is worth is the number of new pages on topic one request of it brings: new URLs
 a request (Gamma-Poisson) times the share of fetched ones that are on topic (Beta-binomial),
 both as posterior means (Gelman et al., Bayesian Data Analysis, 3rd ed., 2.4 and 2.6). What is
-expected of a question never asked is made of what its term, its site and its engine brought
+expected of a query never asked is made of what its term, its site and its engine brought
 elsewhere, as independent factors (ours).
 
-Every :data:`TURN`-th place belongs to the question that waits longest, whatever it is worth. So
-of n due questions of one engine none waits for more than :func:`most_rounds` rounds.
+Every :data:`TURN`-th place belongs to the query that waits longest, whatever it is worth. So
+of n due queries of one engine none waits for more than :func:`most_rounds` rounds.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class PairYield:
 
 @dataclass(frozen=True, slots=True)
 class DueQuestion:
-    """A question that may be asked now.
+    """A query that may be asked now.
 
     Attributes:
         rank: its place in the plan, which decides between equals.
@@ -108,7 +108,7 @@ class Worth:
 
 
 def arrange(due: Iterable[DueQuestion], worth: Worth) -> list[DueQuestion]:
-    """The due questions of one engine in the order to ask them. O(n log n).
+    """The due queries of one engine in the order to ask them. O(n log n).
 
     Every :data:`TURN`-th is the one that waits longest of those left, the others are the
     worthiest left.
@@ -127,9 +127,9 @@ def arrange(due: Iterable[DueQuestion], worth: Worth) -> list[DueQuestion]:
 
 
 def most_rounds(due: int, asked_a_round: int) -> float:
-    """Rounds after which each of *due* questions of one engine has been asked at the latest.
+    """Rounds after which each of *due* queries of one engine has been asked at the latest.
 
-    Of *asked_a_round* questions, ``asked_a_round // TURN`` go by waiting time; those that come
+    Of *asked_a_round* queries, ``asked_a_round // TURN`` go by waiting time; those that come
     later stand behind. Infinite where a round is shorter than a turn.
     """
     by_waiting = asked_a_round // TURN

@@ -1,4 +1,4 @@
-"""Splitting by time: a question whose answer is cut off is asked again for shorter periods.
+"""Splitting by time: a query whose answer is cut off is asked again for shorter periods.
 
 A period is ``day``, ``week``, ``month`` or ``year`` (the last one), or ``2026-01-01/2026-02-01``
 (first day and the day after the last), as :class:`qiaocrawl.items.Query` says.
@@ -68,7 +68,7 @@ def is_cut_off(
     """Whether there is more than may be asked for, or than the engine lets one page to.
 
     Args:
-        most_pages: result pages the operator has asked for one question.
+        most_pages: result pages the operator has asked for one query.
     """
     if answer.has_next:
         # An engine whose pages do not say whether more follow: a page less than half full is

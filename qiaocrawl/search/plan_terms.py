@@ -49,7 +49,7 @@ def group_terms(
     Names of persons, places and media stay alone.
 
     Args:
-        most_words: of one question; 1 where the engine has no OR-groups: only spellings are
+        most_words: of one query; 1 where the engine has no OR-groups: only spellings are
             folded then, and the spelling of the heaviest is asked.
         concept: what joins words, by their folded form.
     """

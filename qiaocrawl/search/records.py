@@ -217,7 +217,7 @@ class EngineDefinition:
 
     @property
     def supports_any(self) -> bool:
-        """Whether synonyms can be asked for in one question."""
+        """Whether synonyms can be asked for in one query."""
         return bool(self.any_of.query)
 
     def supports_period(self, period: str) -> bool:

@@ -44,7 +44,7 @@ def sign_of(answer: SearchAnswer, *, came_back: bool, asks_others: bool = False)
 
     Args:
         came_back: a result page or list came, with a status of success: an error then may lie
-            in the question.
+            in the query.
         asks_others: the engine has no hits of its own: what they are is the others' doing.
     """
     state = answer.state

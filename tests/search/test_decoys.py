@@ -33,7 +33,7 @@ def test_one_answer_without_the_word_is_hits() -> None:
 def test_the_same_hits_for_another_term_are_a_decoy() -> None:
     watch = DecoyWatch()
     assert _state(watch, "侨胞", *_urls("a")) == "partial"
-    assert _state(watch, "侨胞", *_urls("a")) == "partial", "the same question may be put again"
+    assert _state(watch, "侨胞", *_urls("a")) == "partial", "the same query may be put again"
     assert _state(watch, "侨胞", *_urls("b"), page=2) == "partial"
     assert _state(watch, "华侨", *_urls("a"), engine="other") == "partial"
     assert _state(watch, "华侨", *_urls("b", 5), *_urls("c", 5)) == "decoy"

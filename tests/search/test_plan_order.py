@@ -1,4 +1,4 @@
-"""Which due questions are asked first, and that each gets its turn."""
+"""Which due queries are asked first, and that each gets its turn."""
 
 from __future__ import annotations
 

@@ -51,18 +51,18 @@ def _chosen(
     engine: Annotated[str, typer.Option(help="Only this engine.")] = "",
     site: Annotated[str, typer.Option(help="Only this host; - = the whole web.")] = "",
     term: Annotated[str, typer.Option(help="Only this term.")] = "",
-    state: Annotated[str, typer.Option(help="Only questions in this state.")] = "",
+    state: Annotated[str, typer.Option(help="Only queries in this state.")] = "",
     since: Annotated[
         str, typer.Option(help="Only what was asked since: 2026-03-05, 12h or 7d.")
     ] = "",
 ) -> stored.Chosen:
-    """The options that choose questions."""
+    """The options that choose queries."""
     return stored.Chosen(engine, site, term, _state(state), _since(since))
 
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What is to be made of the chosen questions."""
+    """What is to be made of the chosen queries."""
 
     topic: str
     history: bool
@@ -75,7 +75,7 @@ def _wanted(
     topic: Annotated[str, typer.Argument(help="The topic.")],
     history: Annotated[bool, typer.Option("--history", help="Show the last answers.")] = False,
     picture: Annotated[Path | None, typer.Option(help="Write a heat map (.svg).")] = None,
-    csv_file: Annotated[Path | None, typer.Option("--csv", help="Write all questions.")] = None,
+    csv_file: Annotated[Path | None, typer.Option("--csv", help="Write all queries.")] = None,
     database: DatabaseUrl = "",
 ) -> _Wanted:
     """The other options."""

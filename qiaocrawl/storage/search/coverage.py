@@ -32,7 +32,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """One question and its last answer.
+    """One query and its last answer.
 
     Attributes:
         new_urls: of the last answer.
@@ -60,7 +60,7 @@ class LedgerRow:
 
 @dataclass(frozen=True, slots=True)
 class PastAnswer:
-    """One of the last answers to a question."""
+    """One of the last answers to a query."""
 
     query_id: int
     asked_at: datetime
@@ -71,7 +71,7 @@ class PastAnswer:
 
 
 def ledger_rows(c: Connection, topic: str, chosen: Chosen) -> list[LedgerRow]:
-    """The chosen questions of *topic* in the order they were planned. Linear in the ledger.
+    """The chosen queries of *topic* in the order they were planned. Linear in the ledger.
 
     Raises:
         StorageError: *topic* was never imported.
@@ -116,7 +116,7 @@ def _conditions(chosen: Chosen) -> list[Any]:
 
 
 def lost_answers(c: Connection, topic: str) -> dict[int, PastAnswer]:
-    """The last hit of every question of *topic* that had hits and has no answer now, by row id."""
+    """The last hit of every query of *topic* that had hits and has no answer now, by row id."""
     query, past = schema.query, schema.query_answer
     statement = (
         select(
@@ -135,7 +135,7 @@ def lost_answers(c: Connection, topic: str) -> dict[int, PastAnswer]:
 
 
 def past_answers(c: Connection, query_ids: Sequence[int]) -> list[PastAnswer]:
-    """What is remembered of the answers to some (at most some hundred) questions, oldest first."""
+    """What is remembered of the answers to some (at most some hundred) queries, oldest first."""
     past = schema.query_answer
     statement = (
         select(
@@ -180,7 +180,7 @@ def articles_by_pair(c: Connection, topic: str) -> dict[Pair, tuple[int, int]]:
 
 
 def _articles(topic: int) -> Select[Any, Any]:
-    """Number of articles and of those on topic, joined to the questions that led to them."""
+    """Number of articles and of those on topic, joined to the queries that led to them."""
     query, url, article, relevance = (
         schema.query, schema.url, schema.article, schema.relevance,
     )  # fmt: skip
