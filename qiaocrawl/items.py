@@ -289,7 +289,7 @@ class PageAnalysis:
     body_digest: bytes = b""
     body_simhash: int = 0
     body_sketch: bytes = b""
-    text_sample: bytes = b""  # of an article: see qiaocrawl.discovery.made_up; not stored
+    text_sample: bytes = b""  # of an article: see qiaocrawl.discovery.generated_text; not stored
     relevance: tuple[Relevance, ...] = ()
     nofollow: bool = False
     refresh_url: str = ""

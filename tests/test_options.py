@@ -14,7 +14,7 @@ import pytest
 
 from crawl_starter import StartedCrawl
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.options import OPTIONS, Option, Options
+from qiaocrawl.options import OPTIONS, RENAMED, Option, Options
 
 ROOT = Path(__file__).resolve().parents[1]
 CODE = ("qiaocrawl", "spiders", "pipelines", "middlewares", "benchmarks", "scripts")
@@ -53,6 +53,14 @@ def test_every_option_used_in_code_is_in_the_table() -> None:
         if _NAME.fullmatch(text) and text not in NAMES
     }
     assert unknown == set()
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED.items())
+def test_an_old_name_is_refused_with_the_new_one(old: str, new: str) -> None:
+    assert old not in NAMES
+    assert new in NAMES
+    with pytest.raises(ConfigError, match=f"^option {old} is now called {new}$"):
+        Options({old: "1"})
 
 
 def test_every_option_in_the_table_is_used() -> None:

@@ -18,12 +18,12 @@ from qiaocrawl.search import (
     EngineDefinition,
     load_definitions,
     missing_variables,
-    read_answer,
+    parse_answer,
     request_for,
 )
 from qiaocrawl.search.layout import SelectorUse, selectors_in_use
 from qiaocrawl.search.query import WITH_HITS, AnswerState, Hit, Query, SearchAnswer
-from qiaocrawl.search.signs import is_on_site
+from qiaocrawl.search.signals import is_on_site
 from qiaocrawl.text import fold
 
 app = typer.Typer(
@@ -123,7 +123,7 @@ def _checked(definition: EngineDefinition, options: Options) -> Verdict:
         # The text of an error may hold the address, and that a key.
         reason = getattr(error, "strerror", None) or type(error).__name__
         return Verdict(definition.name, False, f"连接失败 cannot be reached: {reason}")
-    answer = read_answer(definition, query, reply.status, reply.headers, reply.body)
+    answer = parse_answer(definition, query, reply.status, reply.headers, reply.body)
     # What is expected decides here, not whether snippets show the words of the query.
     answer = answer.doubted or answer
     return _judged(definition, query, reply, answer)

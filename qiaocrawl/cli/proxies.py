@@ -142,7 +142,7 @@ def _target(url: str) -> str:
     origin = Origin.of(canonical)
     options = Options.from_environment()
     if not Allowance.parse(options["QIAO_ALLOW_ADDRESSES"]).permits(origin):
-        _require_public(origin.host, resolved_there=options["QIAO_PROXY_RESOLVES"])
+        _require_public(origin.host, resolved_there=options["QIAO_PROXY_REMOTE_DNS"])
     return f"{origin}/robots.txt"
 
 
@@ -153,7 +153,7 @@ def _require_public(host: str, *, resolved_there: bool) -> None:
         if resolved_there:
             return
         raise ConfigError(
-            f"{host} cannot be looked up here; QIAO_PROXY_RESOLVES=1 leaves that to the proxies"
+            f"{host} cannot be looked up here; QIAO_PROXY_REMOTE_DNS=1 leaves that to the proxies"
         ) from None
     private = sorted(one for one in found if not is_public_address(one))
     if private:

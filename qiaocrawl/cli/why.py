@@ -73,7 +73,7 @@ def why(
 
     为什么采、舍、等：得分与各部分、来路、结果。
     """
-    most: int = Options.from_environment()["QIAO_ORDER_MEMORY"]
+    most: int = Options.from_environment()["QIAO_STRATEGY_HISTORY_PAGES"]
     with opened_database(database) as opened:
         opened.require_current()
         with opened.engine.connect() as c:

@@ -17,8 +17,8 @@ _KINDS = {"rss": "rss", "channel": "rss", "feed": "atom", "RDF": "rdf"}
 _MAX_KEYWORDS_CHARS = 200
 
 
-def read_feed(
-    body: bytes, content_type: str = "", url: str = "", *, most: int = MAX_FEED_ENTRIES
+def parse_feed(
+    body: bytes, content_type: str = "", url: str = "", *, limit: int = MAX_FEED_ENTRIES
 ) -> EntryList:
     """The entries of a feed, the newest first.
 
@@ -28,9 +28,9 @@ def read_feed(
         body: as it came, perhaps gzipped.
         content_type: the Content-Type header.
         url: where it was fetched; relative addresses are resolved against it.
-        most: entries taken.
+        limit: entries taken.
     """
-    document = xml_records(body, content_type, names=_RECORDS, fields=_FIELDS, most=most)
+    document = xml_records(body, content_type, names=_RECORDS, fields=_FIELDS, limit=limit)
     kind = _KINDS.get(document.root, "")
     if not kind:
         return EntryList("", fault=document.fault or "no feed")

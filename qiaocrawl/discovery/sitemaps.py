@@ -23,8 +23,8 @@ _MAX_TEXT_BYTES = 4 * 1024 * 1024
 _URL_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
 
 
-def read_sitemap(
-    body: bytes, content_type: str = "", url: str = "", *, most: int = MAX_ENTRIES
+def parse_sitemap(
+    body: bytes, content_type: str = "", url: str = "", *, limit: int = MAX_ENTRIES
 ) -> EntryList:
     """The entries of a sitemap, of an index of sitemaps, or of a list of URLs in plain text.
 
@@ -34,14 +34,14 @@ def read_sitemap(
         body: as it came, perhaps gzipped.
         content_type: the Content-Type header.
         url: where it was fetched.
-        most: entries taken.
+        limit: entries taken.
     """
-    document = xml_records(body, content_type, names=_RECORDS, fields=_FIELDS, most=most)
+    document = xml_records(body, content_type, names=_RECORDS, fields=_FIELDS, limit=limit)
     kind = _KINDS.get(document.root, "")
     if not kind and document.root:
         return EntryList("", fault=document.fault or f"no sitemap: <{document.root}>"[:80])
     if not kind:
-        return _read_text(body, content_type, most, document.fault)
+        return _read_text(body, content_type, limit, document.fault)
     wanted = "sitemap" if kind == "index" else "url"
     entries = [entry for record in document.records
                if record.name == wanted and (entry := _entry(record, url)) is not None]
@@ -68,7 +68,7 @@ def _entry(record: Record, base: str) -> Entry | None:
     )
 
 
-def _read_text(body: bytes, content_type: str, most: int, fault: str) -> EntryList:
+def _read_text(body: bytes, content_type: str, limit: int, fault: str) -> EntryList:
     """A list of URLs, one a line; nine lines in ten must be URLs **(ours)**."""
     pieces: list[bytes] = []
     try:
@@ -82,6 +82,6 @@ def _read_text(body: bytes, content_type: str, most: int, fault: str) -> EntryLi
     urls = [line for line in lines if _URL_LINE.fullmatch(line)]
     if not urls or 10 * len(urls) < 9 * len(lines):
         return EntryList("", fault=fault or "no sitemap")
-    canonical = [canonical_url(line) for line in urls[:most]]
+    canonical = [canonical_url(line) for line in urls[:limit]]
     entries = [Entry(url) for url in canonical if url]
     return EntryList("text", newest_first(entries), left=len(lines) - len(entries))

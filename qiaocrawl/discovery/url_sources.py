@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from qiaocrawl.discovery.entries import MAX_ENTRIES, EntryList
-from qiaocrawl.discovery.feeds import read_feed
-from qiaocrawl.discovery.sitemaps import read_sitemap
+from qiaocrawl.discovery.feeds import parse_feed
+from qiaocrawl.discovery.sitemaps import parse_sitemap
 from qiaocrawl.discovery.xml_records import GZIP_MAGIC, unpacked
 from qiaocrawl.items import FetchedPage, Link, Outcome, PageAnalysis, PageText
 from qiaocrawl.page.links import MAX_ANCHOR_CHARS
@@ -35,7 +35,7 @@ _BOM = b"\xef\xbb\xbf"
 _DATED = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
 
 
-def entrance_kind(body: bytes, content_type: str) -> Outcome | None:
+def url_source_kind(body: bytes, content_type: str) -> Outcome | None:
     """SITEMAP or FEED where *body* is one, by its first element; None for everything else.
 
     A text is a sitemap where it is served as plain text and begins with lines of URLs.
@@ -51,17 +51,17 @@ def entrance_kind(body: bytes, content_type: str) -> Outcome | None:
     return Outcome.SITEMAP if plain and _URL_LINE.match(head, at) else None
 
 
-def read_entrance(page: FetchedPage) -> PageAnalysis | None:
+def parse_url_source(page: FetchedPage) -> PageAnalysis | None:
     """The analysis of *page* where it is a sitemap or feed; None where it is none.
 
     Never an article: its outcome is SITEMAP or FEED, TOO_LARGE for a file that unpacks without
     end before its first entry. A feed's words are its titles.
     """
-    kind = entrance_kind(page.body, page.header("content-type"))
+    kind = url_source_kind(page.body, page.header("content-type"))
     if kind is None:
         return None
     url = page.final_url or page.url
-    read = read_sitemap if kind is Outcome.SITEMAP else read_feed
+    read = parse_sitemap if kind is Outcome.SITEMAP else parse_feed
     listing = read(page.body, page.header("content-type"), url)
     links = tuple(_links(listing, url))
     too_large = not listing.entries and "unpacked" in listing.fault

@@ -28,7 +28,7 @@ _DOUBTS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class PoolLimits:
+class ProxyLimits:
     """What one proxy is asked for at most.
 
     Attributes:
@@ -90,7 +90,7 @@ class ProxyPool:
         draw: chooses among the usable ones, better scores more often; seeded in tests.
     """
 
-    def __init__(self, limits: PoolLimits, draw: random.Random) -> None:
+    def __init__(self, limits: ProxyLimits, draw: random.Random) -> None:
         self._limits = limits
         self._draw = draw
         self.states: dict[Proxy, ProxyState] = {}

@@ -78,7 +78,7 @@ policies: Registry[Policy] = Registry(
 )
 
 
-def filled(demand: Callable[[float], Floats], bounds: Bounds) -> Floats:
+def fill_budget(demand: Callable[[float], Floats], bounds: Bounds) -> Floats:
     """*demand* at the price at which all of it just costs the budget.
 
     Args:
@@ -122,19 +122,19 @@ def _psi_inverse(log_value: Floats) -> Floats:
 @policies.register("uniform")
 def uniform(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
     """Every page alike."""
-    return filled(lambda price: np.full(len(weights), np.exp(-price)), bounds)
+    return fill_budget(lambda price: np.full(len(weights), np.exp(-price)), bounds)
 
 
 @policies.register("fixed")
 def fixed(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
     """An interval for each group, in proportion to its weight; nothing is learnt (E1)."""
-    return filled(lambda price: weights * np.exp(-price), bounds)
+    return fill_budget(lambda price: weights * np.exp(-price), bounds)
 
 
 @policies.register("proportional")
 def proportional(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
     """In proportion to the rate of change."""
-    return filled(lambda price: weights * rates.events * np.exp(-price), bounds)
+    return fill_budget(lambda price: weights * rates.events * np.exp(-price), bounds)
 
 
 @policies.register("freshness")
@@ -146,7 +146,7 @@ def freshness(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
     """
     rate = rates.events
     log_ratio = np.log(rate / weights)
-    return filled(lambda price: rate * _phi_inverse(price + log_ratio), bounds)
+    return fill_budget(lambda price: rate * _phi_inverse(price + log_ratio), bounds)
 
 
 @policies.register("azar")
@@ -158,7 +158,7 @@ def azar(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
     """
     rate = rates.events
     root = np.sqrt(weights * rate)
-    return filled(lambda price: np.maximum(root * np.exp(-price / 2) - rate, 0.0), bounds)
+    return fill_budget(lambda price: np.maximum(root * np.exp(-price / 2) - rate, 0.0), bounds)
 
 
 @policies.register("age")
@@ -170,7 +170,7 @@ def age(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
     """
     rate = rates.changes
     log_ratio = np.log(rate**2 / weights)
-    return filled(lambda price: rate * _psi_inverse(price + log_ratio), bounds)
+    return fill_budget(lambda price: rate * _psi_inverse(price + log_ratio), bounds)
 
 
 @policies.register("delay")
@@ -180,7 +180,7 @@ def delay(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
     An event waits half an interval on average, so the sum of ``w r / (2 f)`` is to be least.
     """
     root = np.sqrt(weights * rates.events)
-    return filled(lambda price: root * np.exp(-price / 2), bounds)
+    return fill_budget(lambda price: root * np.exp(-price / 2), bounds)
 
 
 @policies.register("value")
@@ -193,7 +193,7 @@ def value(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
     """
     hours = bounds.worth_hours
     log_gain = np.log(weights * rates.events * hours)
-    return filled(lambda price: _phi_inverse(price - log_gain) / hours, bounds)
+    return fill_budget(lambda price: _phi_inverse(price - log_gain) / hours, bounds)
 
 
 @policies.register("both")

@@ -22,11 +22,11 @@ from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.search import EVERYWHERE, EngineDefinition, plan
 from qiaocrawl.search.candidates import next_page, query_candidate
+from qiaocrawl.search.engine_pauses import EnginePauses
 from qiaocrawl.search.plan_budget import budgets_of, daily_limit, within_budget
-from qiaocrawl.search.plan_order import DueQuestion, Pair, PairYield, Worth, arrange, pair_of
+from qiaocrawl.search.plan_order import DueQuery, ExpectedYield, Pair, PairYield, order_due, pair_of
 from qiaocrawl.search.plan_periods import can_ask, is_cut_off, is_past, shorter_periods
 from qiaocrawl.search.query import AnswerState, Query, SearchAnswer
-from qiaocrawl.search.resting import EngineRests
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.search import coverage, engine_budget, ledger
 
@@ -101,20 +101,20 @@ def _order(
         c, topic, sorted(wish.engines), now=now,
         repeat_seconds=runtime.options["QIAO_SEARCH_REPEAT_HOURS"] * 3600,
     )  # fmt: skip
-    due: dict[str, list[DueQuestion]] = {name: [] for name in wish.engines}
+    due: dict[str, list[DueQuery]] = {name: [] for name in wish.engines}
     for row in rows:
         query = row.query
         pair_rank = ranks.get(pair_of(query))
         if pair_rank is not None and _is_wished(query, wish):
-            due[query.engine].append(DueQuestion(query, pair_rank, row.waiting_since))
-    worth = Worth(_yields(c, topic))
+            due[query.engine].append(DueQuery(query, pair_rank, row.waiting_since))
+    expected_yield = ExpectedYield(_yields(c, topic))
     spent = engine_budget.requests_of_day(c, now)
     budgets = budgets_of(runtime.options["QIAO_SEARCH_DAILY_BUDGET"])
     order: list[Query] = []
     for name, queries in due.items():
         limit = daily_limit(wish.engines[name], budgets)
         left = None if limit is None else limit - spent.get(name, 0)
-        order += [one.query for one in within_budget(arrange(queries, worth), left)]
+        order += [one.query for one in within_budget(order_due(queries, expected_yield), left)]
         if left is not None and left < len(queries):
             logger.info(
                 "%s: %d queries are due, today's budget has room for %d requests",
@@ -166,7 +166,7 @@ class AskingOrder(CrawlOrdering):
 
     def __init__(
         self, strategy: Strategy | LearningStrategy, runtime: Runtime,
-        engines: Mapping[str, EngineDefinition], rests: EngineRests,
+        engines: Mapping[str, EngineDefinition], rests: EnginePauses,
     ) -> None:  # fmt: skip
         super().__init__(strategy)
         given = budgets_of(runtime.options["QIAO_SEARCH_DAILY_BUDGET"])

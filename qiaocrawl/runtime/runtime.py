@@ -27,7 +27,7 @@ from qiaocrawl.items import (
 )
 from qiaocrawl.options import Options
 from qiaocrawl.relevance import page_scorers
-from qiaocrawl.replay import RecordedWeb, open_archive
+from qiaocrawl.replay import RecordedWeb, open_recording
 from qiaocrawl.runtime.catalogue import Catalogue
 from qiaocrawl.stages.analyse_page import AnalysisSetup, JoinedText
 from qiaocrawl.stages.analysis_slots import AnalysisSlots
@@ -106,7 +106,7 @@ class Runtime:
     def recorded_web(self) -> RecordedWeb | None:
         """The recorded web this run crawls instead of the network (QIAO_REPLAY)."""
         path: str = self.options["QIAO_REPLAY"]
-        return open_archive(path) if path else None
+        return open_recording(path) if path else None
 
     # --- reading and writing ------------------------------------------------------------
 

@@ -9,7 +9,7 @@ I/O.
 
 from __future__ import annotations
 
-from qiaocrawl.search.answer import read_answer
+from qiaocrawl.search.answer import parse_answer
 from qiaocrawl.search.definition import EngineDefinition, load_definitions, request_url
 from qiaocrawl.search.plan import EVERYWHERE, plan
 from qiaocrawl.search.request import EngineRequest, missing_variables, query_url, request_for
@@ -22,7 +22,7 @@ __all__ = [
     "missing_variables",
     "plan",
     "query_url",
-    "read_answer",
+    "parse_answer",
     "request_for",
     "request_url",
 ]

@@ -7,18 +7,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from qiaocrawl.search.documents import Document, parse_document
-from qiaocrawl.search.parse_answer import PageHits, read_hits
+from qiaocrawl.search.hits import PageHits, parse_hits
 from qiaocrawl.search.query import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.search.records import EngineDefinition, Signal
-from qiaocrawl.search.signs import (
+from qiaocrawl.search.signals import (
     COMMON_BLOCK_WORDS,
     COMMON_CHECK_PATHS,
-    found_sign,
-    found_word,
     is_on_site,
+    matching_signal,
+    matching_word,
     shares_words,
 )
-from qiaocrawl.search.upstreams import answering_upstreams, failed_upstreams, told_failures
+from qiaocrawl.search.upstreams import answering_upstreams, describe_failures, failed_upstreams
 from qiaocrawl.text import decode_page
 
 _BLOCKED_STATUSES = (403, 429)
@@ -32,7 +32,7 @@ _MOST_TOTAL = 10**15
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 
 
-def read_answer(
+def parse_answer(
     definition: EngineDefinition, query: Query, status: int, headers: Headers, body: bytes
 ) -> SearchAnswer:
     """The answer of *definition* to *query*, classified; never raises on any bytes.
@@ -84,7 +84,7 @@ def _by_redirect(definition: EngineDefinition, status: int, location: str) -> Se
         return None
     signals = (signal for signal in definition.signals.blocked if signal.place == "location")
     words = [word for signal in signals for word in signal.words]
-    if found_word((*words, *COMMON_CHECK_PATHS), location):
+    if matching_word((*words, *COMMON_CHECK_PATHS), location):
         return SearchAnswer(AnswerState.BLOCKED, message=f"redirect to check page {location}")
     return SearchAnswer(AnswerState.ERROR, message=f"redirect to {location} was not followed")
 
@@ -98,19 +98,19 @@ def _by_document(
     signals = definition.signals
     # The title of a check page is sure; other signs may stand beside hits.
     titles = [signal for signal in signals.blocked if signal.place == "title"]
-    if sign := found_sign(titles, document, _terms(query)):
+    if sign := matching_signal(titles, document, _terms(query)):
         return SearchAnswer(AnswerState.BLOCKED, message=sign)
     if not 200 <= status < 300 or document.broken:
         reason = document.broken or _status_message(definition, status)
         return _blocked(definition, query, document, PageHits()) or SearchAnswer(
             AnswerState.ERROR, message=reason
         )
-    page = read_hits(definition, document, query, definition.address)
+    page = parse_hits(definition, document, query, definition.address)
     answer = _by_hits(definition, query, document, page)
     failed = failed_upstreams(definition, document)
     if failed and answer.state in (AnswerState.BLOCKED, AnswerState.ERROR):
         # All of them: a sign shows no more than its words.
-        answer = replace(answer, message=told_failures(failed))
+        answer = replace(answer, message=describe_failures(failed))
     return replace(answer, failed=failed)
 
 
@@ -119,7 +119,7 @@ def _by_hits(
 ) -> SearchAnswer:
     signals = definition.signals
     kept = _answering(definition, query, page.hits)
-    if page.hits and (sign := found_sign(signals.decoy, document, _terms(query))):
+    if page.hits and (sign := matching_signal(signals.decoy, document, _terms(query))):
         return SearchAnswer(AnswerState.DECOY, message=sign)
     hit = _hit(definition, query, document, page, kept) if kept else None
     if hit is not None and shares_words(_terms(query), kept):
@@ -155,7 +155,7 @@ def _hit(
     kept: tuple[Hit, ...],
 ) -> SearchAnswer:
     signals = definition.signals
-    more = not signals.next or bool(found_sign(signals.next, document, ()))
+    more = not signals.next or bool(matching_signal(signals.next, document, ()))
     notes = {
         "off the asked site": len(page.hits) - len(kept),
         "advertisements or the like": page.left_out,
@@ -163,7 +163,7 @@ def _hit(
     }
     words = [f"{count} {what}" for what, count in notes.items() if count]
     if failed := failed_upstreams(definition, document):
-        words.append(told_failures(failed))
+        words.append(describe_failures(failed))
     return SearchAnswer(
         AnswerState.PARTIAL if failed else AnswerState.HIT,
         kept,
@@ -207,7 +207,7 @@ def _signed(
     query: Query,
     document: Document,
 ) -> SearchAnswer | None:
-    sign = found_sign(signals, document, _terms(query))
+    sign = matching_signal(signals, document, _terms(query))
     return SearchAnswer(state, message=sign) if sign else None
 
 

@@ -50,7 +50,7 @@ def plan(
     hosts = list(dict.fromkeys(hosts))
     by_words: dict[int, list[EngineDefinition]] = {}
     for one in engines:
-        by_words.setdefault(words_of(one) if fold_synonyms else 1, []).append(one)
+        by_words.setdefault(words_per_query(one) if fold_synonyms else 1, []).append(one)
     lines = [
         _plan(pack.name, group_terms(pack.terms, most_words)[:max_terms], hosts, some, period)
         for most_words, some in sorted(by_words.items())
@@ -62,7 +62,7 @@ def plan(
         yield from asked[first:] + asked[:first]
 
 
-def words_of(engine: EngineDefinition) -> int:
+def words_per_query(engine: EngineDefinition) -> int:
     """How many words are asked as alternatives in one query; 1 where there are no groups."""
     if not engine.supports_any:
         return 1

@@ -41,7 +41,7 @@ def failed_upstreams(
     return tuple(found.items())
 
 
-def told_failures(failed: tuple[tuple[str, str], ...]) -> str:
+def describe_failures(failed: tuple[tuple[str, str], ...]) -> str:
     """*failed* in words for the ledger, all of them; each can be counted by itself."""
     return "; ".join(f"no answer of {name} ({reason})" for name, reason in failed)
 

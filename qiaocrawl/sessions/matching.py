@@ -12,7 +12,7 @@ from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.kind import judge
 from qiaocrawl.page import Page, parse_page
 from qiaocrawl.sessions.origins import joined, origin_of
-from qiaocrawl.sessions.recipe import Recipe, Signs
+from qiaocrawl.sessions.recipe import PageMarkers, Recipe
 from qiaocrawl.text import decode_page
 
 # Parsing takes time of the event loop; a login page is small.
@@ -59,7 +59,7 @@ class SeenPage:
         return not self.content_type or "html" in self.content_type.lower()
 
 
-def matching_sign(signs: Signs, seen: SeenPage) -> str:
+def matching_marker(signs: PageMarkers, seen: SeenPage) -> str:
     """The first of *signs* that *seen* carries, in words; "" for none."""
     if seen.status in signs.statuses:
         return f"HTTP {seen.status}"
@@ -74,7 +74,7 @@ def matching_sign(signs: Signs, seen: SeenPage) -> str:
     return _sign_in_body(signs, seen)
 
 
-def _sign_in_body(signs: Signs, seen: SeenPage) -> str:
+def _sign_in_body(signs: PageMarkers, seen: SeenPage) -> str:
     for word in signs.words if seen.body else ():
         if word in seen.text:
             return f"text {word!r}"
@@ -90,7 +90,7 @@ def login_wanted(recipe: Recipe, seen: SeenPage) -> str:
 
     Beside the recipe's signs: a redirect to the login, 401, and a page that is a login form.
     """
-    sign = matching_sign(recipe.expired, seen)
+    sign = matching_marker(recipe.expired, seen)
     if sign:
         return sign
     if seen.status == 401:

@@ -15,7 +15,7 @@ WAYS = ("form", "sso", "cookies", "browser", "http")
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
+class PageMarkers:
     """What tells something of a page; one of them is enough.
 
     Attributes:
@@ -68,7 +68,7 @@ class BrowserLogin:
 
     page: str
     qr: str = ""
-    done: Signs = Signs()
+    done: PageMarkers = PageMarkers()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +99,9 @@ class Recipe:
     http_origins: tuple[Origin, ...] = ()
     form: FormLogin | None = None
     browser: BrowserLogin | None = None
-    success: Signs = Signs()
-    failure: Signs = Signs()
-    expired: Signs = Signs()
+    success: PageMarkers = PageMarkers()
+    failure: PageMarkers = PageMarkers()
+    expired: PageMarkers = PageMarkers()
 
     @property
     def logs_in_by_itself(self) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
-from qiaocrawl.discovery import read_entrance
-from qiaocrawl.discovery.made_up import text_sample
+from qiaocrawl.discovery import parse_url_source
+from qiaocrawl.discovery.generated_text import text_sample
 from qiaocrawl.discovery.soft_404 import without_address
 from qiaocrawl.extract import analyse_html
 from qiaocrawl.extract.base import extractor_for, link_reader
@@ -129,7 +129,7 @@ def analyse_page(
         ConfigError: no such extractor or page scorer.
     """
     tools = _tools(setup)
-    analysis = read_entrance(page) or analyse_html(
+    analysis = parse_url_source(page) or analyse_html(
         page, setup.method, setup.max_links, tools.extractor, template,
         learn=setup.learn_sites, regions=tools.regions,
     )  # fmt: skip

@@ -110,7 +110,7 @@ class WatchedPage:
         rate: new links an hour, as estimated.
         wait_hours: planned between visits.
         failures: visits in a row that brought no page.
-        memory: see :class:`qiaocrawl.revisit.PageMemory`.
+        memory: see :class:`qiaocrawl.revisit.VisitHistory`.
     """
 
     url_id: int

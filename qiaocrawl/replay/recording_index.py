@@ -18,7 +18,7 @@ from qiaocrawl.errors import ReplayError
 from qiaocrawl.text.zstd import zstd
 from qiaocrawl.urls import canonical_url
 
-PACK_FORMAT = 1
+INDEX_FORMAT = 1
 """Raised when the tables or the meaning of a column change: old cache files are left alone."""
 
 # Two records of one URL: an answer beats a server error, then the later one counts.
@@ -111,7 +111,7 @@ def loose_key(canonical: str) -> bytes:
     return exact_key(f"{path.rstrip('/')}?{query}")
 
 
-class PackWriter:
+class IndexWriter:
     """Writes the cache file at *path*; :meth:`finish` makes it complete."""
 
     def __init__(self, path: Path, limits: Limits) -> None:
@@ -215,7 +215,7 @@ class PackWriter:
         self._db.executemany("INSERT INTO meta VALUES (?, ?)", rows)
         self._db.execute("COMMIT")
         self._db.executescript(_INDEXES)
-        self._db.execute(f"PRAGMA user_version={PACK_FORMAT}")
+        self._db.execute(f"PRAGMA user_version={INDEX_FORMAT}")
         return pages
 
     def close(self) -> None:
@@ -224,7 +224,7 @@ class PackWriter:
 
 
 def decompress(data: bytes) -> bytes:
-    """A body as :meth:`PackWriter.add_body` got it.
+    """A body as :meth:`IndexWriter.add_body` got it.
 
     Raises:
         ReplayError: the cache file is damaged.

@@ -34,7 +34,7 @@ _RUNS = re.compile(r"[a-z0-9]+|[^\W_a-z0-9]+")
 _MAX_SHOWN_CHARS = 120
 
 
-def found_sign(
+def matching_signal(
     signals: Iterable[Signal], document: Document, terms: Sequence[str]
 ) -> str:
     """The first of *signals* that holds, in words for the ledger; "" when none does.
@@ -49,14 +49,14 @@ def found_sign(
         for text in _texts(signal, document):
             if signal.equals and text not in signal.equals:
                 continue
-            word = found_word(signal.words, text, terms)
+            word = matching_word(signal.words, text, terms)
             if word or not signal.words:
                 shown = text if signal.place == "json" or not word else word
                 return _shown(signal.place, signal.path, shown)
     return ""
 
 
-def found_word(words: Iterable[str], text: str, terms: Sequence[str] = ()) -> str:
+def matching_word(words: Iterable[str], text: str, terms: Sequence[str] = ()) -> str:
     """The first of *words* in *text*, letter case aside; "" when none is.
 
     A word that is part of one of *terms* must stand elsewhere than in them.

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.search.answer import read_answer
+from qiaocrawl.search.answer import parse_answer
 from qiaocrawl.search.definition import load_definitions
 from qiaocrawl.search.query import WITH_HITS, AnswerState, Query, SearchAnswer
 from qiaocrawl.search.records import EngineDefinition, HitFields, Paging, Signal, Signals, Unwrap
-from qiaocrawl.search.signs import is_on_site
+from qiaocrawl.search.signals import is_on_site
 
 MINI = EngineDefinition(
     name="mini",
@@ -50,7 +50,7 @@ def _ask(
     headers: dict[str, str] | None = None,
 ) -> SearchAnswer:
     raw = body.encode() if isinstance(body, str) else body
-    return read_answer(engine, Query("t", term, site, "mini", page), status, headers or {}, raw)
+    return parse_answer(engine, Query("t", term, site, "mini", page), status, headers or {}, raw)
 
 
 def _page(*hits: tuple[str, str], extra: str = "", title: str = "搜索") -> str:
@@ -109,7 +109,7 @@ def test_redirect(location: str, state: AnswerState) -> None:
 
 def test_headers_may_be_pairs() -> None:
     pairs = [("location", "/captcha"), ("content-type", "text/html")]
-    answer = read_answer(MINI, Query("t", "侨", "", "mini"), 302, pairs, b"")
+    answer = parse_answer(MINI, Query("t", "侨", "", "mini"), 302, pairs, b"")
     assert answer.state is AnswerState.BLOCKED
 
 
@@ -294,10 +294,10 @@ def test_signs_of_a_decoy_and_signs_that_count_alone() -> None:
 def test_synonyms_answer_too() -> None:
     body = _page(("https://a.test/1", "归国华人座谈"))
     query = Query("t", "侨胞", "", "mini", also=("华人",))
-    assert read_answer(MINI, query, 200, {}, body.encode()).state is AnswerState.HIT
+    assert parse_answer(MINI, query, 200, {}, body.encode()).state is AnswerState.HIT
     checked = "<title>请稍候</title>" + body
     blocked = Query("t", "侨胞", "", "mini", also=("请稍候", "华人"))
-    assert read_answer(MINI, blocked, 200, {}, checked.encode()).state is AnswerState.HIT
+    assert parse_answer(MINI, blocked, 200, {}, checked.encode()).state is AnswerState.HIT
 
 
 def test_a_link_still_wrapped_counts_as_on_the_site_and_others_of_the_engine_do_not() -> None:
@@ -425,7 +425,7 @@ def test_no_bytes_make_it_raise(
 ) -> None:
     headers = {"Content-Type": header, "Location": header}
     query = Query("t", term, "a.test", engine, 1)
-    answer = read_answer(ENGINES[engine], query, status, headers, body)
+    answer = parse_answer(ENGINES[engine], query, status, headers, body)
     assert bool(answer.hits) == (answer.state in WITH_HITS)
     if status != 200:
         assert answer.state not in (AnswerState.EMPTY,) or status == 204

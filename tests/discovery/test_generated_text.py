@@ -7,7 +7,7 @@ from pydoc_data.topics import topics
 
 import pytest
 
-from qiaocrawl.discovery.made_up import MIN_PAGES, made_up, text_sample
+from qiaocrawl.discovery.generated_text import MIN_PAGES, text_sample, why_generated
 from story_texts import MADE_UP, Text, drawn, written
 
 
@@ -17,8 +17,8 @@ def samples(text: Text, pages: int = MIN_PAGES) -> list[bytes]:
 
 @pytest.mark.parametrize("text", MADE_UP)
 def test_texts_of_programs_are_known(text: Text) -> None:
-    assert made_up(samples(text)).startswith("made-up texts: ")
-    assert made_up(samples(text, MIN_PAGES - 1)) == "", "too few to tell"
+    assert why_generated(samples(text)).startswith("made-up texts: ")
+    assert why_generated(samples(text, MIN_PAGES - 1)) == "", "too few to tell"
 
 
 def test_what_people_wrote_is_not_taken_for_made_up() -> None:
@@ -27,8 +27,8 @@ def test_what_people_wrote_is_not_taken_for_made_up() -> None:
     manual = [text_sample(text) for text in texts]
     assert len(manual) > MIN_PAGES + 4
     for first in range(0, len(manual) - MIN_PAGES, 4):
-        assert made_up(manual[first : first + MIN_PAGES]) == ""
-    assert made_up(samples(written)) == ""
+        assert why_generated(manual[first : first + MIN_PAGES]) == ""
+    assert why_generated(samples(written)) == ""
 
 
 def test_a_chain_over_what_people_wrote_is_known() -> None:
@@ -44,15 +44,18 @@ def test_a_chain_over_what_people_wrote_is_known() -> None:
             words.append(seed.choice(after.get(words[-1]) or said))
         return " ".join(words)
 
-    assert made_up(samples(walk)).startswith("made-up texts: ")
+    assert why_generated(samples(walk)).startswith("made-up texts: ")
 
 
 def test_a_mixture_with_as_many_written_texts_is_left() -> None:
     half = MIN_PAGES // 2
-    assert made_up(samples(written, half) + samples(drawn, half)) == ""
+    assert why_generated(samples(written, half) + samples(drawn, half)) == ""
 
 
 @pytest.mark.parametrize("text", ["", "短", "1234567890 " * 50, "\ud800\x00" * 20, "侨" * 9000])
 def test_any_text_has_a_sample(text: str) -> None:
     assert len(text_sample(text)) <= 3200
-    assert made_up([text_sample(text)] * MIN_PAGES) in ("", made_up([text_sample(text)] * 40))
+    assert why_generated([text_sample(text)] * MIN_PAGES) in (
+        "",
+        why_generated([text_sample(text)] * 40),
+    )

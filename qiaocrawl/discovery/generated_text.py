@@ -53,7 +53,7 @@ def text_sample(text: str) -> bytes:
     return np.concatenate((_some(words, _WORDS_KEPT), _some(phrases, _PHRASES_KEPT))).tobytes()
 
 
-def made_up(samples: Sequence[bytes]) -> str:
+def why_generated(samples: Sequence[bytes]) -> str:
     """Why the texts of pages with these *samples* were made by a program; "" for no reason."""
     if len(samples) < MIN_PAGES:
         return ""

@@ -20,7 +20,7 @@ from typing import IO, cast
 
 from qiaocrawl.errors import ReplayError
 from qiaocrawl.replay.encoding import NotDecodableError, TooLargeError, decode
-from qiaocrawl.replay.pack import PackWriter
+from qiaocrawl.replay.recording_index import IndexWriter
 
 GRAPH_NAMES = ("graph.jsonl.xz", "graph.jsonl.gz", "graph.jsonl.bz2", "graph.jsonl")
 TAR_NAMES = ("pages.tar.xz", "pages.tar.gz", "pages.tgz", "pages.tar.bz2", "pages.tar")
@@ -66,7 +66,7 @@ def graph_files(graph: Path) -> dict[str, list[str]]:
     return files
 
 
-def read_collection(folder: Path, files: Mapping[str, Sequence[str]], writer: PackWriter) -> None:
+def read_page_folder(folder: Path, files: Mapping[str, Sequence[str]], writer: IndexWriter) -> None:
     """Write the pages of *folder* that *files* lists to *writer*.
 
     Counted and left out: listed pages that are not there (``missing``) or above the limit
@@ -171,7 +171,7 @@ class _Bounded:
 
 
 def _tar_pages(
-    tar: Path, wanted: Mapping[str, object], writer: PackWriter
+    tar: Path, wanted: Mapping[str, object], writer: IndexWriter
 ) -> Iterator[tuple[str, bytes]]:
     try:
         with _unpacked(tar) as stream:
@@ -190,7 +190,7 @@ def _tar_pages(
 
 
 def _member_body(
-    archive: tarfile.TarFile, member: tarfile.TarInfo, wanted: bool, tar: Path, writer: PackWriter
+    archive: tarfile.TarFile, member: tarfile.TarInfo, wanted: bool, tar: Path, writer: IndexWriter
 ) -> bytes | None:
     if member.isdir():
         return None
@@ -210,7 +210,7 @@ def _member_body(
 
 
 def _loose_pages(
-    folder: Path, wanted: Mapping[str, object], writer: PackWriter
+    folder: Path, wanted: Mapping[str, object], writer: IndexWriter
 ) -> Iterator[tuple[str, bytes]]:
     for name in list(wanted):
         path = page_path(folder, name)
@@ -226,7 +226,7 @@ def _loose_pages(
             yield name, body
 
 
-def _page_body(name: str, body: bytes, writer: PackWriter) -> bytes | None:
+def _page_body(name: str, body: bytes, writer: IndexWriter) -> bytes | None:
     if not name.endswith(".gz"):
         return body
     try:

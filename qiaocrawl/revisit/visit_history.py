@@ -13,11 +13,11 @@ RING = 12
 _SUMS = ("visits", "changes", "hours", "busy", "news", "interval")
 _PLACE = {name: place for place, name in enumerate(_SUMS)}
 _WIDTH = len(_SUMS) + 2 * RING
-MEMORY_BYTES = 4 * _WIDTH
+HISTORY_BYTES = 4 * _WIDTH
 """Of one page, packed."""
 
 
-class PageMemory:
+class VisitHistory:
     """The visits of many pages, a row each.
 
     ``column(name)`` gives, faded by time: ``visits`` and ``changes`` (visits that brought
@@ -29,22 +29,22 @@ class PageMemory:
         self.table = table
 
     @classmethod
-    def empty(cls, pages: int) -> PageMemory:
+    def empty(cls, pages: int) -> VisitHistory:
         """Nothing known of *pages* pages."""
         return cls(np.zeros((pages, _WIDTH)))
 
     @classmethod
-    def unpacked(cls, rows: list[bytes]) -> PageMemory:
+    def unpacked(cls, rows: list[bytes]) -> VisitHistory:
         """From bytes of :meth:`packed`; what is no such row counts as nothing known."""
         memory = cls.empty(len(rows))
         for place, row in enumerate(rows):
-            if len(row) == MEMORY_BYTES:
+            if len(row) == HISTORY_BYTES:
                 values = np.frombuffer(row, dtype="<f4")
                 memory.table[place] = np.where(np.isfinite(values), np.maximum(values, 0), 0)
         return memory
 
     def packed(self, page: int) -> bytes:
-        """The row of *page* as MEMORY_BYTES bytes."""
+        """The row of *page* as HISTORY_BYTES bytes."""
         return bytes(self.table[page].astype("<f4").tobytes())
 
     def __len__(self) -> int:
@@ -54,9 +54,9 @@ class PageMemory:
         """A sum of all pages; writing to it changes the memory."""
         return self.table[:, _PLACE[name]]
 
-    def rows(self, pages: Ints) -> PageMemory:
+    def rows(self, pages: Ints) -> VisitHistory:
         """A copy of some rows."""
-        return PageMemory(self.table[pages])
+        return VisitHistory(self.table[pages])
 
     @property
     def intervals(self) -> Floats:

@@ -1,15 +1,15 @@
-"""The accounts of one site during one run: whose turn it is, who logs in, who rests.
+"""The accounts of one site during one run: which is used next, which logs in, which rests.
 
-Knows asyncio (all requests of a run share one loop), neither Scrapy nor the database: what a
-login is, and what is to be remembered of it, is handed in.
+Knows asyncio (all requests of a run share one loop), but neither Scrapy nor the database: how to
+log in, and how to store the result, is handed in.
 
 Rules (faults F-C6, F-C10):
 
-* accounts take turns host by host, each no oftener than the recipe's pause allows
-* an account's requests of one login share one jar; the next login begins another one, so that a
-  late answer to an old session cannot spoil the new one
+* accounts are used round-robin for each host, none more often than the recipe's pause allows
+* the requests of one login share one cookie jar; the next login starts a new one, so that a late
+  answer to an old session cannot spoil the new one
 * requests that see the same session end share one login
-* an account logs in at most three times in vain a run, then it rests
+* after three failed logins in a run an account rests
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class LiveAccount:
         generation: counts its sessions; 0 before the first.
         is_open: whether it has a session that may still hold.
         is_unproven: whether this run made the session, and it has brought no page yet.
-        failed: logins in vain.
+        failed: logins that failed.
         rests: why it is not used any more in this run; "" while it is.
     """
 
@@ -61,8 +61,8 @@ class LiveAccount:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """An account's turn. ``wait_seconds``: how long it has to wait first."""
+class AccountUse:
+    """An account acquired for one request, which has to wait ``wait_seconds`` first."""
 
     account: LiveAccount
     generation: int
@@ -74,17 +74,17 @@ class LoginActions:
     """What the pool cannot do by itself.
 
     Attributes:
-        log_in: logs an account in, into the jar given; raises LoginError.
+        log_in: logs an account in and fills the given jar; raises LoginError.
         still_in: whether the account is logged in; None when nobody can tell.
         rested: remembers that an account rests, and why.
     """
 
     log_in: Callable[[LiveAccount, JarKey], Awaitable[None]]
-    still_in: Callable[[LiveAccount], Awaitable[bool | None]]
-    rested: Callable[[LiveAccount, str], Awaitable[None]]
+    is_logged_in: Callable[[LiveAccount], Awaitable[bool | None]]
+    on_rest: Callable[[LiveAccount, str], Awaitable[None]]
 
 
-class SessionPool:
+class AccountPool:
     """The accounts of *recipe* in one run.
 
     Args:
@@ -101,9 +101,9 @@ class SessionPool:
         """Logins tried in this run."""
         self._actions = actions
         self._clock = clock
-        self._turns: dict[str, int] = {}
+        self._chosen: dict[str, int] = {}
 
-    async def turn(self, host: str) -> Turn:
+    async def acquire(self, host: str) -> AccountUse:
         """The next account for a page of *host*, logged in.
 
         Raises:
@@ -114,23 +114,23 @@ class SessionPool:
         now = self._clock()
         start = max(now, account.next_at)
         account.next_at = start + self.recipe.pause_seconds
-        return Turn(account, account.generation, start - now)
+        return AccountUse(account, account.generation, start - now)
 
-    def served(self, turn: Turn) -> None:
-        """The session of *turn* has brought a page."""
-        if turn.account.generation == turn.generation:
-            turn.account.is_unproven = False
+    def served(self, use: AccountUse) -> None:
+        """The session of *use* has brought a page."""
+        if use.account.generation == use.generation:
+            use.account.is_unproven = False
 
-    async def renew(self, turn: Turn, why: str) -> None:
-        """The session of *turn* has ended, says a page (*why*): see that there is a new one.
+    async def renew(self, use: AccountUse, why: str) -> None:
+        """A page says (*why*) that the session of *use* has ended: make sure of a new one.
 
         Raises:
             LoginPageError: the account is logged in all the same; this page wants more.
             SessionRestError: there is none for now.
         """
-        account = turn.account
+        account = use.account
         async with account.lock:
-            if account.generation != turn.generation and account.is_open:
+            if account.generation != use.generation and account.is_open:
                 return  # another request saw it first
             self._refuse_resting(account)
             if account.is_open:
@@ -138,17 +138,19 @@ class SessionPool:
             await self._log_in(account)
 
     def _choose(self, host: str) -> LiveAccount:
-        usable = [one for one in self.accounts if not one.rests]
+        usable = [account for account in self.accounts if not account.rests]
         if not usable:
-            reasons = "; ".join(f"account {one.id}: {one.rests}" for one in self.accounts)
-            said = reasons or "there is none; `qiaocrawl session add` makes one"
-            raise SessionRestError(f"no account of {self.recipe.name} may be used: {said}",
+            reasons = "; ".join(
+                f"account {account.id}: {account.rests}" for account in self.accounts
+            )
+            reason = reasons or "there is none; `qiaocrawl session add` makes one"
+            raise SessionRestError(f"no account of {self.recipe.name} may be used: {reason}",
                                    math.inf)  # fmt: skip
-        number = self._turns.get(host, 0)
-        self._turns[host] = number + 1
+        number = self._chosen.get(host, 0)
+        self._chosen[host] = number + 1
         ordered = [usable[(number + step) % len(usable)] for step in range(len(usable))]
-        # In turn; but one that may be used now rather than one that has to wait.
-        return min(ordered, key=lambda one: max(one.next_at - self._clock(), 0.0))
+        # Round-robin, but an account that is free now goes before one that has to wait.
+        return min(ordered, key=lambda account: max(account.next_at - self._clock(), 0.0))
 
     async def _ensure_open(self, account: LiveAccount) -> None:
         if account.is_open:
@@ -160,14 +162,14 @@ class SessionPool:
 
     async def _judge_end(self, account: LiveAccount, why: str) -> None:
         """Whether the session really ended; leaves it closed if so."""
-        if await self._actions.still_in(account):
+        if await self._actions.is_logged_in(account):
             raise LoginPageError(f"asks for a login although one is there ({why})")
         account.is_open = False
         if not account.can_log_in:
             await self._rest(account, f"its session ended ({why}); it takes a person to log in: "
                              "`qiaocrawl session login`")  # fmt: skip
         elif account.is_unproven:
-            # It logged in and was asked to log in at once: that login was in vain.
+            # It had just logged in and was asked to log in again: that login failed.
             await self._failed(account, f"a login did not help ({why})")
 
     async def _log_in(self, account: LiveAccount) -> None:
@@ -192,7 +194,7 @@ class SessionPool:
 
     async def _rest(self, account: LiveAccount, why: str) -> NoReturn:
         account.is_open, account.rests = False, why
-        await self._actions.rested(account, why)
+        await self._actions.on_rest(account, why)
         raise _resting(account)
 
     def _refuse_resting(self, account: LiveAccount) -> None:
@@ -201,5 +203,5 @@ class SessionPool:
 
 
 def _resting(account: LiveAccount) -> SessionRestError:
-    # Others may go on at once; when none is left, the next turn says so.
+    # Other accounts may go on at once; when none is left, the next acquire() says so.
     return SessionRestError(f"account {account.id} rests: {account.rests}", 0.0)

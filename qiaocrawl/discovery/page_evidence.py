@@ -6,26 +6,26 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from qiaocrawl.discovery.trap_accounts import Worth
+from qiaocrawl.discovery.trap_scores import PageValue
 
 
 @dataclass(frozen=True, slots=True)
-class PageSeen:
+class PageEvidence:
     """A fetched page, as far as traps are concerned.
 
     Attributes:
         url: canonical.
-        worth: what it is.
+        value: what it is.
         digest: of title and text; b"" where it tells none. Compared within its host.
         closed: canonical URLs that it leads to and that are of a trap, seen for the first time.
         trial: the reason for which it had been closed, where it was taken up; else "".
-        sample: of its text, see :func:`qiaocrawl.discovery.made_up.text_sample`.
+        sample: of its text, see :func:`qiaocrawl.discovery.generated_text.text_sample`.
         links: canonical URLs on the sites of the crawl that it leads to.
         fresh: those of them that were seen for the first time.
     """
 
     url: str
-    worth: Worth
+    value: PageValue
     digest: bytes = b""
     links: Sequence[str] = ()
     fresh: frozenset[str] = frozenset()

@@ -35,7 +35,7 @@ class PageHits:
     left_out: int = 0
 
 
-def read_hits(
+def parse_hits(
     definition: EngineDefinition, document: Document, query: Query, page_url: str
 ) -> PageHits:
     """The hits of *document* in their order, URLs canonical, positions over all pages."""
@@ -91,7 +91,7 @@ def _real_url(
     link = (canonical_url(written, page_url) or "") if written else ""
     for rule in definition.unwrap:
         if rule.by in ("header", "script"):
-            continue  # only the engine can tell: see qiaocrawl.search.wrapped
+            continue  # only the engine can tell: see qiaocrawl.search.wrapped_links
         if rule.by == "attribute":
             wrapped = document.attribute(item, rule.of, rule.name)
         else:

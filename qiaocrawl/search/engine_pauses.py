@@ -1,6 +1,6 @@
-"""Leaving an engine alone that gives no answers: longer each time, then for the whole run.
+"""Pauses for an engine that gives no answers: longer each time, then for the rest of the run.
 
-An engine that wants a human goes on wanting one; asking it again and again makes it worse.
+An engine that asks for a captcha goes on asking for one; more requests only make it worse.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from qiaocrawl.search.query import WITH_HITS, AnswerState, SearchAnswer
 MOST_SECONDS = 3_600.0
 """The longest rest within one run."""
 
-BARREN_TIMES = 10
+FRUITLESS_TIMES = 10
 """An engine that asks others is parked after so many times as many answers in a row in which some
 of them fail, none brings a hit, and no other is known to answer (ours): true zeros beside a
 failing one look the same, and it spares those that fail by itself."""
 
 
-class Sign(StrEnum):
-    """What one answer says about its engine."""
+class EngineResponse(StrEnum):
+    """How an engine responded, whatever the answer lists."""
 
     ANSWERS = "answers"
     REFUSES = "refuses"
@@ -32,14 +32,16 @@ class Sign(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
-    """How long an engine is left alone after an answer; ``parked``: for the rest of the run."""
+class Pause:
+    """How long an engine gets no request; ``parked``: for the rest of the run."""
 
     seconds: float = 0.0
     parked: bool = False
 
 
-def sign_of(answer: SearchAnswer, *, came_back: bool, asks_others: bool = False) -> Sign:
+def engine_response(
+    answer: SearchAnswer, *, came_back: bool, asks_others: bool = False
+) -> EngineResponse:
     """What *answer* says about the engine.
 
     Args:
@@ -49,65 +51,64 @@ def sign_of(answer: SearchAnswer, *, came_back: bool, asks_others: bool = False)
     """
     state = answer.state
     if state in WITH_HITS or state is AnswerState.EMPTY:
-        return Sign.ANSWERS
+        return EngineResponse.ANSWERS
     if not came_back:
-        return Sign.REFUSES
+        return EngineResponse.REFUSES
     if answer.failed:
-        return Sign.OTHERS_FAIL
+        return EngineResponse.OTHERS_FAIL
     says_nothing = state in (AnswerState.ERROR, AnswerState.UNKNOWN)
     if says_nothing or (asks_others and state is AnswerState.DECOY):
-        return Sign.SAYS_NOTHING
-    return Sign.REFUSES
+        return EngineResponse.SAYS_NOTHING
+    return EngineResponse.REFUSES
 
 
 @dataclass
-class EngineRests:
-    """Which engines rest in this run.
+class EnginePauses:
+    """Which engines pause in this run.
 
     Args:
         park_after: refusals in a row after which an engine is asked nothing more; 0 = never.
-        first_seconds: rest after the first of them; each further one is four times as long,
-            an hour at most. What the engine itself asks for (Retry-After) is kept where it is
-            longer.
+        first_seconds: pause after the first of them; each further one is four times as long, an
+            hour at most. A longer pause that the engine asks for (Retry-After) is kept.
     """
 
     park_after: int
     first_seconds: float
     _refusals: dict[str, int] = field(default_factory=dict)
     _parked: set[str] = field(default_factory=set)
-    _barren: dict[str, int] = field(default_factory=dict)
+    _fruitless: dict[str, int] = field(default_factory=dict)
     _answering: dict[str, set[str]] = field(default_factory=dict)
 
     def note(
-        self, engine: str, sign: Sign, asked_seconds: float = 0.0,
+        self, engine: str, sign: EngineResponse, asked_seconds: float = 0.0,
         answer: SearchAnswer | None = None,
-    ) -> Rest:  # fmt: skip
+    ) -> Pause:  # fmt: skip
         """Count one answer of *engine* that asks to wait *asked_seconds*."""
-        if sign is Sign.OTHERS_FAIL and answer is not None:
+        if sign is EngineResponse.OTHERS_FAIL and answer is not None:
             return self._others_fail(engine, dict(answer.failed), asked_seconds)
-        if sign is not Sign.REFUSES:
-            self._barren.pop(engine, None)
-        if sign is Sign.ANSWERS:
+        if sign is not EngineResponse.REFUSES:
+            self._fruitless.pop(engine, None)
+        if sign is EngineResponse.ANSWERS:
             self._refusals.pop(engine, None)
             self._answering.setdefault(engine, set()).update(answer.answered_by if answer else ())
-            return Rest()
-        if sign is Sign.SAYS_NOTHING:
-            return Rest(asked_seconds)
+            return Pause()
+        if sign is EngineResponse.SAYS_NOTHING:
+            return Pause(asked_seconds)
         refusals = self._refusals[engine] = self._refusals.get(engine, 0) + 1
         if self.park_after and refusals >= self.park_after:
             self._parked.add(engine)
         growing = min(backoff_seconds(min(refusals, 20), self.first_seconds), MOST_SECONDS)
-        return Rest(max(growing, asked_seconds), engine in self._parked)
+        return Pause(max(growing, asked_seconds), engine in self._parked)
 
-    def _others_fail(self, engine: str, failed: Iterable[str], asked_seconds: float) -> Rest:
+    def _others_fail(self, engine: str, failed: Iterable[str], asked_seconds: float) -> Pause:
         if not self._answering.get(engine, set()).difference(failed):
-            barren = self._barren[engine] = self._barren.get(engine, 0) + 1
-            if self.park_after and barren >= self.park_after * BARREN_TIMES:
+            fruitless = self._fruitless[engine] = self._fruitless.get(engine, 0) + 1
+            if self.park_after and fruitless >= self.park_after * FRUITLESS_TIMES:
                 self._parked.add(engine)
-        return Rest(asked_seconds, engine in self._parked)
+        return Pause(asked_seconds, engine in self._parked)
 
     def is_parked(self, engine: str) -> bool:
-        """Whether *engine* is asked nothing more in this run."""
+        """Whether *engine* gets no more requests in this run."""
         return engine in self._parked
 
     @property

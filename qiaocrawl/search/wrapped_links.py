@@ -16,11 +16,11 @@ from qiaocrawl.items import FetchedPage
 from qiaocrawl.page.markup import refresh_target
 from qiaocrawl.search.documents import HtmlDocument
 from qiaocrawl.search.records import EngineDefinition
-from qiaocrawl.search.signs import (
+from qiaocrawl.search.signals import (
     COMMON_BLOCK_WORDS,
     COMMON_CHECK_PATHS,
-    found_word,
     is_on_site,
+    matching_word,
 )
 from qiaocrawl.text import decode_page
 from qiaocrawl.urls import canonical_url
@@ -38,7 +38,7 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))")
 
 
 @dataclass(frozen=True, slots=True)
-class WayOn:
+class ResolvedLink:
     """Where an engine's link leads: ``target`` is canonical, "" with the reason in ``why``.
 
     ``is_blocked`` says that the engine wants a human first, so the link is worth another try.
@@ -49,9 +49,9 @@ class WayOn:
     is_blocked: bool = False
 
 
-def way_on(
+def resolve_link(
     definition: EngineDefinition, page: FetchedPage, location: str, asked_site: str
-) -> WayOn:
+) -> ResolvedLink:
     """Where *page*, the answer to a link of *definition*, leads. Never raises on any bytes.
 
     Args:
@@ -62,11 +62,11 @@ def way_on(
     target = location or _target_in_page(page)
     if not target:
         return _no_way(page)
-    if found_word(_check_paths(definition), target):
-        return WayOn(why=f"redirect to check page {target}", is_blocked=True)
+    if matching_word(_check_paths(definition), target):
+        return ResolvedLink(why=f"redirect to check page {target}", is_blocked=True)
     if asked_site and not definition.wraps(target) and not is_on_site(target, asked_site):
-        return WayOn(why=f"leads off the asked site {asked_site}: {target}")
-    return WayOn(target)
+        return ResolvedLink(why=f"leads off the asked site {asked_site}: {target}")
+    return ResolvedLink(target)
 
 
 def _check_paths(definition: EngineDefinition) -> list[str]:
@@ -88,13 +88,13 @@ def _target_in_page(page: FetchedPage) -> str:
     return ""
 
 
-def _no_way(page: FetchedPage) -> WayOn:
+def _no_way(page: FetchedPage) -> ResolvedLink:
     document = HtmlDocument(_text(page))
-    if word := found_word(COMMON_BLOCK_WORDS, f"{document.title} {document.visible_text}"):
-        return WayOn(why=f"check page: {word}", is_blocked=True)
+    if word := matching_word(COMMON_BLOCK_WORDS, f"{document.title} {document.visible_text}"):
+        return ResolvedLink(why=f"check page: {word}", is_blocked=True)
     if not page.body.strip():
-        return WayOn(why="empty body", is_blocked=True)
-    return WayOn(why="the engine's link shows no way on")
+        return ResolvedLink(why="empty body", is_blocked=True)
+    return ResolvedLink(why="the engine's link shows no way on")
 
 
 def _text(page: FetchedPage) -> str:
