@@ -132,11 +132,11 @@ class RenderModel:
 
     def _of(self, url: str) -> RenderVotes:
         host, form = host_of(url), url_form(url)
-        known = self._votes.get((host, form))
-        if known is None and self._forms[host] >= MAX_FORMS_OF_HOST:
+        votes = self._votes.get((host, form))
+        if votes is None and self._forms[host] >= MAX_FORMS_OF_HOST:
             form = _OTHER_FORMS
-            known = self._votes.get((host, form))
-        return known or RenderVotes(host, form)
+            votes = self._votes.get((host, form))
+        return votes or RenderVotes(host, form)
 
     def _keep(self, votes: RenderVotes) -> None:
         key = votes.host, votes.form

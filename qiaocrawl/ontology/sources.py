@@ -130,15 +130,15 @@ def _limited(stream: IO[bytes], source: Path) -> Iterator[bytes]:
 def _unpacked(source: Path, advance: Advance) -> Iterator[IO[bytes]]:
     """*source* opened, unpacked by its ending; damage while reading is an OntologyError."""
     try:
-        with source.open("rb") as raw, io.BufferedReader(_Told(raw, advance)) as told:
+        with source.open("rb") as raw, io.BufferedReader(_Told(raw, advance)) as counted:
             if source.suffix == ".gz":
-                with gzip.open(told) as unpacked:
+                with gzip.open(counted) as unpacked:
                     yield cast(IO[bytes], unpacked)
             elif source.suffix == ".xz":
-                with lzma.open(told) as stream:
+                with lzma.open(counted) as stream:
                     yield stream
             else:
-                yield told
+                yield counted
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise OntologyError(f"{str(source)!r} cannot be read: {error}") from None
 

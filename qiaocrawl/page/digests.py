@@ -23,16 +23,16 @@ _MAX_STEPS = 8
 """Elements looked at for a name: bounds the time on any markup."""
 
 
-def block_digests(found: PageBlocks) -> NDArray[np.uint64]:
+def block_digests(page_blocks: PageBlocks) -> NDArray[np.uint64]:
     """(n,) digests of the blocks: the upper half of the text, the lower one of its place.
 
     Each half is a CRC-32 **(ours)**: it is fast, and the same in every process. Two different
     blocks are taken for one once in 2**32 pairs of the same place and length.
     """
-    elements = found.elements
+    elements = page_blocks.elements
     places: dict[int, int] = {}
     digests = []
-    for block in found.blocks:
+    for block in page_blocks.blocks:
         at = block.element
         if at not in places:
             places[at] = _place_digest(elements[at].tag, elements[_named(elements, at)].names)

@@ -95,7 +95,7 @@ class _Flattener:
     def flat(self) -> tuple[str, list[str]]:
         """The page without the tags dropped, and what was dropped in words."""
         html, end = self._html, len(self._html)
-        kept: list[str] = []
+        parts: list[str] = []
         notes: list[str] = []
         done = dropped = 0
         for count, match in enumerate(_ANY_TAG.finditer(html)):
@@ -107,15 +107,15 @@ class _Flattener:
             self._links += name == "a" and not match[1] and _has_address(html, match.end())
             if not self._is_surplus(name, closing=bool(match[1])):
                 continue
-            kept.append(html[done : match.start()])
+            parts.append(html[done : match.start()])
             close = html.find(">", match.end())
             done = max(done, close + 1 if close >= 0 else len(html))
             dropped += not match[1]
         if dropped:
             notes.insert(0, f"{dropped} tags nested deeper than {MAX_DEPTH} or repeated dropped")
-        if not kept:
+        if not parts:
             return html[:end], notes
-        return "".join((*kept, html[done:end])), notes
+        return "".join((*parts, html[done:end])), notes
 
     def _why_end(self, tags: int) -> str:
         """What there is too much of, where the page is to end after *tags*; else ""."""

@@ -58,8 +58,8 @@ class TermEvidence:
         self._threshold = max(pack.threshold, _LEAST_THRESHOLD)
         self._samples = samples
         self._relevant = relevant
-        found = {word for one, yes in zip(samples, relevant, strict=True) if yes
-                 for word in one.both}  # fmt: skip
+        found = {word for places, yes in zip(samples, relevant, strict=True) if yes
+                 for word in places.both}  # fmt: skip
         self._known = background_frequencies(found) if found else ({}, 1)
         self._weights = self._learnt(np.ones(len(samples), dtype=np.bool_))
         self.nothing = self._likeness(0.0)
@@ -78,16 +78,16 @@ class TermEvidence:
             for places, fold in zip(self._samples, folds, strict=True)
         ]
 
-    def _learnt(self, kept: NDArray[np.bool_]) -> dict[str, float]:
-        """The weights of the terms, and of words of the *kept* samples."""
-        found: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+    def _learnt(self, chosen: NDArray[np.bool_]) -> dict[str, float]:
+        """The weights of the terms, and of words of the *chosen* samples."""
+        counts: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
         for places, yes in zip(
-            [one for one, keep in zip(self._samples, kept, strict=True) if keep],
-            self._relevant[kept].tolist(), strict=True,
+            [places_ for places_, keep in zip(self._samples, chosen, strict=True) if keep],
+            self._relevant[chosen].tolist(), strict=True,
         ):  # fmt: skip
-            found[yes].update(places.both.keys())
-            found[yes][""] += 1
-        return {**characteristic(found[True], found[False], *self._known), **self._terms}
+            counts[yes].update(places.both.keys())
+            counts[yes][""] += 1
+        return {**characteristic(counts[True], counts[False], *self._known), **self._terms}
 
     def _evidence(self, places: PagePlaces, weights: Mapping[str, float]) -> Evidence:
         parts = topical_parts(places.both, weights)

@@ -171,7 +171,7 @@ class _Bounded:
 
 
 def _tar_pages(
-    tar: Path, wanted: Mapping[str, object], writer: IndexWriter
+    tar: Path, names: Mapping[str, object], writer: IndexWriter
 ) -> Iterator[tuple[str, bytes]]:
     try:
         with _unpacked(tar) as stream:
@@ -181,7 +181,7 @@ def _tar_pages(
                 while member := archive.next():
                     bounded.allow(member.size + _MAX_TAR_HEADER_BYTES)
                     name = str(PurePosixPath(member.name))
-                    body = _member_body(archive, member, name in wanted, tar, writer)
+                    body = _member_body(archive, member, name in names, tar, writer)
                     if body is not None:
                         yield name, body
                     bounded.allow(member.size + _MAX_TAR_HEADER_BYTES)
@@ -190,7 +190,11 @@ def _tar_pages(
 
 
 def _member_body(
-    archive: tarfile.TarFile, member: tarfile.TarInfo, wanted: bool, tar: Path, writer: IndexWriter
+    archive: tarfile.TarFile,
+    member: tarfile.TarInfo,
+    is_listed: bool,
+    tar: Path,
+    writer: IndexWriter,
 ) -> bytes | None:
     if member.isdir():
         return None
@@ -199,7 +203,7 @@ def _member_body(
         writer.faults["refused"] += 1
         return None
     writer.spend(member.size, tar)
-    if not wanted:
+    if not is_listed:
         writer.faults["unlisted"] += 1
         return None
     if member.size > writer.limits.max_page_bytes:
@@ -210,9 +214,9 @@ def _member_body(
 
 
 def _loose_pages(
-    folder: Path, wanted: Mapping[str, object], writer: IndexWriter
+    folder: Path, names: Mapping[str, object], writer: IndexWriter
 ) -> Iterator[tuple[str, bytes]]:
-    for name in list(wanted):
+    for name in list(names):
         path = page_path(folder, name)
         if path is None:
             continue

@@ -179,8 +179,8 @@ class IndexWriter:
         for statement in _REVISIT_INDEXES:
             self._db.execute(statement)
         # Looked up before any is added: a revisit never stands for another revisit.
-        found = [(revisit, self._original(revisit)) for revisit in revisits]
-        for revisit, row in found:
+        originals = [(revisit, self._original(revisit)) for revisit in revisits]
+        for revisit, row in originals:
             if row is None:
                 self.faults["lost_revisit"] += 1
                 continue

@@ -89,8 +89,8 @@ def fill_budget(demand: Callable[[float], Floats], bounds: Bounds) -> Floats:
     low, high = -_HALF_DECADES, _HALF_DECADES
     for _ in range(_BISECTIONS):
         price = (low + high) / 2
-        wanted = np.clip(demand(price), low_visits, high_visits)
-        if wanted.sum() > bounds.visits_per_hour:
+        demanded = np.clip(demand(price), low_visits, high_visits)
+        if demanded.sum() > bounds.visits_per_hour:
             low = price
         else:
             high = price
@@ -111,8 +111,8 @@ _LOG_X, _LOG_PHI, _LOG_PSI = np.log(_X), np.log(_PHI), np.log(_PSI)
 
 def _phi_inverse(log_value: Floats) -> Floats:
     """x at which phi(x) has this logarithm; 0 where phi never gets so high."""
-    found = np.exp(np.interp(log_value, _LOG_PHI[::-1], _LOG_X[::-1]))
-    return np.where(log_value >= _LOG_PHI[0], 0.0, found)
+    x = np.exp(np.interp(log_value, _LOG_PHI[::-1], _LOG_X[::-1]))
+    return np.where(log_value >= _LOG_PHI[0], 0.0, x)
 
 
 def _psi_inverse(log_value: Floats) -> Floats:
@@ -208,6 +208,6 @@ def both(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
     rest = replace(
         bounds, visits_per_hour=bounds.visits_per_hour - float(first.sum()), longest_hours=_NEVER
     )
-    most = np.maximum(rates.events, rates.changes) / bounds.least_yield
-    most = np.clip(most, 1 / bounds.longest_hours, 1 / bounds.shortest_hours)
-    return np.minimum(np.add(first, value(rates, weights, rest)), most)
+    useful = np.maximum(rates.events, rates.changes) / bounds.least_yield
+    useful = np.clip(useful, 1 / bounds.longest_hours, 1 / bounds.shortest_hours)
+    return np.minimum(np.add(first, value(rates, weights, rest)), useful)

@@ -81,9 +81,9 @@ class VisitHistory:
             fading_hours: after which a visit counts 1/e of a new one.
         """
         rows = self.table[pages]
-        kept = np.exp(-hours / fading_hours)[:, None]
+        remaining = np.exp(-hours / fading_hours)[:, None]
         added = np.stack([np.ones_like(hours), changed, hours, busy, news], axis=1)
-        rows[:, :5] = rows[:, :5] * kept + added
+        rows[:, :5] = rows[:, :5] * remaining + added
         first = len(_SUMS)
         for start, newest in ((first, hours), (first + RING, changed)):
             rows[:, start + 1 : start + RING] = rows[:, start : start + RING - 1]

@@ -118,11 +118,11 @@ def _by_hits(
     definition: EngineDefinition, query: Query, document: Document, page: PageHits
 ) -> SearchAnswer:
     signals = definition.signals
-    kept = _answering(definition, query, page.hits)
+    answering = _answering(definition, query, page.hits)
     if page.hits and (sign := matching_signal(signals.decoy, document, _terms(query))):
         return SearchAnswer(AnswerState.DECOY, message=sign)
-    hit = _hit(definition, query, document, page, kept) if kept else None
-    if hit is not None and shares_words(_terms(query), kept):
+    hit = _hit(definition, query, document, page, answering) if answering else None
+    if hit is not None and shares_words(_terms(query), answering):
         return hit
     return (
         _blocked(definition, query, document, page)
@@ -152,12 +152,12 @@ def _hit(
     query: Query,
     document: Document,
     page: PageHits,
-    kept: tuple[Hit, ...],
+    answering: tuple[Hit, ...],
 ) -> SearchAnswer:
     signals = definition.signals
     more = not signals.next or bool(matching_signal(signals.next, document, ()))
     notes = {
-        "off the asked site": len(page.hits) - len(kept),
+        "off the asked site": len(page.hits) - len(answering),
         "advertisements or the like": page.left_out,
         "without title or address": page.unreadable,
     }
@@ -166,10 +166,10 @@ def _hit(
         words.append(describe_failures(failed))
     return SearchAnswer(
         AnswerState.PARTIAL if failed else AnswerState.HIT,
-        kept,
+        answering,
         has_next=more and query.page < definition.paging.max_pages,
         message="; ".join(words),
-        total=_total(document.whole(definition.total), kept[-1].position),
+        total=_total(document.whole(definition.total), answering[-1].position),
         answered_by=answering_upstreams(definition, document),
     )
 
@@ -184,8 +184,8 @@ def _total(text: str, at_least: int) -> int | None:
         whole = float(digits.replace(",", "").replace("，", "")) * _UNITS.get(unit, 1)
         numbers.append(int(whole))
     # 0 is how an interface says that it does not know.
-    told = max(numbers, default=0)
-    return told if max(at_least, 1) <= told <= _MOST_TOTAL else None
+    total = max(numbers, default=0)
+    return total if max(at_least, 1) <= total <= _MOST_TOTAL else None
 
 
 def _terms(query: Query) -> tuple[str, ...]:

@@ -39,12 +39,12 @@ class DecoyWatch:
         if len(urls) < _LEAST_HITS:
             return answer.doubted
         row = self._doubtful.setdefault(query.engine, {})
-        others = [seen for term, seen in row.items() if term != query.term]
+        earlier = [seen for term, seen in row.items() if term != query.term]
         row[query.term] = urls | row.get(query.term, frozenset())
-        if any(2 * len(urls & seen) >= len(urls) for seen in others):
+        if any(2 * len(urls & seen) >= len(urls) for seen in earlier):
             why = "as another term brought"
-        elif len(others) + 1 >= _IN_A_ROW:
-            why = f"as of {len(others)} terms before"
+        elif len(earlier) + 1 >= _IN_A_ROW:
+            why = f"as of {len(earlier)} terms before"
         else:
             return answer.doubted
         return replace(answer, message=f"{answer.message}, {why}", doubted=None)

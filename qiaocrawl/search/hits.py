@@ -41,7 +41,7 @@ def parse_hits(
     """The hits of *document* in their order, URLs canonical, positions over all pages."""
     fields = definition.hits
     place = (query.page - 1) * definition.paging.per_page
-    found: dict[str, Hit] = {}
+    hits: dict[str, Hit] = {}
     unreadable = left_out = 0
     for item in document.items(fields.each):
         url = _real_url(definition, document, item, page_url)
@@ -55,16 +55,16 @@ def parse_hits(
         place += 1
         if not url or not title:
             unreadable += 1
-        elif url not in found:
+        elif url not in hits:
             snippet = _words(definition, document.value(item, fields.snippet))
-            found[url] = Hit(
+            hits[url] = Hit(
                 url=url,
                 title=title,
                 snippet=snippet[:_MAX_SNIPPET_CHARS],
                 position=place,
                 published_at=find_date(document.value(item, fields.date)),
             )
-    return PageHits(tuple(found.values()), unreadable, left_out)
+    return PageHits(tuple(hits.values()), unreadable, left_out)
 
 
 def _words(definition: EngineDefinition, text: str) -> str:

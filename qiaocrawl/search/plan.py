@@ -49,17 +49,17 @@ def plan(
     hosts = [EVERYWHERE, *_by_authority(pack.sites)] if sites is None else list(sites)
     hosts = list(dict.fromkeys(hosts))
     by_words: dict[int, list[EngineDefinition]] = {}
-    for one in engines:
-        by_words.setdefault(words_per_query(one) if fold_synonyms else 1, []).append(one)
+    for engine in engines:
+        by_words.setdefault(words_per_query(engine) if fold_synonyms else 1, []).append(engine)
     lines = [
         _plan(pack.name, group_terms(pack.terms, most_words)[:max_terms], hosts, some, period)
         for most_words, some in sorted(by_words.items())
     ]
     # Engines of all kinds of queries take turns, another one beginning each time.
-    for number, found in enumerate(zip_longest(*lines, fillvalue=())):
-        asked = [query for queries in found for query in queries]
-        first = number % len(asked) if asked else 0
-        yield from asked[first:] + asked[:first]
+    for number, lines_now in enumerate(zip_longest(*lines, fillvalue=())):
+        round_queries = [query for queries in lines_now for query in queries]
+        first = number % len(round_queries) if round_queries else 0
+        yield from round_queries[first:] + round_queries[:first]
 
 
 def words_per_query(engine: EngineDefinition) -> int:
@@ -96,17 +96,21 @@ def _by_authority(sites: Iterable[Site]) -> list[str]:
 def _questions(
     groups: Sequence[TermGroup], hosts: Sequence[str]
 ) -> Iterator[tuple[TermGroup, str]]:
-    asked = dict.fromkeys(hosts, 0)
+    times = dict.fromkeys(hosts, 0)
     waiting = [list(hosts) for _ in groups]
-    due = [(1 / one.weight, rank, 1) for rank, one in enumerate(groups)] if hosts else []
+    due = (
+        [(1 / term_group.weight, rank, 1) for rank, term_group in enumerate(groups)]
+        if hosts
+        else []
+    )
     heapq.heapify(due)
     while due:
         _, rank, turn = heapq.heappop(due)
         group = groups[rank]
         # min() takes the first of equals: the more important site.
-        site = min(waiting[rank], key=lambda host: -1 if host == EVERYWHERE else asked[host])
+        site = min(waiting[rank], key=lambda host: -1 if host == EVERYWHERE else times[host])
         waiting[rank].remove(site)
-        asked[site] += 1
+        times[site] += 1
         yield group, site
         if waiting[rank]:
             heapq.heappush(due, ((turn + 1) / group.weight, rank, turn + 1))

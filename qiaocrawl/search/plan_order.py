@@ -118,12 +118,12 @@ def order_due(due: Iterable[DueQuery], expected_yield: ExpectedYield) -> list[Du
         waiting, key=lambda query: (-expected_yield.of(pair_of(query.query)), query.rank)
     )
     lines = iter(productive), iter(waiting)
-    taken: set[Query] = set()
+    chosen: set[Query] = set()
     order: list[DueQuery] = []
     while len(order) < len(waiting):
         line = lines[len(order) % LONGEST_WAITING_EVERY == LONGEST_WAITING_EVERY - 1]
-        query = next(query for query in line if query.query not in taken)
-        taken.add(query.query)
+        query = next(query for query in line if query.query not in chosen)
+        chosen.add(query.query)
         order.append(query)
     return order
 

@@ -73,8 +73,8 @@ def is_cut_off(
     if answer.has_next:
         # An engine whose pages do not say whether more follow: a page less than half full is
         # the last one (ours).
-        says = bool(engine.signals.next) or 2 * len(answer.hits) >= engine.paging.per_page
-        return says and query.page >= most_pages
+        may_have_more = bool(engine.signals.next) or 2 * len(answer.hits) >= engine.paging.per_page
+        return may_have_more and query.page >= most_pages
     if query.page < min(most_pages, engine.paging.max_pages):
         return False
     if answer.total is None:

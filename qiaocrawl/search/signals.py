@@ -88,10 +88,10 @@ def shares_words(terms: Sequence[str], hits: Sequence[Hit]) -> bool:
 
 def is_on_site(url: str, site: str) -> bool:
     """Whether *url* is on the host *site* or below it; a leading ``www.`` makes no difference."""
-    host, wanted = host_of(url).partition(":")[0], site.lower().rstrip(".")
-    if host == wanted or host.endswith("." + wanted):
+    host, site_host = host_of(url).partition(":")[0], site.lower().rstrip(".")
+    if host == site_host or host.endswith("." + site_host):
         return True
-    return host.removeprefix("www.") == wanted.removeprefix("www.")
+    return host.removeprefix("www.") == site_host.removeprefix("www.")
 
 
 def _texts(signal: Signal, document: Document) -> list[str]:

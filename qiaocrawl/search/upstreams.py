@@ -33,12 +33,12 @@ def failed_upstreams(
     where = definition.upstreams
     if where is None:
         return ()
-    found: dict[str, str] = {}
+    failures: dict[str, str] = {}
     for entry in document.items((where.failed,))[:_MOST_NAMES]:
         name = document.value(entry, ("0",))[:_MAX_CHARS]
         if name:
-            found[name] = document.value(entry, ("1",))[:_MAX_CHARS]
-    return tuple(found.items())
+            failures[name] = document.value(entry, ("1",))[:_MAX_CHARS]
+    return tuple(failures.items())
 
 
 def describe_failures(failed: tuple[tuple[str, str], ...]) -> str:

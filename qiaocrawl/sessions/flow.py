@@ -111,8 +111,8 @@ def why_not_logged_in(recipe: Recipe, answer: LoginAnswer) -> str:
     if expired:
         return f"still asked to log in ({expired})"
     if recipe.success:
-        found = matching_marker(recipe.success, seen)
-        return "" if found else "none of the signs of success is there"
+        marker = matching_marker(recipe.success, seen)
+        return "" if marker else "none of the signs of success is there"
     if answer.status >= 400:
         return f"HTTP {answer.status} after the login"
     if is_login_form(seen):

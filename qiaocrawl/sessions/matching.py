@@ -38,10 +38,10 @@ class SeenPage:
     def of(cls, url: str, status: int, headers: Collection[tuple[str, str]], body: bytes,
            cookies: Collection[str] = ()) -> SeenPage:  # fmt: skip
         """From header fields (names in lower case)."""
-        found = dict(reversed(list(headers)))
-        location = found.get("location", "") if 300 <= status < 400 else ""
+        fields = dict(reversed(list(headers)))
+        location = fields.get("location", "") if 300 <= status < 400 else ""
         target = joined(url, location) if location else ""
-        return cls(url, status, body, found.get("content-type", ""), target, cookies)
+        return cls(url, status, body, fields.get("content-type", ""), target, cookies)
 
     @cached_property
     def text(self) -> str:

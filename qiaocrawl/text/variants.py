@@ -41,8 +41,8 @@ def plain_variants(text: str) -> str:
     return text if _ANY.search(text) is None else _ANY.sub(_plain, text)
 
 
-def _plain(found: re.Match[str]) -> str:
-    letter = found[0]
-    if letter in _TWO_READINGS and _KEPT.match(found.string, found.start()):
+def _plain(match: re.Match[str]) -> str:
+    letter = match[0]
+    if letter in _TWO_READINGS and _KEPT.match(match.string, match.start()):
         return letter
     return _PLAIN[letter]

@@ -11,7 +11,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
 from qiaocrawl.search import EngineDefinition, load_definitions
 from qiaocrawl.search.engine_pauses import (
-    BARREN_TIMES,
+    FRUITLESS_TIMES,
     MOST_SECONDS,
     EnginePauses,
     EngineResponse,
@@ -136,7 +136,7 @@ def test_one_failing_engine_never_parks_an_instance_whose_others_answer() -> Non
     many = [
         fresh.note("searxng", EngineResponse.OTHERS_FAIL, 0.0, NOTHING).parked for _ in range(30)
     ]
-    assert many.index(True) == 3 * BARREN_TIMES - 1
+    assert many.index(True) == 3 * FRUITLESS_TIMES - 1
     # All that ever answered fail now.
     both = SearchAnswer(AnswerState.BLOCKED, failed=(*CAPTCHA, ("bing", "timeout")))
     ends = [rests.note("searxng", EngineResponse.OTHERS_FAIL, 0.0, both).parked for _ in range(30)]

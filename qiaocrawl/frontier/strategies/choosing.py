@@ -43,38 +43,39 @@ def strategy_options(factory: StrategyFactory, text: str) -> dict[str, float | s
         ConfigError: what is no ``name=value``, a name the strategy does not have, one that
             comes twice, or a number that is none (or no whole one where the default is).
     """
-    known = option_defaults(factory)
-    found: dict[str, float | str] = {}
+    defaults = option_defaults(factory)
+    options: dict[str, float | str] = {}
     for piece in filter(None, map(str.strip, text.split(","))):
         name, equals, written = map(str.strip, piece.partition("="))
         if not equals:
             raise ConfigError(f"strategy options are written NAME=VALUE,…, got {piece!r}")
-        if name not in known:
-            raise ConfigError(_unknown(factory, name, known))
-        if name in found:
+        if name not in defaults:
+            raise ConfigError(_unknown(factory, name, defaults))
+        if name in options:
             raise ConfigError(f"strategy option {name!r} is given twice")
-        default = known[name]
-        found[name] = written if isinstance(default, str) else _number(name, written, default)
-    return found
+        default = defaults[name]
+        options[name] = written if isinstance(default, str) else _number(name, written, default)
+    return options
 
 
 def option_defaults(factory: StrategyFactory) -> dict[str, float | str]:
     """The options a strategy has, by name, with their defaults."""
     parameters = inspect.signature(cast(Callable[..., Any], factory)).parameters.values()
     return {
-        one.name: one.default
-        for one in parameters
-        if one.kind is inspect.Parameter.KEYWORD_ONLY and isinstance(one.default, int | float | str)
+        parameter.name: parameter.default
+        for parameter in parameters
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        and isinstance(parameter.default, int | float | str)
     }
 
 
-def _unknown(factory: StrategyFactory, name: str, known: dict[str, float | str]) -> str:
+def _unknown(factory: StrategyFactory, name: str, defaults: dict[str, float | str]) -> str:
     strategy = getattr(factory, "name", "")
-    if not known:
+    if not defaults:
         return f"strategy {strategy!r} has no options, got {name!r}"
-    close = get_close_matches(name, known, n=1)
+    close = get_close_matches(name, defaults, n=1)
     hint = f"; did you mean {close[0]!r}?" if close else ""
-    allowed = ", ".join(f"{option}={default}" for option, default in known.items())
+    allowed = ", ".join(f"{option}={default}" for option, default in defaults.items())
     return f"strategy {strategy!r} has no option {name!r}{hint} (there are: {allowed})"
 
 

@@ -50,7 +50,7 @@ class NearestWordWithTunnels:
 
     def score(self, page: VisitedPage, links: Sequence[FoundLink]) -> Sequence[float]:
         """RW, the page's relevance, a random number or 0 for each of *links*; in [0, 1]."""
-        return [self._judged(page, found.link)[1] for found in links]
+        return [self._judged(page, found_link.link)[1] for found_link in links]
 
     def explain(self, page: VisitedPage, link: FoundLink) -> Mapping[str, float]:
         """The score under the name of what gave it."""

@@ -169,8 +169,8 @@ class Adaptive:
         """*page* with what was known of it before added to its relevance."""
         expected = self._scores(np.array([page.node]))[0]
         surprise = _log_odds(expected) - _log_odds(base_rate(self._learnt))
-        told = min(max(surprise, -_MOST_SAID), _MOST_SAID)
-        relevance = logistic(_log_odds(page.relevance) + self._second_opinion * told)
+        bounded = min(max(surprise, -_MOST_SAID), _MOST_SAID)
+        relevance = logistic(_log_odds(page.relevance) + self._second_opinion * bounded)
         return replace(page, relevance=relevance, relevant=relevance >= _RELEVANT)
 
     def _learn(self, node: int, signs: NDArray[np.float64] | None) -> None:
@@ -213,5 +213,5 @@ class Adaptive:
 
 
 def _log_odds(share: float) -> float:
-    kept = min(max(share, _SURE), 1.0 - _SURE)
-    return math.log(kept / (1.0 - kept))
+    bounded = min(max(share, _SURE), 1.0 - _SURE)
+    return math.log(bounded / (1.0 - bounded))

@@ -77,15 +77,15 @@ def _link_signs(nodes: Any, links: Any, learnt: Any, node: int, base: float, sig
         signs[7] += nodes.relevance[page]
         first_place = min(first_place, links.position[link])
         region = links.region[link]
-        found = evidence(learnt.sums[region], learnt.counts[region], base, _REGION_K)
-        signs[12] += found
-        best_region = max(best_region, found)
-        found = evidence(nodes.yield_sum[page], nodes.yield_count[page], base, _SIBLING_K)
-        signs[14] += found
-        best_sibling = max(best_sibling, found)
-        found = _neighbours(nodes, links, link, base)
-        if found != 0.0:
-            neighbours += found
+        weight = evidence(learnt.sums[region], learnt.counts[region], base, _REGION_K)
+        signs[12] += weight
+        best_region = max(best_region, weight)
+        weight = evidence(nodes.yield_sum[page], nodes.yield_count[page], base, _SIBLING_K)
+        signs[14] += weight
+        best_sibling = max(best_sibling, weight)
+        weight = _neighbours(nodes, links, link, base)
+        if weight != 0.0:
+            neighbours += weight
             beside += 1
         for number in range(links.numbers.shape[1]):
             signs[31 + number] = max(signs[31 + number], links.numbers[link, number])
@@ -110,9 +110,9 @@ def _own_signs(nodes: Any, learnt: Any, node: int, base: float, signs: Any) -> N
     total, best = 0.0, -9.0
     for position in range(words):
         word = nodes.plain_words[node, position]
-        found = evidence(learnt.sample_sum[word], learnt.sample_count[word], base, _SAMPLE_K)
-        total += found
-        best = max(best, found)
+        weight = evidence(learnt.sample_sum[word], learnt.sample_count[word], base, _SAMPLE_K)
+        total += weight
+        best = max(best, weight)
     if words > 0:
         signs[4], signs[5] = total / math.sqrt(1.0 + words), best
     signs[8] = math.log1p(nodes.links_here[node])
@@ -176,14 +176,14 @@ def value_of(nodes: Any, links: Any, node: int) -> float:
     if count == 0:
         return own
     start = nodes.new_start[node]
-    found = np.empty(count)
+    values = np.empty(count)
     for place in range(count):
         other = links.discovered[start + place]
-        found[place] = nodes.relevance[other] if nodes.fetched[other] else nodes.score[other]
-    found.sort()
+        values[place] = nodes.relevance[other] if nodes.fetched[other] else nodes.score[other]
+    values.sort()
     best, total = own, own
     for place in range(count):
-        total += found[count - 1 - place]
+        total += values[count - 1 - place]
         best = max(best, total / (2.0 + place))
     return best
 
