@@ -46,12 +46,13 @@ class EvidencePipeline:
         spider = cast("FrontierSpider", self._crawler.spider)
 
         def operation(c: Connection) -> int | None:
-            row = store_page(c, item.lease, item.page, now=time.time())
-            if row is not None:
-                spider.page_arrives(c, item)
-            return row
+            return store_page(
+                c, item.lease, item.page, now=time.time(),
+                then=lambda c: spider.page_arrives(c, item),
+            )  # fmt: skip
 
         if await self._runtime.write(operation) is None:
             raise LeaseLost(f"lease of {item.page.url} was lost")
+        spider.page_arrived(item)
         self._crawler.stats.inc_value("qiaocrawl/evidence/stored")
         return item

@@ -152,6 +152,10 @@ class WatchSpider(FrontierSpider):
         """Count the request with the page it brought: a kill after it loses neither."""
         self.round.count(c, item.lease, item.page.fetched_at.timestamp())
 
+    def page_arrived(self, item: CrawlItem) -> None:
+        """Its request is counted, whatever becomes of the page."""
+        self.round.note_counted(item.lease)
+
     def page_closes(self, c: Connection, item: CrawledPage) -> None:
         """Note the visit, in the transaction that closes the page."""
         assert item.analysis is not None

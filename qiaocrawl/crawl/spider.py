@@ -162,6 +162,9 @@ class FrontierSpider(Spider):
     def page_arrives(self, c: Connection, item: CrawlItem) -> None:
         """Write more in the transaction that stores a page, before anything is made of it."""
 
+    def page_arrived(self, item: CrawlItem) -> None:
+        """That is committed: memories may know of it."""
+
     def try_fails(self, c: Connection, lease: Lease, reason: str) -> None:
         """Write more in the transaction that puts *lease* back for another try."""
 

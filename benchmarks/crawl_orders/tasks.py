@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.focus_data import (
+from benchmarks.crawl_orders.data import (
     Collection,
     Example,
     FocusError,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.focus_tasks import Judgements, Task, judgements
+from benchmarks.crawl_orders.tasks import Judgements, Task, judgements
 from qiaocrawl.frontier import CrawlOrder, strategies
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 from qiaocrawl.frontier.strategies.strategy import LearningStrategy, Strategy

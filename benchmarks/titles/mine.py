@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.dedup_data import Pair
+from benchmarks.titles.data import Pair
 from qiaocrawl.dedup.index.rows import TitleRows
 from qiaocrawl.dedup.index.title_words import TitleWords
 from qiaocrawl.dedup.index.vocabulary import TermTable

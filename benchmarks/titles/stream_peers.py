@@ -12,7 +12,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from benchmarks.dedup_exact import Vectors
+from benchmarks.titles.exact import Vectors
 
 Run = Callable[[Vectors, Collection[int]], dict[int, set[int]]]
 """(titles, places asked for) -> places of what was found near each."""

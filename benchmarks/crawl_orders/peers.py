@@ -14,9 +14,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.focus_peer import Features, Linear, LinkWords, Peer
-from benchmarks.focus_prototype import Prototype
-from benchmarks.focus_tasks import Task
+from benchmarks.crawl_orders.peer import Features, Linear, LinkWords, Peer
+from benchmarks.crawl_orders.prototype import Prototype
+from benchmarks.crawl_orders.tasks import Task
 from qiaocrawl.frontier import FoundLink, LearningStrategy, VisitedPage
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 from qiaocrawl.urls import url_key

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from benchmarks.watch_run import Result
+from benchmarks.watching.run import Result
 
 
 def draw(results: Sequence[Result], target: Path) -> None:

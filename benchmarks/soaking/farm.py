@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from urllib.parse import parse_qs, urlsplit
 
-from benchmarks.soak_world import ASKED, ENGINE_HOST, World
+from benchmarks.soaking.world import ASKED, ENGINE_HOST, World
 
 _HANG_SECONDS = 60.0
 _DRIP_SECONDS = 1.0

@@ -1,6 +1,7 @@
 """Runs a Scrapy command that fails at a named point of a page's life.
 
-``python benchmarks/failpoints.py POINT N crawl site -a …`` kills itself with -9 at the N-th time
+``python benchmarks/disturbances/failpoints.py POINT N crawl site -a …`` kills itself with -9 at
+the N-th time
 the point is passed. ``N:stop`` stops it as SIGSTOP does, until it gets SIGCONT; ``N:refuse``
 has the database refuse what it is at, once, as a disk that fails for a moment does (for points
 inside a transaction), and ``N:fail`` raises an error of no known kind. ``N+:refuse`` does so at
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 # As a program not this folder: its coverage.py is not the package that numba looks for.
-sys.path[: 0 if __package__ else 1] = [str(Path(__file__).resolve().parent.parent)]
+sys.path[: 0 if __package__ else 1] = [str(Path(__file__).resolve().parents[2])]
 
 from scrapy.cmdline import execute
 from sqlalchemy.engine.default import DefaultDialect

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.focus_tasks import Task
+from benchmarks.crawl_orders.tasks import Task
 from qiaocrawl.frontier import FoundLink, VisitedPage
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 

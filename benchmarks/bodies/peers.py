@@ -13,7 +13,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from benchmarks.extraction_score import Found
+from benchmarks.bodies.score import Found
 
 Peer = Callable[[str, str, str], Found]
 """(source, URL or "", language) -> what was found."""

@@ -11,8 +11,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.focus_peer import Features, Linear, LinkWords, place_of, words_of_url
-from benchmarks.focus_tasks import Task
+from benchmarks.crawl_orders.peer import Features, Linear, LinkWords, place_of, words_of_url
+from benchmarks.crawl_orders.tasks import Task
 from qiaocrawl.frontier import FoundLink, VisitedPage
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 

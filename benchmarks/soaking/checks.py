@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from benchmarks.soak_world import ASKED, Article, World
+from benchmarks.soaking.world import ASKED, Article, World
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages.raw_pages import load_page
 from qiaocrawl.storage.schema import metadata

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.focus_report import by_strategy, by_topic
-from benchmarks.focus_runs import Run
+from benchmarks.crawl_orders.report import by_strategy, by_topic
+from benchmarks.crawl_orders.runs import Run
 
 COMPARED = ("bfs", "best_first", "svm", "ontology", "adaptive")
 """The strategies of the figure after O5, as far as they were run."""

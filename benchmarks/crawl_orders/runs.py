@@ -19,23 +19,22 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from benchmarks.focus_data import (
+from benchmarks.crawl_orders.data import (
     Collection,
     FocusError,
     code_digest,
     collection_digest,
     load_collection,
 )
-from benchmarks.focus_peers import PEERS
-from benchmarks.focus_sim import curve, figures, scorer_of, simulate
-from benchmarks.focus_tasks import MIN_TARGETS, Task, judgements, make_task
+from benchmarks.crawl_orders.peers import PEERS
+from benchmarks.crawl_orders.sim import curve, figures, scorer_of, simulate
+from benchmarks.crawl_orders.tasks import MIN_TARGETS, Task, judgements, make_task
 from qiaocrawl.frontier import strategies
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 
-_PRODUCT = ("frontier", "ordering", "relevance", "topic", "ontology", "vsm", "urls", "columns.py")
+_PRODUCT = ("frontier", "relevance", "topic", "ontology", "vsm", "urls")
 """What decides the course of a simulated crawl: runs of an earlier version do not count."""
-_OURS = ("focus_peer.py", "focus_peers.py", "focus_prototype.py", "focus_runs.py", "focus_sim.py",
-         "focus_tasks.py")  # fmt: skip
+_OURS = ("peer.py", "peers.py", "prototype.py", "runs.py", "sim.py", "tasks.py")
 _DIGITS = 6
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.dedup_scores import cleaned
+from benchmarks.titles.scores import cleaned
 from qiaocrawl.dedup.index.title_words import TitleWords
 from qiaocrawl.dedup.index.vocabulary import TermTable
 from qiaocrawl.vsm import IdfSnapshot

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
-from benchmarks.relevance_score import Bin
+from benchmarks.judgements.score import Bin
 
 _COLOURS = ("#0b6e99", "#c8502d", "#4a8c3f", "#8c4a8a")
 _STYLE = {

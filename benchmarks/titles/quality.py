@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.dedup_data import TASKS, Pair
+from benchmarks.titles.data import TASKS, Pair
 from qiaocrawl.demo.score import Rates, rates
 
 Mask = NDArray[np.bool_]

@@ -9,8 +9,8 @@ from statistics import fmean, pstdev
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.focus_peers import PEERS
-from benchmarks.focus_runs import Run
+from benchmarks.crawl_orders.peers import PEERS
+from benchmarks.crawl_orders.runs import Run
 
 OURS = "adaptive"
 """The strategy that the others are held against, topic by topic."""

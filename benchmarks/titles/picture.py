@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.dedup_data import Pair
-from benchmarks.dedup_quality import DEFAULT, Mask, curve, mask_of
+from benchmarks.titles.data import Pair
+from benchmarks.titles.quality import DEFAULT, Mask, curve, mask_of
 
 TASKS = {
     "event": "Same event or not (human labels)",

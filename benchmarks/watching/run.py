@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.watch_world import GROUP_WEIGHTS, START, World
+from benchmarks.watching.world import GROUP_WEIGHTS, START, World
 from qiaocrawl.revisit import (
     WEEK_HOURS,
     Rhythms,

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.dedup_data import Pair
+from benchmarks.titles.data import Pair
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.dedup.cleaning.cleaning import TitleCleaner
 from qiaocrawl.dedup.index.title_store import TitleStore

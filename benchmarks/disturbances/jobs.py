@@ -10,8 +10,8 @@ from pathlib import Path
 
 from sqlalchemy import text
 
+from benchmarks.disturbances.walled_site import LOGIN, PASSWORD, RECIPE, USER, WalledSite
 from benchmarks.local_site import HOST, WRITTEN, LocalSite
-from benchmarks.walled_site import LOGIN, PASSWORD, RECIPE, USER, WalledSite
 from qiaocrawl.sessions import Credentials, Vault, new_key, owner_name
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.sites.accounts import add_account

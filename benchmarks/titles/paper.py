@@ -13,7 +13,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.dedup_scores import cleaned
+from benchmarks.titles.scores import cleaned
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.dedup.index.pair_features import pair_cosine
 from qiaocrawl.dedup.index.title_words import TitleWords

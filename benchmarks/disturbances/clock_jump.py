@@ -1,6 +1,7 @@
 """Runs a Scrapy command whose clock is set forward or back while it runs.
 
-``python benchmarks/clock_jump.py AFTER OFFSET crawl site -a …``: after AFTER seconds the time of
+``python benchmarks/disturbances/clock_jump.py AFTER OFFSET crawl site -a …``: after AFTER seconds
+the time of
 day is wrong by OFFSET seconds, as when somebody sets the clock, or two machines disagree.
 """
 
@@ -11,7 +12,7 @@ import time
 from pathlib import Path
 
 # As a program not this folder: its coverage.py is not the package that numba looks for.
-sys.path[: 0 if __package__ else 1] = [str(Path(__file__).resolve().parent.parent)]
+sys.path[: 0 if __package__ else 1] = [str(Path(__file__).resolve().parents[2])]
 
 
 def jump(after_seconds: float, offset_seconds: float) -> None:

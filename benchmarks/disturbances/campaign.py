@@ -27,15 +27,16 @@ from rich.progress import Progress, TaskID
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from benchmarks.durability_jobs import TOPIC, Job
-from benchmarks.failpoints import DEEDS, IN_TRANSACTIONS, POINTS, REFUSED
+from benchmarks.disturbances.failpoints import DEEDS, IN_TRANSACTIONS, POINTS, REFUSED
+from benchmarks.disturbances.jobs import TOPIC, Job
 from benchmarks.local_site import ServedSite
 from benchmarks.mariadb_server import MariaDB
 from benchmarks.process_samples import carrying
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.topics.topics import save_pack
 
-PROJECT = Path(__file__).resolve().parent.parent
+PROJECT = Path(__file__).resolve().parents[2]
+_FAILPOINTS = Path(__file__).with_name("failpoints.py")
 KINDS = ("kill", "stop", "server", "lock", "refuse")
 """Kills with -9, SIGSTOP past the lease, the server killed and started again, another program's
 lock on the SQLite file, commits that the database refuses."""
@@ -266,7 +267,7 @@ class Campaign:
             # By a database that takes it the next time, or for good.
             deed, point = self._rng.choice(("refuse", "fail")), self._rng.choice(IN_TRANSACTIONS)
             strike = f"{self._rng.choice(_REFUSED_EVERY)}+" if deed == "refuse" else strike
-        return f"{deed}: {point}", [str(PROJECT / "benchmarks" / "failpoints.py"), point,
+        return f"{deed}: {point}", [str(_FAILPOINTS), point,
                                     f"{strike}:{deed}"]
 
     def _look_at(self, worker: Worker) -> None:
