@@ -170,8 +170,8 @@ class FetchedPage:
 
     def header(self, name: str) -> str:
         """The first header called *name* (any case), or ""."""
-        wanted = name.lower()
-        return next((value for key, value in self.headers if key == wanted), "")
+        lower_name = name.lower()
+        return next((value for key, value in self.headers if key == lower_name), "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,21 +148,21 @@ def _why_not(definition: EngineDefinition, options: Options) -> str:
 def _judged(
     definition: EngineDefinition, query: Query, reply: EngineReply, answer: SearchAnswer
 ) -> Verdict:
-    said = [f"{_STATES[answer.state]}"]
+    findings = [f"{_STATES[answer.state]}"]
     holds = answer.state in WITH_HITS
     if holds:
-        said[0] += f" {len(answer.hits)}"
-    said += [answer.message] if answer.message else []
+        findings[0] += f" {len(answer.hits)}"
+    findings += [answer.message] if answer.message else []
     if holds and not _shows_expected(definition, answer.hits):
         holds = False
-        said.append(f"没有预期的 none shows what was expected ({_expected(definition)})")
+        findings.append(f"没有预期的 none shows what was expected ({_expected(definition)})")
     if answer.state in WITH_HITS or answer.state is AnswerState.LAYOUT_CHANGED:
         headers = {name.lower(): value for name, value in reply.headers}
         uses = selectors_in_use(definition, headers.get("content-type", ""), reply.body)
         outdated = [use for use in uses if not use.found and use.part != "date"]
-        said += [_outdated(use) for use in outdated if use.entries or use.part == "each"]
+        findings += [_outdated(use) for use in outdated if use.entries or use.part == "each"]
         holds = holds and not outdated
-    return Verdict(definition.name, holds, "; ".join(said))
+    return Verdict(definition.name, holds, "; ".join(findings))
 
 
 def _outdated(use: SelectorUse) -> str:

@@ -180,34 +180,34 @@ def _threshold(extractor: Extractor, body: Body) -> float | None:
     return extractor.threshold if reached else extractor.low_threshold
 
 
-def _blocks(found: PageBlocks, body: Body, threshold: float | None) -> Iterator[str]:
+def _blocks(page_blocks: PageBlocks, body: Body, threshold: float | None) -> Iterator[str]:
     yield "<h2>文字块 Blocks, in document order</h2>"
     yield _key("每块得分 score of each block", judged=bool(body.judged), threshold=threshold)
     if not body.blocks:
         yield "<p>此方法没有选中文字块。 The method chose no blocks.</p>"
-    taken = set(body.blocks)
-    paths = _paths(found)
-    for index, block in enumerate(found.blocks):
+    chosen = set(body.blocks)
+    paths = _paths(page_blocks)
+    for index, block in enumerate(page_blocks.blocks):
         judged = body.judged[index] if index < len(body.judged) else None
         facts = [paths[block.element] if block.element >= 0 else "", f"{len(block.text)} 字",
                  f"链接 links {_link_share(block):.0%}"]  # fmt: skip
         if judged is not None:
             near = threshold is not None and abs(judged - threshold) < _NEAR
             facts.append(f"得分 score {judged:.{3 if near else 2}f}")
-        yield _box(index, block.text, facts, judged, taken=index in taken)
-    if found.left_out:
+        yield _box(index, block.text, facts, judged, taken=index in chosen)
+    if page_blocks.left_out:
         yield '<p class="limits">其后的块没有读。 Blocks after these were not read.</p>'
 
 
-def _paths(found: PageBlocks) -> list[str]:
+def _paths(page_blocks: PageBlocks) -> list[str]:
     """For every element its innermost ancestors and itself: ``… > div.main > p``."""
-    labels = [_label(element) for element in found.elements]
+    labels = [_label(element) for element in page_blocks.elements]
     paths = []
     for index in range(len(labels)):
         names: list[str] = []
         while index >= 0 and len(names) < _PATH_ELEMENTS:
             names.append(labels[index])
-            index = found.elements[index].parent
+            index = page_blocks.elements[index].parent
         paths.append(" > ".join([*(["…"] if index >= 0 else []), *reversed(names)]))
     return paths
 
@@ -231,7 +231,7 @@ def _lines(extracted: ExtractedPage, extractor: DensityExtractor) -> Iterator[st
     yield _key("每行文字密度 text density of each line", judged=True)
     # Several runs are found; the one that was taken is the one whose text this is.
     runs = extractor.runs(lines)
-    taken = next(
+    chosen = next(
         (set(run) for run in runs
          if "\n".join(lines.texts[i] for i in run if lines.texts[i]) == extracted.body.text),
         set(),
@@ -241,7 +241,7 @@ def _lines(extracted: ExtractedPage, extractor: DensityExtractor) -> Iterator[st
         size, whole = lines.text_bytes[index], lines.all_bytes[index]
         density = size / whole if whole else 0.0
         facts = [f"文字 text {size} B", f"整行 line {whole} B", f"密度 density {density:.2f}"]
-        yield _box(index + 1, lines.texts[index], facts, density, taken=index in taken)
+        yield _box(index + 1, lines.texts[index], facts, density, taken=index in chosen)
     if len(shown) > _LINES_SHOWN:
         yield f'<p class="limits">另有 {len(shown) - _LINES_SHOWN} 行。 more lines.</p>'
 
@@ -265,9 +265,9 @@ def _box(
     if taken:
         names.append("taken")
     mark = "取 taken · " if taken else ""
-    told = " · ".join(filter(None, facts))
+    caption = " · ".join(filter(None, facts))
     return (
-        f'<div class="{" ".join(names)}"><small>{number} · {mark}{escape(told)}</small>'
+        f'<div class="{" ".join(names)}"><small>{number} · {mark}{escape(caption)}</small>'
         f'<p dir="auto">{escape(_cut(text, _TEXT_CHARS))}</p></div>'
     )
 

@@ -82,7 +82,7 @@ def as_json_text(extraction: Extraction) -> str:
         for name in ("title", "text", "published_at", "authors", "source", "page_kind",
                      "confidence", "method")
     }  # fmt: skip
-    record["fields"] = {name: one._asdict() for name, one in extraction.fields.items()}
+    record["fields"] = {name: field._asdict() for name, field in extraction.fields.items()}
     return json.dumps(record, ensure_ascii=False, indent=2, default=_plain)
 
 

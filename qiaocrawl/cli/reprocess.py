@@ -14,9 +14,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from qiaocrawl.cli.group_changes import print_changes, write_changes
 from qiaocrawl.cli.output import check_output
 from qiaocrawl.cli.progress import shown_pass, stopping
-from qiaocrawl.cli.regrouped import print_changes, write_changes
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
 from qiaocrawl.reprocess.groups import Stopped, again_dedup

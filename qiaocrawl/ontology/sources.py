@@ -130,7 +130,7 @@ def _limited(stream: IO[bytes], source: Path) -> Iterator[bytes]:
 def _unpacked(source: Path, advance: Advance) -> Iterator[IO[bytes]]:
     """*source* opened, unpacked by its ending; damage while reading is an OntologyError."""
     try:
-        with source.open("rb") as raw, io.BufferedReader(_Told(raw, advance)) as counted:
+        with source.open("rb") as raw, io.BufferedReader(_CountingReader(raw, advance)) as counted:
             if source.suffix == ".gz":
                 with gzip.open(counted) as unpacked:
                     yield cast(IO[bytes], unpacked)
@@ -143,7 +143,7 @@ def _unpacked(source: Path, advance: Advance) -> Iterator[IO[bytes]]:
         raise OntologyError(f"{str(source)!r} cannot be read: {error}") from None
 
 
-class _Told(io.RawIOBase):
+class _CountingReader(io.RawIOBase):
     """A file that tells of every read how many bytes it gave."""
 
     def __init__(self, raw: IO[bytes], advance: Advance) -> None:

@@ -57,26 +57,30 @@ class ConnectionCache:
         """Forget everything: something was rolled back."""
         c.info.pop(_INFO_KEY, None)
 
-    def says_nothing_new(self, one: Candidate) -> bool:
+    def says_nothing_new(self, candidate: Candidate) -> bool:
         """Whether the same URL was offered for the same queue and topic, no worse than now."""
-        last = self._offers.get(one.key)
+        last = self._offers.get(candidate.key)
         return (
             last is not None
-            and not one.rearm
-            and last[0] == one.queue
-            and last[1] == one.topic
-            and last[2] >= one.score
-            and last[3] <= one.depth
+            and not candidate.rearm
+            and last[0] == candidate.queue
+            and last[1] == candidate.topic
+            and last[2] >= candidate.score
+            and last[3] <= candidate.depth
             # What was left out is heard of anew by a link that does not leave it out.
-            and (one.left_out is not None or not last[4])
+            and (candidate.left_out is not None or not last[4])
         )
 
     def remember(self, offered: Iterable[Candidate]) -> None:
         """Note what was offered; the oldest notes make room."""
         offers = self._offers
-        for one in offered:
-            offers[one.key] = (
-                one.queue, one.topic, one.score, one.depth, one.left_out is not None
+        for candidate in offered:
+            offers[candidate.key] = (
+                candidate.queue,
+                candidate.topic,
+                candidate.score,
+                candidate.depth,
+                candidate.left_out is not None,
             )
         if len(offers) > _MAX_OFFERS:
             for key in list(islice(offers, len(offers) - _MAX_OFFERS // 2)):

@@ -77,14 +77,14 @@ def ledger_rows(c: Connection, topic: str, chosen: Chosen) -> list[LedgerRow]:
         StorageError: *topic* was never imported.
     """
     table = schema.query
-    wanted = topic_id(c, topic)
-    articles = _articles(wanted).add_columns(table.c.id).group_by(table.c.id)
+    topic_row = topic_id(c, topic)
+    articles = _articles(topic_row).add_columns(table.c.id).group_by(table.c.id)
     brought = {row[2]: (row[0], int(row[1] or 0)) for row in c.execute(articles)}
     statement = select(
         table.c.id, table.c.term, table.c.site, table.c.engine, table.c.period, table.c.page,
         table.c.state, table.c.hits, table.c.new_urls, table.c.message, table.c.tries,
         table.c.planned_at, table.c.asked_at, table.c.due_at,
-    ).where(table.c.topic_id == wanted, *_conditions(chosen)).order_by(table.c.id)  # fmt: skip
+    ).where(table.c.topic_id == topic_row, *_conditions(chosen)).order_by(table.c.id)  # fmt: skip
     return [_ledger_row(row, brought.get(row[0], (0, 0))) for row in c.execute(statement)]
 
 
@@ -101,18 +101,18 @@ def _ledger_row(row: Any, brought: tuple[int, int]) -> LedgerRow:
 
 def _conditions(chosen: Chosen) -> list[Any]:
     table = schema.query
-    found: list[Any] = []
+    conditions: list[Any] = []
     if chosen.engine:
-        found.append(table.c.engine == clean_word(chosen.engine, 64))
+        conditions.append(table.c.engine == clean_word(chosen.engine, 64))
     if chosen.site:
-        found.append(table.c.site == ("" if chosen.site == "-" else clean_host(chosen.site)))
+        conditions.append(table.c.site == ("" if chosen.site == "-" else clean_host(chosen.site)))
     if chosen.term:
-        found.append(table.c.term == clean_word(chosen.term, 200))
+        conditions.append(table.c.term == clean_word(chosen.term, 200))
     if chosen.state is not None:
-        found.append(table.c.state == chosen.state.value)
+        conditions.append(table.c.state == chosen.state.value)
     if chosen.since is not None:
-        found.append(table.c.asked_at >= to_stored_time(chosen.since))
-    return found
+        conditions.append(table.c.asked_at >= to_stored_time(chosen.since))
+    return conditions
 
 
 def lost_answers(c: Connection, topic: str) -> dict[int, PastAnswer]:
@@ -163,8 +163,8 @@ def requests_by_pair(c: Connection, topic: str) -> dict[Pair, tuple[float, float
         .where(table.c.topic_id == topic_id(c, topic), table.c.tries > 0)
         .group_by(*pair)
     )
-    return {(term, site, engine): (asked, new)
-            for term, site, engine, asked, new in c.execute(statement)}
+    return {(term, site, engine): (requests, new)
+            for term, site, engine, requests, new in c.execute(statement)}
 
 
 def articles_by_pair(c: Connection, topic: str) -> dict[Pair, tuple[int, int]]:

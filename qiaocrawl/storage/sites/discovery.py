@@ -71,13 +71,13 @@ def save_pattern_scores(c: Connection, scores: Sequence[StoredPatternScore], *, 
     """Store *scores* in place of what was stored of their groups; the last write wins."""
     rows = [
         {
-            "key": _form_key(one.form), "host": clean_host(one.host),
-            "form": clean_text(one.form, _MAX_FORM_CHARS), "credit": one.points,
-            "fetched": one.fetched, "stories": one.stories, "trees": one.trees,
-            "listed": one.listed, "cut": clean_word(one.cut, _MAX_CUT_CHARS),
+            "key": _form_key(score.form), "host": clean_host(score.host),
+            "form": clean_text(score.form, _MAX_FORM_CHARS), "credit": score.points,
+            "fetched": score.fetched, "stories": score.stories, "trees": score.trees,
+            "listed": score.listed, "cut": clean_word(score.cut, _MAX_CUT_CHARS),
             "updated_at": now,
         }
-        for one in scores
+        for score in scores
     ]  # fmt: skip
     # In key order, so that two workers do not wait for each other.
     _SAVE_ACCOUNT.run_many(c, sorted(rows, key=lambda row: bytes(row["key"])))
@@ -91,22 +91,22 @@ def load_pattern_scores(c: Connection, *, since: float) -> list[StoredPatternSco
 
 def pattern_scores_of(c: Connection, forms: Sequence[str]) -> list[StoredPatternScore]:
     """The stored scores of groups *forms*, as far as there are any, in the order of *forms*."""
-    found = {one.form: one for row in _CUT.fetch(c, [_form_key(form) for form in forms])
-             for one in [_pattern_score(row)]}
-    return [found[form] for form in forms if form in found]
+    by_form = {score.form: score for row in _CUT.fetch(c, [_form_key(form) for form in forms])
+             for score in [_pattern_score(row)]}
+    return [by_form[form] for form in forms if form in by_form]
 
 
 def let_wait_again(c: Connection, is_allowed: Callable[[str], bool]) -> int:
     """Let URLs wait again that were closed as a trap's and are allowed now; how many."""
-    found = [row_id for row_id, url in _TRAPS.run(c).fetchall() if is_allowed(url)]
-    _WAIT_AGAIN.run_many(c, [{"id": row_id} for row_id in sorted(found)])
-    return len(found)
+    row_ids = [row_id for row_id, url in _TRAPS.run(c).fetchall() if is_allowed(url)]
+    _WAIT_AGAIN.run_many(c, [{"id": row_id} for row_id in sorted(row_ids)])
+    return len(row_ids)
 
 
 def cut_reason(c: Connection, url: str) -> str:
     """Why canonical *url* belongs to a group that was cut as a trap; "" where it does not."""
-    found = cut_by((one.form, one.score()) for one in pattern_scores_of(c, url_forms(url)))
-    return f"{TRAP}{found[0]} ({found[1].told()})" if found is not None else ""
+    cut = cut_by((score.form, score.score()) for score in pattern_scores_of(c, url_forms(url)))
+    return f"{TRAP}{cut[0]} ({cut[1].told()})" if cut is not None else ""
 
 
 def save_missing_page(c: Connection, page: MissingPage, *, now: float) -> None:
@@ -130,7 +130,7 @@ def close_traps(
     c: Connection, refused: Sequence[tuple[Lease, str]], *, now: float
 ) -> None:
     """Close the leases of *refused* as URLs of a trap, each with why; lost ones are left."""
-    for lease, why in sorted(refused, key=lambda one: one[0].url_id):
+    for lease, why in sorted(refused, key=lambda pair: pair[0].url_id):
         complete(
             c, lease, outcome=Outcome.TRAP, reason=why, http_status=None, redirect_key=None,
             now=now,

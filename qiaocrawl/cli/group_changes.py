@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from qiaocrawl.cli.output import folding_table, say_written, table_console
-from qiaocrawl.reprocess.groups import told
+from qiaocrawl.reprocess.groups import change_report
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage.titles.regrouping import Change, Changes
 
@@ -41,8 +41,8 @@ def write_changes(runtime: Runtime, changes: Changes, file: Path) -> None:
     """All articles that changed, a JSON object a line."""
     with file.open("w", encoding="utf-8") as lines:
         for part in _batches(changes.articles):
-            for one in runtime.reader.run(partial(told, changes=part)):
-                lines.write(json.dumps(one, ensure_ascii=False) + "\n")
+            for change in runtime.reader.run(partial(change_report, changes=part)):
+                lines.write(json.dumps(change, ensure_ascii=False) + "\n")
     say_written(file, f"{len(changes.articles)} articles")
 
 
@@ -55,10 +55,10 @@ def _print_examples(runtime: Runtime, articles: list[Change]) -> None:
         return
     table = folding_table("标题 title", "原判 before", "原比 compared with", "今判 now",
                           "今比 compared with")  # fmt: skip
-    for one in runtime.reader.run(partial(told, changes=articles)):
-        title = escape(str(one["title"]))
-        table.add_row(f"[bold]{title}[/]" if one["moved"] else title,
-                      *_cells(one["before"]), *_cells(one["after"]))  # fmt: skip
+    for change in runtime.reader.run(partial(change_report, changes=articles)):
+        title = escape(str(change["title"]))
+        table.add_row(f"[bold]{title}[/]" if change["moved"] else title,
+                      *_cells(change["before"]), *_cells(change["after"]))  # fmt: skip
     table_console().print(table)
 
 
