@@ -70,12 +70,12 @@ def test_every_option_in_the_table_is_used() -> None:
 
 def test_the_documentation_names_only_options_that_exist() -> None:
     pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "Makefile", ROOT / ".ci" / "run"]
-    # `QIAO_THING_…` and the word in "QIAO_* options" name no option.
+    # `QIAO_THING_…` and the word in "QIAO_* options" name no option; the history has old names.
     unknown = {
         f"{page.relative_to(ROOT)}: {name}"
         for page in pages
         for name in re.findall(r"QIAO_[A-Z0-9_]+", page.read_text("utf-8"))
-        if name not in NAMES
+        if name not in NAMES and not (page.name == "CHANGELOG.md" and name in RENAMED)
     }
     assert unknown == set()
 

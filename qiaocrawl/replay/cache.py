@@ -113,7 +113,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _touch(index_file: Path) -> bool:
-    """Mark *pack* as used now; False when it is not there."""
+    """Mark *index_file* as used now; False when it is not there."""
     try:
         os.utime(index_file)
     except (FileNotFoundError, NotADirectoryError):

@@ -106,8 +106,8 @@ def test_drafts_of_killed_processes_and_unused_files_are_deleted(
     def fill(writer: IndexWriter) -> None:
         writer.add(URL, 200, (), writer.add_body(b"x"))
 
-    pack = IndexCache(cache).pack("f1", "source", Limits(), fill)
-    assert _packs(cache) == sorted([pack, other_draft, used])
+    index_file = IndexCache(cache).index_file("f1", "source", Limits(), fill)
+    assert _packs(cache) == sorted([index_file, other_draft, used])
 
 
 def test_processes_that_open_at_once_unpack_once(tmp_path: Path, cache: Path) -> None:

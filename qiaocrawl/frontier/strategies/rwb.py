@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
-from qiaocrawl.frontier.strategies.draws import draws
 from qiaocrawl.frontier.strategies.ranges import within
 from qiaocrawl.frontier.strategies.rw import THRESHOLD
 from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage, strategies
+from qiaocrawl.frontier.strategies.url_random import draws
 from qiaocrawl.frontier.strategies.word_similarity import LinkSimilarity
 from qiaocrawl.items import Link
 

@@ -1,4 +1,4 @@
-"""The graph of one crawl as the adaptive order remembers it: URLs, links, and their signs."""
+"""The graph of one crawl as the adaptive order remembers it: URLs, links, and their features."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from qiaocrawl.frontier.strategies.adaptive.link_features import (
     anchor_length,
     is_pager,
     place,
-    url_signs,
+    url_features,
 )
 from qiaocrawl.frontier.strategies.adaptive.link_words import LinkWords, WordPlaces
 from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage
@@ -81,12 +81,12 @@ class LinkMemory:
         if self._known.data[node]:
             return
         self._known.data[node] = True
-        signs = url_signs(url, host)
+        features = url_features(url, host)
         nodes = self.nodes
-        nodes.groups[node] = signs.groups
-        nodes.numbers[node] = signs.numbers
+        nodes.groups[node] = features.groups
+        nodes.numbers[node] = features.numbers
         nodes.depth[node] = depth
-        words = self._words.of_url(signs.words)
+        words = self._words.of_url(features.words)
         nodes.similarity[node] = words.similarity
         self._add_words(node, words)
 
