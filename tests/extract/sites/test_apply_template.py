@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qiaocrawl.extract.base import Body
-from qiaocrawl.extract.page import read as read_with
+from qiaocrawl.extract.page import extract_page
 from qiaocrawl.extract.sites.apply_template import TemplateMatch, apply_template
 from qiaocrawl.extract.sites.boilerplate_model import BoilerplateModel
 from qiaocrawl.extract.sites.site_observation import observation_of
@@ -125,7 +125,10 @@ def test_a_short_line_between_paragraphs_stays() -> None:
 
 def test_library_users_read_with_a_template(template: SiteTemplate) -> None:
     found = page(44)
-    before, after = read_with(found, "density"), read_with(found, "density", template=template)
+    before, after = (
+        extract_page(found, "density"),
+        extract_page(found, "density", template=template),
+    )
     assert DISCLAIMER in before.text
     assert DISCLAIMER not in after.text
     assert paragraphs(44)[2] in after.text
@@ -137,7 +140,7 @@ def test_a_template_never_breaks_a_page(template: SiteTemplate) -> None:
                  "<div class=article id=c-2>" * 2000 + DISCLAIMER, "<table>" * 50 + FOOTER):
         found = parse_page(html.encode(), "", f"http://{HOST}/")
         for method in ("density", "visual", "cluster"):
-            result = read_with(found, method, template=template)
+            result = extract_page(found, method, template=template)
             seen = observation_of(found, "", result.site)
             assert seen is not None
             assert len(seen.place) <= 200

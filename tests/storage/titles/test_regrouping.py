@@ -11,7 +11,7 @@ from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Verdict, VerdictKind
 from qiaocrawl.reprocess import snapshots
-from qiaocrawl.reprocess.groups import Stopped, again_dedup, told
+from qiaocrawl.reprocess.groups import Stopped, again_dedup, change_report
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages import articles
@@ -90,7 +90,7 @@ def test_what_changes_is_told_once(runtime: Runtime) -> None:
     assert (changes.merged, changes.split) == (1, 1)
     assert changes.moved == 1 + len(before[heads[2]])
     assert changes.kinds.total() == 60
-    lines = runtime.reader.run(lambda c: told(c, changes.articles))
+    lines = runtime.reader.run(lambda c: change_report(c, changes.articles))
     assert {torn, *before[heads[2]]} == {line["url"] for line in lines if line["moved"]}
     (line,) = (line for line in lines if line["url"] == torn)
     assert line["before"]["group_url"] == torn  # type: ignore[index]
@@ -169,7 +169,7 @@ def test_a_trial_shows_the_pairs_that_change(database_url: str) -> None:
         runtime.write_now(lambda c: [judge(runtime, c, str(n), title="侨乡华埠" + "".join(end))
                                      for n, end in enumerate(ends)])
         trial = snapshots.tried(runtime, snapshots.counted(runtime, _go_on), _go_on)
-        lines = runtime.reader.run(lambda c: told(c, trial.changes.articles))
+        lines = runtime.reader.run(lambda c: change_report(c, trial.changes.articles))
         assert trial.changes.split >= 1
         assert trial.changes.kinds == {"distinct": len(ends)}
         assert "reprint" in {line["before"]["kind"] for line in lines}  # type: ignore[index]
