@@ -1,4 +1,4 @@
-"""What a method of title deduplication is, and the registry that finds them."""
+"""The contract of a title deduplication method, and the registry of all methods."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEAST_COSINE = 0.5
 
 
 class TitleMethod(Protocol):
-    """Decides about two titles; knows nothing of the others."""
+    """Decides about one pair of titles; knows no others."""
 
     uses_scores: ClassVar[bool]
     """Whether it looks at the pair model's score."""

@@ -1,4 +1,4 @@
-"""Publish dates as numbers, whatever date a page gives."""
+"""Publish dates as seconds, for any date a page may give."""
 
 from __future__ import annotations
 

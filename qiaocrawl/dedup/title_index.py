@@ -1,4 +1,4 @@
-"""The index that judges every title against all before it, and remembers it in the same step."""
+"""The index that judges each title against all earlier ones and remembers it at once."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _RANKS = {
 
 Array = NDArray[Any]
 NearTitles = dict[int, PairScore]
-"""Earlier titles by number, and what the titles by themselves say."""
+"""Earlier titles by number, each with its pair score."""
 
 
 class TitleIndex:
@@ -226,13 +226,13 @@ class TitleIndex:
         return near_titles
 
     def _scores(self, ones: Array, others: Array, cosines: Array) -> list[PairScore]:
-        """What the titles of pairs of rows say by themselves."""
+        """Scores of pairs of rows; only the cosine, if the method uses no model."""
         if self._method.uses_scores:
             return self._known.score_pairs(ones, others, cosines)
         return [PairScore(cosine, 0.0, 0, False) for cosine in cosines.tolist()]
 
     def _score_of(self, own: int, earlier: int) -> PairScore:
-        """Two titles that were not found by their words."""
+        """The score of two titles that were not found by their words."""
         rows = self._known.members.rows
         cosine = self._known.cosine(int(rows[own]), int(rows[earlier]))
         return self._scores(rows[[own]], rows[[earlier]], np.array([cosine]))[0]

@@ -1,4 +1,4 @@
-"""A title and an earlier one beside each other: all that is known of the two together."""
+"""A new title and an earlier one, with all that is known of the two together."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from qiaocrawl.items import VerdictKind
 
 
 class TitlePair(NamedTuple):
-    """What a method judges by. What is unknown of either is None.
+    """The features of a pair of titles that a method judges by; unknown ones are None.
 
     Attributes:
         cosine: of the titles, in [0, 1].

@@ -1,4 +1,4 @@
-"""Where a site's pages are found beside its links, and where its links lead without end."""
+"""Finding a site's pages beside its links, and the traps where its links never end."""
 
 from __future__ import annotations
 

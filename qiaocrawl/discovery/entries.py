@@ -1,4 +1,4 @@
-"""What sitemaps and feeds list, as records; and when they say it changed."""
+"""Records of what sitemaps and feeds list, and when each entry changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One page (or one sitemap of an index) that a file lists.
+    """One page (or one sitemap of an index) that a sitemap or feed lists.
 
     Attributes:
         url: canonical.
@@ -59,7 +59,7 @@ def newest_first(entries: list[Entry]) -> tuple[Entry, ...]:
 
 
 def moment_of(written: str) -> datetime | None:
-    """The moment that *written* tells (W3C, RFC 822, or as Chinese pages write dates), aware.
+    """The moment in *written* (W3C, RFC 822, or as Chinese pages write dates), aware.
 
     None where it tells none. A time without zone is China's **(ours)**.
     """

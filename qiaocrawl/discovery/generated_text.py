@@ -1,13 +1,13 @@
-"""Whether the texts of a group of pages were made by a program, told from their words alone.
+"""Recognises texts made by a program, from the words of a group of pages alone.
 
-Who writes of a matter uses its words again: a rare word that stands on a page twice stands there
-far oftener than chance would have it (Church and Gale, "Poisson mixtures", 1995; Katz, 1996,
-calls it burstiness). A program that draws words, or words after words (Markov chains), knows no
-matter: its rare words fall on its pages as chance throws them. And a program that fills forms
+Whoever writes about a matter repeats its words: a rare word that occurs twice on a page does so
+far more often than chance allows (Church and Gale, "Poisson mixtures", 1995; Katz, 1996,
+calls it burstiness). A program that draws words at random (also Markov chains) has no
+matter: its rare words are spread over its pages by chance. And a program that fills in forms
 repeats whole phrases on every page, where writers nearly always write new ones.
 
-So two numbers of some pages tell: how much oftener than by chance two occurrences of a rare word
-fall on one page, and which share of the phrases stand on one page alone.
+So two numbers decide: how much more often than by chance two occurrences of a rare word
+fall on one page, and the share of phrases that stand on one page only.
 """
 
 from __future__ import annotations

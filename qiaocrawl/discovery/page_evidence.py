@@ -1,4 +1,4 @@
-"""A fetched page, as far as traps are concerned."""
+"""What a fetched page tells about traps."""
 
 from __future__ import annotations
 

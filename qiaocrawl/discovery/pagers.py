@@ -1,4 +1,4 @@
-"""Paging of list pages: which link leads to the next page of the list, and when to stop.
+"""Paging of list pages: finds the link to the next page and decides when to stop.
 
 What a pager is taken for decides the order in which its pages are read, never whether: its other
 links and the pages after a list ran dry are put off, see
@@ -243,7 +243,7 @@ def _value(url: str, stem: str) -> int | None:
 
 
 class ListBound:
-    """Says when the pages of a list bring nothing new; for one thread."""
+    """Decides when the pages of a list bring nothing new; for one thread."""
 
     def __init__(self) -> None:
         self._dry: OrderedDict[str, tuple[int, int]] = OrderedDict()

@@ -63,9 +63,9 @@ class LinkRules:
     def keep(
         self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link]
     ) -> tuple[list[Link], Counter[str]]:
-        """Those of *links* (on the crawl's sites) to follow now or later; why others are left.
+        """The *links* (on the crawl's sites) to follow now or later, and why others are skipped.
 
-        What is of a trap is put off, and counted all the same.
+        Links into a trap are postponed, but counted like skipped ones.
         """
         left: Counter[str] = Counter()
         allowed = []
@@ -99,7 +99,7 @@ class LinkRules:
         return replace(link, postponed=guess, same_as=same_as) if guess or same_as else link
 
     def stored(self, links: Sequence[Link]) -> None:
-        """*links* that were kept have rows now: from here on they count."""
+        """Count *links*: they have been stored as rows."""
         for link in links:
             self._spellings.meet(link.url)
             if _is_listed(link):
@@ -108,7 +108,7 @@ class LinkRules:
     def refusal(self, lease: Lease) -> str:
         """Why the URL of *lease* is not to be fetched after all; "" to fetch it.
 
-        Start pages and what was asked for by its very address are always fetched.
+        Start pages, and URLs that were asked for by their exact address, are always fetched.
         """
         if lease.depth == 0 or lease.payload or lease.stored:
             return ""
@@ -180,7 +180,7 @@ class LinkRules:
         self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link],
         candidates: Sequence[Candidate], *, trial: str = "",
     ) -> list[str]:
-        """Let the watch have a page; the groups this cuts.
+        """Let the trap watch learn from a page; returns the groups this cuts.
 
         Args:
             links: of it on the sites that are followed.
@@ -207,7 +207,7 @@ def _is_listed(link: Link) -> bool:
 
 
 def page_value(analysis: PageAnalysis, topic: str) -> PageValue:
-    """What the page of *analysis* is to its group, in a crawl of *topic*."""
+    """The value of the page of *analysis* for its group, in a crawl of *topic*."""
     if analysis.outcome in (Outcome.ARTICLE, Outcome.PART):
         article = analysis.article
         judged = any(

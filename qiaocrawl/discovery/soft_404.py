@@ -23,7 +23,7 @@ _SHORTEST_ADDRESS = 4
 
 @dataclass(frozen=True, slots=True)
 class MissingPage:
-    """What a host answers with status 200 for a page that does not exist.
+    """The page that a host shows, with status 200, for a page that does not exist.
 
     Attributes:
         host: which.
@@ -38,7 +38,7 @@ class MissingPage:
 
 
 def probe_url(start_url: str) -> str:
-    """An address on the host of *start_url* where no page can be; always the same one."""
+    """An address on the host of *start_url* where no page can exist; always the same one."""
     scheme, _, rest = start_url.partition("://")
     host = canonical_host(start_url)
     name = blake2b(f"qiaocrawl {rest and host}".encode(), digest_size=9).hexdigest()
@@ -62,7 +62,7 @@ def missing_page(host: str, analysis: PageAnalysis) -> MissingPage | None:
 
 
 def is_missing(analysis: PageAnalysis, missing: MissingPage) -> bool:
-    """Whether a page shows what its host shows for pages that do not exist.
+    """Whether a page looks like the page its host shows for missing ones.
 
     A list must show exactly that: where a home page stands in for what is missing, what all
     pages repeat may be most of a list's text, and its links lead elsewhere.

@@ -1,7 +1,7 @@
-"""Spellings of one address that canonical form leaves apart, since a few servers do (F-T6).
+"""Spellings of one address that stay distinct in canonical form, as on a few servers (F-T6).
 
 A folder and its default page, double slashes, a bare ``sid=``: of two such spellings a crawl
-follows the one it meets first. Nothing is rewritten, so what was met is what is asked.
+follows the one it meets first. No URL is rewritten: the server gets the spelling that was found.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def plain_spelling(canonical: str) -> str:
 
 
 class Spellings:
-    """Which spelling of a page has a row; may be used from several threads."""
+    """Remembers which spelling of a page has a row; thread-safe."""
 
     def __init__(self) -> None:
         self._first: dict[bytes, str] = {}
@@ -51,7 +51,7 @@ class Spellings:
         return first if first != url else ""
 
     def meet(self, url: str) -> None:
-        """Canonical *url* has a row now: its spelling is the one to follow."""
+        """Remember that canonical *url* has a row: its spelling is the one to follow."""
         plain = _plain_key(url)
         if plain is None:
             return

@@ -1,4 +1,4 @@
-"""What a URL's own text says of a trap: too long, too deep, repeating itself, no such date."""
+"""Recognises traps by the URL alone: too long, too deep, repetitive, or an impossible date."""
 
 from __future__ import annotations
 

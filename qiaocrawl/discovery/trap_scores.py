@@ -65,7 +65,7 @@ _LISTED_BITS = 1024
 
 
 class PageValue(Enum):
-    """What a page is, as far as its group is concerned."""
+    """The value of a page for its group."""
 
     STORY = auto()
     """An article of the topic, or one with a date."""
@@ -126,7 +126,7 @@ class PatternScore:
             self.listed += math.ceil(_LISTED_BITS / free)
 
     def reopen(self) -> None:
-        """Its pages are fetched again as those of a new group."""
+        """Start again like a new group: its pages are fetched once more."""
         self.points, self.cut = MAX_POINTS, ""
         self.story_stats = None
 
@@ -138,7 +138,7 @@ class PatternScore:
 
 
 class StoryStats:
-    """How the stories of one group read, and what they lead to, of this process."""
+    """Statistics of the stories of one group, of this process: their texts, and their links."""
 
     __slots__ = ("_samples", "_unjudged", "new_urls", "pages", "recent", "targets")
 
@@ -173,7 +173,7 @@ class StoryStats:
         return why_generated([sample for sample, _ in self._samples])
 
     def forget_texts(self) -> None:
-        """A narrower group was cut for them."""
+        """Drop the texts: a narrower group was cut for them."""
         self._samples = ()
 
 
@@ -214,7 +214,7 @@ def cut_by(scores: Iterable[tuple[str, PatternScore]]) -> tuple[str, PatternScor
 
 @dataclass(frozen=True, slots=True)
 class PageEffects:
-    """What one page did as one group sees it.
+    """What one page means for one of its groups.
 
     Attributes:
         value: of the page.
@@ -242,7 +242,7 @@ class PageEffects:
 def record_page(score: PatternScore, page: PageEffects) -> None:
     """Count *page* in *score*."""
     if score.is_cut:
-        # What was under way when it was cut changes nothing: its links were not followed.
+        # Pages under way when the group was cut change nothing: their links were not followed.
         return
     stats = score.story_stats = score.story_stats or StoryStats()
     is_tree = page.inside_new > 0 and _crossings(stats, page) <= _TREE_SHARE * page.inside_new
@@ -296,7 +296,7 @@ def _is_endless(score: PatternScore, stats: StoryStats) -> bool:
 
 def is_section(score: PatternScore) -> bool:
     """Whether lists lead to the group, not its own pages alone."""
-    # Of what a former run cut only the pages that led on are known.
+    # Of groups that an earlier run cut, only the pages that led on are known.
     inside_new = (
         score.story_stats.new_urls if score.story_stats is not None else _NEW_A_PAGE * score.trees
     )

@@ -1,4 +1,4 @@
-"""Traps of one crawl: what its pages teach, and which URLs are not to be fetched for it."""
+"""Traps of one crawl: learns from its pages which URLs not to fetch."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CUT = "barren"
 
 
 class TrapWatch:
-    """Learns from pages and judges URLs; may be used from several threads.
+    """Learns from pages and judges URLs; thread-safe.
 
     Args:
         limits: of single URLs.
@@ -282,7 +282,7 @@ class TrapWatch:
         return first_url, False
 
     def _blame(self, url: str, better: str) -> list[str]:
-        """What was taken for a story at *url* is told at *better*; the groups this cuts."""
+        """The story at *url* also stands at *better*: returns the groups this cuts."""
         cut: list[str] = []
         same_path = _same_path(url, better)
         for form in url_forms(url)[: 1 + same_path]:
@@ -392,7 +392,7 @@ class TrapWatch:
                         score.seen, score.story_stats = own_score.seen, own_score.story_stats
 
     def numbers(self) -> dict[str, int]:
-        """What the run's statistics say of it."""
+        """Figures for the run's statistics."""
         cut = sum(score.is_cut for score in self._scores.values())
         return {"qiaocrawl/traps/groups_cut": cut, "qiaocrawl/traps/groups": len(self._scores),
                 "qiaocrawl/traps/doubles": self.counts["doubles"],

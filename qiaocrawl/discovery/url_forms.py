@@ -1,4 +1,4 @@
-"""The groups a URL belongs to, from narrow to broad, by which traps are told from sections."""
+"""The groups (URL patterns) a URL belongs to, from narrow to broad."""
 
 from __future__ import annotations
 

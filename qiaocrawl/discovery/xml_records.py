@@ -1,4 +1,4 @@
-"""Records out of hostile XML, in bounded time and memory: the ground of sitemaps and feeds.
+"""Reads records from hostile XML in bounded time and memory, for sitemaps and feeds.
 
 No tree is built: libxml2 calls back for tags and text, and only the asked-for fields of the
 asked-for records are kept. Entities, DTDs and the network are off, so that neither XXE nor a

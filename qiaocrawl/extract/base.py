@@ -1,4 +1,4 @@
-"""The contracts of body extractors, the registry of all of them, and how they get options."""
+"""The contract of body extractors, their registry, and how they get options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The texts of a page's blocks as several readers want them: each view is made once a page.
+"""Views of the texts of a page's blocks, each made at most once a page.
 
 A search through the joined text of all short blocks takes a fraction of the time of a search
 in every block, and nearly always finds nothing. Use: ``page.once(BlockTexts)``.

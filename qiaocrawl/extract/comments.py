@@ -1,4 +1,4 @@
-"""Comments under an article: which blocks they take, from headings and names of elements.
+"""Finds the blocks of comments under an article, by headings and names of elements.
 
 Nothing before a fair part of the page's sentences is taken for comments, so that neither a
 channel called 评论 nor an article in an element called ``comment`` is lost. Where many dates

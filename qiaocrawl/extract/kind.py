@@ -1,4 +1,4 @@
-"""What a page is, and why: one judgement, from which kind and outcome both follow (E7).
+"""Judges what a page is, and why; kind and outcome both follow from it (E7).
 
 First come pages that show something else than was asked for (gone, login, made by scripts),
 then listings, then forum threads. The rest is an article when a body, sentences and a title
@@ -230,7 +230,7 @@ def _kind_of_list(url: SplitResult, page_title: str, title: str) -> PageKind:
 
 
 def _points_of_article(page: Page, features: PageKindFeatures, url: SplitResult, title: str) -> int:
-    """How much speaks for a page that tells one story, 0 to 9."""
+    """Points for a page that tells one story, 0 to 9."""
     points = 0
     if features.headline >= 0 and len(title) > _SHORT_TITLE:
         points += 2 + (_prose_after(features) > 0)
@@ -262,7 +262,7 @@ def _prose_after(features: PageKindFeatures) -> int:
 def _points_of_list(
     features: PageKindFeatures, url: SplitResult, title: str
 ) -> tuple[int, list[str]]:
-    """How much speaks for a page that leads to others, and the strongest signs in words."""
+    """Points for a page that leads to others, and the strongest evidence in words."""
     points = 0
     why = []
     if _LISTING_PATH.search(url.path) or _SEARCH_QUERY.search(url.query):

@@ -1,4 +1,4 @@
-"""What the blocks of a page say about its kind: sentences, titles that are links, a headline.
+"""Features of a page by which its kind is judged: sentences, linked titles, a headline.
 
 Sizes are UTF-8 bytes, which weigh a Han letter like three Latin ones, so that one threshold
 serves both scripts. All rules and thresholds here are **(ours)**.
@@ -62,7 +62,7 @@ _NOT_WORD = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class PageKindFeatures:
-    """What was counted on one page.
+    """The features of one page.
 
     Attributes:
         shown: characters of visible text.
@@ -72,7 +72,7 @@ class PageKindFeatures:
         summary_bytes: of *prose_bytes*, those of blocks that follow a linked title, as the
             summaries of a list do.
         summary_blocks: how many such blocks there are.
-        items: titles that are links.
+        items: linked titles.
         item_bytes: their bytes.
         headline: index of the block that shows the title and is no link, or -1.
         dated: whether a short line near headline or first sentence holds a date.
@@ -96,7 +96,7 @@ class PageKindFeatures:
 
 
 def page_kind_features(page: Page, title: str) -> PageKindFeatures:
-    """The signs on *page*, whose title is *title*."""
+    """The features of *page*, whose title is *title*."""
     texts, marks = page.once(BlockTexts).texts, page.once(block_marks)
     headline = -1 if _is_site_name(title, page.title) else _headline(page, title)
     prose_bytes = summary_bytes = summary_blocks = items = item_bytes = 0
@@ -154,7 +154,7 @@ class BlockMarks(NamedTuple):
 
 
 def block_marks(page: Page) -> BlockMarks:
-    """The marks of the blocks of *page*; to be asked for as ``page.once(block_marks)``."""
+    """The marks of the blocks of *page*; call it as ``page.once(block_marks)``."""
     prose: list[int] = []
     telling: list[int] = []
     titles: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""From a page to all that is read from it, in one parse: for the crawl and for everyone else."""
+"""Extracts everything from a page in one parse, for the crawl and for the API."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _MAX_HEADINGS_CHARS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class ExtractedPage:
-    """What one parse of a page gave.
+    """Everything extracted from one parsed page.
 
     Attributes:
         page: the parsed page.
@@ -115,7 +115,7 @@ def analyse_html(
     learn: bool = False,
     regions: SiteReader | None = None,
 ) -> PageAnalysis:
-    """All that one parse of *fetched* gives; relevance and title tokens stay empty.
+    """The analysis of *fetched* from one parse; relevance and title tokens stay empty.
 
     Args:
         method: name of a body extractor.
@@ -188,7 +188,7 @@ def _links(
 
 
 def _words(extracted: ExtractedPage, *, is_told: bool) -> PageText:
-    """The page as scorers read it: the body where *is_told*, else all that can be seen."""
+    """The page as scorers read it: its body if *is_told*, else all visible text."""
     page, metadata = extracted.page, extracted.metadata
     text = extracted.text if is_told else clean_text("\n".join(page.texts))
     headings = (collapse(node.text()) for node in page.tree.css("h1,h2,h3,h4,h5,h6"))

@@ -1,4 +1,4 @@
-"""The parts of an article that is spread over several pages, and how they are joined.
+"""Finds the parts of an article that is spread over several pages, and joins them.
 
 A pager is a short row of links with numbers for text, whose URLs differ from each other only
 in a number. Pagers of lists look the same, so URLs of lists are refused; a link to the

@@ -62,7 +62,7 @@ def looks_like_address(host: str) -> bool:
 
 
 def leads_inside(host: str) -> bool:
-    """Whether *host* stands inside by its mere name: an address that is not public, localhost.
+    """Whether the name *host* alone shows that it is inside: a private address, or localhost.
 
     Other names are judged by the addresses they have.
     """
@@ -119,7 +119,7 @@ def _plain(host: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """Origins the operator named, which may be fetched although they stand inside."""
+    """Origins inside private networks that the operator allowed."""
 
     origins: frozenset[Origin] = frozenset()
 

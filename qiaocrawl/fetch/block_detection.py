@@ -1,4 +1,4 @@
-"""Whether an answer is a block rather than the page: captcha, ban page, check, empty body.
+"""Recognises an answer that is a block, not the page: captcha, ban page, check, empty body.
 
 A sign in words counts only where the page shows little else, and speaks to its reader: an
 article that writes about 验证码 is an article. All bounds are **(ours)**, set on pages written

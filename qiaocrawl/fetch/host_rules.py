@@ -1,4 +1,4 @@
-"""Which hosts an option speaks of: exact names, everything below a name, or all."""
+"""The hosts that an option names: exact names, everything below a name, or all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The proxy pool: which proxy a host is asked through, and what became of it.
+"""The proxy pool: chooses a proxy for each host and learns how it does.
 
 A proxy proves itself on the sites that are to be asked, by use; no third party is asked whether
 it lives. Pure: time comes in as an argument, seconds on one clock that never goes back.

@@ -1,4 +1,4 @@
-"""The cache folder of unpacked recorded webs, shared by processes."""
+"""The cache folder for indexes of recorded webs, shared by processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening a recorded web: find out what it is, unpack it once, open the cache file."""
+"""Opens a recorded web: recognises its format, unpacks it once, opens the cached index."""
 
 from __future__ import annotations
 

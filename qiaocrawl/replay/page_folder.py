@@ -1,4 +1,4 @@
-"""A folder of collected pages: ``graph.jsonl`` says which file holds which URL.
+"""Reads a folder of collected pages, where ``graph.jsonl`` says which file holds which URL.
 
 Each line of the graph is a JSON object with ``url`` and ``file``; the files are in
 ``pages.tar`` beside it or lie unpacked in the folder. Graph and tar may be compressed

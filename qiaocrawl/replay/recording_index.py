@@ -1,4 +1,4 @@
-"""The cache file of a recorded web: every answer with its look-up keys, in one SQLite file.
+"""The index of a recorded web: every answer with its look-up keys, in one SQLite file.
 
 Bodies stand compressed inside it, so nothing of a recorded web is ever written under a
 name that the recorded web chose.

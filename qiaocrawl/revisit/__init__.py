@@ -1,4 +1,4 @@
-"""When to look at a page again: change rates, and the best use of a budget of visits (E1, T10).
+"""When to fetch a page again: change rates, and the best use of a budget of visits (E1, T10).
 
 Pure: numbers in, numbers out. A crawl and a simulation use the same :class:`Schedule`.
 Times are hours since the epoch (1970-01-01 00:00 UTC), rates are per hour.

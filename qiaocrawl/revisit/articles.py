@@ -1,4 +1,4 @@
-"""When an article is looked at again, so that corrections and deletions are seen (E1)."""
+"""When to recheck an article, so that corrections and deletions are seen (E1)."""
 
 from __future__ import annotations
 

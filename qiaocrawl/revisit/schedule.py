@@ -1,4 +1,4 @@
-"""The visits of all watched pages: what was seen, what follows from it, who is due next."""
+"""Schedules the visits of all watched pages from what earlier visits brought."""
 
 from __future__ import annotations
 

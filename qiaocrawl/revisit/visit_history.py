@@ -1,4 +1,4 @@
-"""What is remembered of a page's visits: sums that fade, and the last intervals."""
+"""The visit history of pages: sums that fade, and the last intervals."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Meta-search: engines as data, one reader for all their answers, the order of queries.
+"""Meta-search: engines as data, one parser for all their answers, the order of queries.
 
-``definition`` loads engine definitions (TOML), ``request`` writes what is sent, ``answer``
+``definition`` loads engine definitions (TOML), ``request`` builds what is sent, ``answer``
 classifies what came back, ``wrapped`` reads the links only the engine can resolve, ``layout``
 says which selectors still find something. ``plan`` writes down keyword x site x engine x period,
 ``plan_order`` says what is asked first, ``resting`` who is left alone. Nothing here does network

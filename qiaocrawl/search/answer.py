@@ -1,4 +1,4 @@
-"""Classifies what an engine sent back. Pure; blocked is never counted as empty."""
+"""Classifies the answer of an engine. Pure; a blocked answer never counts as empty."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _by_document(
     answer = _by_hits(definition, query, document, page)
     failed = failed_upstreams(definition, document)
     if failed and answer.state in (AnswerState.BLOCKED, AnswerState.ERROR):
-        # All of them: a sign shows no more than its words.
+        # All of them: one sign alone shows only its words.
         answer = replace(answer, message=describe_failures(failed))
     return replace(answer, failed=failed)
 
@@ -230,5 +230,5 @@ def _without_sign(
         return SearchAnswer(AnswerState.LAYOUT_CHANGED, message="no hits and no sign why")
     if query.page > 1:
         return SearchAnswer(AnswerState.EMPTY, message="past the last page")
-    # An interface that lists nothing and says nothing: unknown, not none.
+    # An interface that lists nothing and says nothing: unknown, not empty.
     return SearchAnswer(AnswerState.UNKNOWN, message="an empty list and no sign that it is true")

@@ -1,4 +1,4 @@
-"""Queries as frontier rows, and an engine's answer as candidates: search meets frontier."""
+"""Turns queries into frontier rows, and an engine's hits into candidates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decoys by more evidence than the words of one answer.
+"""Recognises decoys from several answers, where the words of one leave a doubt.
 
 Titles and snippets are short: genuine hits of a term may show synonyms only, or another
 language. So hits without a word of the term count as genuine unless other queries speak
@@ -20,7 +20,7 @@ genuine answers up to 15 in 100 are such (measured on 33), so one in 300 goes wr
 
 
 class DecoyWatch:
-    """What one run has seen of doubtful answers, by engine.
+    """The doubtful answers of one run, by engine.
 
     It only ever judges what comes next: an answer asked for again is judged anew.
     """

@@ -1,4 +1,4 @@
-"""An answer's body behind one face: HTML, JSON, or JSON inside the scripts of a page.
+"""One interface to an answer's body: HTML, JSON, or JSON inside the scripts of a page.
 
 It gives the hits, their parts, and what else tells what kind of an answer it is.
 No bytes make anything here raise; a selector that cannot be evaluated raises ValueError.

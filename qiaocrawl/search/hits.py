@@ -1,4 +1,4 @@
-"""Hits out of a document: links unwrapped, advertisements left out, one hit a URL."""
+"""Parses the hits of a document: unwraps links, drops advertisements, one hit a URL."""
 
 from __future__ import annotations
 

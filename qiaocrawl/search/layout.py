@@ -1,4 +1,4 @@
-"""What a definition's selectors find in an answer: which of them a new layout has outdated."""
+"""Counts what a definition's selectors find, to see which a new layout has outdated."""
 
 from __future__ import annotations
 

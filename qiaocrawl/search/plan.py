@@ -1,7 +1,7 @@
-"""The order of queries: keyword x site x engine, and each keyword without a site (Q1).
+"""Plans all queries: keyword x site x engine, and each keyword without a site (Q1).
 
-A budget may end the plan anywhere, so every beginning of it should be a fair sample: heavier
-terms come first and more often, every site and every engine gets its turn.
+A budget may end the plan anywhere, so every prefix of it should be a fair sample: heavier
+terms come first and more often, and every site and engine is included early.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def plan(
         _plan(pack.name, group_terms(pack.terms, most_words)[:max_terms], hosts, some, period)
         for most_words, some in sorted(by_words.items())
     ]
-    # Engines of all kinds of queries take turns, another one beginning each time.
+    # Round-robin over the engines, each time beginning with another one.
     for number, lines_now in enumerate(zip_longest(*lines, fillvalue=())):
         round_queries = [query for queries in lines_now for query in queries]
         first = number % len(round_queries) if round_queries else 0

@@ -1,4 +1,4 @@
-"""Terms that ask for the same: spelling variants always, synonyms where an engine has OR."""
+"""Groups terms that ask for the same: spelling variants always, synonyms if the engine has OR."""
 
 from __future__ import annotations
 

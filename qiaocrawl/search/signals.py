@@ -1,4 +1,4 @@
-"""Whether the signs of a definition hold in a document, and whether hits answer the query."""
+"""Checks which signals of a definition hold in a document, and whether hits answer the query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engines behind an engine that asks others: which answered, which failed and why."""
+"""The upstreams of a metasearch engine: which answered, which failed and why."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Links of a result page that only the engine can resolve (``/link?url=…`` and the like).
+"""Resolves links of a result page that only the engine can resolve (``/link?url=…``).
 
 Such a hit goes to the frontier as the engine's own link, with the site that was asked. Where
 it leads is known when it is fetched: by a redirect, or by a page whose script or meta refresh
-goes on. The way on must leave the engine and be on the asked site; each step is one row of the
+goes on. The target must leave the engine and be on the asked site; each step is one row of the
 frontier, so a chain is bounded as every chain of redirects is, and every address on it is
 checked like any other before it is fetched.
 """
@@ -39,7 +39,7 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))")
 
 @dataclass(frozen=True, slots=True)
 class ResolvedLink:
-    """Where an engine's link leads: ``target`` is canonical, "" with the reason in ``why``.
+    """Where an engine's link leads: ``target`` is canonical, or "" with the reason in ``why``.
 
     ``is_blocked`` says that the engine wants a human first, so the link is worth another try.
     """

@@ -1,4 +1,4 @@
-"""Accounts: who logs in to a site, with which secret and cookies."""
+"""Accounts: the logins of a site, with their secrets and cookies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A login, step by step, without any input or output of its own.
+"""A login, step by step, without doing any I/O itself.
 
 :func:`login_flow` yields the requests of a login and is sent their answers; whoever drives it
 fetches them, keeps the cookies and obeys no other redirect. So the same steps serve a crawl, a

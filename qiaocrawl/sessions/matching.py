@@ -1,4 +1,4 @@
-"""Whether a page carries a recipe's signs: of success, of failure, of a session that ran out."""
+"""Checks a page for a recipe's markers: of success, of failure, of an expired session."""
 
 from __future__ import annotations
 

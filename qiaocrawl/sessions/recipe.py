@@ -1,4 +1,4 @@
-"""Login recipes as records: how one site is logged in to, and how one sees that one is.
+"""Login recipes as records: how to log in to a site, and how to see that it worked.
 
 They are read from TOML by :mod:`qiaocrawl.sessions.recipe_file`, where the keys are described.
 """
@@ -16,7 +16,7 @@ WAYS = ("form", "sso", "cookies", "browser", "http")
 
 @dataclass(frozen=True, slots=True)
 class PageMarkers:
-    """What tells something of a page; one of them is enough.
+    """Markers that identify a page; one match is enough.
 
     Attributes:
         statuses: HTTP status codes.

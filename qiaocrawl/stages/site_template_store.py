@@ -1,4 +1,4 @@
-"""What a run learns of sites: kept in memory, read from and written to the database.
+"""The site templates of a run: learnt in memory, read from and written to the database.
 
 A host's template is read when its first page of this run comes, and written now and then. What
 is lost in a crash is learnt again from the next pages; a page counts once however often its
@@ -25,10 +25,10 @@ _ARTICLES_BETWEEN_SAVES = 50
 
 
 class SiteTemplateStore:
-    """The memory of sites of one run; for one thread, as the event loop's.
+    """The site templates of one run; for one thread, such as the event loop's.
 
     Attributes:
-        model: what is known.
+        model: learns the templates.
         left_out: blocks left out of bodies, since their sites repeat them.
     """
 

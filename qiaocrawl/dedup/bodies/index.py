@@ -1,4 +1,4 @@
-"""Which earlier bodies share sentences with this one: a retold title shares no words."""
+"""Finds earlier bodies that share sentences with a new one, however different their titles."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _FEW_DEAD = 65_536
 class BodyIndex:
     """Bodies by row (a number from 0 on, dense), found by the sentences they share.
 
-    What it promises: :meth:`near` compares every row that shares two sentences or more with a
+    What it guarantees: :meth:`near` compares every row that shares two sentences or more with a
     record, a fifth of the smaller body at least, provided that these are listed; of more than
     32 such rows the 32 that share most of the smaller body. A sentence is listed for the first
-    64 rows that hold it. So no article costs more than 70 x 64 entries and 32 comparisons,
-    were its text copied, or one of its sentences used, a million times.
+    64 rows that hold it. So no article costs more than 70 x 64 entries and 32 comparisons, even
+    if its text were copied, or one of its sentences used, a million times.
 
     Sentences that stand in many bodies (notices, copyright lines) weigh less: 16 divided by
     the number of bodies, down to a quarter, since counting ends at 64.
@@ -76,7 +76,7 @@ class BodyIndex:
         return sum(column.nbytes for column in columns) + self._heads.nbytes
 
     def add(self, row: int, record: TitleRecord) -> None:
-        """Remember the body of *record* as *row*, in the place of what was there."""
+        """Remember the body of *record* as *row*, replacing what was there."""
         self.remove(row)
         sketch = read_sketch(record.body_sketch)
         if sketch is not None:
@@ -165,7 +165,7 @@ class BodyIndex:
         self._slot_of.reserve(row + 1)[row] = slot
 
     def _pack(self) -> None:
-        """Give back the room of what was removed."""
+        """Compact the arrays: free the space of removed rows."""
         entries, starts, totals = self._entries.data, self._starts.data, self._totals.data
         rows = self._row_of.data[: self._slots]
         self._clear()

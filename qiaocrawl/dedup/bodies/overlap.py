@@ -1,4 +1,4 @@
-"""The merge of two sketches: how many sentences, and of what weight, stand in one and in both."""
+"""Merges two sketches: the number and weight of the sentences in each and in both."""
 
 from __future__ import annotations
 

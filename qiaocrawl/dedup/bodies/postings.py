@@ -1,4 +1,4 @@
-"""The lists behind the body index: for each sentence, the entries that hold it.
+"""The posting lists of the body index: for each sentence, the entries that hold it.
 
 Chained hashing without keys: ``heads[bucket]`` is the newest entry of a bucket and
 ``following[entry]`` the next older one, both by their place in ``entries``. What a sentence is,
@@ -28,7 +28,7 @@ def _bucket(sentence, buckets):  # type: ignore[no-untyped-def]
 
 @compiled
 def link_entries(entries, following, heads, first, last, limit):  # type: ignore[no-untyped-def]
-    """Put ``entries[first:last]`` into the lists, but for sentences whose list has *limit*."""
+    """Add ``entries[first:last]`` to the lists, except where a list already has *limit* entries."""
     for at in range(first, last):
         sentence = entries[at] >> np.uint32(1)
         bucket = _bucket(sentence, len(heads))
@@ -63,7 +63,7 @@ def unlink_entries(entries, following, heads, first, last):  # type: ignore[no-u
 
 @compiled
 def rebuild_postings(entries, following, heads, size):  # type: ignore[no-untyped-def]
-    """The lists of the first *size* entries once more, for other *heads* (all ``END``)."""
+    """Build the lists of the first *size* entries again, for new *heads* (all ``END``)."""
     for at in range(size):
         if following[at] != UNLISTED:
             bucket = _bucket(entries[at] >> np.uint32(1), len(heads))

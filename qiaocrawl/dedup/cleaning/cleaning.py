@@ -1,10 +1,10 @@
-"""Titles without the names of their site and channel, the names learnt per host **(ours)**.
+"""Removes the names of site and channel from titles; names are learnt per host **(ours)**.
 
-A title is cut piece by piece from its end, never at a sign alone. A piece goes when it is a
+A title is cut piece by piece from its end, never at a sign alone. A piece is removed when it is a
 name by list or shape (:mod:`~qiaocrawl.dedup.cleaning.site_names`), when this host's titles keep
 ending
 in it (:mod:`~qiaocrawl.dedup.cleaning.host_endings`), or when it is a channel's name directly
-before one of these. What extraction cut off with the page at hand does not come here any more.
+before one of these. Extraction, which has the page at hand, has removed some names already.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _BEFORE_TITLES = frozenset("|_>")
 
 
 class TitleCleaner:
-    """Cuts names of sites and channels off titles. Not for use by several threads at once.
+    """Removes names of sites and channels from titles. Not thread-safe.
 
     What :meth:`clean` gives depends on the sequence of :meth:`learn` calls alone, so processes
     that replay the same sequence agree. Memory: at most some 20 KB a host, usually 1 to 2 KB,
@@ -70,7 +70,7 @@ class TitleCleaner:
         return title[start:end] if (start, end) != (0, len(title)) else title
 
     def learn(self, title: str, host: str) -> bool:
-        """Remember how *title* ends; True when what is known of *host* has changed by it.
+        """Learn from the end of *title*; True when that changed what is known of *host*.
 
         Earlier titles of the host are worth cleaning again then. Titles without a separator
         and those of the host "" teach nothing. The same title again counts once.
@@ -182,8 +182,8 @@ def _endings(title: str, signs: Sequence[Separator], endings: HostEndings) -> li
 def _digest(title: str, signs: Sequence[Separator], is_ended: bool) -> int:
     """32 bits of what *title* itself says, whatever digits, labels and names are around it.
 
-    So neither the pages of one story in several channels nor 天气预报 of every day teach that
-    what differs between them is a channel.
+    So neither one story in several channels nor a daily 天气预报 teaches that
+    what differs between the titles is a channel.
     """
     core = title[: signs[0].start]
     if not _LEAVES[_LEAST_LETTERS_COUNTED].match(core):

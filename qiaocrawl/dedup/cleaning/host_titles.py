@@ -1,4 +1,4 @@
-"""Clean titles, and which earlier ones to clean again when something was learnt of a host."""
+"""Cleans titles, and finds earlier ones to clean again when a host taught something new."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KEPT_TITLES = 64
 
 
 class HostTitles:
-    """Titles without the names of their sites; earlier ones are mended.
+    """Titles without the names of their sites; earlier titles are corrected later.
 
     Memory: the cleaner's, and up to 64 titles with separators of each of 4,096 hosts.
     """
@@ -24,7 +24,7 @@ class HostTitles:
         self._titles: OrderedDict[str, deque[tuple[bytes, str]]] = OrderedDict()
 
     def learn(self, record: TitleRecord) -> bool:
-        """Let *record* teach what its host puts into titles; True when that changed."""
+        """Learn from *record* what its host puts into titles; True when that changed."""
         title = record.title
         if not record.host or len(title) > MAX_TITLE_CHARS or not separators(title):
             return False
@@ -36,7 +36,7 @@ class HostTitles:
         return self._cleaner.learn(title, record.host)
 
     def forget(self, key: bytes, host: str) -> None:
-        """Mend the title of *key* no more: it is gone, or another one now."""
+        """Stop correcting the title of *key*: it was removed or replaced."""
         latest = self._titles.get(host, ())
         if any(key == other for other, _ in latest):
             rest = (entry for entry in latest if entry[0] != key)

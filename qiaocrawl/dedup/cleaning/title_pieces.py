@@ -1,4 +1,4 @@
-"""A title cut at what may set off the name of its site: pieces, and the signs between them."""
+"""Splits a title at the signs that may separate the name of its site."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two titles side by side: the numbers by which :mod:`qiaocrawl.dedup.index.pair_model` judges
+"""Features of a pair of titles, by which :mod:`qiaocrawl.dedup.index.pair_model` judges
 them.
 
 Compiled, since it runs for every candidate of every title. What belongs to one title stands as
@@ -85,7 +85,7 @@ def pair_cosine(a, b, idf):  # type: ignore[no-untyped-def]
 
 @compiled
 def _words(a, b, idf, kinds, out):  # type: ignore[no-untyped-def]
-    """What is shared and what is not, as bags of words."""
+    """Features of the words that are shared and of those that are not (bags of words)."""
     in_b, in_a = _found_in(a, b), _found_in(b, a)
     total_a, shared_a, top_a, lone_a = _mass(a, in_b, idf)
     total_b, shared_b, top_b, lone_b = _mass(b, in_a, idf)
@@ -207,7 +207,7 @@ def _common(a, b):  # type: ignore[no-untyped-def]
 
 @compiled
 def _letters(a, b, letters_at, letters, out, at):  # type: ignore[no-untyped-def]
-    """The titles letter by letter."""
+    """Features of the letters of both titles."""
     space_a, space_b = np.empty(MAX_CHARS, np.uint32), np.empty(MAX_CHARS, np.uint32)
     every_a, every_b = np.ones(len(a), np.bool_), np.ones(len(b), np.bool_)
     one = space_a[: _text(a, letters_at, letters, every_a, space_a)]
@@ -278,7 +278,7 @@ def _gap(a, aligned, start, idf, kinds):  # type: ignore[no-untyped-def]
 
 @compiled
 def _order(a, b, idf, kinds, out, at):  # type: ignore[no-untyped-def]
-    """What was exchanged and what was inserted when one title became the other."""
+    """Features of the words replaced and inserted between one title and the other."""
     a, b = a[:MAX_TOKENS], b[:MAX_TOKENS]
     kept_a, kept_b = _aligned(a, b)
     exchanges = insertions = numbers = names = 0

@@ -49,7 +49,7 @@ class Trees(NamedTuple):
 
 
 class PairScore(NamedTuple):
-    """Two titles by themselves.
+    """What the model says of two titles, without their bodies, dates and sources.
 
     Attributes:
         cosine: in [0, 1].
@@ -65,7 +65,7 @@ class PairScore(NamedTuple):
 
 
 class TermFeatures(NamedTuple):
-    """What features need of words: see ``pair_features``."""
+    """What the features need to know of words: see ``pair_features``."""
 
     idf: NDArray[Any]
     kinds: NDArray[Any]
@@ -105,7 +105,7 @@ def read_trees(data: bytes) -> Trees:
 
 
 def _are_whole(trees: Trees) -> bool:
-    """Whether every way down ends: compiled code would follow a wrong one out of the arrays."""
+    """Whether every path ends in a leaf: compiled code would follow a bad one out of bounds."""
     size = len(trees.features)
     splits = np.flatnonzero(trees.features >= 0)
     children = np.concatenate([trees.lefts[splits], trees.rights[splits]])
@@ -207,7 +207,7 @@ def score_pairs(
     ones: NDArray[Any], others: NDArray[Any], cosines: NDArray[Any],
     rows: RowArrays, terms: TermFeatures, trees: Trees,
 ) -> list[PairScore]:
-    """What the titles by themselves say of pairs of rows of known cosine."""
+    """Scores of pairs of rows of known cosine, by their titles alone."""
     scored = _score_pairs(ones, others, cosines, rows, terms, trees)
     columns = (cosines.tolist(), *(column.tolist() for column in scored))
     return [PairScore(*pair) for pair in zip(*columns, strict=True)]

@@ -1,4 +1,4 @@
-"""Distinct titles with their postings: found exactly by cosine, entered, and forgotten."""
+"""Distinct titles with their postings: exact search by cosine, insertion and removal."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ Array = NDArray[Any]
 class TitleRows:
     """Titles of the same words in the same order are one row, however many members it has.
 
-    TitleTable are numbers the caller gives; a row names its newest member, and each member the
-    next older one. A row without members is passed over and stays until :meth:`rebuilt`.
+    Members are numbers the caller gives; a row names its newest member, and each member the
+    next older one. A row without members is skipped, and stays until :meth:`rebuilt`.
 
     Memory: a row takes 24 to 30 bytes, 4 for each word and 6 to 12 for each word that is
     posted (two to four of ten at a threshold of .7).
@@ -101,7 +101,7 @@ class TitleRows:
         self, batch: TitleBatch, members: tuple[Array, Array, Array], *, search: bool = True,
         limit: int = 0,
     ) -> tuple[Array, Array, Array, Array]:
-        """Enter titles one after the other, each held against all before it.
+        """Insert titles one after the other, each compared with all before it.
 
         Args:
             batch: the titles.
@@ -141,7 +141,7 @@ class TitleRows:
         return title, row, cosine, newest
 
     def unlink(self, row: int, member: int, next_in_row: Array) -> None:
-        """Take *member* off its row; *next_in_row* holds the next older member of each."""
+        """Remove *member* from its row; *next_in_row* holds the next older member of each."""
         unlink(self._heads.data, next_in_row, row, member)
 
     def rebuilt(self, member_row: Array) -> TitleRows:

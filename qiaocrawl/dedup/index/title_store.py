@@ -1,4 +1,4 @@
-"""All titles an index remembers: their words, what else is known of them, and their bodies."""
+"""Everything an index remembers of its titles: words, bodies and other fields."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class TitleStore:
         self, records: Sequence[TitleRecord], titles: Sequence[str], *, search: bool,
         limit: int = 0,
     ) -> tuple[Array, tuple[Array, Array, Array, Array]]:
-        """Take in *records*, whose keys are new, one after the other; bodies apart.
+        """Add *records*, whose keys are new, one after the other, without their bodies.
 
         Args:
             titles: of the records, cleaned.
@@ -80,7 +80,7 @@ class TitleStore:
         return numbers, self.rows.place(batch, links, search=search, limit=limit)
 
     def add_body(self, number: int, record: TitleRecord) -> None:
-        """Remember the body of the title *number*, where bodies are looked at."""
+        """Remember the body of the title *number*, if the method looks at bodies."""
         if self.bodies is None:
             return
         if record.body_sketch:
@@ -97,7 +97,7 @@ class TitleStore:
         return dict.fromkeys(self.copies.of(record, limit))
 
     def rename(self, number: int, title: str) -> None:
-        """Let a title have other words."""
+        """Replace the words of a title."""
         self._unlink(number)
         links = self.members.rows, self.members.next_in_row, np.array([number], np.int32)
         self.rows.place(self.words.of([title]), links, search=False)
@@ -122,7 +122,7 @@ class TitleStore:
         return numbers
 
     def score_pairs(self, ones: Array, others: Array, cosines: Array) -> list[PairScore]:
-        """What the titles by themselves say of pairs of rows."""
+        """Scores of pairs of rows, by their titles alone."""
         terms = term_features(self.table)
         return score_pairs(ones, others, cosines, self.rows.arrays, terms, shipped_trees())
 

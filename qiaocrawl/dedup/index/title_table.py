@@ -1,4 +1,4 @@
-"""The titles remembered, by key: what each has beside its words."""
+"""The table of remembered titles by key: host, source, date and digests of each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Array = NDArray[Any]
 
 @compiled
 def _home(key):  # type: ignore[no-untyped-def]
-    """Where a key belongs: all its bits count, since keys may be numbers in a row."""
+    """The home slot of a key; all bits are mixed, since keys may be consecutive numbers."""
     value = (key[0] ^ (key[1] >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
     value = (value ^ (value >> np.uint64(32)) ^ key[1]) * np.uint64(0x94D049BB133111EB)
     return value ^ (value >> np.uint64(31))
@@ -145,7 +145,7 @@ class TitleTable:
         return numbers
 
     def remove(self, number: int) -> None:
-        """Forget a member that is on no row any more."""
+        """Forget a member that was already removed from its row."""
         slot = _find(self._keys[number], self._keys, self._slots)
         self._slots[slot] = _GONE
         self._gone += 1

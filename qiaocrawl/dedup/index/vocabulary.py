@@ -1,4 +1,4 @@
-"""The words titles are compared by: each a number, with its weight, its kind and its letters."""
+"""The vocabulary of titles: words by number, each with weight, class and letters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the article stands among the blocks of its page, and the short lines around it."""
+"""The context of a body: its place among the blocks, and the short lines around it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Lines:
 
 
 class BodyContext:
-    """The lines around an article.
+    """The lines around the body of an article.
 
     Attributes:
         blocks: all blocks of the page.

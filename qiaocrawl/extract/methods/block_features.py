@@ -1,4 +1,4 @@
-"""What the blocks of a page look like in numbers: the input of the ``blend`` extractor.
+"""Features of the blocks of a page: the input of the ``blend`` extractor.
 
 Everything is worked out for all blocks at once: characters are classed by table lookup over
 the joined text, sums over elements are differences of running sums.

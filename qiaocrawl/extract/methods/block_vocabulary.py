@@ -1,4 +1,4 @@
-"""What single characters, words and names of classes say about a block: the lists.
+"""The characters, words and class names that block features count.
 
 Each is general to Chinese or English pages; no site is named.
 """

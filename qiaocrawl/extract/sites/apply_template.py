@@ -1,4 +1,4 @@
-"""Using what is known of a site on one of its pages.
+"""Applies what was learnt of a site to one of its pages.
 
 Everything here is **ours**. A body loses the blocks that its site repeats; those that stand
 where the site's articles stand become likelier, others less so. The page has the last word:
@@ -40,7 +40,7 @@ _PLACE_SCORE = 0.6
 
 @dataclass(frozen=True, slots=True)
 class TemplateMatch:
-    """A body after the template of its site was held against it.
+    """A body after the template of its site was applied.
 
     Attributes:
         body: what is left, or the body as it was.

@@ -1,4 +1,4 @@
-"""Gathering what the pages of a site have in common **(ours)**; no input or output.
+"""Learns what the pages of a site have in common **(ours)**; does no I/O.
 
 Only articles teach. A block counts once for each of them that has another title than the
 article it was last seen on, so that a reprint of a story on its own site does not make it
@@ -36,10 +36,10 @@ MAX_HOSTS = 1024
 
 
 class BoilerplateModel:
-    """What is known of the hosts met last. Not for several threads at once.
+    """The templates of the hosts used last. Not thread-safe.
 
     Attributes:
-        redesigns: how often a template was dropped since the site was built otherwise.
+        redesigns: how often a template was dropped because the site changed its layout.
         disagreements: how often a page would have lost its body to its template.
     """
 

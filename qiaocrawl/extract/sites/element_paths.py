@@ -1,4 +1,4 @@
-"""Where the body of an article stands on its page: which elements hold it, and their names."""
+"""The place of a body on its page: the elements that contain it, and their paths."""
 
 from __future__ import annotations
 

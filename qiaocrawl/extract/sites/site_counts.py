@@ -1,4 +1,4 @@
-"""The counts of one site that its template is made of **(ours)**; no input or output."""
+"""The counts of one site from which its template is made **(ours)**; does no I/O."""
 
 from __future__ import annotations
 

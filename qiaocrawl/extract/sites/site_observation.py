@@ -1,4 +1,4 @@
-"""What an article tells about its site **(ours)**: the material of the memory of sites."""
+"""Observes what an article tells about its site **(ours)**, for the boilerplate model."""
 
 from __future__ import annotations
 
