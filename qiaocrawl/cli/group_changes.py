@@ -1,4 +1,4 @@
-"""What a new grouping of all titles changes, printed and as JSON Lines."""
+"""Shows what a new grouping of all titles changes, printed and as JSON Lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands print and write in one way: tables that lose nothing, and files."""
+"""Shared output of commands: tables that cut nothing off, and files."""
 
 from __future__ import annotations
 

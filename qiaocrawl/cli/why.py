@@ -48,7 +48,7 @@ _NOT_FETCHED = {
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """All there is to say of one URL."""
+    """Everything `qiaocrawl why` knows of one URL."""
 
     asked: str
     history: UrlHistory

@@ -1,4 +1,4 @@
-"""Two small search engines over the demo web, as kind and as unkind as real ones.
+"""Two small search engines over the demo web that misbehave like real ones.
 
 Each knows about 70 % of the pages, so that together they find more than either. By a fixed
 draw per query some answers are check pages, redirects to one, empty bodies, hits that have
@@ -112,7 +112,7 @@ class DemoEngine(ABC):
         return _Search(words, sites[0].lower() if sites else "", number)
 
     def _mood(self, search: _Search) -> int:
-        """Below 100, fixed for a query: which of the unkind answers it gets, if any."""
+        """A number below 100, fixed for a query: chooses which bad answer it gets, if any."""
         return draw(self.host, search.words, search.site, search.number)
 
     def _results(self, search: _Search) -> ResultList:

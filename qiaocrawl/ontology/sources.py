@@ -1,4 +1,4 @@
-"""Installing: what a path or a name stands for, read once and kept in compact form."""
+"""Installs wordnets: finds what a path or name stands for, reads it once, stores it compactly."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _unpacked(source: Path, advance: Advance) -> Iterator[IO[bytes]]:
 
 
 class _CountingReader(io.RawIOBase):
-    """A file that tells of every read how many bytes it gave."""
+    """A file that reports the number of bytes of every read."""
 
     def __init__(self, raw: IO[bytes], advance: Advance) -> None:
         self._raw = raw

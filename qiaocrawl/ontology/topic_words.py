@@ -1,4 +1,4 @@
-"""Words against a whole topic: how near each is to the nearest of the topic's words."""
+"""Similarity of a word to a whole topic: to the nearest of the topic's words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""English words without their endings, by the rules WordNet itself is looked up with."""
+"""Base forms of English words, by the rules that WordNet itself uses."""
 
 from __future__ import annotations
 

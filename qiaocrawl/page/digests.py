@@ -1,4 +1,4 @@
-"""Digests of blocks, by which the pages of one site can be compared without their texts.
+"""Digests of blocks, to compare the pages of a site without their texts.
 
 Two blocks have one digest when they have the same text in the same kind of place. A teaser in
 a side bar so differs from the paragraph of the article it was taken from.

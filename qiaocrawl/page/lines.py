@@ -1,4 +1,4 @@
-"""The lines of a page's source with their text: what the density method works on (Q5)."""
+"""The lines of a page's source with their text, for the density method (Q5)."""
 
 from __future__ import annotations
 

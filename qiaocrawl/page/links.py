@@ -1,4 +1,4 @@
-"""Links with their extended metadata (T5), canonical and without doubles."""
+"""The links of a page with their extended metadata (T5), canonical, each URL once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page says about itself in its markup: meta, JSON-LD, refresh, canonical link."""
+"""The metadata in a page's markup: meta, JSON-LD, refresh, canonical link."""
 
 from __future__ import annotations
 

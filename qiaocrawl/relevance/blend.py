@@ -1,4 +1,4 @@
-"""The default judge: terms and samples together, as the probability that a page is on topic."""
+"""The default scorer: terms and samples together give the probability of being on topic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The places of a page, each counted at most once, and where words stand among them."""
+"""Word counts of the places of a page (title, text, headings …), each made at most once."""
 
 from __future__ import annotations
 

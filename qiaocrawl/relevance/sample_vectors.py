@@ -1,4 +1,4 @@
-"""The samples of a topic as TF-IDF vectors, and linear judges over their words."""
+"""The samples of a topic as TF-IDF vectors, for linear classifiers over their words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the terms of a topic say of a page: two numbers that a probability is made of."""
+"""The evidence of a topic's terms on a page: two numbers that make a probability."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the published methods share: the topic's terms, and how a judgement is put together."""
+"""The base of the published methods: the topic's terms, and how a judgement is made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a connection remembers of its own commits, to ask the database less.
+"""A cache per connection of what it has committed, to ask the database less.
 
 Only what can never become untrue is kept (rows of ``topic``, ``host`` and ``url`` are never
 deleted). A rollback forgets everything, since what was learnt in it may not be there.
@@ -24,7 +24,7 @@ _Offer = tuple[str, str, float, int, bool]
 
 
 class ConnectionCache:
-    """Topic ids, hosts that have a row, and URLs that were offered lately.
+    """Caches topic ids, hosts that have a row, and URLs that were offered lately.
 
     Attributes:
         titles_held_in: the transaction that took the lock of the title log last.
@@ -46,7 +46,7 @@ class ConnectionCache:
 
     @classmethod
     def of(cls, c: Connection) -> ConnectionCache:
-        """The memory of *c*'s driver connection."""
+        """The cache of *c*'s driver connection."""
         memory: ConnectionCache | None = c.info.get(_INFO_KEY)
         if memory is None:
             memory = c.info[_INFO_KEY] = cls()

@@ -1,4 +1,4 @@
-"""Values on their way into and out of the database: clean text, times, JSON, stable ids.
+"""Converts values for the database and back: clean text, times, JSON, stable ids.
 
 No driver takes a lone surrogate (both raise) and U+0000 breaks what reads the database later,
 so both become U+FFFD here, at the edge, and are counted. Over-long text is cut and counted.

@@ -1,4 +1,4 @@
-"""Which database errors pass by themselves: the transaction is played again then."""
+"""Classifies database errors: after a passing one the transaction is played again."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _classify_sqlite(error: sqlite3.Error) -> ErrorKind:
 
 
 def as_storage_error(error: BaseException, shown_url: str) -> BaseException:
-    """Database errors as StorageError, without SQL and parameters; others as they are."""
+    """A database error as StorageError, without SQL and parameters; others unchanged."""
     cause = getattr(error, "orig", None)
     if not isinstance(error, SQLAlchemyError | DriverError):
         return error

@@ -1,4 +1,4 @@
-"""What `qiaocrawl db check` looks at."""
+"""The checks of `qiaocrawl db check`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MIN_MYSQL = (8, 0, 16)
 
 
 def problems(c: Connection) -> list[str]:
-    """Everything wrong with the database behind *c*, in words; [] is healthy."""
+    """Every fault of the database behind *c*, in words; [] is healthy."""
     faults = _schema_problems(c)
     is_current = not faults
     faults += _sqlite_problems(c) if c.dialect.name == "sqlite" else _mysql_problems(c)

@@ -1,4 +1,4 @@
-"""Page bytes to text, decided once: byte order mark, header, meta, then a capped guess.
+"""Decodes page bytes to text, once: byte order mark, header, meta, then a capped guess.
 
 Labels mean what WHATWG says they mean (``gb2312`` is gb18030, ``big5`` has the Hong Kong
 characters). A declared charset that fits badly is overruled, and the decision is recorded.

@@ -1,4 +1,4 @@
-"""Dates as pages write them: Chinese, ISO, English, the Republic's years, relative ones."""
+"""Parses dates as pages write them: Chinese, ISO, English, Minguo years, relative ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much bytes read like text of one charset: the share of everyday characters.
+"""Judges how plausible bytes are as text of a charset, by the share of everyday characters.
 
 East Asian standards put the everyday characters into a first level of their table, so the
 right charset shows nearly only those, and a wrong one scatters over rare characters.

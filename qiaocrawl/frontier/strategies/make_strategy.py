@@ -1,4 +1,4 @@
-"""A strategy by name, with options written as text: ``rwb`` and ``c=.2,d=.5``."""
+"""Makes a strategy by name, with options written as text: ``rwb`` and ``c=.2,d=.5``."""
 
 from __future__ import annotations
 

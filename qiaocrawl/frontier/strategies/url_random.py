@@ -1,4 +1,4 @@
-"""Random numbers that belong to a URL: the same URL draws the same number, whoever asks."""
+"""Random numbers by URL: the same URL always draws the same number."""
 
 from __future__ import annotations
 

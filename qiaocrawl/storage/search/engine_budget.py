@@ -1,4 +1,4 @@
-"""Requests each search engine got a day, and queries put off since it is to get no more.
+"""Counts the requests of each search engine a day, and puts off queries beyond its budget.
 
 The day is Beijing's, as the engines' own quotas are. A request is counted when its query is
 leased, so that workers which share the database cannot ask more than the budget together; what

@@ -68,7 +68,7 @@ _KNOWN = ListStatement("SELECT `key` FROM url WHERE `key` IN ({list})")
 
 
 def save_pattern_scores(c: Connection, scores: Sequence[StoredPatternScore], *, now: float) -> None:
-    """Store *scores* in place of what was stored of their groups; the last write wins."""
+    """Store *scores*, replacing those of their groups; the last write wins."""
     rows = [
         {
             "key": _form_key(score.form), "host": clean_host(score.host),

@@ -93,7 +93,7 @@ class Links(NamedTuple):
 
 
 class ModelArrays(NamedTuple):
-    """What carries over to other crawls."""
+    """The arrays of the model; they carry over to other crawls."""
 
     weights: NDArray[np.float64]
     """Of the features."""

@@ -1,4 +1,4 @@
-"""What the adaptive order reads off one URL or one anchor: numbers, words and groups."""
+"""Features of one URL or one anchor: numbers, words and groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graph of one crawl as the adaptive order remembers it: URLs, links, and their features."""
+"""The link graph of one crawl, as the adaptive strategy remembers it, with link features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the adaptive order has learnt, as arrays and as bytes.
+"""The model of the adaptive strategy, as arrays and as bytes.
 
 The bytes: ``QIAOADPT``, the number of the format, a CRC-32 of the rest, then numpy's compressed
 archive of arrays: of the large tables only the entries in use, with their places.

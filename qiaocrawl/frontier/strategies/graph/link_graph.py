@@ -1,4 +1,4 @@
-"""The part of the web a crawl has seen, as arrays: which page links to which, how heavily."""
+"""The part of the web a crawl has seen: weighted links between pages, as arrays."""
 
 from __future__ import annotations
 
