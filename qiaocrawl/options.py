@@ -340,6 +340,7 @@ class Options(Mapping[str, Any]):
     """The checked options of one run; ``options["QIAO_MAX_DEPTH"]`` gives the typed value."""
 
     def __init__(self, given: Mapping[str, object]) -> None:
+        # A misspelt option that was ignored would cost a night's crawl.
         unknown = [name for name in given if name.startswith(PREFIX) and name not in _BY_NAME]
         if unknown:
             raise ConfigError(_unknown_message(sorted(unknown)[0]))

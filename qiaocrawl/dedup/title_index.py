@@ -153,6 +153,7 @@ class TitleIndex:
         method, threshold, snapshot, terms = self._settings
         fresh = TitleIndex(method, threshold, snapshot=snapshot, terms=terms)
         ordered = by_publish_date(records)
+        # Names of sites first, from all titles: else the earliest would be judged unclean.
         for record in ordered:
             fresh._hosts.learn(record)
         return group_titles(ordered, fresh.judge_all, placed)
@@ -221,6 +222,7 @@ class TitleIndex:
         near_titles: dict[int, NearTitles] = {}
         for place, head, score in zip(titles.tolist(), newest.tolist(), scores, strict=True):
             near = near_titles.setdefault(place, {})
+            # All titles of a row have the same words, so one score serves them all.
             for number in self._known.titles_of_row(head, _MAX_COPIES):
                 near[number] = score
         return near_titles
@@ -244,6 +246,8 @@ class TitleIndex:
         relations: list[tuple[int, float, Relation]] = []
         for earlier, score in near.items():
             body = bodies.get(earlier)
+            # The body index lists only bodies that share enough. For a title that is near by
+            # its words, little in common is evidence too.
             if body is None and self._known.bodies is not None and record.body_sketch:
                 body = self._known.bodies.evidence(record, earlier)
             pair = self._known.pair(record, number, earlier, score, body)

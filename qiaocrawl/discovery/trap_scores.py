@@ -265,6 +265,7 @@ def record_page(score: PatternScore, page: PageEffects) -> None:
         change = _GONE
     else:
         change = _LEADS_NOWHERE if page.inside_new else 0.0
+    # Capped, so that a good start does not pay for thousands of empty pages later.
     score.points = min(score.points + change, MAX_POINTS)
     if score.is_cut and page.value is PageValue.STORY and not page.is_double:
         score.cut_for("its pages lead to ever more of it and hardly to each other")
@@ -282,6 +283,7 @@ def judge_texts(score: PatternScore) -> bool:
 
 def _crossings(stats: StoryStats, page: PageEffects) -> int:
     """Known URLs of the group that *page* leads to, less what many a page of it leads to."""
+    # Links that many pages carry are navigation: they do not show that the group is finite.
     crossed = [key for key in page.inside_known if key not in stats.recent]
     stats.recent = (*stats.recent, *crossed)[-_MAX_RECENT:]
     return max(0, len(crossed) - _WAY_BACK)
@@ -332,6 +334,7 @@ def _of_double(*, same_path: bool, leads_on: bool) -> float:
 
 def _of_list(score: PatternScore, page: PageEffects) -> float:
     unseen = [key for key in page.stories if not score.seen >> key % _SEEN_BITS & 1]
+    # A bit map this full would take new stories for known ones.
     if score.seen.bit_count() > _MAX_SEEN:
         score.seen = 0
     for key in unseen:

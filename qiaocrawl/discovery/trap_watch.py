@@ -113,6 +113,7 @@ class TrapWatch:
             other, is_double = self._earlier_address(page)
             forms = self._forms(page.url)
             self._try(page, forms, is_double=is_double)
+            # Only groups that this very page cuts are reported.
             before = [form for form in forms if self._is_cut(form)]
             for form in forms:
                 record_page(
@@ -147,6 +148,7 @@ class TrapWatch:
             return []
         cut = []
         with self._lock:
+            # A redirect blames the URL's own form and its path, never broader folders.
             for form in url_forms(url)[:2]:
                 score = self._score(form)
                 was_cut = score.is_cut
@@ -192,6 +194,7 @@ class TrapWatch:
             reasons: dict[str, str] = {}
             for reason, rows in waiting.items():
                 group = group_of(reason)
+                # Bounds that the operator set are no guess of ours, so nothing is tried there.
                 if not group or group.endswith(BOUNDS):
                     continue
                 if "/" in group and self._is_closed(group):
@@ -276,6 +279,7 @@ class TrapWatch:
         if first_url == page.url:
             return "", False
         self.counts["doubles"] += 1
+        # The shorter address is taken for the original: traps add to a URL, they cut nothing off.
         if len(page.url) >= len(first_url) or url_forms(first_url)[0] == url_forms(page.url)[0]:
             return first_url, True
         self._first[digest] = page.url
@@ -285,6 +289,7 @@ class TrapWatch:
         """The story at *url* also stands at *better*: returns the groups this cuts."""
         cut: list[str] = []
         same_path = _same_path(url, better)
+        # Where only parameters differ, the program behind the path is at fault as well.
         for form in url_forms(url)[: 1 + same_path]:
             score = self._score(form)
             if not score.is_cut:
@@ -349,6 +354,7 @@ class TrapWatch:
 
     def _forget(self) -> None:
         """Drop the oldest score that says nothing."""
+        # Scores that cut or proved something are what a later run needs; the others start anew.
         useless = (form for form, score in self._scores.items()
                    if not score.is_cut and not score.stories)
         oldest = next(useless, next(iter(self._scores)))

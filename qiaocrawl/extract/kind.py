@@ -206,6 +206,7 @@ def _listing(page: Page, features: PageKindFeatures, title: str) -> Judgement | 
         and not _is_plain_home(page, features, url)
     ):
         return None
+    # Few links and little linked text: a list only if its URL or title says so as well.
     few = features.items < _FEW_ITEMS and 4 * features.linked <= features.shown
     if few and not (why and features.prose_bytes):
         return None

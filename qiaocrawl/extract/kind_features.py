@@ -114,6 +114,7 @@ def page_kind_features(page: Page, title: str) -> PageKindFeatures:
                     leaders += 1
         else:
             prose_bytes += size
+            # The first sentence below the headline is the story's own lead, never a summary.
             first = headline >= 0 and (not prose or prose[-1] < headline) and index > headline
             prose.append(index)
             if index - leader <= _LED_WITHIN and leaders <= _LEADERS and not first:

@@ -87,6 +87,7 @@ def extract_page(
     """
     extractor = extractor or extractors.get(method)
     site = TemplateMatch(extractor.body(page))
+    # Where the operator has described the site, what was learnt of it could only do harm.
     if template is not None and not isinstance(extractor, SiteReader):
         site = apply_template(template, page, site.body)
     body = site.body
@@ -245,6 +246,7 @@ def without_title_line(text: str, title: str) -> str:
     tight_title = "".join(title.split())
     lines = text.split("\n") if tight_title else []
     first = 0
+    # The last line stays even if it repeats the title: an article is never left empty.
     while first < len(lines) - 1 and "".join(lines[first].split()) == tight_title:
         first += 1
     return "\n".join(lines[first:]) if first else text

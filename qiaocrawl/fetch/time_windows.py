@@ -57,6 +57,7 @@ class CrawlWindows:
         """Where in the cycle the work of *host* begins, in [0, 1)."""
         if host in self._places:
             return self._places[host]
+        # A hash of the name, not Python's own: every process must find the same place.
         digest = hashlib.blake2b(host.encode(), digest_size=8).digest()
         return int.from_bytes(digest, "big") / 2**64
 

@@ -87,6 +87,7 @@ class ExpectedYield:
         }
 
     def _factor(self, requests: float, new: float) -> float:
+        # Shrunk towards the mean and bounded: a few requests prove little.
         mean = (new + _FACTOR_REQUESTS * self._mean) / (requests + _FACTOR_REQUESTS)
         return min(max(mean / self._mean, _LEAST_FACTOR), _MOST_FACTOR)
 
@@ -117,6 +118,7 @@ def order_due(due: Iterable[DueQuery], expected_yield: ExpectedYield) -> list[Du
     productive = sorted(
         waiting, key=lambda query: (-expected_yield.of(pair_of(query.query)), query.rank)
     )
+    # Two queues over the same queries: what one has handed out, the other skips.
     lines = iter(productive), iter(waiting)
     chosen: set[Query] = set()
     order: list[DueQuery] = []

@@ -113,6 +113,7 @@ class AccountPool:
         await self._ensure_open(account)
         now = self._clock()
         start = max(now, account.next_at)
+        # Reserved before the request goes out, so that parallel requests queue up behind it.
         account.next_at = start + self.recipe.pause_seconds
         return AccountUse(account, account.generation, start - now)
 
@@ -156,6 +157,7 @@ class AccountPool:
         if account.is_open:
             return
         async with account.lock:
+            # Another request may have logged in, or failed for good, while this one waited.
             self._refuse_resting(account)
             if not account.is_open:
                 await self._log_in(account)
@@ -176,6 +178,7 @@ class AccountPool:
         if not account.can_log_in:
             await self._rest(account, "it has no session; `qiaocrawl session login` gives it one")
         self.logins += 1
+        # A new jar a login: cookies of the old session must not mix with those of the new one.
         jar = ("account", account.id, account.generation + 1)
         try:
             await self._actions.log_in(account, jar)

@@ -83,6 +83,7 @@ class TitleStore:
         """Remember the body of the title *number*, if the method looks at bodies."""
         if self.bodies is None:
             return
+        # A sketch finds cut and retold bodies; a digest alone finds only identical ones.
         if record.body_sketch:
             self.bodies.add(number, record)
         elif record.body_digest:
@@ -98,6 +99,7 @@ class TitleStore:
 
     def rename(self, number: int, title: str) -> None:
         """Replace the words of a title."""
+        # A row is its words, so other words mean another row; the number stays.
         self._unlink(number)
         links = self.members.rows, self.members.next_in_row, np.array([number], np.int32)
         self.rows.place(self.words.of([title]), links, search=False)
@@ -109,6 +111,7 @@ class TitleStore:
         if self.bodies is not None:
             self.bodies.remove(number)
             self.copies.remove(number)
+        # Empty rows cost every search a little, a rebuild costs much: so when half are empty.
         if len(self.rows) > 2 * len(self.members) + _FEWEST_GHOSTS:
             self.rows = self.rows.rebuilt(self.members.rows)
 
@@ -158,6 +161,7 @@ class TitleStore:
 
 
 def _distance(one: int, other: int) -> int | None:
+    # 0 stands for "no SimHash", as a text without letters has none.
     return hamming(one, other) if one and other else None
 
 

@@ -76,6 +76,7 @@ class BoilerplateModel:
         counts = self._hosts.get(host)
         if counts is None:
             return None
+        # Least recently used hosts make room first.
         self._hosts.move_to_end(host)
         return counts.template()
 

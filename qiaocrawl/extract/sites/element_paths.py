@@ -34,6 +34,7 @@ def containers_of(page: Page, body: Body) -> Sequence[int]:
         return ()
     indexes = body.blocks or range(first, last + 1)
     sums = [0, *accumulate(len(page_blocks.blocks[index].text) for index in indexes)]
+    # The longest block lies in the body for certain, so its ancestors are the candidates.
     longest = max(indexes, key=lambda index: len(page_blocks.blocks[index].text))
     containers: list[int] = []
     for at in page_blocks.path(page_blocks.blocks[longest].element):
