@@ -19,7 +19,7 @@ from qiaocrawl.crawl.login.login import LOGIN_STEP
 from qiaocrawl.crawl.login.sessions import CrawlSessions, chosen_recipes
 from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
 from qiaocrawl.errors import LoginPageError, SecretKeyError, SessionRestError
-from qiaocrawl.sessions.matching import SeenPage, spoils_session
+from qiaocrawl.sessions.matching import SeenPage, endangers_session
 
 if TYPE_CHECKING:
     from typing import Self
@@ -89,7 +89,7 @@ class SessionMiddleware:
         recipe = self._sessions.recipe_for(request.url)
         if recipe is None:
             return
-        if why := spoils_session(recipe, request.url):
+        if why := endangers_session(recipe, request.url):
             raise LoginPageError(f"not asked for with an account: {why}")
         use = await self._account(recipe, urlparse_cached(request).netloc)
         if use.wait_seconds > 0:

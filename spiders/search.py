@@ -128,7 +128,7 @@ class SearchSpider(FrontierSpider):
         """Read and classify the answer."""
         query = query_of(lease)
         engine = self.runtime.catalogue.engine(query.engine)
-        answer = self.decoys.settled(
+        answer = self.decoys.decide(
             query, parse_answer(engine, query, page.status, dict(page.headers), page.body)
         )
         if not lease.stored:

@@ -59,7 +59,7 @@ def rotate(database: DatabaseUrl = "") -> None:
     with opened_database(database) as opened:
         opened.require_current()
         with opened.engine.begin() as c:
-            number = stored.seal_anew(
+            number = stored.reseal_all(
                 c, lambda owner, sealed: vault.seal(owner, vault.open(owner, sealed))
             )
     typer.echo(f"{number} accounts are encrypted with the first key; the others may go")

@@ -248,7 +248,7 @@ class ListBound:
     def __init__(self) -> None:
         self._dry: OrderedDict[str, tuple[int, int]] = OrderedDict()
 
-    def goes_on(self, name: str, *, brings_new: bool, taken_up: bool = False) -> bool:
+    def should_continue(self, name: str, *, brings_new: bool, taken_up: bool = False) -> bool:
         """Whether the page after one that *brings_new* links, or not, is to be read now.
 
         Args:

@@ -95,13 +95,13 @@ class LinkRules:
             behind = f"sitemaps of {link.host} behind {MAX_LEVELS} indexes"
             guess = behind if too_deep else self.sitemap_postponed(link)
         # What is put off stands for no other spelling.
-        same_as = "" if guess else self._spellings.other(link.url, spelt)
+        same_as = "" if guess else self._spellings.earlier_spelling(link.url, spelt)
         return replace(link, postponed=guess, same_as=same_as) if guess or same_as else link
 
     def stored(self, links: Sequence[Link]) -> None:
         """Count *links*: they have been stored as rows."""
         for link in links:
-            self._spellings.meet(link.url)
+            self._spellings.remember(link.url)
             if _is_listed(link):
                 self._listed[link.host] += 1
 

@@ -36,7 +36,7 @@ class Spellings:
         self._first: dict[bytes, str] = {}
         self._lock = threading.Lock()
 
-    def other(self, url: str, here: dict[bytes, str]) -> str:
+    def earlier_spelling(self, url: str, here: dict[bytes, str]) -> str:
         """The spelling under which the page of canonical *url* was met before; "" for this one.
 
         Args:
@@ -50,7 +50,7 @@ class Spellings:
         first = here.setdefault(plain, url) if first is None else first
         return first if first != url else ""
 
-    def meet(self, url: str) -> None:
+    def remember(self, url: str) -> None:
         """Remember that canonical *url* has a row: its spelling is the one to follow."""
         plain = _plain_key(url)
         if plain is None:

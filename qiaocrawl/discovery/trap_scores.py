@@ -112,7 +112,7 @@ class PatternScore:
         """Whether the group has brought stories enough to stand for itself."""
         return self.stories >= PROVEN_STORIES and not self.is_cut
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """The score in words, for the reason of what is cut."""
         words = f"{self.fetched} pages fetched, {self.stories} of them told a story"
         return f"{words}; {self.cut}" if self.cut else words

@@ -228,11 +228,11 @@ class TrapWatch:
             opened, self._opened = self._opened, []
             return opened
 
-    def told(self, form: str) -> str:
+    def describe(self, form: str) -> str:
         """The score of *form* in words."""
         with self._lock:
             score = self._scores.get(form)
-            return score.told() if score is not None else ""
+            return score.describe() if score is not None else ""
 
     # --- lists and texts ----------------------------------------------------------------------
 

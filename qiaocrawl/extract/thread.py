@@ -117,7 +117,7 @@ def thread_of(page: Page, now: datetime | None = None) -> Thread | None:
         now: what relative dates are counted from; None leaves them out.
     """
     page_blocks = page.blocks
-    if not _speaks_of_posts(page.once(BlockTexts).short):
+    if not _mentions_posts(page.once(BlockTexts).short):
         return None
     spans = _post_spans(page_blocks)
     if len(spans) < 2 or not _is_main_text(page, spans):
@@ -130,14 +130,14 @@ def thread_of(page: Page, now: datetime | None = None) -> Thread | None:
     return Thread(posts) if posts[0].text and 2 * signed >= len(posts) else None
 
 
-def _speaks_of_posts(text: str) -> bool:
+def _mentions_posts(text: str) -> bool:
     if not any(map(text.__contains__, _STRONG_MARKS)):
         return False
     return sum(map(text.__contains__, _MARKS)) >= _MIN_MARKS
 
 
 @lru_cache(maxsize=10_000)
-def _look(names: str) -> str:
+def _style_key(names: str) -> str:
     """Class and id without what differs between posts of one look."""
     return " ".join(sorted(set(_VARYING.sub(" ", names).split())))
 
@@ -150,7 +150,7 @@ def _post_spans(page_blocks: PageBlocks) -> list[range]:
     for members in _dated_siblings(page_blocks):
         spans = _spans(page_blocks, members, text_before)
         size = sum(text_before[span.stop] - text_before[span.start] for span in spans)
-        if size > largest and _tell(page_blocks.blocks, spans):
+        if size > largest and _are_posts(page_blocks.blocks, spans):
             best, largest = spans, size
     return best
 
@@ -165,7 +165,7 @@ def _dated_siblings(page_blocks: PageBlocks) -> list[list[int]]:
             continue
         for element in enclosing(page_blocks, block.element, _MAX_LEVELS):
             it = elements[element]
-            members = groups.setdefault((it.parent, it.tag, _look(it.names)), [])
+            members = groups.setdefault((it.parent, it.tag, _style_key(it.names)), [])
             if not members or members[-1] != element:
                 members.append(element)
     return [members for members in groups.values() if 2 <= len(members) <= MAX_POSTS]
@@ -193,7 +193,7 @@ def _unlinked(blocks: Sequence[Block], span: Sequence[int]) -> int:
     return sum(len(blocks[i].text) - blocks[i].linked for i in span)
 
 
-def _tell(blocks: Sequence[Block], spans: Sequence[range]) -> bool:
+def _are_posts(blocks: Sequence[Block], spans: Sequence[range]) -> bool:
     """Whether the spans are posts: most hold text beside a date, few a title that is a link."""
     texts = titled = 0
     for span in spans:
@@ -259,7 +259,7 @@ def _chain(page_blocks: PageBlocks, index: int, span: range) -> tuple[str, ...] 
             break
         if _SIGNATURE.search(container.names):
             return None
-        looks.append(f"{container.tag} {_look(container.names)}")
+        looks.append(f"{container.tag} {_style_key(container.names)}")
     return ("", *reversed(looks))
 
 

@@ -114,7 +114,7 @@ def learnt_samples(samples: Sequence[Sample]) -> list[Sample]:
     return [*yes, *no[len(no) - min(len(no), MAX_SAMPLES - len(yes)) :]]
 
 
-def dealt_out(relevant: NDArray[np.bool_]) -> NDArray[np.int64]:
+def assign_folds(relevant: NDArray[np.bool_]) -> NDArray[np.int64]:
     """The fold of each sample, 0 to FOLDS − 1; both kinds are dealt out evenly, in order."""
     folds = np.empty(len(relevant), dtype=np.int64)
     for kind in (True, False):

@@ -18,7 +18,7 @@ from qiaocrawl.relevance.sample_vectors import (
     IN_TITLE,
     Floats,
     SampleVectors,
-    dealt_out,
+    assign_folds,
     features,
     learnt_samples,
     sample_places,
@@ -97,7 +97,7 @@ class SvmScorer:
         factors = support(products, relevant)
         self._weights = self._vectors.combined(factors)
         self._constant = float(factors.sum())
-        self._slope, self._shift = fit_platt(_left_out(products, relevant), relevant)
+        self._slope, self._shift = fit_platt(_held_out_decisions(products, relevant), relevant)
 
 
 def support(products: Floats, relevant: NDArray[np.bool_], cost: float = _COST) -> Floats:
@@ -130,9 +130,9 @@ def support(products: Floats, relevant: NDArray[np.bool_], cost: float = _COST) 
     return factors
 
 
-def _left_out(products: Floats, relevant: NDArray[np.bool_]) -> Floats:
+def _held_out_decisions(products: Floats, relevant: NDArray[np.bool_]) -> Floats:
     """The decision for each sample by a machine that was trained without its fold."""
-    folds = dealt_out(relevant)
+    folds = assign_folds(relevant)
     decisions = np.zeros(len(relevant))
     for fold in range(FOLDS):
         inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.relevance.page_places import PagePlaces
-from qiaocrawl.relevance.sample_vectors import FOLDS, dealt_out
+from qiaocrawl.relevance.sample_vectors import FOLDS, assign_folds
 from qiaocrawl.relevance.vsm import breadth, similarity, topical_parts
 from qiaocrawl.topic.background import background_frequencies
 from qiaocrawl.topic.pack import TopicPack
@@ -71,7 +71,7 @@ class TermEvidence:
 
     def of_samples(self) -> list[Evidence]:
         """What they say of each sample, by words learnt from samples of other folds."""
-        folds = dealt_out(self._relevant)
+        folds = assign_folds(self._relevant)
         by_fold = [self._learnt(folds != fold) for fold in range(FOLDS)]
         return [
             self._evidence(places, by_fold[fold])

@@ -66,7 +66,7 @@ class Grouped:
         return Place(self.ids[key], verdict.kind, of, head, verdict.similarity, verdict.why[:500])
 
 
-def again_dedup(runtime: Runtime, advance: Advance) -> Changes:
+def regroup_all(runtime: Runtime, advance: Advance) -> Changes:
     """Rebuild all reprint groups, and the title weights (Q6).
 
     Raises:

@@ -50,7 +50,7 @@ class _Restated:
     groups: set[bytes] = field(default_factory=set)
 
 
-def again_extract(runtime: Runtime, advance: Advance) -> Counter[str]:
+def reprocess_extract(runtime: Runtime, advance: Advance) -> Counter[str]:
     """Analyse every stored page anew, on all workers.
 
     Returns:
@@ -216,7 +216,7 @@ def _save_wholes(c: Connection, runtime: Runtime, wholes: Sequence[Whole]) -> No
         save_whole(c, whole, runtime.save_article)
 
 
-def again_relevance(runtime: Runtime, advance: Advance) -> Counter[str]:
+def reprocess_relevance(runtime: Runtime, advance: Advance) -> Counter[str]:
     """Judge every stored article anew for every imported topic, on all workers.
 
     Returns:

@@ -221,7 +221,7 @@ class SiteDiscovery:
     def _tell(self, cut: Sequence[str]) -> None:
         for form in cut:
             logger.info("cut as a trap: %s: %s (QIAO_TRAPS_ALLOWED lets it be crawled)",
-                        form, self.rules.watch.told(form))
+                        form, self.rules.watch.describe(form))
 
     def _tell_full(self) -> None:
         for host, why in sorted(self.rules.full - self._told_full):
@@ -281,16 +281,16 @@ class SiteDiscovery:
             return Turned(analysis)
         keys = self.content_keys(analysis, pager, policy)
         known = await self._runtime.read(partial(known_keys, keys=keys))
-        goes_on = self._lists.goes_on(
+        should_continue = self._lists.should_continue(
             pager.name, brings_new=len(set(keys) - known) > 0, taken_up=TAKEN_UP in lease.payload
         )
         why = dict.fromkeys(pager.others, f"pages of {pager.shown_name} are read in order")
         if pager.next is not None:
-            why[pager.next.key] = "" if goes_on else f"{pager.shown_name}: {_DRY}"
+            why[pager.next.key] = "" if should_continue else f"{pager.shown_name}: {_DRY}"
         turned = tuple(
             replace(link, tag=PAGE_TAG, postponed=why[link.key]) if link.key in why else link
             for link in analysis.links
         )
-        ended = pager.next is not None and not goes_on
+        ended = pager.next is not None and not should_continue
         left = sum(map(bool, why.values()))
         return Turned(replace(analysis, links=turned), left, ended)

@@ -128,7 +128,7 @@ def _by_hits(
         _blocked(definition, query, document, page)
         or _signed(AnswerState.ERROR, _fitting(signals.error, page), query, document)
         or _signed(AnswerState.EMPTY, _fitting(signals.empty, page), query, document)
-        or _without_sign(definition, query, document, page, hit)
+        or _classify_without_signal(definition, query, document, page, hit)
     )
 
 
@@ -211,7 +211,7 @@ def _signed(
     return SearchAnswer(state, message=sign) if sign else None
 
 
-def _without_sign(
+def _classify_without_signal(
     definition: EngineDefinition,
     query: Query,
     document: Document,

@@ -28,7 +28,7 @@ class DecoyWatch:
     def __init__(self) -> None:
         self._doubtful: dict[str, dict[str, frozenset[str]]] = {}
 
-    def settled(self, query: Query, answer: SearchAnswer) -> SearchAnswer:
+    def decide(self, query: Query, answer: SearchAnswer) -> SearchAnswer:
         """*answer*, where its words leave a doubt decided: a decoy, or hits that say so."""
         if answer.doubted is None:
             if answer.state in WITH_HITS:

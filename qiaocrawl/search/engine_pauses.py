@@ -85,7 +85,7 @@ class EnginePauses:
     ) -> Pause:  # fmt: skip
         """Count one answer of *engine* that asks to wait *asked_seconds*."""
         if sign is EngineResponse.OTHERS_FAIL and answer is not None:
-            return self._others_fail(engine, dict(answer.failed), asked_seconds)
+            return self._upstreams_failed(engine, dict(answer.failed), asked_seconds)
         if sign is not EngineResponse.REFUSES:
             self._fruitless.pop(engine, None)
         if sign is EngineResponse.ANSWERS:
@@ -100,7 +100,7 @@ class EnginePauses:
         growing = min(backoff_seconds(min(refusals, 20), self.first_seconds), MOST_SECONDS)
         return Pause(max(growing, asked_seconds), engine in self._parked)
 
-    def _others_fail(self, engine: str, failed: Iterable[str], asked_seconds: float) -> Pause:
+    def _upstreams_failed(self, engine: str, failed: Iterable[str], asked_seconds: float) -> Pause:
         # While one upstream is known to answer, an empty list may be true.
         if not self._answering.get(engine, set()).difference(failed):
             fruitless = self._fruitless[engine] = self._fruitless.get(engine, 0) + 1

@@ -61,7 +61,7 @@ def resolve_link(
     """
     target = location or _target_in_page(page)
     if not target:
-        return _no_way(page)
+        return _unresolved(page)
     if matching_word(_check_paths(definition), target):
         return ResolvedLink(why=f"redirect to check page {target}", is_blocked=True)
     if asked_site and not definition.wraps(target) and not is_on_site(target, asked_site):
@@ -88,7 +88,7 @@ def _target_in_page(page: FetchedPage) -> str:
     return ""
 
 
-def _no_way(page: FetchedPage) -> ResolvedLink:
+def _unresolved(page: FetchedPage) -> ResolvedLink:
     document = HtmlDocument(_text(page))
     if word := matching_word(COMMON_BLOCK_WORDS, f"{document.title} {document.visible_text}"):
         return ResolvedLink(why=f"check page: {word}", is_blocked=True)

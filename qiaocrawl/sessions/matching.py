@@ -71,10 +71,10 @@ def matching_marker(signs: PageMarkers, seen: SeenPage) -> str:
     for name in signs.cookies:
         if name in seen.cookies:
             return f"cookie {name!r}"
-    return _sign_in_body(signs, seen)
+    return _marker_in_body(signs, seen)
 
 
-def _sign_in_body(signs: PageMarkers, seen: SeenPage) -> str:
+def _marker_in_body(signs: PageMarkers, seen: SeenPage) -> str:
     for word in signs.words if seen.body else ():
         if word in seen.text:
             return f"text {word!r}"
@@ -102,7 +102,7 @@ def login_wanted(recipe: Recipe, seen: SeenPage) -> str:
     return "login form" if is_login_form(seen) else ""
 
 
-def spoils_session(recipe: Recipe, url: str) -> str:
+def endangers_session(recipe: Recipe, url: str) -> str:
     """Why *url* must not be asked for with an account, in words; "" when it may be.
 
     Links to log out stand on every page one sees when logged in; a crawl would follow them.

@@ -57,7 +57,7 @@ class ConnectionCache:
         """Forget everything: something was rolled back."""
         c.info.pop(_INFO_KEY, None)
 
-    def says_nothing_new(self, candidate: Candidate) -> bool:
+    def already_offered(self, candidate: Candidate) -> bool:
         """Whether the same URL was offered for the same queue and topic, no worse than now."""
         last = self._offers.get(candidate.key)
         return (

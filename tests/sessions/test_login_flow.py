@@ -13,10 +13,10 @@ from qiaocrawl.sessions import Credentials, Recipe
 from qiaocrawl.sessions.flow import LoginAnswer, LoginStep, login_flow
 from qiaocrawl.sessions.matching import (
     SeenPage,
+    endangers_session,
     is_login_form,
     login_wanted,
     matching_marker,
-    spoils_session,
 )
 from qiaocrawl.sessions.recipe import FormLogin, PageMarkers
 
@@ -210,7 +210,7 @@ def test_what_asks_for_a_login() -> None:
 
 def test_addresses_no_account_asks_for() -> None:
     for path in ("logout", "user/logout.php", "?action=log-out", "sign_off/", "Login/SignOut"):
-        assert "log the account out" in spoils_session(recipe(), f"https://www.a.test/{path}")
-    assert spoils_session(recipe(), f"{PAGE}?next=/") == "it is the login page"
+        assert "log the account out" in endangers_session(recipe(), f"https://www.a.test/{path}")
+    assert endangers_session(recipe(), f"{PAGE}?next=/") == "it is the login page"
     for path in ("", "blogoutlook", "news/logouts", "logins"):
-        assert spoils_session(recipe(), f"https://www.a.test/{path}") == ""
+        assert endangers_session(recipe(), f"https://www.a.test/{path}") == ""

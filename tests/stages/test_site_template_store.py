@@ -13,7 +13,7 @@ from crawling import Answer, crawl, import_pack, local_server, pack, rows
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, Outcome, PageAnalysis
 from qiaocrawl.options import Options
-from qiaocrawl.reprocess.pages import again_extract
+from qiaocrawl.reprocess.pages import reprocess_extract
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.stages.analyse_page import AnalysisSetup, analyse_page
 from qiaocrawl.stages.site_template_store import SiteTemplateStore
@@ -146,7 +146,7 @@ def test_a_crawl_learns_and_reprocessing_finishes(tmp_path: Path) -> None:
         "QIAO_DATABASE_URL": database_url, "QIAO_EXTRACT_METHOD": "density",
     }))  # fmt: skip
     try:
-        again_extract(runtime, lambda done: True)
+        reprocess_extract(runtime, lambda done: True)
     finally:
         runtime.close()
     assert articles_with_disclaimer(database_url) == 0

@@ -147,7 +147,7 @@ def _best(page: Page, w: _Witnesses) -> _Candidate | None:
         score += _confirmed(heading.text, tight, w)
         if score + _MOST_WORTH < best:
             continue  # most headings of a page end here
-        score += _worth(heading, tight, w)
+        score += _text_points(heading, tight, w)
         best = max(best, score)
         shown.append((score, -heading.at, heading.text, heading.origin))
     return max(shown + candidates, key=lambda entry: entry[:2], default=None)
@@ -214,7 +214,7 @@ def _is_first_part(heading: str, title: str) -> bool:
     )
 
 
-def _worth(heading: _Heading, tight: str, w: _Witnesses) -> float:
+def _text_points(heading: _Heading, tight: str, w: _Witnesses) -> float:
     """What the text and its element's names say by themselves, from -16 to 1."""
     text = heading.text
     score = 1.0 if len(text) >= 20 or (len(text) >= 8 and not text.isascii()) else 0.0

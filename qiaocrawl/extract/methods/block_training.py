@@ -99,10 +99,10 @@ def labels_of(texts: Sequence[str], body: str, *, chinese: bool) -> Floats:
             labels[i] = 1.0
         elif parts and not _contains(whole, parts, chinese=chinese):
             labels[i] = 0.0
-    return _settled(labels)
+    return _resolve_unsure(labels)
 
 
-def _settled(labels: Floats) -> Floats:
+def _resolve_unsure(labels: Floats) -> Floats:
     """Unsure labels (negative) follow their nearest sure neighbours, 1 where both are body."""
     sure = np.flatnonzero(labels >= 0)
     for i in np.flatnonzero(labels < 0):

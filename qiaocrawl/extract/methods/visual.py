@@ -30,7 +30,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from qiaocrawl.extract.base import Body, extractors
-from qiaocrawl.extract.methods.visual_style import Look, look_of
+from qiaocrawl.extract.methods.visual_style import PageStyle, page_style
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +74,7 @@ class Unit(NamedTuple):
 class _Tree:
     """The nodes of a page with text (rule 1), and the sums the rules ask for."""
 
-    def __init__(self, page_blocks: PageBlocks, look: Look) -> None:
+    def __init__(self, page_blocks: PageBlocks, look: PageStyle) -> None:
         self.page_blocks, self.look = page_blocks, look
         blocks = page_blocks.blocks
         self.sizes = [len(block.text) - block.text.count(" ") for block in blocks]
@@ -186,7 +186,7 @@ class VisualExtractor:
 
     def body(self, page: Page) -> Body:
         """The text of the best visual unit; its score is moved to [0, 1] by adding w_ld."""
-        tree = _Tree(page.blocks, look_of(page, declared_only=self.declared_only))
+        tree = _Tree(page.blocks, page_style(page, declared_only=self.declared_only))
         units = list(self._units(tree))
         if not units:
             return Body("", 0.0, "the page has no text")
@@ -203,12 +203,12 @@ class VisualExtractor:
 
     def units(self, page: Page) -> list[Unit]:
         """The visual units of *page*, in document order."""
-        look = look_of(page, declared_only=self.declared_only)
+        look = page_style(page, declared_only=self.declared_only)
         return sorted(self._units(_Tree(page.blocks, look)))
 
     def scores(self, page: Page, units: list[Unit]) -> list[float]:
         """The score of each of *units*, in [-w_ld, 1 - w_ld]."""
-        look = look_of(page, declared_only=self.declared_only)
+        look = page_style(page, declared_only=self.declared_only)
         return self._scores(_Tree(page.blocks, look), units)
 
     def _units(self, tree: _Tree) -> Iterator[Unit]:

@@ -70,7 +70,7 @@ _NO_STYLE: Style = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PageStyle:
     """What the elements and blocks of a page look like.
 
     Attributes:
@@ -98,13 +98,13 @@ class Look:
         return self.area_before[end] - self.area_before[first] if known_area is None else known_area
 
 
-def look_of(page: Page, *, declared_only: bool = False) -> Look:
+def page_style(page: Page, *, declared_only: bool = False) -> PageStyle:
     """The look of *page*: as rendered, or as declared when it was not (or *declared_only*)."""
     layout = None if declared_only else layout_of(page)
     return _declared(page) if layout is None else _rendered(page.blocks, layout)
 
 
-def _rendered(page_blocks: PageBlocks, layout: Layout) -> Look:
+def _rendered(page_blocks: PageBlocks, layout: Layout) -> PageStyle:
     """The look a browser gave; a block has its share of its element's box by characters."""
     blocks, elements = page_blocks.blocks, page_blocks.elements
     before = [0, *accumulate(len(block.text) for block in blocks)]
@@ -124,7 +124,7 @@ def _rendered(page_blocks: PageBlocks, layout: Layout) -> Look:
     whole = box_areas.get(0) or max(box_areas.values(), default=0.0) or 1.0
     area_before = [0.0, *accumulate(block_areas)]
     hidden = _hidden(elements, layout, before)
-    return Look(layout.backgrounds, layout.colours, box_areas, area_before, hidden, whole)
+    return PageStyle(layout.backgrounds, layout.colours, box_areas, area_before, hidden, whole)
 
 
 def _hidden(elements: list[Element], layout: Layout, before: list[int]) -> frozenset[int]:
@@ -143,7 +143,7 @@ def _hidden(elements: list[Element], layout: Layout, before: list[int]) -> froze
     return frozenset() if 2 * lost > before[-1] else frozenset(hidden)
 
 
-def _declared(page: Page) -> Look:
+def _declared(page: Page) -> PageStyle:
     page_blocks = page.blocks
     styles = _styles(page)
     backgrounds: list[str] = []
@@ -174,7 +174,7 @@ def _declared(page: Page) -> Look:
     }
     area_before = [0.0, *accumulate(block_areas)]
     whole = max(area_before[-1], known.get(0, 0.0), 1.0)
-    return Look(backgrounds, colours, known, area_before, frozenset(), whole)
+    return PageStyle(backgrounds, colours, known, area_before, frozenset(), whole)
 
 
 def _text_area(text: str, tag: str, column_em: float) -> float:

@@ -69,7 +69,7 @@ class BoilerplateModel:
                 "%s is built otherwise than before (%d articles in a row): learning it anew",
                 observation.host, REDESIGN_PAGES,
             )
-            counts.start_again()
+            counts.reset()
 
     def template(self, host: str) -> SiteTemplate | None:
         """What is known of *host*; None before :data:`MIN_PAGES` of its articles were seen."""

@@ -51,7 +51,7 @@ class SiteCounts:
         self._misses: dict[int, str] = {}
         self._template: SiteTemplate | None = None
 
-    def start_again(self) -> None:
+    def reset(self) -> None:
         """Forget what the site looked like before it was rebuilt."""
         self.redesigns += 1
         self._forget()

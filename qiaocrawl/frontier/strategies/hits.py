@@ -52,7 +52,7 @@ class BestAuthority:
 
     def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Weigh all pages anew, and give the authorities of *nodes*."""
-        self._values.settle()
+        self._values.converge()
         return self._values.of(nodes)
 
     def explain_node(self, node: int) -> Mapping[str, float]:

@@ -65,7 +65,7 @@ class TopicPageRank:
 
     def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Rank all pages anew, and give the ranks of *nodes*."""
-        self._flow.settle()
+        self._flow.converge()
         return self._flow.ranks(nodes)
 
     def explain_node(self, node: int) -> Mapping[str, float]:

@@ -73,7 +73,7 @@ class SvmAndAuthorities:
 
     def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Weigh the graph anew, and give the scores of *nodes*."""
-        self._values.settle()
+        self._values.converge()
         best = self._parent.data[nodes] + self._words.data[nodes]
         return np.asarray(best + self._authority_weight * self._values.of(nodes), np.float64)
 

@@ -101,7 +101,9 @@ def left_out(c: Connection, *, most: int) -> list[LeftOutLine]:
     """What guesses left out of all crawls, the *most* guesses that left out most."""
     lines = [LeftOutLine(*row) for row in _LEFT_OUT.run(c, {"most": most}).fetchall()]
     found = pattern_scores_of(c, [form for one in lines if (form := group_of(one.guess))])
-    told = {one.form: f"{TRAP}{one.form} ({one.score().told()})" for one in found if one.fetched}
+    told = {
+        one.form: f"{TRAP}{one.form} ({one.score().describe()})" for one in found if one.fetched
+    }
     return [replace(one, guess=told.get(group_of(one.guess), one.guess)) for one in lines]
 
 

@@ -101,7 +101,7 @@ def save_state(
     c.execute(update(accounts).where(accounts.c.id == account_id).values(values))
 
 
-def seal_anew(c: Connection, reseal: Callable[[str, bytes], bytes]) -> int:
+def reseal_all(c: Connection, reseal: Callable[[str, bytes], bytes]) -> int:
     """Replace every sealed text by what *reseal* (owner, text) makes of it; how many accounts."""
     stored = list_accounts(c)
     for account in stored:

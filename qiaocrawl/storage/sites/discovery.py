@@ -106,7 +106,7 @@ def let_wait_again(c: Connection, is_allowed: Callable[[str], bool]) -> int:
 def cut_reason(c: Connection, url: str) -> str:
     """Why canonical *url* belongs to a group that was cut as a trap; "" where it does not."""
     cut = cut_by((score.form, score.score()) for score in pattern_scores_of(c, url_forms(url)))
-    return f"{TRAP}{cut[0]} ({cut[1].told()})" if cut is not None else ""
+    return f"{TRAP}{cut[0]} ({cut[1].describe()})" if cut is not None else ""
 
 
 def save_missing_page(c: Connection, page: MissingPage, *, now: float) -> None:

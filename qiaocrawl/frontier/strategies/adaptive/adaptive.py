@@ -29,9 +29,9 @@ from qiaocrawl.frontier.strategies.adaptive.arrays import FEATURES, NUMBER_OF_FE
 from qiaocrawl.frontier.strategies.adaptive.kernels import (
     add_yield,
     base_rate,
-    learn_again,
     logistic,
     node_features,
+    relearn,
     score_nodes,
     step,
     value_of,
@@ -191,7 +191,7 @@ class Adaptive:
         self._features.reserve(number + 1)[number] = features
         if not self.replaying:
             picks = self._random.integers(number + 1, size=self._replays)
-            learn_again(
+            relearn(
                 nodes, links, learnt, self._pages.data, self._features.data, picks, self._rates
             )
 

@@ -237,7 +237,7 @@ def step(nodes: Any, learnt: Any, node: int, features: Any, value: float, rates:
 
 
 @compiled
-def learn_again(
+def relearn(
     nodes: Any, links: Any, learnt: Any, pages: Any, features: Any, picks: Any, rates: Any
 ) -> None:
     """Learn from *picks* of the fetched *pages* and their *features* once more.

@@ -58,7 +58,7 @@ class Authorities:
         np.add.at(authority, target_nodes, heavy * hub / self._authority_scale)
         return authority[target_nodes], self._pace.next_step()
 
-    def settle(self) -> None:
+    def converge(self) -> None:
         """Iterate until the authorities hold still; nothing to do if no page came since."""
         if self._settled:
             return

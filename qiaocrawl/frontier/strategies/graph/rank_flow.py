@@ -65,7 +65,7 @@ class RankFlow:
             np.add.at(rank, target_nodes, share * np.asarray(weights))
         return rank[target_nodes], self._pace.next_step()
 
-    def settle(self) -> None:
+    def converge(self) -> None:
         """Iterate until the ranks hold still; nothing to do if no page came since."""
         if self._settled:
             return
