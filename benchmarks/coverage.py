@@ -39,13 +39,13 @@ from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
 from sqlalchemy import text
 
-from benchmarks.focus_data import FocusError, read_topics
-from qiaocrawl.archive import open_archive
-from qiaocrawl.archive.collection import find_graph
-from qiaocrawl.archive.web import RecordedWeb
+from benchmarks.crawl_orders.data import FocusError, read_topics
 from qiaocrawl.errors import QiaoError
+from qiaocrawl.replay import open_archive
+from qiaocrawl.replay.collection import find_graph
+from qiaocrawl.replay.web import RecordedWeb
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.topics import save_pack
+from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.pack import Term, TopicPack
 from qiaocrawl.urls import canonical_url, host_of, in_site
 

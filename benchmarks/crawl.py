@@ -33,7 +33,7 @@ from sqlalchemy import text
 from benchmarks.local_site import HOST, LocalSite, ServedSite, serving
 from benchmarks.rows import write_rows
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.topics import save_pack
+from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.folder import load_pack
 
 _CONCURRENCY = 16

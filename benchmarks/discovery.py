@@ -37,7 +37,7 @@ from qiaocrawl.demo.model import ARTICLE_KINDS, DemoPage
 from qiaocrawl.demo.server import DemoServer
 from qiaocrawl.demo.web import DemoWeb, build_web
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.topics import save_pack
+from qiaocrawl.storage.topics.topics import save_pack
 
 TOPIC = "qiaoqing"
 _TERMS = "terms=12"

@@ -23,12 +23,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.bodies.score import GOOD_F1, Found, PageScore, score_page
 from benchmarks.extraction import BenchmarkError, GoldPage, load_pages
-from benchmarks.extraction_score import GOOD_F1, Found, PageScore, score_page
 from benchmarks.rows import write_rows
-from qiaocrawl.extract.blend import BlendExtractor
-from qiaocrawl.extract.block_network import BlockNetwork
-from qiaocrawl.extract.block_training import LabelledPage, Recipe, labelled, train
+from qiaocrawl.extract.methods.blend import BlendExtractor
+from qiaocrawl.extract.methods.block_network import BlockNetwork
+from qiaocrawl.extract.methods.block_training import LabelledPage, Recipe, labelled, train
 from qiaocrawl.page import Page, parse_page
 from qiaocrawl.urls import host_of, registrable_domain
 

@@ -29,15 +29,15 @@ from rich.console import Console
 from rich.table import Table
 from sqlalchemy import text
 
-from benchmarks.focus_data import Collection, FocusError, find_collections, load_collection
-from benchmarks.focus_sim import figures, scorer_of, simulate
-from benchmarks.focus_tasks import MIN_TARGETS, Task, judgements, make_task
+from benchmarks.crawl_orders.data import Collection, FocusError, find_collections, load_collection
+from benchmarks.crawl_orders.sim import figures, scorer_of, simulate
+from benchmarks.crawl_orders.tasks import MIN_TARGETS, Task, judgements, make_task
 from qiaocrawl.errors import QiaoError
-from qiaocrawl.follow import FollowPolicy
 from qiaocrawl.frontier import strategies
-from qiaocrawl.frontier.crawl_topic import CrawlTopic
+from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
+from qiaocrawl.stages.follow_links import FollowPolicy
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.topics import save_pack
+from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.urls import host_of
 
 _ONE_AT_A_TIME = (

@@ -28,13 +28,13 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.rows import write_rows
-from qiaocrawl.frontier import CrawlTopic, LearningStrategy, Visit, make_strategy
-from qiaocrawl.items import Candidate, Link, Queue
-from qiaocrawl.ordering.asked import remade_order
-from qiaocrawl.ordering.keeper import OrderKeeper
-from qiaocrawl.storage import Database, frontier, visits
-from qiaocrawl.storage.frontier import Scope
-from qiaocrawl.storage.topics import save_pack
+from qiaocrawl.frontier import CrawlTopic, LearningStrategy, make_strategy
+from qiaocrawl.frontier.explain import remade_order
+from qiaocrawl.frontier.memory_order import OrderKeeper
+from qiaocrawl.items import Candidate, Link, Queue, Visit
+from qiaocrawl.storage import Database, frontier
+from qiaocrawl.storage.frontier import Scope, visit_log
+from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
 from qiaocrawl.urls import url_key
 
@@ -184,7 +184,7 @@ def _fill(database: Database, pages: int, links: int) -> None:
             found = frontier.lease_keys(
                 c, scope, {visit.key: 1.0}, token=1, lease_seconds=60.0, now=1.8e9
             )
-            visits.append(c, found.leases[0], visit, visits.pack_links(visit.links))
+            visit_log.append(c, found.leases[0], visit, visit_log.pack_links(visit.links))
             frontier.offer(c, [_candidate(one) for one in visit.links], run_id=None, now=1.8e9)
 
 

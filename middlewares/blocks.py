@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
-from qiaocrawl.access.blocks import BlockKind, BlockSign, find_block
-from qiaocrawl.crawl.access import access_of, host_of_request
-from qiaocrawl.crawl.another import another_try
+from qiaocrawl.crawl.network.access import access_of, host_of_request
 from qiaocrawl.crawl.responses import fetched_page
+from qiaocrawl.crawl.retry import another_try
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import BlockedError
+from qiaocrawl.fetch.block_detection import BlockKind, BlockSign, find_block
 from qiaocrawl.items import Lease, Queue
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.httpobj import urlparse_cached
 
-from qiaocrawl.crawl.access import access_of, host_of_request
+from qiaocrawl.crawl.network.access import access_of, host_of_request
 
 if TYPE_CHECKING:
     from typing import Self
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from qiaocrawl.access.identities import HeaderList, Identity
+    from qiaocrawl.fetch.identities import HeaderList, Identity
 
 _SHOWN = "access_identity"
 

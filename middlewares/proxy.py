@@ -1,6 +1,6 @@
 """Asks the hosts the operator named through the proxy pool, and never directly.
 
-Which proxy, and what its answers are worth, is decided in ``qiaocrawl.access.pool``.
+Which proxy, and what its answers are worth, is decided in ``qiaocrawl.fetch.proxy_pool``.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from scrapy.exceptions import (
 )
 from scrapy.utils.httpobj import urlparse_cached
 
-from qiaocrawl.crawl.access import access_of, host_of_request
-from qiaocrawl.crawl.another import another_try
-from qiaocrawl.crawl.gate import gate_of
-from qiaocrawl.crawl.proxy_source import DOWNLOAD_ERRORS
+from qiaocrawl.crawl.network.access import access_of, host_of_request
+from qiaocrawl.crawl.network.address_guard import gate_of
+from qiaocrawl.crawl.network.proxy_source import DOWNLOAD_ERRORS
+from qiaocrawl.crawl.retry import another_try
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError, ProxiesRestError, ProxyError
-from qiaocrawl.guard import leads_inside
+from qiaocrawl.fetch.addresses import leads_inside
 
 if TYPE_CHECKING:
     from typing import Self
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from qiaocrawl.access.proxies import Proxy
+    from qiaocrawl.fetch.proxy import Proxy
 
 _PROXY_AUTHENTICATION_REQUIRED = 407
 _REDIRECTS = (301, 302, 303, 307, 308)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 
 from middlewares.stored import response_of
-from qiaocrawl.crawl.render_memory import render_learning
+from qiaocrawl.crawl.browser.learning import render_learning
 from qiaocrawl.crawl.wiring import runtime_of
-from qiaocrawl.rendering import RENDER, RENDER_IF_NEEDED
-from qiaocrawl.storage.pages import load_page
+from qiaocrawl.fetch.rendering import RENDER, RENDER_IF_NEEDED
+from qiaocrawl.storage.pages.raw_pages import load_page
 
 if TYPE_CHECKING:
     from typing import Self

@@ -11,8 +11,8 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.robotstxt import ProtegoRobotParser
 from scrapy.utils.httpobj import urlparse_cached
 
+from qiaocrawl.crawl.network.pacing import turns_of
 from qiaocrawl.crawl.spider import FrontierSpider
-from qiaocrawl.crawl.turns import turns_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError, HostParkedError, RobotsUnreachableError
 

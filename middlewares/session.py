@@ -15,8 +15,8 @@ from scrapy.exceptions import DownloadCancelledError, NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
 from middlewares.cookies import OfflineCookiesMiddleware
-from qiaocrawl.crawl.login import LOGIN_STEP
-from qiaocrawl.crawl.sessions import CrawlSessions, chosen_recipes
+from qiaocrawl.crawl.login.login import LOGIN_STEP
+from qiaocrawl.crawl.login.sessions import CrawlSessions, chosen_recipes
 from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
 from qiaocrawl.errors import LoginPageError, SecretKeyError, SessionRestError
 from qiaocrawl.sessions.matching import SeenPage, spoils_session

@@ -8,7 +8,7 @@ from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
 from qiaocrawl.crawl.wiring import runtime_of
-from qiaocrawl.storage.pages import load_page
+from qiaocrawl.storage.pages.raw_pages import load_page
 
 if TYPE_CHECKING:
     from typing import Self

@@ -1,6 +1,6 @@
 """A URL whose group was cut while it was in hand is not fetched (faults F-T1).
 
-What waits longer is closed when it is leased; see :mod:`qiaocrawl.alias_learning`.
+What waits longer is closed when it is leased; see :mod:`qiaocrawl.frontier.aliases`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Whether an article is a reprint is decided in the transaction that stores it: no copy that
 another worker stores at the same moment is missed, and nothing is remembered that was not
-stored. See :mod:`qiaocrawl.titles`.
+stored. See :mod:`qiaocrawl.stages.shared_titles`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from scrapy.exceptions import DropItem
 
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
 from qiaocrawl.crawl.wiring import runtime_of
-from qiaocrawl.storage.pages import store_page
+from qiaocrawl.storage.pages.raw_pages import store_page
 
 if TYPE_CHECKING:
     from typing import Self

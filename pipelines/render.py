@@ -1,7 +1,7 @@
 """Between analysis and judgement: a page that says nothing without its scripts is put back.
 
 It stays stored as it came; its row waits, with a mark, to be fetched once more with the
-browser. What comes of that is remembered for pages like it (see :mod:`qiaocrawl.rendering`).
+browser. What comes of that is remembered for pages like it (see :mod:`qiaocrawl.fetch.rendering`).
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import DropItem, NotConfigured
 
+from qiaocrawl.crawl.browser.learning import render_learning, saving
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
-from qiaocrawl.crawl.render_memory import render_learning, saving
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.fetch.rendering import RENDER, RenderLearning
 from qiaocrawl.items import PageAnalysis
-from qiaocrawl.rendering import RENDER, RenderLearning
-from qiaocrawl.storage.renderings import forget_mark, wait_for_browser
+from qiaocrawl.storage.pages.renderings import forget_mark, wait_for_browser
 
 if TYPE_CHECKING:
     from typing import Self

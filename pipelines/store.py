@@ -7,17 +7,17 @@ from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING
 
 from pipelines.extract import AnalysisStopped
-from qiaocrawl.asking import ask_on, asked_to_rest, record_answer
-from qiaocrawl.crawl.closing import Around
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem, SearchedPage
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import OutdatedError
+from qiaocrawl.frontier.completion import Around
 from qiaocrawl.items import Lease, Outcome, PageAnalysis, Verdict
-from qiaocrawl.joining import Whole, enter_part, join_parts, save_whole
-from qiaocrawl.searching import hit_candidates
-from qiaocrawl.storage import visits
-from qiaocrawl.storage.parts import is_current
+from qiaocrawl.runs.search import ask_on, asked_to_rest, record_answer
+from qiaocrawl.search.candidates import hit_candidates
+from qiaocrawl.stages.paged_articles import Whole, enter_part, join_parts, save_whole
+from qiaocrawl.storage.frontier import visit_log
+from qiaocrawl.storage.pages.article_parts import is_current
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,7 +130,7 @@ class StorePipeline:
                 self._count("lease_lost")
                 return
             try:
-                whole = await join_parts(self._runtime, group, analysis)
+                whole = await join_parts(group, analysis, self._runtime.join)
                 await self._close_part(item, analysis, whole)
                 return
             except (CancelledError, asyncio.CancelledError):
@@ -145,7 +145,7 @@ class StorePipeline:
         def also(c: Connection) -> None:
             nonlocal verdict
             self._close(c, item)
-            verdict = save_whole(c, self._runtime, whole, own_url_id=item.lease.url_id)
+            verdict = save_whole(c, whole, self._runtime.save_article, own_url_id=item.lease.url_id)
             if item.candidates:
                 self._runtime.offer(c, item.candidates)
             _note_visit(c, item)
@@ -198,4 +198,4 @@ def _note_visit(c: Connection, item: CrawledPage) -> None:
     """Let the log of visits have the page, in the transaction that closes it."""
     page = item.followed
     if page is not None:
-        visits.append(c, item.lease, page.links.visit, page.packed)
+        visit_log.append(c, item.lease, page.links.visit, page.packed)

@@ -1,6 +1,6 @@
 """The records that travel between stages: one page's life, from a link to a row.
 
-Those of search are in :mod:`qiaocrawl.answers`.
+Those of search are in :mod:`qiaocrawl.search.query`.
 
 All are frozen and hold only plain values, so that they cross process boundaries
 and can be written as JSON. Times are aware UTC ``datetime``s; scores say their
@@ -9,12 +9,19 @@ range; keys are 16 bytes (see :func:`qiaocrawl.urls.url_key`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 # --- frontier ----------------------------------------------------------------
+
+SEED_SCORE = 1e10
+"""Start pages come before every link: epoch seconds of a depth-first crawl lie below."""
+
+PRUNED = -math.inf
+"""The score of a link that is not to be fetched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +99,28 @@ class Lease:
     anchor: str = ""
     payload: Mapping[str, object] = field(default_factory=dict)
     stored: bool = False  # the page was committed before a crash: it is not fetched again
-    crashes: int = 0  # above 0: it may have killed a worker, and is tried alone (storage.deaths)
+    crashes: int = 0  # above 0: it may have killed a worker; tried alone (storage.frontier.deaths)
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A fetched page with its links, as the crawl reports it.
+
+    Attributes:
+        key: of its URL, 16 bytes.
+        relevance, relevant: by the page scorer the strategy names.
+        at: when it was fetched, in epoch seconds.
+        links: those within the bounds of the crawl, in document order, each URL once.
+    """
+
+    key: bytes
+    url: str
+    host: str
+    depth: int
+    relevance: float
+    relevant: bool
+    at: float
+    links: Sequence[Link] = ()
 
 
 class Outcome(StrEnum):

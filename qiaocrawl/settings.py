@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from qiaocrawl.identity import default_user_agent
+from qiaocrawl.fetch.user_agent import default_user_agent
 
 # An installed package called `spiders` must not shadow ours: Scrapy only appends the
 # project's folder to sys.path, so it is put first here.
@@ -69,15 +69,15 @@ REMOTE_CONTROL_ENABLED = False
 # Only the web: no local files, no FTP, no data: URLs, no S3. The handler refuses private
 # addresses (QIAO_ALLOW_ADDRESSES), reads recorded webs (QIAO_REPLAY) and stops in time.
 DOWNLOAD_HANDLERS = {
-    "http": "qiaocrawl.crawl.handler.GuardedDownloadHandler",
-    "https": "qiaocrawl.crawl.handler.GuardedDownloadHandler",
+    "http": "qiaocrawl.crawl.network.handler.GuardedDownloadHandler",
+    "https": "qiaocrawl.crawl.network.handler.GuardedDownloadHandler",
     "file": None,
     "ftp": None,
     "data": None,
     "s3": None,
 }
 # Every answer of the name service is checked; Twisted connects to exactly that address.
-TWISTED_DNS_RESOLVER = "qiaocrawl.crawl.resolver.GuardedResolver"
+TWISTED_DNS_RESOLVER = "qiaocrawl.crawl.network.resolver.GuardedResolver"
 
 # --- one page's way ---------------------------------------------------------------------
 
@@ -152,7 +152,7 @@ LOG_SHORT_NAMES = False
 LOG_FORMATTER = "qiaocrawl.crawl.logformat.QuietLogFormatter"
 
 # Chromium, only used with QIAO_RENDER: no sandbox under root, no calls home. It resolves no name
-# and sends nothing past the proxy it is given (qiaocrawl/crawl/browser_proxy.py).
+# and sends nothing past the proxy it is given (qiaocrawl/crawl/browser/proxy.py).
 PLAYWRIGHT_LAUNCH_OPTIONS = {
     "args": ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
              "--no-first-run", "--disable-component-update", "--disable-sync",

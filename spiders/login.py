@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
 
-from qiaocrawl.crawl.one_login import ONE_LOGIN_SETTINGS, Asked, OneLogin, checked_arguments
+from qiaocrawl.crawl.login.one_login import ONE_LOGIN_SETTINGS, Asked, OneLogin, checked_arguments
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import QiaoError
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from qiaocrawl.crawl.items import CrawlItem
 from qiaocrawl.crawl.responses import fetched_page
 from qiaocrawl.crawl.spider import FrontierSpider
-from qiaocrawl.fetching import FetchDecision
-from qiaocrawl.follow import FollowPolicy
+from qiaocrawl.fetch.status import FetchDecision
 from qiaocrawl.items import Lease, Outcome, Queue
+from qiaocrawl.runs.site import link_rules
 from qiaocrawl.search import EngineDefinition
 from qiaocrawl.search.wrapped import ASKED_SITE, way_on
-from qiaocrawl.site_discovery import link_rules
+from qiaocrawl.stages.follow_links import FollowPolicy
 
 if TYPE_CHECKING:
     from scrapy.http import Response

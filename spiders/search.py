@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import DownloadCancelledError
 from sqlalchemy import Connection
 
-from qiaocrawl.answers import AnswerState, Query, SearchAnswer
-from qiaocrawl.asking import (
+from qiaocrawl.crawl.items import CrawlItem, SearchedPage
+from qiaocrawl.crawl.spider import FrontierSpider
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome, Queue
+from qiaocrawl.runs.search import (
     AskingOrder,
     Wish,
     asked_to_rest,
@@ -19,16 +22,13 @@ from qiaocrawl.asking import (
     parked_reason,
     record_answer,
 )
-from qiaocrawl.crawl.items import CrawlItem, SearchedPage
-from qiaocrawl.crawl.spider import FrontierSpider
-from qiaocrawl.errors import ConfigError
-from qiaocrawl.follow import FollowPolicy, link_to
-from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome, Queue
 from qiaocrawl.search import EVERYWHERE, read_answer
+from qiaocrawl.search.candidates import query_of, search_request
 from qiaocrawl.search.decoys import DecoyWatch
 from qiaocrawl.search.plan_periods import checked_period
+from qiaocrawl.search.query import AnswerState, Query, SearchAnswer
 from qiaocrawl.search.resting import EngineRests, Sign, sign_of
-from qiaocrawl.searching import query_of, search_request
+from qiaocrawl.stages.follow_links import FollowPolicy, link_to
 from qiaocrawl.topic.hosts import normalise_host
 from qiaocrawl.urls import canonical_url, host_of
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.follow import FollowPolicy, seed_candidate
 from qiaocrawl.items import Candidate, Lease, Queue
-from qiaocrawl.site_discovery import link_rules, site_discovery
+from qiaocrawl.runs.site import link_rules, site_discovery
+from qiaocrawl.stages.follow_links import FollowPolicy, seed_candidate
 from qiaocrawl.urls import canonical_url, host_of
 
 

@@ -12,14 +12,12 @@ from scrapy.exceptions import DontCloseSpider
 from sqlalchemy import Connection
 
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
-from qiaocrawl.crawl.limits import Limits
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.fetching import FetchDecision
-from qiaocrawl.follow import FollowPolicy
+from qiaocrawl.fetch.status import FetchDecision
+from qiaocrawl.frontier.limits import Limits
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome, PageAnalysis, Queue
-from qiaocrawl.urls import canonical_url, host_of
-from qiaocrawl.watching import (
+from qiaocrawl.runs.watch import (
     Ending,
     WatchOrdering,
     WatchRound,
@@ -30,6 +28,8 @@ from qiaocrawl.watching import (
     page_closes,
     with_channel,
 )
+from qiaocrawl.stages.follow_links import FollowPolicy
+from qiaocrawl.urls import canonical_url, host_of
 
 _NOT_MODIFIED = 304
 _LOOK_SECONDS = 60.0

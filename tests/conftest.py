@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from fixtures_mariadb import database, database_url, mariadb, mariadb_url
+from mariadb_fixtures import database, database_url, mariadb, mariadb_url
 
-# Fixtures by these names, for every test; see fixtures_mariadb.py.
+# Fixtures by these names, for every test; see mariadb_fixtures.py.
 __all__ = ["database", "database_url", "mariadb", "mariadb_url"]
 
 # A machine that runs several tests at a time is no measure of time.

@@ -29,20 +29,20 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     # Read by Scrapy by name; nothing imports it.
     (("settings",),),
     (("spiders",), ("pipelines",), ("middlewares",)),
-    (("crawl",),),
+    (("crawl",), ("__main__",)),
     # Put things together.
-    (("__main__", "cli", "demo", "runtime", "catalogue", "analyse", "pool", "slots", "follow",
-      "fetching", "joining", "searching", "asking", "reprocess", "regroup", "titles",
-      "snapshots", "learning", "alias_learning", "ordering", "rendering", "site_discovery",
-      "watching"),),
-    (("storage",), ("search",), ("archive",)),
-    (("access",), ("sessions",), ("discovery",), ("revisit",)),
-    (("dedup",), ("relevance",), ("frontier",)),
-    (("extract",), ("topic",), ("vsm",), ("ontology",)),
+    (("cli",), ("runs",)),
+    (("frontier",), ("reprocess",), ("demo",)),
+    (("runtime",),),
+    # One page's way, and what it is written to.
+    (("stages",),),
+    (("storage",),),
+    (("search",), ("sessions",), ("discovery",)),
+    (("extract",), ("relevance",), ("dedup",), ("replay",), ("fetch",), ("revisit",)),
+    (("topic",), ("ontology",)),
     (("page",),),
     (("text",), ("urls",)),
-    (("items",), ("answers",), ("options", "option_kinds"), ("registry",), ("backoff",), ("guard",),
-     ("identity",), ("zstandard",), ("toml_table",), ("columns",), ("compiling",)),
+    (("items",), ("options", "option_kinds"), ("registry",), ("vsm",)),
     # The version of the package, and the exceptions.
     (("qiaocrawl",), ("errors",)),
 )  # fmt: skip

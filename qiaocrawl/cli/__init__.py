@@ -9,14 +9,15 @@ import typer
 from rich.console import Console
 
 from qiaocrawl import __version__
-from qiaocrawl.cli import coverage as coverage_command
-from qiaocrawl.cli import db, dedup, demo, engines, extractors, ontology, proxies, session, topic
+from qiaocrawl.cli import db, dedup, demo, engines, extractors, ontology, proxies, session
 from qiaocrawl.cli import export as export_command
 from qiaocrawl.cli import extract as extract_command
 from qiaocrawl.cli import health as health_command
 from qiaocrawl.cli import reprocess as reprocess_command
 from qiaocrawl.cli import watch as watch_command
 from qiaocrawl.cli import why as why_command
+from qiaocrawl.cli.coverage import command as coverage_command
+from qiaocrawl.cli.topic import command as topic_command
 from qiaocrawl.errors import QiaoError, TopicError
 
 _FAULTS_SHOWN = 100
@@ -26,7 +27,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.add_typer(topic.app, name="topic")
+app.add_typer(topic_command.app, name="topic")
 app.add_typer(db.app, name="db")
 app.add_typer(dedup.app, name="dedup")
 app.add_typer(demo.app, name="demo")

@@ -18,8 +18,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from qiaocrawl.cli.output import folding_table, table_console
 from qiaocrawl.errors import StorageError
 from qiaocrawl.options import Options
-from qiaocrawl.storage import Database, postponed, retention
+from qiaocrawl.storage import Database
 from qiaocrawl.storage import backup as copies
+from qiaocrawl.storage.frontier import postponed
+from qiaocrawl.storage.pages import retention
 
 app = typer.Typer(help="The database: schema, health, size, backup. 数据库", no_args_is_help=True)
 

@@ -18,10 +18,10 @@ from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.storage import reprints, title_log
-from qiaocrawl.storage.reprints import Member
-from qiaocrawl.storage.title_log import TitleEntry
-from qiaocrawl.storage.topics import list_topics
+from qiaocrawl.storage.titles import reprint_groups, title_log
+from qiaocrawl.storage.titles.reprint_groups import Member
+from qiaocrawl.storage.titles.title_log import TitleEntry
+from qiaocrawl.storage.topics.topics import list_topics
 
 app = typer.Typer(help="Reprint groups 转载组: look at them, correct them.", no_args_is_help=True)
 app.add_typer(snapshot.app, name="snapshot")
@@ -38,7 +38,7 @@ _KINDS = {
 def group(url: Url, database: DatabaseUrl = "") -> None:
     """Show who published a story when: the chain of reprints an article belongs to."""
     with _reading(database) as c:
-        chain = reprints.chain(c, reprints.article_at(c, url))
+        chain = reprint_groups.chain(c, reprint_groups.article_at(c, url))
     numbers = {one.article_id: str(number) for number, one in enumerate(chain, start=1)}
     table = folding_table("", "时间 time", "站点 site", "来源 source line", "标题 title",
                           "判定 verdict", "似 like", "网址 URL")  # fmt: skip
@@ -58,11 +58,11 @@ def group(url: Url, database: DatabaseUrl = "") -> None:
 def why(url: Url, database: DatabaseUrl = "") -> None:
     """Show an article's verdict, and what it was compared with."""
     with _reading(database) as c:
-        at = reprints.article_at(c, url)
-        one = reprints.members(c, [at]).get(at)
+        at = reprint_groups.article_at(c, url)
+        one = reprint_groups.members(c, [at]).get(at)
         if one is None:
             raise ConfigError(f"{url} was not judged yet; `qiaocrawl reprocess --stage dedup`")
-        others = reprints.members(c, [row for row in (one.of, one.group) if row is not None])
+        others = reprint_groups.members(c, [row for row in (one.of, one.group) if row is not None])
     table = folding_table("", "本文 this article", "所比 compared with", "代表 representative")
     shown = [one, others.get(one.of or 0), others.get(one.group)]
     for name, cells in (
@@ -91,7 +91,7 @@ def groups(
         if topic and topic not in there:
             known = ", ".join(there) or "none yet"
             raise ConfigError(f"topic {topic!r} is not in the database (imported: {known})")
-        found = reprints.largest_groups(c, topic, least=min_size, limit=limit)
+        found = reprint_groups.largest_groups(c, topic, least=min_size, limit=limit)
     table = folding_table("文章 articles", "站点 sites", "最早 first", "最晚 last", "标题 title",
                           "网址 URL")  # fmt: skip
     for column in table.columns[:2]:
@@ -149,11 +149,11 @@ def _entry(runtime: Runtime, url: str) -> tuple[TitleEntry, list[Member]]:
     """The title at *url*, and its group."""
 
     def operation(c: Connection) -> tuple[TitleEntry, list[Member]]:
-        at = reprints.article_at(c, url)
+        at = reprint_groups.article_at(c, url)
         found = title_log.entries_of_articles(c, [at])
         if not found:
             raise ConfigError(f"{url} has no place in the log of titles")
-        return found[0], reprints.chain(c, at)
+        return found[0], reprint_groups.chain(c, at)
 
     return runtime.reader.run(operation)
 
@@ -161,7 +161,7 @@ def _entry(runtime: Runtime, url: str) -> tuple[TitleEntry, list[Member]]:
 def _print_rest(runtime: Runtime, rest: Sequence[Member]) -> None:
     if not rest:
         return
-    now = runtime.reader.run(partial(reprints.members,
+    now = runtime.reader.run(partial(reprint_groups.members,
                                      article_ids=[one.article_id for one in rest]))
     heads = [one for one in now.values() if one.represents]
     for head in heads:

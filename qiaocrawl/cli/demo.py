@@ -17,19 +17,20 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from qiaocrawl.cli.coverage import write_heat_map
-from qiaocrawl.cli.coverage_cells import cells_of
-from qiaocrawl.cli.coverage_summary import summary_lines
+from qiaocrawl.cli.coverage.cells import cells_of
+from qiaocrawl.cli.coverage.command import write_heat_map
+from qiaocrawl.cli.coverage.summary import summary_lines
 from qiaocrawl.cli.report import print_report
 from qiaocrawl.demo.engines import build_engines
 from qiaocrawl.demo.server import DemoServer
 from qiaocrawl.demo.web import DemoWeb, build_web, demo_sites
 from qiaocrawl.errors import ConfigError, QiaoError
 from qiaocrawl.options import Options
-from qiaocrawl.storage import Database, summary
-from qiaocrawl.storage import coverage as stored
-from qiaocrawl.storage.topics import load_pack as stored_pack
-from qiaocrawl.storage.topics import save_pack
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.reports import summary
+from qiaocrawl.storage.search import coverage as stored
+from qiaocrawl.storage.topics.topics import load_pack as stored_pack
+from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.folder import load_pack
 from qiaocrawl.topic.pack import Site, TopicPack
 

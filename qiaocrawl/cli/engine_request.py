@@ -15,8 +15,8 @@ from typing import cast
 from urllib.parse import quote, urlsplit
 
 from qiaocrawl.errors import AddressRefusedError
-from qiaocrawl.guard import Allowance, Origin, is_public_address
-from qiaocrawl.identity import default_user_agent
+from qiaocrawl.fetch.addresses import Allowance, Origin, is_public_address
+from qiaocrawl.fetch.user_agent import default_user_agent
 from qiaocrawl.options import Options
 from qiaocrawl.search import EngineRequest
 

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from qiaocrawl.answers import WITH_HITS, AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.cli.engine_request import EngineReply, send
 from qiaocrawl.cli.output import folding_table, table_console
 from qiaocrawl.errors import AddressRefusedError, ConfigError
@@ -23,6 +22,7 @@ from qiaocrawl.search import (
     request_for,
 )
 from qiaocrawl.search.layout import SelectorUse, selectors_in_use
+from qiaocrawl.search.query import WITH_HITS, AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.search.signs import is_on_site
 from qiaocrawl.text import fold
 

@@ -16,9 +16,9 @@ from typing import Any
 from qiaocrawl.extract import Body, Extraction, PageKind, extractors
 from qiaocrawl.extract.api import LIMITS
 from qiaocrawl.extract.base import Extractor
-from qiaocrawl.extract.blend import BlendExtractor
-from qiaocrawl.extract.density import DensityExtractor
-from qiaocrawl.extract.reading import Reading
+from qiaocrawl.extract.methods.blend import BlendExtractor
+from qiaocrawl.extract.methods.density import DensityExtractor
+from qiaocrawl.extract.page import Reading
 from qiaocrawl.page.blocks import Block, Element, PageBlocks
 
 MARK = "<!-- qiaocrawl extract --explain -->"
@@ -225,7 +225,7 @@ def _link_share(block: Block) -> float:
 
 
 def _lines(reading: Reading, extractor: DensityExtractor) -> Iterator[str]:
-    """Lines with their density d = t / h; see :mod:`qiaocrawl.extract.density`."""
+    """Lines with their density d = t / h; see :mod:`qiaocrawl.extract.methods.density`."""
     lines = reading.page.lines
     yield "<h2>源码行 Source lines</h2>"
     yield _key("每行文字密度 text density of each line", judged=True)

@@ -18,22 +18,22 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
 from qiaocrawl.cli.output import check_output, folding_table, say_written, table_console
-from qiaocrawl.cli.sites import sites
+from qiaocrawl.cli.topic.sites import sites
 from qiaocrawl.cli.train_blend import blend
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.extract import extractors
 from qiaocrawl.extract.base import Configurable
-from qiaocrawl.extract.cluster_model import ClusterModel
-from qiaocrawl.extract.cluster_nodes import candidates_of
-from qiaocrawl.extract.cluster_training import IncrementalClusters, Training
+from qiaocrawl.extract.methods.cluster_model import ClusterModel
+from qiaocrawl.extract.methods.cluster_nodes import candidates_of
+from qiaocrawl.extract.methods.cluster_training import IncrementalClusters, Training
 from qiaocrawl.extract.sniff import why_not_html
 from qiaocrawl.options import Options
 from qiaocrawl.page import parse_page
 from qiaocrawl.storage import Database, Reader
 from qiaocrawl.storage.outfile import growing_file
-from qiaocrawl.storage.pages import iter_pages
-from qiaocrawl.storage.reprocessing import count_pages
+from qiaocrawl.storage.pages.raw_pages import iter_pages
+from qiaocrawl.storage.pages.reprocessing import count_pages
 
 app = typer.Typer(
     help="Extraction methods: list, train, what sites taught. 抽取方法", no_args_is_help=True

@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
 from qiaocrawl.cli.output import folding_table, shown_moment, table_console
-from qiaocrawl.storage.alarms import Limits, RunLine, alarms, last_runs
+from qiaocrawl.storage.reports.alarms import Limits, RunLine, alarms, last_runs
 
 
 def health(

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from qiaocrawl.errors import QiaoError
-from qiaocrawl.fetching import judge_fetch
+from qiaocrawl.fetch.status import judge_fetch
 from qiaocrawl.items import FetchedPage
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
@@ -88,7 +88,7 @@ def _fetched(url: str, allow: str) -> SourcePage:
 
 
 def _run_fetch(url: str, folder: Path, environment: dict[str, str]) -> None:
-    command = [sys.executable, "-m", "qiaocrawl.crawl.single", url, str(folder)]
+    command = [sys.executable, "-m", "qiaocrawl.crawl.single_page", url, str(folder)]
     try:
         done = subprocess.run(
             command, env=environment, capture_output=True, timeout=_FETCH_SECONDS, check=False

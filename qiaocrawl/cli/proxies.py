@@ -14,14 +14,14 @@ from urllib.parse import urlsplit
 import typer
 from rich.markup import escape
 
-from qiaocrawl.access.proxies import Proxy, parse_proxy
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
 from qiaocrawl.cli.output import folding_table, table_console
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.guard import Allowance, Origin, is_public_address
-from qiaocrawl.identity import default_user_agent
+from qiaocrawl.fetch.addresses import Allowance, Origin, is_public_address
+from qiaocrawl.fetch.proxy import Proxy, parse_proxy
+from qiaocrawl.fetch.user_agent import default_user_agent
 from qiaocrawl.options import Options
-from qiaocrawl.storage import proxies as stored
+from qiaocrawl.storage.sites import proxies as stored
 from qiaocrawl.urls import canonical_url
 
 app = typer.Typer(help="The proxies of QIAO_PROXY_POOL=database.", no_args_is_help=True)

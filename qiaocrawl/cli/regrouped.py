@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from qiaocrawl.cli.output import folding_table, say_written, table_console
-from qiaocrawl.regroup import told
+from qiaocrawl.reprocess.groups import told
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.storage.regrouping import Change, Changes
+from qiaocrawl.storage.titles.regrouping import Change, Changes
 
 _SHOWN = 20
 

@@ -6,10 +6,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from qiaocrawl.answers import AnswerState
 from qiaocrawl.cli.output import folding_table, shown_moment
 from qiaocrawl.items import Outcome
-from qiaocrawl.storage import Database, summary
+from qiaocrawl.search.query import AnswerState
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.reports import summary
 
 _GROUPS_SHOWN = 4
 _ARTICLES_SHOWN = 8

@@ -19,11 +19,11 @@ from qiaocrawl.cli.progress import shown_pass, stopping
 from qiaocrawl.cli.regrouped import print_changes, write_changes
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
-from qiaocrawl.regroup import Stopped, again_dedup
-from qiaocrawl.reprocess import Advance, again_extract, again_relevance
+from qiaocrawl.reprocess.groups import Stopped, again_dedup
+from qiaocrawl.reprocess.pages import Advance, again_extract, again_relevance
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.storage.reprocessing import count_articles, count_pages
-from qiaocrawl.storage.title_log import count_compared
+from qiaocrawl.storage.pages.reprocessing import count_articles, count_pages
+from qiaocrawl.storage.titles.title_log import count_compared
 
 
 class Stage(StrEnum):

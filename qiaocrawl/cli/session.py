@@ -31,7 +31,7 @@ from qiaocrawl.sessions import (
     owner_name,
 )
 from qiaocrawl.sessions.cookies import read_pasted, usable_for
-from qiaocrawl.storage import accounts as stored
+from qiaocrawl.storage.sites import accounts as stored
 
 app = typer.Typer(help="Accounts of sites that want a login. 登录", no_args_is_help=True)
 key_app = typer.Typer(help="The key accounts are encrypted with. 密钥", no_args_is_help=True)

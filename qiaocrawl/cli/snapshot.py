@@ -10,16 +10,16 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from qiaocrawl import snapshots
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
 from qiaocrawl.cli.output import check_output, folding_table, shown_moment, table_console
 from qiaocrawl.cli.progress import shown_pass, stopping
 from qiaocrawl.cli.regrouped import print_changes, write_changes
 from qiaocrawl.options import Options
-from qiaocrawl.regroup import Advance, Stopped
+from qiaocrawl.reprocess import snapshots
+from qiaocrawl.reprocess.groups import Advance, Stopped
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.storage.idf_snapshots import list_snapshots
-from qiaocrawl.storage.title_log import count_compared
+from qiaocrawl.storage.titles.idf_snapshots import list_snapshots
+from qiaocrawl.storage.titles.title_log import count_compared
 from qiaocrawl.vsm import IdfSnapshot
 
 app = typer.Typer(

@@ -11,8 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from qiaocrawl.cli.output import check_output, say_written
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.extract.block_training import LabelledPage, Recipe, labelled, train
 from qiaocrawl.extract.gold import gold_bodies
+from qiaocrawl.extract.methods.block_training import LabelledPage, Recipe, labelled, train
 from qiaocrawl.page import parse_page
 
 

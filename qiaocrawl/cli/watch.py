@@ -17,10 +17,12 @@ from qiaocrawl.cli.db import DatabaseUrl, opened_database
 from qiaocrawl.cli.output import folding_table, shown_moment, shown_seconds, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
-from qiaocrawl.storage import history, revisions, watch_counts, watched
-from qiaocrawl.storage.revisions import Revision, Source
-from qiaocrawl.storage.topics import list_topics
-from qiaocrawl.storage.watched import WatchedPage
+from qiaocrawl.storage.pages import revisions
+from qiaocrawl.storage.pages.revisions import Revision, Source
+from qiaocrawl.storage.reports import url_history
+from qiaocrawl.storage.sites import watch_counts, watched
+from qiaocrawl.storage.sites.watched import WatchedPage
+from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.urls import canonical_url, url_key
 
 app = typer.Typer(
@@ -138,7 +140,7 @@ def show_history(
     with opened_database(database) as opened:
         opened.require_current()
         with opened.engine.connect() as c:
-            found = history.url_history(c, url_key(canonical)) if canonical else None
+            found = url_history.url_history(c, url_key(canonical)) if canonical else None
             if found is None:
                 raise ConfigError(f"{url!r} was never seen")
             facts = revisions.revisions_of(c, found.id)

@@ -15,14 +15,15 @@ from sqlalchemy import Connection
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
 from qiaocrawl.cli.output import folding_table, shown_moment, shown_seconds, table_console
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.frontier.explain import Standing, standing_of
 from qiaocrawl.items import Outcome
 from qiaocrawl.options import Options
-from qiaocrawl.ordering.asked import Standing, standing_of
-from qiaocrawl.storage import history, visits
-from qiaocrawl.storage.decisions import decision_of
-from qiaocrawl.storage.discovery import cut_reason
-from qiaocrawl.storage.history import StoredArticle, UrlHistory
+from qiaocrawl.storage.frontier import visit_log
+from qiaocrawl.storage.frontier.decisions import decision_of
+from qiaocrawl.storage.reports import url_history
+from qiaocrawl.storage.reports.url_history import StoredArticle, UrlHistory
 from qiaocrawl.storage.schema import State
+from qiaocrawl.storage.sites.discovery import cut_reason
 from qiaocrawl.urls import canonical_url, url_key
 
 _TERMS_SHOWN = 8
@@ -91,26 +92,26 @@ def _answer(c: Connection, url: str, most_visits: int) -> _Answer:
     """
     canonical = canonical_url(url.strip())
     names = dict.fromkeys(name for name in (canonical, url.strip()) if name)
-    rows = (history.url_history(c, url_key(name)) for name in names)
+    rows = (url_history.url_history(c, url_key(name)) for name in names)
     found = next((row for row in rows if row is not None), None)
     if found is None:
         if canonical and (cut := cut_reason(c, canonical)):
             raise ConfigError(f"{url} was never proposed 未列入: {cut}")
         told = f" (as {canonical})" if canonical and canonical != url.strip() else ""
         raise ConfigError(f"{url}{told} was never seen 从未见过: no page that was read links to it")
-    path = history.path_to(c, found)
+    path = url_history.path_to(c, found)
     parent = path[-2] if len(path) > 1 else None
     standing, decided_at = _standing(c, found, parent, most_visits)
-    target = history.url_history(c, found.redirect) if found.redirect else None
+    target = url_history.url_history(c, found.redirect) if found.redirect else None
     return _Answer(
         url, found, path, _relevance(c, parent), _relevance(c, found), standing, decided_at,
-        history.article_at(c, found.id), target.url if target is not None else "",
+        url_history.article_at(c, found.id), target.url if target is not None else "",
         cut_reason(c, found.url) if found.outcome == Outcome.TRAP else "",
     )  # fmt: skip
 
 
 def _relevance(c: Connection, page: UrlHistory | None) -> float | None:
-    row = visits.last_of(c, page.id) if page is not None else None
+    row = visit_log.last_of(c, page.id) if page is not None else None
     return row.page.relevance if row is not None else None
 
 
@@ -249,7 +250,7 @@ def _as_dict(answer: _Answer, topic: str) -> dict[str, Any]:
 def _article_dict(article: StoredArticle | None, topic: str) -> dict[str, Any] | None:
     if article is None:
         return None
-    judged: Iterable[history.Judgement] = article.judgements
+    judged: Iterable[url_history.Judgement] = article.judgements
     return {
         "title": article.title,
         "published_at": (article.published_at and f"{article.published_at:%Y-%m-%d %H:%M:%S}"),

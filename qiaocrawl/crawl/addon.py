@@ -6,11 +6,11 @@ import sys
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
-from qiaocrawl.crawl.browser import BrowserGuard
-from qiaocrawl.crawl.sessions import chosen_recipes
+from qiaocrawl.crawl.browser.browser import BrowserGuard
+from qiaocrawl.crawl.login.sessions import chosen_recipes
 from qiaocrawl.crawl.wiring import options_from_settings
 from qiaocrawl.errors import ConfigError, SecretKeyError
-from qiaocrawl.guard import Allowance
+from qiaocrawl.fetch.addresses import Allowance
 from qiaocrawl.options import DEFAULTS, Options
 
 _DEMO_PAUSE_SECONDS = 1.0

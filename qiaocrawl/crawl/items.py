@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from qiaocrawl.answers import Hit, Query, SearchAnswer
+from qiaocrawl.frontier.ordering import FollowedPage
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Link, PageAnalysis
-from qiaocrawl.ordering import FollowedPage
+from qiaocrawl.search.query import Hit, Query, SearchAnswer
 
 
 @dataclass(frozen=True, slots=True)

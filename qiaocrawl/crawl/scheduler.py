@@ -15,16 +15,16 @@ from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
-from qiaocrawl.crawl.access import access_of
-from qiaocrawl.crawl.another import HeldRequests
-from qiaocrawl.crawl.ending import END_REASON, SEED_SET_ASIDE
-from qiaocrawl.crawl.limits import Fetches
+from qiaocrawl.crawl.network.access import access_of
+from qiaocrawl.crawl.retry import HeldRequests
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
-from qiaocrawl.crawl.worker import FrontierWorker
 from qiaocrawl.errors import StorageError
+from qiaocrawl.frontier.limits import Fetches
+from qiaocrawl.frontier.worker import FrontierWorker
 from qiaocrawl.items import Lease, Outcome
-from qiaocrawl.storage.deaths import seeds_set_aside
+from qiaocrawl.runtime.run_end import END_REASON, SEED_SET_ASIDE
+from qiaocrawl.storage.frontier.deaths import seeds_set_aside
 
 if TYPE_CHECKING:
     from typing import Self

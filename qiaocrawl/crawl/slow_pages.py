@@ -21,8 +21,8 @@ from qiaocrawl.crawl.suspects import suspects_of
 from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
 from qiaocrawl.errors import ExtractionError, StorageError
 from qiaocrawl.items import Outcome, PageAnalysis
-from qiaocrawl.slots import QUICK_BYTES
-from qiaocrawl.storage.pages import load_page
+from qiaocrawl.stages.analysis_slots import QUICK_BYTES
+from qiaocrawl.storage.pages.raw_pages import load_page
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

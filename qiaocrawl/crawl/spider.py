@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy import Request, Spider
 from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
 
-from qiaocrawl.backoff import backoff_seconds
-from qiaocrawl.crawl.care import HostCare, host_name
+from qiaocrawl.crawl.host_failures import HostCare, host_name
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
-from qiaocrawl.crawl.limits import Limits
+from qiaocrawl.crawl.network.pacing import turns_of
 from qiaocrawl.crawl.responses import fetched_page
 from qiaocrawl.crawl.slow_pages import AnalysedApart
-from qiaocrawl.crawl.turns import turns_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import (
     AddressRefusedError,
@@ -33,12 +31,15 @@ from qiaocrawl.errors import (
     StorageError,
     TrapError,
 )
-from qiaocrawl.fetching import BUSY_STATUSES, FetchDecision, judge_fetch
-from qiaocrawl.follow import FollowPolicy, follow_redirect
+from qiaocrawl.fetch.backoff import backoff_seconds
+from qiaocrawl.fetch.status import BUSY_STATUSES, FetchDecision, judge_fetch
 from qiaocrawl.frontier import CrawlTopic, LearningStrategy, Strategy, make_strategy
+from qiaocrawl.frontier.learning_order import LearnedOrdering
+from qiaocrawl.frontier.limits import Limits
+from qiaocrawl.frontier.ordering import CrawlOrdering
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome, PageAnalysis, Queue
-from qiaocrawl.ordering import CrawlOrdering, LearnedOrdering
 from qiaocrawl.runtime import CrawlScope, Runtime
+from qiaocrawl.stages.follow_links import FollowPolicy, follow_redirect
 
 if TYPE_CHECKING:
     from typing import Self
@@ -48,8 +49,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
     from twisted.python.failure import Failure
 
-    from qiaocrawl.crawl.worker import FrontierWorker
-    from qiaocrawl.site_discovery import SiteDiscovery
+    from qiaocrawl.frontier.worker import FrontierWorker
+    from qiaocrawl.runs.site import SiteDiscovery
 
 # Times a URL waits for a busy host before it fails. With the default pauses (2, 8, 32 s, then three
 # counted tries) a host that stays away is given up after two minutes.

@@ -1,6 +1,6 @@
 """Pages that may have killed a worker are tried alone, and leave word of it while they are.
 
-See :mod:`qiaocrawl.storage.deaths` for what becomes of that word.
+See :mod:`qiaocrawl.storage.frontier.deaths` for what becomes of that word.
 """
 
 from __future__ import annotations

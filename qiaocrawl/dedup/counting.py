@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from qiaocrawl.dedup.batches import batches
-from qiaocrawl.dedup.cleaning import TitleCleaner
-from qiaocrawl.dedup.term_table import TermTable
-from qiaocrawl.dedup.title_words import TitleWords
+from qiaocrawl.dedup.cleaning.cleaning import TitleCleaner
+from qiaocrawl.dedup.index.title_words import TitleWords
+from qiaocrawl.dedup.index.vocabulary import TermTable
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.vsm import IdfSnapshot
 

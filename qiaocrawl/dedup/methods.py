@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar, Protocol
 
-from qiaocrawl.dedup.meeting import Meeting, Relation
+from qiaocrawl.dedup.title_pair import Meeting, Relation
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.registry import Registry
 
@@ -37,7 +37,9 @@ MethodFactory = Callable[[float | None], TitleMethod]
 """What is registered: a class called with a threshold, None for its default; it raises
 ConfigError for one that is out of its range."""
 
-methods: Registry[MethodFactory] = Registry("title deduplication", "qiaocrawl.dedup")
+methods: Registry[MethodFactory] = Registry(
+    "title deduplication", "qiaocrawl.dedup", "qiaocrawl.dedup_methods"
+)
 
 
 def checked(threshold: float | None, default: float, *, least: float) -> float:

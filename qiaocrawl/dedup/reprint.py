@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from qiaocrawl.dedup.body_evidence import other_body, same_body
-from qiaocrawl.dedup.meeting import Meeting, Relation
+from qiaocrawl.dedup.bodies.comparison import other_body, same_body
 from qiaocrawl.dedup.methods import LEAST_COSINE, checked, methods
+from qiaocrawl.dedup.title_pair import Meeting, Relation
 from qiaocrawl.items import VerdictKind
 
 _SEARCH_COSINE = 0.7

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.dedup.batches import batches
-from qiaocrawl.dedup.body_evidence import BodyEvidence
+from qiaocrawl.dedup.bodies.comparison import BodyEvidence
+from qiaocrawl.dedup.cleaning.host_titles import HostTitles
 from qiaocrawl.dedup.grouping import Grouping, Placed, grouped, in_order
-from qiaocrawl.dedup.host_titles import HostTitles
-from qiaocrawl.dedup.meeting import Relation
+from qiaocrawl.dedup.index.pair_model import PairLook
+from qiaocrawl.dedup.index.stores import Remembered
 from qiaocrawl.dedup.methods import TitleMethod, methods
-from qiaocrawl.dedup.pair_model import PairLook
-from qiaocrawl.dedup.remembered import Remembered
+from qiaocrawl.dedup.title_pair import Relation
 from qiaocrawl.items import TitleRecord, Verdict, VerdictKind
 from qiaocrawl.vsm.snapshot import IdfSnapshot
 
@@ -45,8 +45,8 @@ class TitleIndex:
     """Judges titles. Not for use by several threads at once.
 
     Every earlier title of the method's least cosine or more is found (see
-    :mod:`qiaocrawl.dedup.row_kernels`), and every earlier body that shares enough sentences
-    (see :class:`qiaocrawl.dedup.body_index.BodyIndex`). What is decided depends on the
+    :mod:`qiaocrawl.dedup.index.row_kernels`), and every earlier body that shares enough sentences
+    (see :class:`qiaocrawl.dedup.bodies.index.BodyIndex`). What is decided depends on the
     titles before, not on how many are judged in one call.
 
     Memory: about 120 bytes a title beside the vocabulary (200 bytes a distinct word), 28 with

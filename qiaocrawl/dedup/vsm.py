@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from qiaocrawl.dedup.meeting import Meeting, Relation
 from qiaocrawl.dedup.methods import LEAST_COSINE, checked, methods
+from qiaocrawl.dedup.title_pair import Meeting, Relation
 from qiaocrawl.items import VerdictKind
 
 _DEFAULT = 0.8

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from qiaocrawl.discovery.entries import Entry, EntryList
 from qiaocrawl.discovery.feeds import read_feed
-from qiaocrawl.discovery.reading import entry_moment, read_entrance
 from qiaocrawl.discovery.sitemaps import read_sitemap, robots_sitemaps
+from qiaocrawl.discovery.url_sources import entry_moment, read_entrance
 
 __all__ = [
     "Entry",

@@ -1,7 +1,8 @@
 """Paging of list pages: which link leads to the next page of the list, and when to stop.
 
 What a pager is taken for decides the order in which its pages are read, never whether: its other
-links and the pages after a list ran dry are put off, see :mod:`qiaocrawl.storage.postponed`.
+links and the pages after a list ran dry are put off, see
+:mod:`qiaocrawl.storage.frontier.postponed`.
 """
 
 from __future__ import annotations

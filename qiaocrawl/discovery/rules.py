@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from qiaocrawl.discovery.page_seen import PageSeen, text_digest
-from qiaocrawl.discovery.reading import ENTRY_TAG, FEED_TAG, SITEMAP_TAG, entry_moment
 from qiaocrawl.discovery.sitemaps import MAX_LEVELS
 from qiaocrawl.discovery.spellings import Spellings
 from qiaocrawl.discovery.trap_accounts import Worth
 from qiaocrawl.discovery.trap_watch import TrapWatch
+from qiaocrawl.discovery.url_sources import ENTRY_TAG, FEED_TAG, SITEMAP_TAG, entry_moment
 from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis
 
 LEVEL = "sitemap"

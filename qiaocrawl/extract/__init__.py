@@ -5,8 +5,8 @@ from __future__ import annotations
 from qiaocrawl.extract.api import extract_article
 from qiaocrawl.extract.base import Body, Extractor, extractors
 from qiaocrawl.extract.extraction import Extraction, Field, PageKind
-from qiaocrawl.extract.reading import read_page
-from qiaocrawl.extract.site_memory import SiteMemory
+from qiaocrawl.extract.page import read_page
+from qiaocrawl.extract.sites.site_memory import SiteMemory
 
 __all__ = [
     "Body",

@@ -7,8 +7,8 @@ from typing import Any
 
 from qiaocrawl.extract.base import Extractor, extractors
 from qiaocrawl.extract.extraction import Extraction, Field, PageKind
-from qiaocrawl.extract.main_links import main_links_of
-from qiaocrawl.extract.reading import Reading, read
+from qiaocrawl.extract.fields.main_links import main_links_of
+from qiaocrawl.extract.page import Reading, read
 from qiaocrawl.extract.sniff import why_not_html
 from qiaocrawl.page import parse_page
 from qiaocrawl.text import clean_text

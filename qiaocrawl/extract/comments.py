@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 from qiaocrawl.extract.block_texts import BlockTexts, around
-from qiaocrawl.extract.kind_signs import block_marks
+from qiaocrawl.extract.kind_features import block_marks
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import PageBlocks
 

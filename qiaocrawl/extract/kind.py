@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.extraction import PageKind
-from qiaocrawl.extract.kind_signs import SENTENCE_END, Signs, prose_bytes, signs_of, tight
+from qiaocrawl.extract.kind_features import SENTENCE_END, Signs, prose_bytes, signs_of, tight
 from qiaocrawl.extract.thread import thread_of
 from qiaocrawl.items import Outcome
 from qiaocrawl.page import Page

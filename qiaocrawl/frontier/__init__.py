@@ -5,11 +5,10 @@ Each strategy is one file here; :data:`strategies` finds it by name.
 
 from __future__ import annotations
 
-from qiaocrawl.frontier.choosing import make_strategy
-from qiaocrawl.frontier.crawl_topic import CrawlTopic
-from qiaocrawl.frontier.order import SEED_SCORE, CrawlOrder, NodeState, Visit, scores_of
-from qiaocrawl.frontier.strategy import (
-    PRUNED,
+from qiaocrawl.frontier.order import CrawlOrder, NodeState, scores_of
+from qiaocrawl.frontier.strategies.choosing import make_strategy
+from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
+from qiaocrawl.frontier.strategies.strategy import (
     FoundLink,
     LearningStrategy,
     Strategy,
@@ -19,8 +18,6 @@ from qiaocrawl.frontier.strategy import (
 )
 
 __all__ = [
-    "PRUNED",
-    "SEED_SCORE",
     "CrawlOrder",
     "CrawlTopic",
     "FoundLink",
@@ -28,7 +25,6 @@ __all__ = [
     "NodeState",
     "Strategy",
     "Trainable",
-    "Visit",
     "VisitedPage",
     "make_strategy",
     "scores_of",

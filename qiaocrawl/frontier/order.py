@@ -7,23 +7,19 @@ waiting; this is the view of one process, which may hear of other processes' pag
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.columns import Column
-from qiaocrawl.frontier.strategy import (
+from qiaocrawl.frontier.strategies.strategy import (
     FoundLink,
     LearningStrategy,
     Strategy,
     VisitedPage,
 )
-from qiaocrawl.items import Link
-
-SEED_SCORE = 1e10
-"""Start pages come before every link: epoch seconds of a depth-first crawl lie below."""
+from qiaocrawl.items import SEED_SCORE, Visit
+from qiaocrawl.vsm.growing_array import Column
 
 
 class NodeState(IntEnum):
@@ -34,27 +30,6 @@ class NodeState(IntEnum):
     WAITING = 1
     TAKEN = 2
     """Handed out, or closed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """A fetched page with its links, as the crawl reports it.
-
-    Attributes:
-        key: of its URL, 16 bytes.
-        relevance, relevant: by the page scorer the strategy names.
-        at: when it was fetched, in epoch seconds.
-        links: those within the bounds of the crawl, in document order, each URL once.
-    """
-
-    key: bytes
-    url: str
-    host: str
-    depth: int
-    relevance: float
-    relevant: bool
-    at: float
-    links: Sequence[Link] = ()
 
 
 class CrawlOrder:

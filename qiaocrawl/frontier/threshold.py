@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 
-from qiaocrawl.frontier.draws import draws
-from qiaocrawl.frontier.ranges import bounded
+from qiaocrawl.frontier.strategies.draws import draws
+from qiaocrawl.frontier.strategies.ranges import bounded
 
 
 class MovingThreshold:

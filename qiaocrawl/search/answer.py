@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from qiaocrawl.answers import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.search.documents import Document, parse_document
-from qiaocrawl.search.reading import PageHits, read_hits
+from qiaocrawl.search.parse_answer import PageHits, read_hits
+from qiaocrawl.search.query import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.search.records import EngineDefinition, Signal
 from qiaocrawl.search.signs import (
     COMMON_BLOCK_WORDS,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qiaocrawl.answers import WITH_HITS, Query, SearchAnswer
+from qiaocrawl.search.query import WITH_HITS, Query, SearchAnswer
 
 _LEAST_HITS = 3
 """Fewer hits are no evidence (ours)."""

@@ -17,7 +17,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.search.records import EngineDefinition
 from qiaocrawl.search.request import request_url
 from qiaocrawl.search.schema import read_definition
-from qiaocrawl.toml_table import parse_toml
+from qiaocrawl.text.toml_table import parse_toml
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

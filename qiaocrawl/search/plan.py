@@ -10,9 +10,9 @@ import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
-from qiaocrawl.answers import Query
 from qiaocrawl.search.plan_periods import can_ask
 from qiaocrawl.search.plan_terms import MAX_WORDS, TermGroup, group_terms
+from qiaocrawl.search.query import Query
 from qiaocrawl.search.records import EngineDefinition
 from qiaocrawl.topic.pack import Site, TopicPack
 

@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from qiaocrawl.answers import Query
+from qiaocrawl.search.query import Query
 
 TURN = 4
 """Each so manieth place goes by waiting time (ours)."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
-from qiaocrawl.answers import Query, SearchAnswer
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.search.query import Query, SearchAnswer
 from qiaocrawl.search.records import EngineDefinition
 
 LAST_PERIODS = ("day", "week", "month", "year")

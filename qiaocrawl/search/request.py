@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, timezone
 from urllib.parse import quote, urlencode
 
-from qiaocrawl.answers import Query
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.search.query import Query
 from qiaocrawl.search.records import Addition, EngineDefinition, Key
 
 CHINA_TIME = timezone(timedelta(hours=8))

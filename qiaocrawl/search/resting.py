@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from qiaocrawl.answers import WITH_HITS, AnswerState, SearchAnswer
-from qiaocrawl.backoff import backoff_seconds
+from qiaocrawl.fetch.backoff import backoff_seconds
+from qiaocrawl.search.query import WITH_HITS, AnswerState, SearchAnswer
 
 MOST_SECONDS = 3_600.0
 """The longest rest within one run."""

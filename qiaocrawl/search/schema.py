@@ -67,7 +67,7 @@ from qiaocrawl.search.schema_request import (
     read_upstreams,
     read_url,
 )
-from qiaocrawl.toml_table import TomlTable
+from qiaocrawl.text.toml_table import TomlTable
 
 KINDS = ("scraped", "service")
 FORMATS = ("html", "json", "scripts")

@@ -8,7 +8,7 @@ from cssselect import SelectorError
 from lxml import etree
 from parsel.csstranslator import HTMLTranslator
 
-from qiaocrawl.toml_table import TomlTable
+from qiaocrawl.text.toml_table import TomlTable
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _CSS = HTMLTranslator()

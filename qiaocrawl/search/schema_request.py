@@ -10,7 +10,7 @@ from datetime import date, time
 from qiaocrawl.search.records import Addition, AnyOf, Check, Key, PeriodRules, Upstreams
 from qiaocrawl.search.request import DAY_FORMS, PERIOD_DAYS
 from qiaocrawl.search.schema_checks import check_fields
-from qiaocrawl.toml_table import TomlTable
+from qiaocrawl.text.toml_table import TomlTable
 
 URL_FIELDS = ("base", "query", "term", "site", "page", "offset", "region")
 SITE_FIELDS = ("term", "site")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from qiaocrawl.answers import Hit
 from qiaocrawl.search.documents import Document
+from qiaocrawl.search.query import Hit
 from qiaocrawl.search.records import Signal
 from qiaocrawl.text import fold
 from qiaocrawl.urls import host_of

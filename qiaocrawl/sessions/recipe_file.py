@@ -30,7 +30,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.sessions.cookies import is_public_suffix
 from qiaocrawl.sessions.origins import Origin, origin_of
 from qiaocrawl.sessions.recipe import WAYS, BrowserLogin, FormLogin, Recipe, Signs
-from qiaocrawl.toml_table import TomlTable, parse_toml
+from qiaocrawl.text.toml_table import TomlTable, parse_toml
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

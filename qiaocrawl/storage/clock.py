@@ -6,7 +6,7 @@ import time
 
 from sqlalchemy import Connection
 
-from qiaocrawl.storage.statement import Statement
+from qiaocrawl.storage.raw_sql import Statement
 
 _SERVER_TIME = Statement("SELECT UNIX_TIMESTAMP(SYSDATE(6))")
 

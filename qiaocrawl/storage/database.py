@@ -10,7 +10,7 @@ from sqlalchemy import Engine, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from qiaocrawl.errors import StorageError
-from qiaocrawl.storage import health, migrate
+from qiaocrawl.storage import integrity, migrate
 from qiaocrawl.storage.engine import create_private_file, make_engine, shown, sqlite_path
 from qiaocrawl.storage.locking import CrawlLock
 from qiaocrawl.storage.sqlite_file import SqliteFile
@@ -121,7 +121,7 @@ class Database:
         """
         try:
             with self.engine.connect() as c:
-                return health.problems(c)
+                return integrity.problems(c)
         except SQLAlchemyError as error:
             raise self._unreachable(error) from error
 

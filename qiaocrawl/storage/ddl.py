@@ -7,7 +7,7 @@ from typing import Any
 from alembic import op
 from sqlalchemy import Column, Index, MetaData, Table, inspect
 
-from qiaocrawl.storage.columns import id_type
+from qiaocrawl.storage.column_types import id_type
 from qiaocrawl.storage.schema import (
     KEYED_TABLE_OPTIONS,
     LOG_TABLE_OPTIONS,

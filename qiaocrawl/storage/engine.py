@@ -11,7 +11,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.pool import NullPool
 
 from qiaocrawl.errors import StorageError
-from qiaocrawl.storage.memory import Memory
+from qiaocrawl.storage.connection_cache import Memory
 
 BUSY_SECONDS = 30.0
 """How long SQLite waits for another process's transaction before it says "locked"."""

@@ -25,7 +25,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from qiaocrawl.errors import DatabaseLostError, StorageError
 from qiaocrawl.storage.database import Database
 from qiaocrawl.storage.engine import begin_reading
-from qiaocrawl.storage.faults import Fault, classify, told
+from qiaocrawl.storage.error_kinds import Fault, classify, told
 from qiaocrawl.storage.sqlite_file import SqliteLog, write_back
 
 logger = logging.getLogger(__name__)

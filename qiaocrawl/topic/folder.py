@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from qiaocrawl.errors import RowFault, TopicError
-from qiaocrawl.toml_table import parse_toml
+from qiaocrawl.text.toml_table import parse_toml
 from qiaocrawl.topic.check import (
     PACK_FILE,
     SAMPLES_FOLDER,

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.columns import Column
 from qiaocrawl.urls import structure_kernels as kernels
 from qiaocrawl.urls.structure import UrlVector, url_vector
+from qiaocrawl.vsm.growing_array import Column
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.url_aliases import save_host_votes
+from qiaocrawl.storage.frontier.url_aliases import save_host_votes
 from qiaocrawl.urls.aliases import AliasRules
 
 Run = Callable[..., tuple[int, str, str]]

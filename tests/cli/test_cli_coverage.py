@@ -10,13 +10,14 @@ from xml.etree import ElementTree
 import pytest
 
 from crawling import import_pack, pack
-from qiaocrawl.answers import AnswerState, Query
-from qiaocrawl.cli.coverage_cells import Cell, cells_of
-from qiaocrawl.cli.coverage_summary import summary_lines
-from qiaocrawl.cli.heat_map import MOST_SITES, MOST_TERMS, heat_map
+from qiaocrawl.cli.coverage.cells import Cell, cells_of
+from qiaocrawl.cli.coverage.heat_map import MOST_SITES, MOST_TERMS, heat_map
+from qiaocrawl.cli.coverage.summary import summary_lines
 from qiaocrawl.search import load_definitions
-from qiaocrawl.storage import Database, coverage, ledger
-from qiaocrawl.storage.ledger import Answered
+from qiaocrawl.search.query import AnswerState, Query
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.search import coverage, ledger
+from qiaocrawl.storage.search.ledger import Answered
 
 Run = Callable[..., tuple[int, str, str]]
 

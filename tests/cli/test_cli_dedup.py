@@ -11,10 +11,10 @@ import pytest
 from sqlalchemy import Connection, text
 
 from crawling import import_pack, pack, rows
-from qiaocrawl.follow import link_to
 from qiaocrawl.items import Article, Candidate, Outcome, PageAnalysis, Queue, Relevance
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
+from qiaocrawl.stages.follow_links import link_to
 from qiaocrawl.storage import frontier
 
 Run = Callable[..., tuple[int, str, str]]

@@ -15,9 +15,9 @@ import pytest
 
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.extract import extractors
-from qiaocrawl.extract.cluster_model import load_model
+from qiaocrawl.extract.methods.cluster_model import load_model
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.site_templates import save_site_templates
+from qiaocrawl.storage.pages.site_templates import save_site_templates
 from site_pages import HOST, taught
 
 Run = Callable[..., tuple[int, str, str]]

@@ -12,12 +12,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import insert, update
 
-from conftest import Run
+from command_runs import Run
 from crawling import import_pack, pack
-from qiaocrawl.answers import Query
 from qiaocrawl.items import Article, Candidate, Outcome, PageAnalysis, Queue
-from qiaocrawl.storage import Database, articles, frontier, ledger, runs, schema
-from qiaocrawl.storage.scope import Scope
+from qiaocrawl.search.query import Query
+from qiaocrawl.storage import Database, frontier, schema
+from qiaocrawl.storage.frontier.scope import Scope
+from qiaocrawl.storage.pages import articles
+from qiaocrawl.storage.reports import run_log
+from qiaocrawl.storage.search import ledger
 from qiaocrawl.urls import url_key
 
 HOST = "www.qiao.test"
@@ -31,7 +34,8 @@ def database(database_url: str) -> Database:
     opened = Database.open(database_url)
     now = time.time()
     with opened.engine.begin() as c:
-        runs.finish_run(c, runs.start_run(c, "site", 1, {}, now=now), "finished", {}, 0, now=now)
+        run_id = run_log.start_run(c, "site", 1, {}, now=now)
+        run_log.finish_run(c, run_id, "finished", {}, 0, now=now)
         frontier.offer(c, [Candidate(URL, url_key(URL), HOST, Queue.SITE, "qiaoqing")],
                        run_id=1, now=now)
         (lease,) = frontier.lease_keys(
@@ -73,22 +77,22 @@ def test_a_run_that_died_alarms_until_one_of_its_kind_ends_well(
 ) -> None:
     now = time.time()
     with database.engine.begin() as c:
-        died = runs.start_run(c, "site", 1, {}, now=now)
+        died = run_log.start_run(c, "site", 1, {}, now=now)
         c.execute(update(schema.run).where(schema.run.c.id == died).values(pid=dead_pid()))
     code, found = ask(run, database)
     assert code == 1
     assert "died" in found[0]
     with database.engine.begin() as c:
-        failed = runs.start_run(c, "site", 1, {}, now=now)
-        runs.finish_run(c, failed, "storage_error", {}, 5, now=now)
+        failed = run_log.start_run(c, "site", 1, {}, now=now)
+        run_log.finish_run(c, failed, "storage_error", {}, 5, now=now)
     assert "storage_error" in ask(run, database)[1][0]
     with database.engine.begin() as c:
         # A run of another machine, or one that goes on, is no alarm.
-        other = runs.start_run(c, "pages", 1, {}, now=now)
+        other = run_log.start_run(c, "pages", 1, {}, now=now)
         c.execute(update(schema.run).where(schema.run.c.id == other)
                   .values(pid=dead_pid(), machine=f"not {socket.gethostname()}"))  # fmt: skip
-        good = runs.start_run(c, "site", 1, {}, now=now)
-        runs.finish_run(c, good, "finished", {}, 0, now=now)
+        good = run_log.start_run(c, "site", 1, {}, now=now)
+        run_log.finish_run(c, good, "finished", {}, 0, now=now)
     assert ask(run, database) == (0, [])
 
 

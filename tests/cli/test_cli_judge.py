@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.topics import save_pack
+from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.folder import load_pack
 from qiaocrawl.topic.pack import Term, TopicPack
 

@@ -14,7 +14,7 @@ from crawling import PROJECT, rows
 from login_sites import CLUB, EVIL, LoginWeb, recipes_folder, serving
 from qiaocrawl.sessions import SavedSession, Vault, new_key
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.accounts import require_account
+from qiaocrawl.storage.sites.accounts import require_account
 
 CANARY = "canary-51c0"
 

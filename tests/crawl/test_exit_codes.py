@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crawling import Answer, article, crawl, import_pack, local_server, pack
-from qiaocrawl.crawl.ending import END_REASON, end_reason, exit_code
+from qiaocrawl.runtime.run_end import END_REASON, end_reason, exit_code
 
 HOST = "www.qiao.test"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from qiaocrawl.crawl.host_use import HostUse
-from qiaocrawl.crawl.limits import Fetches, Limits
-from qiaocrawl.crawl.ready import ReadyLeases
+from qiaocrawl.frontier.host_slots import HostUse
+from qiaocrawl.frontier.limits import Fetches, Limits
+from qiaocrawl.frontier.ready_leases import ReadyLeases
 from qiaocrawl.items import Lease, Queue
 
 

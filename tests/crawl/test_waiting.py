@@ -11,13 +11,13 @@ import pytest
 from sqlalchemy import text
 
 from crawling import import_pack, pack, rows
-from qiaocrawl.crawl.host_use import HostUse
-from qiaocrawl.crawl.limits import Fetches, Limits
-from qiaocrawl.crawl.waiting import RowWaits, longest_wait_seconds
-from qiaocrawl.follow import seed_candidate
+from qiaocrawl.frontier.host_slots import HostUse
+from qiaocrawl.frontier.limits import Fetches, Limits
+from qiaocrawl.frontier.waits import RowWaits, longest_wait_seconds
 from qiaocrawl.items import Queue
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
+from qiaocrawl.stages.follow_links import seed_candidate
 from qiaocrawl.storage.frontier import Remaining, Scope
 
 HOST = "www.qiao.test"

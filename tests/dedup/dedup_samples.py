@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from qiaocrawl.dedup.body import body_prints
+from qiaocrawl.dedup.bodies.fingerprints import body_prints
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.vsm import IdfSnapshot, SparseVector, cosine
 

@@ -9,8 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.dedup import body
-from qiaocrawl.dedup.body import (
+from qiaocrawl.dedup.bodies import fingerprints
+from qiaocrawl.dedup.bodies.comparison import (
+    BodyEvidence,
+    compare,
+    containment,
+    other_body,
+    read_sketch,
+    same_body,
+)
+from qiaocrawl.dedup.bodies.fingerprints import (
     MAX_SKETCH_BYTES,
     BodyPrints,
     body_digest,
@@ -18,14 +26,6 @@ from qiaocrawl.dedup.body import (
     body_simhash,
     body_sketch,
     hamming,
-)
-from qiaocrawl.dedup.body_evidence import (
-    BodyEvidence,
-    compare,
-    containment,
-    other_body,
-    read_sketch,
-    same_body,
 )
 
 STORY = (
@@ -96,7 +96,7 @@ def test_a_simhash_is_near_where_texts_are() -> None:
 
 def test_a_simhash_is_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = body_simhash(story())
-    monkeypatch.setattr(body, "_CHUNK", 7)
+    monkeypatch.setattr(fingerprints, "_CHUNK", 7)
     assert body_simhash(story()) == whole
 
 

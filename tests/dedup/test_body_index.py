@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.dedup import body_index
-from qiaocrawl.dedup.body import body_sketch
-from qiaocrawl.dedup.body_evidence import BodyEvidence, compare, read_sketch, same_body
-from qiaocrawl.dedup.body_index import LIST_LIMIT, MAX_NEAR, BodyIndex
+from qiaocrawl.dedup.bodies import index as index_module
+from qiaocrawl.dedup.bodies.comparison import BodyEvidence, compare, read_sketch, same_body
+from qiaocrawl.dedup.bodies.fingerprints import body_sketch
+from qiaocrawl.dedup.bodies.index import LIST_LIMIT, MAX_NEAR, BodyIndex
 from qiaocrawl.items import TitleRecord
 
 
@@ -133,7 +133,7 @@ def test_what_a_site_puts_on_every_page_makes_no_reprints() -> None:
 
 
 def test_a_removed_row_makes_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body_index, "_FEW_DEAD", 50)
+    monkeypatch.setattr(index_module, "_FEW_DEAD", 50)
     index = BodyIndex()
     for row in range(2 * LIST_LIMIT):
         index.add(row, numbered(1, 2, 3))

@@ -10,8 +10,8 @@ from dedup_samples import DAY, key, record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.dedup import members as members_module
-from qiaocrawl.dedup.members import Members
+from qiaocrawl.dedup.index import members as members_module
+from qiaocrawl.dedup.index.members import Members
 from qiaocrawl.items import TitleRecord
 
 KEYS = st.integers(0, 30).map(key) | st.binary(max_size=3) | st.just(b"x" * 40)

@@ -12,8 +12,8 @@ from dedup_samples import brute_cosine, near_enough
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.dedup.pair_features import COUNT, MAX_CHARS, MAX_TOKENS, NAMES, pair_cosine
-from qiaocrawl.dedup.pair_model import (
+from qiaocrawl.dedup.index.pair_features import COUNT, MAX_CHARS, MAX_TOKENS, NAMES, pair_cosine
+from qiaocrawl.dedup.index.pair_model import (
     Trees,
     features_of,
     looks_of,
@@ -22,8 +22,8 @@ from qiaocrawl.dedup.pair_model import (
     shipped_trees,
     write_trees,
 )
-from qiaocrawl.dedup.term_table import TermTable
-from qiaocrawl.dedup.title_words import TitleBatch
+from qiaocrawl.dedup.index.title_words import TitleBatch
+from qiaocrawl.dedup.index.vocabulary import TermTable
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.vsm import IdfSnapshot
 

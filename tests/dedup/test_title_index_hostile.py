@@ -9,8 +9,8 @@ import pytest
 from dedup_samples import key, record
 
 from qiaocrawl.dedup import TitleIndex
-from qiaocrawl.dedup.meeting import Meeting, Relation
 from qiaocrawl.dedup.methods import methods
+from qiaocrawl.dedup.title_pair import Meeting, Relation
 from qiaocrawl.items import TitleRecord, VerdictKind
 
 TITLE = "侨联为归侨老人送年货"

@@ -12,11 +12,11 @@ import pytest
 from dedup_samples import key, record
 
 from qiaocrawl.dedup import TitleIndex
-from qiaocrawl.dedup.body_evidence import BodyEvidence
-from qiaocrawl.dedup.meeting import Meeting
+from qiaocrawl.dedup.bodies.comparison import BodyEvidence
+from qiaocrawl.dedup.index.title_words import TitleWords
+from qiaocrawl.dedup.index.vocabulary import TermTable
 from qiaocrawl.dedup.methods import methods
-from qiaocrawl.dedup.term_table import TermTable
-from qiaocrawl.dedup.title_words import TitleWords
+from qiaocrawl.dedup.title_pair import Meeting
 from qiaocrawl.items import VerdictKind
 from qiaocrawl.vsm import IdfSnapshot
 

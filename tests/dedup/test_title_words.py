@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.dedup.cleaning import MAX_TITLE_CHARS
-from qiaocrawl.dedup.term_table import TermTable
-from qiaocrawl.dedup.title_words import MAX_WORDS, TitleWords
+from qiaocrawl.dedup.cleaning.cleaning import MAX_TITLE_CHARS
+from qiaocrawl.dedup.index.title_words import MAX_WORDS, TitleWords
+from qiaocrawl.dedup.index.vocabulary import TermTable
 from qiaocrawl.text import Segmenter
 from qiaocrawl.vsm import IdfSnapshot
 from qiaocrawl.vsm.terms import CLASSES

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qiaocrawl.discovery import Entry, read_sitemap, robots_sitemaps
-from qiaocrawl.discovery.reading import entrance_kind, entry_moment, read_entrance
+from qiaocrawl.discovery.url_sources import entrance_kind, entry_moment, read_entrance
 from qiaocrawl.items import FetchedPage, Outcome
 
 _HEAD = (

@@ -16,7 +16,7 @@ from hostile_pages import HOSTILE
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract import Extraction, PageKind, extract_article, extractors, read_page
 from qiaocrawl.extract.api import LIMITS, MAX_BODY_BYTES
-from qiaocrawl.extract.reading import without_title_line
+from qiaocrawl.extract.page import without_title_line
 from qiaocrawl.items import FetchedPage
 
 TITLE = "归侨合唱团三十年：歌声里的乡音"

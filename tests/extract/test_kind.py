@@ -15,7 +15,7 @@ from qiaocrawl.demo.web import build_web
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.kind import judge
-from qiaocrawl.extract.kind_signs import block_marks, signs_of
+from qiaocrawl.extract.kind_features import block_marks, signs_of
 from qiaocrawl.extract.sniff import why_not_html
 from qiaocrawl.items import Outcome
 from qiaocrawl.page import Page, parse_page

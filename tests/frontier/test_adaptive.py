@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from qiaocrawl.errors import ModelError
-from qiaocrawl.frontier import CrawlOrder, CrawlTopic, Visit
-from qiaocrawl.frontier.adaptive import Adaptive
-from qiaocrawl.frontier.adaptive_arrays import NUMBER_OF_SIGNS
-from qiaocrawl.frontier.adaptive_kernels import evidence, value_of
-from qiaocrawl.frontier.adaptive_model import untrained
-from qiaocrawl.frontier.link_signs import is_pager, singular, url_signs
-from qiaocrawl.items import Link
+from qiaocrawl.frontier import CrawlOrder, CrawlTopic
+from qiaocrawl.frontier.strategies.adaptive.adaptive import Adaptive
+from qiaocrawl.frontier.strategies.adaptive.arrays import NUMBER_OF_SIGNS
+from qiaocrawl.frontier.strategies.adaptive.kernels import evidence, value_of
+from qiaocrawl.frontier.strategies.adaptive.link_features import is_pager, singular, url_signs
+from qiaocrawl.frontier.strategies.adaptive.model import untrained
+from qiaocrawl.items import Link, Visit
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
 
 TOPIC = CrawlTopic(

@@ -7,7 +7,7 @@ import pytest
 from frontier_graph import TOPIC
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.frontier import make_strategy, strategies
-from qiaocrawl.frontier.choosing import option_defaults, strategy_options
+from qiaocrawl.frontier.strategies.choosing import option_defaults, strategy_options
 
 
 def test_options_are_read_as_the_strategy_takes_them() -> None:

@@ -8,9 +8,9 @@ import pytest
 from frontier_graph import TOPIC, found, link_to, visited
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.frontier import LearningStrategy, make_strategy
-from qiaocrawl.frontier.authorities import Authorities
-from qiaocrawl.frontier.link_graph import LinkGraph, RankingPace
-from qiaocrawl.frontier.rank_flow import RankFlow
+from qiaocrawl.frontier.strategies.graph.authorities import Authorities
+from qiaocrawl.frontier.strategies.graph.link_graph import LinkGraph, RankingPace
+from qiaocrawl.frontier.strategies.graph.rank_flow import RankFlow
 
 PLAIN = [link_to("1"), link_to("2")]
 

@@ -7,10 +7,10 @@ import pytest
 from frontier_graph import TOPIC, found, link_to, visited
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.frontier import Strategy, make_strategy
-from qiaocrawl.frontier.crawl_topic import CrawlTopic
-from qiaocrawl.frontier.draws import draws
-from qiaocrawl.frontier.weight_model import page_group
-from qiaocrawl.frontier.word_similarity import LinkSimilarity
+from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
+from qiaocrawl.frontier.strategies.draws import draws
+from qiaocrawl.frontier.strategies.weight_model import page_group
+from qiaocrawl.frontier.strategies.word_similarity import LinkSimilarity
 from qiaocrawl.ontology import WordSimilarity, current_ontology
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
 

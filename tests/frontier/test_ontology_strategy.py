@@ -7,11 +7,11 @@ import math
 import pytest
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.frontier import PRUNED, CrawlOrder, CrawlTopic, FoundLink, Visit, VisitedPage
-from qiaocrawl.frontier.bfs import BreadthFirst
-from qiaocrawl.frontier.ontology import OntologyLinks
-from qiaocrawl.frontier.strategy import Strategy
-from qiaocrawl.items import Link
+from qiaocrawl.frontier import CrawlOrder, CrawlTopic, FoundLink, VisitedPage
+from qiaocrawl.frontier.strategies.bfs import BreadthFirst
+from qiaocrawl.frontier.strategies.ontology import OntologyLinks
+from qiaocrawl.frontier.strategies.strategy import Strategy
+from qiaocrawl.items import PRUNED, Link, Visit
 from qiaocrawl.topic.pack import Term, TopicPack
 
 TOPIC = CrawlTopic(TopicPack("t", "", "", 0.1, (Term("归侨", "core", 2.0),), (), ()))

@@ -15,12 +15,11 @@ from qiaocrawl.frontier import (
     FoundLink,
     LearningStrategy,
     Strategy,
-    Visit,
     VisitedPage,
     scores_of,
     strategies,
 )
-from qiaocrawl.items import Link
+from qiaocrawl.items import Link, Visit
 
 #        start
 #       /  |  \

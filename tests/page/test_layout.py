@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qiaocrawl.extract import extractors
-from qiaocrawl.extract.visual_style import look_of
+from qiaocrawl.extract.methods.visual_style import look_of
 from qiaocrawl.page import Page, parse_page
 from qiaocrawl.page.layout import Box, layout_of, without_layout
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from qiaocrawl.answers import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.search.decoys import DecoyWatch
+from qiaocrawl.search.query import AnswerState, Hit, Query, SearchAnswer
 
 
 def _doubtful(*urls: str) -> SearchAnswer:

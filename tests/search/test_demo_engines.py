@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from qiaocrawl.answers import AnswerState, Query, SearchAnswer
 from qiaocrawl.demo.engines import DemoEngine, build_engines
 from qiaocrawl.demo.model import CHINA_TIME, DemoPage, Gold, Kind
 from qiaocrawl.search.answer import read_answer
 from qiaocrawl.search.definition import load_definitions, request_url
+from qiaocrawl.search.query import AnswerState, Query, SearchAnswer
 from qiaocrawl.search.signs import is_on_site
 from qiaocrawl.urls import canonical_url
 

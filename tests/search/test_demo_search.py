@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from qiaocrawl.answers import AnswerState, Query, SearchAnswer
 from qiaocrawl.demo.engines import build_engines
 from qiaocrawl.demo.model import DemoPage, Kind
 from qiaocrawl.demo.web import DemoWeb, build_web
 from qiaocrawl.search import EVERYWHERE, load_definitions, plan, read_answer, request_url
+from qiaocrawl.search.query import AnswerState, Query, SearchAnswer
 from qiaocrawl.topic.pack import Term, TopicPack
 from qiaocrawl.urls import host_of
 

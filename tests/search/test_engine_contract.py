@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from qiaocrawl.answers import WITH_HITS, AnswerState, Query
 from qiaocrawl.search.answer import read_answer
 from qiaocrawl.search.definition import EngineDefinition, load_definitions, request_url
+from qiaocrawl.search.query import WITH_HITS, AnswerState, Query
 
 PAGES = Path(__file__).parent / "pages"
 NEEDED_STATES = {"hit", "empty", "blocked", "decoy", "layout_changed"}

@@ -8,9 +8,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from qiaocrawl.answers import Query
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.search.definition import load_definitions, request_url
+from qiaocrawl.search.query import Query
 
 MINIMAL = """
 name = "mini"

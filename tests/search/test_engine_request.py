@@ -10,7 +10,6 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from qiaocrawl.answers import Query
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.search import (
     EngineDefinition,
@@ -20,6 +19,7 @@ from qiaocrawl.search import (
     request_for,
     request_url,
 )
+from qiaocrawl.search.query import Query
 from qiaocrawl.urls import url_key
 
 DEFINITIONS = load_definitions(base_urls={"searxng": "http://searx.test:8888"})

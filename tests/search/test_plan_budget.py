@@ -7,7 +7,6 @@ from typing import cast
 
 import pytest
 
-from qiaocrawl.answers import AnswerState, SearchAnswer
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
 from qiaocrawl.search import EngineDefinition, load_definitions
@@ -17,6 +16,7 @@ from qiaocrawl.search.plan_budget import (
     daily_limit,
     within_budget,
 )
+from qiaocrawl.search.query import AnswerState, SearchAnswer
 from qiaocrawl.search.resting import BARREN_TIMES, MOST_SECONDS, EngineRests, Rest, Sign, sign_of
 
 ENGINES = load_definitions(base_urls={"searxng": "http://127.0.0.1:8888"})

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.answers import Query
 from qiaocrawl.search.plan_order import (
     TURN,
     DueQuestion,
@@ -18,6 +17,7 @@ from qiaocrawl.search.plan_order import (
     most_rounds,
     pair_of,
 )
+from qiaocrawl.search.query import Query
 
 
 def _due(term: str, rank: int = 0, since: float = 0.0, site: str = "") -> DueQuestion:

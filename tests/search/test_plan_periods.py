@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import pytest
 
-from qiaocrawl.answers import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.search import EngineDefinition, load_definitions
 from qiaocrawl.search.plan_periods import (
@@ -21,6 +20,7 @@ from qiaocrawl.search.plan_periods import (
     range_of,
     shorter_periods,
 )
+from qiaocrawl.search.query import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.search.records import Signal
 
 TODAY = date(2026, 3, 5)

@@ -10,9 +10,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.answers import Query
 from qiaocrawl.search.definition import load_definitions
 from qiaocrawl.search.plan import EVERYWHERE, plan
+from qiaocrawl.search.query import Query
 from qiaocrawl.search.records import AnyOf, EngineDefinition, PeriodRules
 from qiaocrawl.topic.pack import Site, Term, TopicPack
 

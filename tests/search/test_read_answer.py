@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.answers import WITH_HITS, AnswerState, Query, SearchAnswer
 from qiaocrawl.search.answer import read_answer
 from qiaocrawl.search.definition import load_definitions
+from qiaocrawl.search.query import WITH_HITS, AnswerState, Query, SearchAnswer
 from qiaocrawl.search.records import EngineDefinition, HitFields, Paging, Signal, Signals, Unwrap
 from qiaocrawl.search.signs import is_on_site
 

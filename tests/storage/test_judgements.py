@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import pytest
-from storage_samples import NOW, PACK, add_article, add_topic
 
 from qiaocrawl.errors import StorageError
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.judgements import (
+from qiaocrawl.storage.topics.judgements import (
     judged_pack,
     judged_samples,
     list_judgements,
     save_judgement,
 )
-from qiaocrawl.storage.topics import load_pack, save_pack
+from qiaocrawl.storage.topics.topics import load_pack, save_pack
 from qiaocrawl.topic.check import pack_faults
 from qiaocrawl.topic.pack import Sample
 from qiaocrawl.urls import url_key
+from storage_samples import NOW, PACK, add_article, add_topic
 
 
 def judge(database: Database, url: str, relevant: bool, at: float = 0.0, note: str = "") -> None:

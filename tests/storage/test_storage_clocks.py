@@ -7,6 +7,18 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
+
+from qiaocrawl.items import Outcome
+from qiaocrawl.options import Options
+from qiaocrawl.runs.watch import WatchRound, WatchSettings
+from qiaocrawl.runs.watch.planning import Seen, after_visit
+from qiaocrawl.runtime import Runtime
+from qiaocrawl.search.query import AnswerState, Query
+from qiaocrawl.stages.follow_links import FollowPolicy
+from qiaocrawl.storage import Database, frontier
+from qiaocrawl.storage.pages.raw_pages import store_page
+from qiaocrawl.storage.search import engine_budget, ledger
+from qiaocrawl.storage.sites import watched
 from storage_samples import (
     NOW,
     PACK,
@@ -19,16 +31,6 @@ from storage_samples import (
     scalar,
     take,
 )
-
-from qiaocrawl.answers import AnswerState, Query
-from qiaocrawl.follow import FollowPolicy
-from qiaocrawl.items import Outcome
-from qiaocrawl.options import Options
-from qiaocrawl.runtime import Runtime
-from qiaocrawl.storage import Database, engine_days, frontier, ledger, watched
-from qiaocrawl.storage.pages import store_page
-from qiaocrawl.watching import WatchRound, WatchSettings
-from qiaocrawl.watching.planning import Seen, after_visit
 
 AHEAD = NOW + 40 * 86_400.0
 PAST_2038 = 2.0**31 + 5.0
@@ -120,7 +122,7 @@ def test_summer_time_moves_no_visit_and_no_day(zone: str, switch: datetime) -> N
     assert min(waits) > 0
     assert max(waits) - min(waits) < 5
     # Days of engines are Beijing's, wherever the machine stands.
-    assert engine_days.day_of(at) == f"{switch:%Y-%m-%d}"
+    assert engine_budget.day_of(at) == f"{switch:%Y-%m-%d}"
 
 
 def test_a_visit_that_was_missed_for_days_is_made_up_for_once(tmp_path: object) -> None:

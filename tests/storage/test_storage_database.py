@@ -14,7 +14,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import inspect, text
 
 import qiaocrawl
-from fixtures_mariadb import MariaDB
+from mariadb_fixtures import MariaDB
 from qiaocrawl.errors import SchemaError, StorageError
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.schema import metadata

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import make_url, text
 
-from fixtures_mariadb import MariaDB
+from mariadb_fixtures import MariaDB
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.backup import backup
 

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from storage_samples import add_topic, candidate, child_environment, offer, scalar
 
 from qiaocrawl.errors import CrawlLockedError, DatabaseLostError, StorageError
 from qiaocrawl.storage import Database, Reader, Writer
 from qiaocrawl.storage.locking import CrawlLock
+from storage_samples import add_topic, candidate, child_environment, offer, scalar
 
 
 @pytest.fixture

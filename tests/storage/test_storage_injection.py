@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 from sqlalchemy import text
-from storage_samples import NOW, add_article, add_topic, candidate, counts, offer, take
 
-from qiaocrawl.answers import AnswerState, Query
 from qiaocrawl.errors import ModelError, StorageError
-from qiaocrawl.frontier.adaptive_model import from_bytes
-from qiaocrawl.storage import Database, coverage, ledger, site_templates, values
-from qiaocrawl.storage.history import url_history
-from qiaocrawl.storage.topic_ids import find_topic_id
+from qiaocrawl.frontier.strategies.adaptive.model import from_bytes
+from qiaocrawl.search.query import AnswerState, Query
+from qiaocrawl.storage import Database, converters
+from qiaocrawl.storage.pages import site_templates
+from qiaocrawl.storage.reports.url_history import url_history
+from qiaocrawl.storage.search import coverage, ledger
+from qiaocrawl.storage.topics.topic_ids import find_topic_id
+from storage_samples import NOW, add_article, add_topic, candidate, counts, offer, take
 
 SQL = (
     "' OR '1'='1", "'; DROP TABLE article; --", '" OR ""="', "1 OR 1=1",
@@ -52,7 +54,7 @@ def test_sql_chooses_no_row_but_its_own(database: Database) -> None:
                 coverage.Chosen(site=value),
             ):  # fmt: skip
                 (row,) = coverage.ledger_rows(c, "qiaoqing", chosen)
-                assert row.message == values.clean_text(value, 300)
+                assert row.message == converters.clean_text(value, 300)
             assert find_topic_id(c, value) is None
             with pytest.raises(StorageError):
                 ledger.due_queries(c, value, [value], repeat_seconds=1.0, now=NOW)
@@ -85,12 +87,12 @@ def test_objects_in_stored_bytes_are_refused_and_never_made(
             "INSERT INTO site_template (host, pages, redesigns, updated_at, template)"
             " VALUES ('a.example', 1, 0, '2026-01-01', :blob)"
         ), {"blob": blob.decode("latin-1")})  # fmt: skip
-    before = values.change_counts().get("unread_texts", 0)
+    before = converters.change_counts().get("unread_texts", 0)
     with database.engine.begin() as c:
         leases = take(c)
         assert [dict(lease.payload) for lease in leases] == [{}, {}]
         assert site_templates.load_site_template(c, "a.example") is None
-    assert values.change_counts()["unread_texts"] - before == 2
+    assert converters.change_counts()["unread_texts"] - before == 2
     with pytest.raises(ModelError, match="something else"):
         from_bytes(pickle.dumps(_Evil(made)).ljust(64))
     assert not made.exists()

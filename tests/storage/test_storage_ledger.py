@@ -10,6 +10,18 @@ import pytest
 from alembic import command
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import SQLAlchemyError
+
+from qiaocrawl.errors import StorageError
+from qiaocrawl.items import Lease, Outcome, Queue, Relevance
+from qiaocrawl.search.query import AnswerState, Query
+from qiaocrawl.storage import Database, frontier, migrate
+from qiaocrawl.storage.frontier import Scope
+from qiaocrawl.storage.pages import articles
+from qiaocrawl.storage.reports import run_log
+from qiaocrawl.storage.search import coverage, engine_budget, ledger
+from qiaocrawl.storage.search.ledger import Answered
+from qiaocrawl.storage.topics import topics
+from qiaocrawl.topic.pack import Term
 from storage_samples import (
     NOW,
     PACK,
@@ -23,24 +35,6 @@ from storage_samples import (
     take,
     url_key,
 )
-
-from qiaocrawl.answers import AnswerState, Query
-from qiaocrawl.errors import StorageError
-from qiaocrawl.items import Lease, Outcome, Queue, Relevance
-from qiaocrawl.storage import (
-    Database,
-    articles,
-    coverage,
-    engine_days,
-    frontier,
-    ledger,
-    migrate,
-    runs,
-    topics,
-)
-from qiaocrawl.storage.frontier import Scope
-from qiaocrawl.storage.ledger import Answered
-from qiaocrawl.topic.pack import Term
 
 
 def _queries(*terms: str, engine: str = "sogou", site: str = "www.a-qiao.cn") -> list[Query]:
@@ -213,20 +207,20 @@ def test_a_budget_is_kept_and_unused_requests_come_back(database: Database) -> N
     with database.engine.begin() as c:
         offer(c, rows)
         leases = take(c, 3, scope=search)
-        assert [engine_days.count_request(c, "sogou", 2, NOW) for _ in leases] == [
+        assert [engine_budget.count_request(c, "sogou", 2, NOW) for _ in leases] == [
             True, True, False,
         ]  # fmt: skip
-        assert engine_days.requests_of_day(c, NOW) == {"sogou": 2}
+        assert engine_budget.requests_of_day(c, NOW) == {"sogou": 2}
         frontier.release(c, leases[1:2], now=NOW)
-        assert engine_days.requests_of_day(c, NOW) == {"sogou": 1}
+        assert engine_budget.requests_of_day(c, NOW) == {"sogou": 1}
         frontier.release(c, leases[1:2], now=NOW)
-        assert engine_days.requests_of_day(c, NOW) == {"sogou": 1}, "given back once"
-        assert engine_days.requests_of_day(c, NOW + 86_400) == {}
-        assert engine_days.count_request(c, "sogou", 2, NOW)
-        assert engine_days.count_request(c, "baidu", None, NOW)
+        assert engine_budget.requests_of_day(c, NOW) == {"sogou": 1}, "given back once"
+        assert engine_budget.requests_of_day(c, NOW + 86_400) == {}
+        assert engine_budget.count_request(c, "sogou", 2, NOW)
+        assert engine_budget.count_request(c, "baidu", None, NOW)
         # The questions that wait are put off, those under way are not; a later run has them.
-        assert engine_days.put_off(c, PACK.name, "baidu", "www.sogou.com", "x", NOW) == 0
-        assert engine_days.put_off(c, PACK.name, "sogou", "www.sogou.com", "full", NOW) == 3
+        assert engine_budget.put_off(c, PACK.name, "baidu", "www.sogou.com", "x", NOW) == 0
+        assert engine_budget.put_off(c, PACK.name, "sogou", "www.sogou.com", "full", NOW) == 3
         assert frontier.remaining(c, search, now=NOW).pending == 0
         offer(c, [replace(one, rearm=True) for one in rows])
         assert frontier.remaining(c, search, now=NOW).pending == 3
@@ -237,7 +231,7 @@ def test_what_waits_from_before_comes_last(database: Database) -> None:
     search = Scope(Queue.SEARCH, PACK.name)
     with database.engine.begin() as c:
         offer(c, [candidate("old", queue=Queue.SEARCH, score=5.0)])
-        engine_days.move_to_the_end(c, PACK.name)
+        engine_budget.move_to_the_end(c, PACK.name)
         offer(c, [candidate("new", queue=Queue.SEARCH, score=-5000.0)])
         assert [lease.url for lease in take(c, scope=search)] == [
             "http://a.example/new", "http://a.example/old",
@@ -270,9 +264,9 @@ def test_a_ledger_of_before_keeps_its_rows(database_url: str) -> None:
 def test_a_run_is_recorded(database: Database) -> None:
     topic = add_topic(database)
     with database.engine.begin() as c:
-        run_id = runs.start_run(c, "site", topic, {"start": "http://侨.cn/"}, now=NOW)
-        other = runs.start_run(c, "pages", None, {}, now=NOW)
-        runs.finish_run(c, run_id, "finished", {"pages": 12, "词": "x\0"}, 3, now=NOW + 5)
+        run_id = run_log.start_run(c, "site", topic, {"start": "http://侨.cn/"}, now=NOW)
+        other = run_log.start_run(c, "pages", None, {}, now=NOW)
+        run_log.finish_run(c, run_id, "finished", {"pages": 12, "词": "x\0"}, 3, now=NOW + 5)
         row = c.execute(text("SELECT reason, stats, remaining FROM run WHERE id = :i"),
                         {"i": run_id}).one()
         assert (row[0], json.loads(row[1]), row[2]) == ("finished",

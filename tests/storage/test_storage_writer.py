@@ -15,6 +15,10 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, event, text
+
+from mariadb_fixtures import MariaDB
+from qiaocrawl.errors import StorageError
+from qiaocrawl.storage import Database, Reader, Writer
 from storage_samples import (
     PACK,
     add_topic,
@@ -25,10 +29,6 @@ from storage_samples import (
     scalar,
     soon,
 )
-
-from fixtures_mariadb import MariaDB
-from qiaocrawl.errors import StorageError
-from qiaocrawl.storage import Database, Reader, Writer
 
 
 @pytest.fixture

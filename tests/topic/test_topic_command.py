@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from qiaocrawl.cli.topic import app
+from qiaocrawl.cli.topic.command import app
 from qiaocrawl.errors import ConfigError, QiaoError, SchemaError, StorageError, TopicError
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.topics import load_pack as load_stored
+from qiaocrawl.storage.topics.topics import load_pack as load_stored
 from qiaocrawl.topic.folder import load_pack, save_pack
 from qiaocrawl.topic.pack import Sample, Site, Term, TopicPack
 from qiaocrawl.topic.tables import read_sites, read_terms, write_terms

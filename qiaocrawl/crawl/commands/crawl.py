@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import crawl
 
-from qiaocrawl.crawl.ending import end_reason, exit_code
+from qiaocrawl.runtime.run_end import end_reason, exit_code
 
 if TYPE_CHECKING:
     import argparse

@@ -10,7 +10,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
 
 from qiaocrawl.items import FetchedPage
-from qiaocrawl.storage.compress import decompress
+from qiaocrawl.storage.compression import decompress
+from qiaocrawl.storage.converters import from_json, from_time, to_stored_time
 from qiaocrawl.storage.schema import (
     article,
     article_part,
@@ -19,8 +20,7 @@ from qiaocrawl.storage.schema import (
     url,
     verdict,
 )
-from qiaocrawl.storage.topic_ids import topic_id
-from qiaocrawl.storage.values import from_json, from_time, to_stored_time
+from qiaocrawl.storage.topics.topic_ids import topic_id
 
 # Bodies of 10 MiB at most: a batch stays within memory.
 _PAGES_AT_A_TIME = 20

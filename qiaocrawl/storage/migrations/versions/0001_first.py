@@ -14,7 +14,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from qiaocrawl.storage.columns import (
+from qiaocrawl.storage.column_types import (
     blob_type,
     code_type,
     digest_type,

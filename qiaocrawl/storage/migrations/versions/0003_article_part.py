@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, ForeignKey, Index, SmallInteger
 
-from qiaocrawl.storage.columns import key_type, long_text_type, name_type
+from qiaocrawl.storage.column_types import key_type, long_text_type, name_type
 from qiaocrawl.storage.ddl import TableBuilder
 
 revision = "0003"

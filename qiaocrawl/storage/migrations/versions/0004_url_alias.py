@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, ForeignKey, SmallInteger
 
-from qiaocrawl.storage.columns import code_type, key_type, text_type, time_type
+from qiaocrawl.storage.column_types import code_type, key_type, text_type, time_type
 from qiaocrawl.storage.ddl import TableBuilder
 
 revision = "0004"

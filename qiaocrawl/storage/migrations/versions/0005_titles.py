@@ -9,7 +9,7 @@ from __future__ import annotations
 from alembic import op
 from sqlalchemy import Boolean, Column, ForeignKey, Integer, inspect, text
 
-from qiaocrawl.storage.columns import (
+from qiaocrawl.storage.column_types import (
     code_type,
     digest_type,
     id_type,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, SmallInteger, UniqueConstraint
 
-from qiaocrawl.storage.columns import (
+from qiaocrawl.storage.column_types import (
     blob_type,
     code_type,
     id_type,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from alembic import op
 from sqlalchemy import Column, ForeignKey, Integer, SmallInteger, inspect, text
 
-from qiaocrawl.storage.columns import (
+from qiaocrawl.storage.column_types import (
     code_type,
     id_type,
     key_type,

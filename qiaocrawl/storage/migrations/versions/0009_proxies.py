@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, Integer, UniqueConstraint
 
-from qiaocrawl.storage.columns import code_type, name_type, seconds_type, time_type
+from qiaocrawl.storage.column_types import code_type, name_type, seconds_type, time_type
 from qiaocrawl.storage.ddl import TableBuilder
 
 revision = "0009"

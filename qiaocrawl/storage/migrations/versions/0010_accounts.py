@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, UniqueConstraint
 
-from qiaocrawl.storage.columns import blob_type, code_type, id_type, name_type, time_type
+from qiaocrawl.storage.column_types import blob_type, code_type, id_type, name_type, time_type
 from qiaocrawl.storage.ddl import TableBuilder
 
 revision = "0010"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, Integer
 
-from qiaocrawl.storage.columns import (
+from qiaocrawl.storage.column_types import (
     code_type,
     key_type,
     name_type,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, ForeignKey, Index, Integer, SmallInteger
 
-from qiaocrawl.storage.columns import (
+from qiaocrawl.storage.column_types import (
     code_type,
     digest_type,
     id_type,

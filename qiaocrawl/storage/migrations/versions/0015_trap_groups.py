@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import op
 from sqlalchemy import Column, Integer, inspect
 
-from qiaocrawl.storage.columns import name_type
+from qiaocrawl.storage.column_types import name_type
 
 revision = "0015_trap_groups"
 down_revision = "0014"

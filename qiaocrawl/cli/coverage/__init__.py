@@ -1,0 +1,1 @@
+"""`qiaocrawl coverage`: what was asked, what was answered, what is missing."""

@@ -1,0 +1,247 @@
+"""``qiaocrawl coverage TOPIC``: what was searched, got, missed, and why."""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+from sqlalchemy import Connection
+
+from qiaocrawl.cli.coverage.cells import STATES, Cell, Sums, cells_of, sums_by
+from qiaocrawl.cli.coverage.heat_map import heat_map
+from qiaocrawl.cli.coverage.summary import WHOLE_WEB, missed_first, summary_lines
+from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.output import (
+    check_output,
+    folding_table,
+    say_written,
+    shown_moment,
+    table_console,
+)
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.options import Options
+from qiaocrawl.search import EngineDefinition, load_definitions
+from qiaocrawl.search.query import AnswerState
+from qiaocrawl.storage.export.neutral import neutral
+from qiaocrawl.storage.outfile import growing_file
+from qiaocrawl.storage.search import coverage as stored
+from qiaocrawl.storage.topics.topic_ids import find_topic_id
+from qiaocrawl.storage.topics.topics import list_topics
+
+_ROWS_SHOWN = 20
+_MISSED_SHOWN = 10
+_HISTORIES_SHOWN = 40
+_AGO = re.compile(r"(\d{1,5})([hd])")
+_CSV_COLUMNS = (
+    "term", "site", "engine", "period", "page", "state", "hits", "new_urls", "tries", "articles",
+    "on_topic", "planned_at", "asked_at", "due_at", "message",
+)  # fmt: skip
+
+
+def _chosen(
+    engine: Annotated[str, typer.Option(help="Only this engine.")] = "",
+    site: Annotated[str, typer.Option(help="Only this host; - = the whole web.")] = "",
+    term: Annotated[str, typer.Option(help="Only this term.")] = "",
+    state: Annotated[str, typer.Option(help="Only questions in this state.")] = "",
+    since: Annotated[
+        str, typer.Option(help="Only what was asked since: 2026-03-05, 12h or 7d.")
+    ] = "",
+) -> stored.Chosen:
+    """The options that choose questions."""
+    return stored.Chosen(engine, site, term, _state(state), _since(since))
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is to be made of the chosen questions."""
+
+    topic: str
+    history: bool
+    picture: Path | None
+    csv_file: Path | None
+    database: str
+
+
+def _wanted(
+    topic: Annotated[str, typer.Argument(help="The topic.")],
+    history: Annotated[bool, typer.Option("--history", help="Show the last answers.")] = False,
+    picture: Annotated[Path | None, typer.Option(help="Write a heat map (.svg).")] = None,
+    csv_file: Annotated[Path | None, typer.Option("--csv", help="Write all questions.")] = None,
+    database: DatabaseUrl = "",
+) -> _Wanted:
+    """The other options."""
+    _check_files(picture, csv_file)
+    return _Wanted(topic, history, picture, csv_file, database)
+
+
+_OPTIONS = {one: inspect.signature(one, eval_str=True).parameters for one in (_wanted, _chosen)}
+
+
+def coverage(**given: Any) -> None:
+    """Show what was searched, what it brought, what was missed, and why. 查了、得了、漏了什么"""
+    wanted, chosen = (one(**{name: given[name] for name in _OPTIONS[one]}) for one in _OPTIONS)
+    assert isinstance(wanted, _Wanted)
+    assert isinstance(chosen, stored.Chosen)
+    engines = _definitions()
+    with opened_database(wanted.database) as opened:
+        opened.require_current()
+        with opened.engine.connect() as c:
+            _check_topic(c, wanted.topic)
+            rows = stored.ledger_rows(c, wanted.topic, chosen)
+            lost = stored.lost_answers(c, wanted.topic)
+            sizes = {name: engine.paging.per_page for name, engine in engines.items()}
+            cells = cells_of(rows, lost, sizes)
+            past = stored.past_answers(c, [row.id for row in rows[:_HISTORIES_SHOWN]])
+    _show(cells, engines)
+    if wanted.history:
+        _show_history(rows, past)
+    if wanted.csv_file is not None:
+        _write_csv(rows, wanted.csv_file)
+    if wanted.picture is not None:
+        write_heat_map(cells, wanted.topic, wanted.picture)
+        say_written(wanted.picture, f"{len(cells)} 格 cells")
+
+
+def write_heat_map(cells: Sequence[Cell], topic: str, file: Path) -> None:
+    """The picture of *cells*, as a file that is there whole or not at all."""
+    with growing_file(file) as part:
+        part.write_text(heat_map(cells, f"{topic} 检索覆盖 search coverage"), "utf-8")
+
+
+# The command takes the options of both; in one function they would be too many to read.
+coverage.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [option for options in _OPTIONS.values() for option in options.values()]
+)
+
+
+def _check_files(picture: Path | None, csv_file: Path | None) -> None:
+    if picture is not None and picture.suffix.lower() != ".svg":
+        raise ConfigError(f"--picture must end in .svg, got {str(picture)!r}")
+    for file, option in ((picture, "--picture"), (csv_file, "--csv")):
+        if file is not None:
+            check_output(file, option)
+
+
+def _check_topic(c: Connection, topic: str) -> None:
+    if find_topic_id(c, topic) is None:
+        there = ", ".join(row.name for row in list_topics(c)) or "none yet"
+        raise ConfigError(f"topic {topic!r} is not in the database (imported: {there})")
+
+
+def _state(text: str) -> AnswerState | None:
+    if not text:
+        return None
+    try:
+        return AnswerState(text.strip().lower().replace(" ", "_"))
+    except ValueError:
+        allowed = ", ".join(AnswerState)
+        raise ConfigError(f"--state must be one of {allowed}, got {text!r}") from None
+
+
+def _since(text: str) -> datetime | None:
+    if not text:
+        return None
+    if found := _AGO.fullmatch(text.strip()):
+        hours = int(found[1]) * (24 if found[2] == "d" else 1)
+        return datetime.now(UTC) - timedelta(hours=hours)
+    try:
+        when = datetime.fromisoformat(text.strip())
+        # A moment near either end of the calendar has no name in UTC.
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ConfigError(f"--since must be as 2026-03-05, 12h or 7d, got {text!r}") from None
+
+
+def _definitions() -> dict[str, EngineDefinition]:
+    return load_definitions(Options.from_environment()["QIAO_ENGINES_DIR"] or None)
+
+
+def _show(cells: Sequence[Cell], engines: Mapping[str, EngineDefinition]) -> None:
+    console = table_console()
+    for line in summary_lines(cells, engines):
+        console.print(line, markup=False, soft_wrap=True)
+    for title, name in (
+        ("各引擎 by engine", lambda cell: cell.engine),
+        ("各词 by term", lambda cell: cell.term),
+        ("各站 by site", lambda cell: cell.site or WHOLE_WEB),
+    ):
+        if cells:
+            console.print(_sums_table(title, sums_by(cells, name)))
+    missed = missed_first(cells, _MISSED_SHOWN)
+    if missed:
+        console.print(_missed_table(missed))
+
+
+def _sums_table(title: str, sums: dict[str, Sums]) -> Table:
+    used = [state for state in STATES if any(one.states[state] for one in sums.values())]
+    table = folding_table(title, *(STATES[state] for state in used), "请求 requests",
+                          "命中 hits", "新网址 new", "文章 articles", "切题 on topic")  # fmt: skip
+    for column in table.columns[1:]:
+        column.justify = "right"
+    # What is missed most is what the operator looks for.
+    order = sorted(sums.items(), key=lambda pair: -pair[1].missed)[:_ROWS_SHOWN]
+    for name, one in order:
+        numbers = (one.tries, one.hits, one.new_urls, one.articles, one.on_topic)
+        states = (str(one.states[state] or "") for state in used)
+        table.add_row(escape(name), *states, *map(str, numbers))
+    if len(sums) > len(order):
+        table.caption = f"另有 {len(sums) - len(order)} more (--csv lists all)"
+    return table
+
+
+def _missed_table(cells: Sequence[Cell]) -> Table:
+    table = folding_table("漏问之首 missed first", "站 site", "引擎 engine", "状态 state",
+                          "问时 asked", "从前 before", "缘由 why")  # fmt: skip
+    for cell in cells:
+        before = ""
+        if cell.lost:
+            before = f"{cell.lost.hits} hits {shown_moment(cell.lost.asked_at, '%Y-%m-%d')}"
+        table.add_row(
+            escape(cell.term), escape(cell.site or WHOLE_WEB), cell.engine, STATES[cell.state],
+            shown_moment(cell.asked_at), before, escape(cell.message),
+        )  # fmt: skip
+    return table
+
+
+def _show_history(
+    rows: Sequence[stored.LedgerRow], past: Sequence[stored.PastAnswer]
+) -> None:
+    table = folding_table("词 term", "站 site", "引擎 engine", "时段 period", "页 page",
+                          "问时 asked", "状态 state", "命中 hits", "新 new",
+                          "缘由 why")  # fmt: skip
+    by_id = {row.id: row for row in rows}
+    for one in past:
+        row = by_id[one.query_id]
+        table.add_row(
+            escape(row.term), escape(row.site or WHOLE_WEB), row.engine, row.period,
+            str(row.page), shown_moment(one.asked_at), STATES[one.state], str(one.hits),
+            str(one.new_urls), escape(one.message),
+        )  # fmt: skip
+    if len(rows) > _HISTORIES_SHOWN:
+        table.caption = f"只列前 {_HISTORIES_SHOWN} 问 the first {_HISTORIES_SHOWN} questions only"
+    table_console().print(table)
+
+
+def _write_csv(rows: Sequence[stored.LedgerRow], out: Path) -> None:
+    """UTF-8 with a byte order mark, which Excel needs; formulas disarmed, times in UTC."""
+    with growing_file(out) as part, part.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(_CSV_COLUMNS)
+        for row in rows:
+            writer.writerow([_csv_value(getattr(row, name)) for name in _CSV_COLUMNS])
+    say_written(out, f"{len(rows)} 问 questions")
+
+
+def _csv_value(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="seconds")
+    return neutral(str(value)) if isinstance(value, str) else value

@@ -1,0 +1,189 @@
+"""The coverage ledger as a picture: keyword x site for each engine, as SVG."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from xml.sax.saxutils import escape, quoteattr
+
+from qiaocrawl.cli.coverage.cells import STATES, Cell
+from qiaocrawl.cli.output import shown_moment
+from qiaocrawl.search.query import WITH_HITS, AnswerState
+from qiaocrawl.storage.export.neutral import xml_text
+
+MOST_TERMS = 60
+MOST_SITES = 40
+"""Rows and columns of one engine that stay readable; the rest is one row or column."""
+
+_CELL = 22
+_LABEL = 150
+_TOP = 120
+_GAP = 34
+_SLANT = 90
+_LABEL_WIDTH = 24
+"""Of a label, in narrow characters; a Chinese one is as wide as two."""
+_FONT = "Noto Sans CJK SC, Microsoft YaHei, PingFang SC, sans-serif"
+
+_COLOURS = {
+    AnswerState.EMPTY: "#d9d9d9",
+    AnswerState.BLOCKED: "#d7301f",
+    AnswerState.DECOY: "#fc8d59",
+    AnswerState.LAYOUT_CHANGED: "#9e4bb5",
+    AnswerState.ERROR: "#8c6d31",
+    AnswerState.UNKNOWN: "#bdb08a",
+    AnswerState.ROBOTS: "#7a8ca3",
+    AnswerState.NOT_ASKED: "#ffffff",
+}
+_SIGNS = {
+    AnswerState.EMPTY: "0",
+    AnswerState.BLOCKED: "拦",
+    AnswerState.DECOY: "诱",
+    AnswerState.LAYOUT_CHANGED: "变",
+    AnswerState.ERROR: "错",
+    AnswerState.UNKNOWN: "疑",
+    AnswerState.ROBOTS: "禁",
+    AnswerState.NOT_ASKED: "·",
+}
+_DARK = {
+    AnswerState.BLOCKED, AnswerState.LAYOUT_CHANGED, AnswerState.ERROR, AnswerState.ROBOTS,
+}  # fmt: skip
+# Light to dark green, for 1, 10 and 100 hits.
+_GREENS = ("#c7e9c0", "#74c476", "#238b45")
+
+_Grid = Mapping[tuple[str, str], Sequence[Cell]]
+
+
+def heat_map(cells: Iterable[Cell], title: str) -> str:
+    """An SVG document of *cells*: a block an engine, a row a term, a column a site.
+
+    A cell shows the number of hits, or the sign of its state; what it is in full stands in its
+    title. Engines nobody chose to ask are named in one line. Rows beyond :data:`MOST_TERMS`
+    and columns beyond :data:`MOST_SITES` (the last of the plan) are joined to one each, which
+    says how many they are.
+    """
+    by_engine: dict[str, list[Cell]] = {}
+    for cell in cells:
+        by_engine.setdefault(cell.engine, []).append(cell)
+    parts, y, width = list(_legend(title)), 70, 1000
+    unasked = [engine for engine, some in by_engine.items()
+               if all(cell.state is AnswerState.ROBOTS for cell in some)]
+    if unasked:
+        told = f"{STATES[AnswerState.ROBOTS]}: {', '.join(unasked)}"
+        parts.append(f'<text x="10" y="{y}" font-size="12">{_text(told)}</text>')
+        y += 20
+    for engine, some in by_engine.items():
+        if engine in unasked:
+            continue
+        block = list(_block(engine, some))
+        columns, rows = _size(some)
+        parts += [f'<g transform="translate(0,{y})">', *block, "</g>"]
+        y += _TOP + rows * _CELL + _GAP
+        width = max(width, _LABEL + columns * _CELL + _SLANT)
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{y}"'
+        f' viewBox="0 0 {width} {y}" font-family="{_FONT}" font-size="11">'
+        f'<rect width="{width}" height="{y}" fill="#fff"/>'
+    )
+    return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *parts, "</svg>", ""])
+
+
+def _legend(title: str) -> Iterator[str]:
+    yield f'<text x="10" y="22" font-size="16">{_text(title)}</text>'
+    x = 10
+    for state, name in STATES.items():
+        colour = _GREENS[state is AnswerState.HIT] if state in WITH_HITS else _COLOURS[state]
+        yield f'<rect x="{x}" y="36" width="14" height="14" fill="{colour}" stroke="#999"/>'
+        yield f'<text x="{x + 18}" y="48">{_text(name)}</text>'
+        x += 34 + sum(11 if ord(char) > 0x2E80 else 7 for char in name)
+
+
+def _size(cells: Sequence[Cell]) -> tuple[int, int]:
+    sites = len({cell.site for cell in cells})
+    terms = len({cell.term for cell in cells})
+    return min(sites, MOST_SITES + 1), min(terms, MOST_TERMS + 1)
+
+
+def _block(engine: str, cells: Sequence[Cell]) -> Iterator[str]:
+    terms = _names(cells, lambda cell: cell.term, MOST_TERMS, "其余 {} 词 more terms")
+    sites = _names(cells, lambda cell: cell.site, MOST_SITES, "其余 {} 站 more sites")
+    grid: dict[tuple[str, str], list[Cell]] = {}
+    for cell in cells:
+        grid.setdefault((terms[cell.term], sites[cell.site]), []).append(cell)
+    rows, columns = list(dict.fromkeys(terms.values())), list(dict.fromkeys(sites.values()))
+    yield f'<text x="10" y="14" font-size="14" font-weight="bold">{_text(engine)}</text>'
+    for place, site in enumerate(columns):
+        x = _LABEL + place * _CELL + 14
+        label = _short(site or "全网 web")
+        yield f'<text transform="translate({x},{_TOP - 6}) rotate(-60)">{label}</text>'
+    for place, term in enumerate(rows):
+        y = _TOP + place * _CELL
+        yield f'<text x="{_LABEL - 6}" y="{y + 15}" text-anchor="end">{_short(term)}</text>'
+        yield from _row(grid, term, columns, y)
+
+
+def _names(
+    cells: Sequence[Cell], name: Callable[[Cell], str], most: int, others: str
+) -> dict[str, str]:
+    """The label of the row or column of each name, in the order of the plan."""
+    names = list(dict.fromkeys(name(cell) for cell in cells))
+    joined = others.format(len(names) - most)
+    return {one: one if place < most else joined for place, one in enumerate(names)}
+
+
+def _row(grid: _Grid, term: str, columns: Sequence[str], y: int) -> Iterator[str]:
+    for place, site in enumerate(columns):
+        some = grid.get((term, site))
+        if some:
+            yield _square(some, _LABEL + place * _CELL, y)
+
+
+def _square(cells: Sequence[Cell], x: int, y: int) -> str:
+    state = Counter(cell.state for cell in cells).most_common(1)[0][0]
+    hits = sum(cell.hits for cell in cells)
+    if hits and len(cells) > 1:
+        is_whole = all(cell.state is not AnswerState.PARTIAL for cell in cells)
+        state = AnswerState.HIT if is_whole else AnswerState.PARTIAL
+    colour = _green(hits) if state in WITH_HITS else _COLOURS[state]
+    sign = _number(hits) if state in WITH_HITS else _SIGNS[state]
+    border = "#d7301f" if state is AnswerState.PARTIAL else "#bbb"
+    ink = "#fff" if state in _DARK or colour == _GREENS[-1] else "#222"
+    return (
+        f'<g><title>{_text(_told(cells, state, hits))}</title><rect x="{x}" y="{y}"'
+        f' width="{_CELL - 1}" height="{_CELL - 1}" fill={quoteattr(colour)} stroke="{border}"/>'
+        f'<text x="{x + _CELL / 2 - 0.5}" y="{y + 15}" text-anchor="middle" font-size="10"'
+        f' fill="{ink}">{sign}</text></g>'
+    )
+
+
+def _told(cells: Sequence[Cell], state: AnswerState, hits: int) -> str:
+    if len(cells) > 1:
+        counts = Counter(STATES[cell.state] for cell in cells)
+        told = ", ".join(f"{name} {n}" for name, n in counts.most_common())
+        return f"{len(cells)} 问 questions: {told}; {hits} hits"
+    (cell,) = cells
+    when = shown_moment(cell.asked_at)
+    where = f"{cell.term} @ {cell.site or '全网 whole web'}"
+    told = f"{STATES[state]}, {hits} hits, {cell.tries}× {when} {cell.message}"
+    return f"{where}: {told}".strip()
+
+
+def _green(hits: int) -> str:
+    return _GREENS[min(int(math.log10(max(hits, 1))), len(_GREENS) - 1)]
+
+
+def _number(hits: int) -> str:
+    return str(hits) if hits < 1000 else f"{min(hits // 1000, 99)}k"
+
+
+def _short(text: str) -> str:
+    widths = list(accumulate(2 if ord(char) > 0x2E80 else 1 for char in text))
+    if not widths or widths[-1] <= _LABEL_WIDTH:
+        return _text(text)
+    return _text(text[: bisect(widths, _LABEL_WIDTH - 2)] + "…")
+
+
+def _text(text: str) -> str:
+    return escape(xml_text(text))

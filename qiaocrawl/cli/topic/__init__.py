@@ -1,0 +1,1 @@
+"""`qiaocrawl topic`: packs, their sites and samples, and judgements."""

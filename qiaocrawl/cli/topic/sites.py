@@ -1,0 +1,107 @@
+"""``qiaocrawl extractors sites``: what was learnt of the sites."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from sqlalchemy import Connection
+
+from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.output import folding_table, shown_moment, table_console
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.extract.sites.site_template import START
+from qiaocrawl.storage.frontier.url_aliases import stored_host_votes
+from qiaocrawl.storage.pages.site_templates import StoredTemplate, stored_templates
+from qiaocrawl.urls.aliases import MAX_HOSTS, AliasRule, AliasRules
+
+
+def sites(
+    host: Annotated[str, typer.Argument(help="Show all that is known of this host.")] = "",
+    database: DatabaseUrl = "",
+    aliases: Annotated[
+        bool, typer.Option("--aliases", help="Show what addresses are other names of its pages.")
+    ] = False,
+) -> None:
+    """Show what crawls learnt of sites: what their pages repeat, and where articles stand."""
+    with opened_database(database) as opened:
+        opened.require_current()
+        with opened.engine.connect() as c:
+            found = stored_templates(c, host)
+            rules = _alias_rules(c, host) if aliases else []
+    if host and not (rules if aliases else found):
+        raise ConfigError(f"nothing is known of {host!r}; it takes some articles of one host")
+    if aliases:
+        _list_aliases(rules)
+    elif host:
+        _show(found[0])
+    else:
+        _list(found)
+
+
+def _alias_rules(c: Connection, host: str) -> list[AliasRule]:
+    # All hosts, since with and without "www." look at each other.
+    rules = AliasRules()
+    for stored in stored_host_votes(c, limit=MAX_HOSTS):
+        rules.restore(stored)
+    return [rule for rule in rules.rules() if host in ("", rule.host)]
+
+
+def _list(found: list[StoredTemplate]) -> None:
+    table = folding_table("网站 host", "文章 articles", "重复块 repeated", "正文位置 body in",
+                          "改版 redesigns", "更新 updated")  # fmt: skip
+    for column in (1, 2, 4):
+        table.columns[column].justify = "right"
+    for one in found:
+        template = one.template
+        table.add_row(
+            template.host, str(template.pages), str(len(template.repeated[0])),
+            escape(next(iter(template.holder_places), "?")), str(template.redesigns),
+            shown_moment(one.updated_at),
+        )
+    table_console().print(table)
+
+
+_STEPS = {
+    "https": "http → https",
+    "host": "主机 host → {}",
+    "first": "去掉首段 without the first segment {}/",
+    "last": "去掉末段 without the last segment /{}",
+    "suffix": "去掉文件名后缀 without {} at the end of the file name",
+    "parameter": "去掉参数 without the parameter {}",
+}
+
+
+def _list_aliases(rules: list[AliasRule]) -> None:
+    table = folding_table("网站 host", "别址与首选 other address → preferred", "赞成 agreed",
+                          "反对 against", "生效 in use")  # fmt: skip
+    for column in (2, 3):
+        table.columns[column].justify = "right"
+    for rule in rules:
+        step = _STEPS[rule.step.kind].format(rule.step.word)
+        in_use = "是 yes" if rule.active else "否 no"
+        table.add_row(rule.host, escape(step), str(rule.agreed), str(rule.against), in_use)
+    table_console().print(table)
+
+
+def _show(one: StoredTemplate) -> None:
+    template = one.template
+    names = {text for text, _ in template.names if text.removeprefix(START) in template.site_names}
+    table = folding_table("是什么 what", "何处 where", "文章 articles")
+    table.columns[2].justify = "right"
+    for place, count in template.places:
+        known = "正文 body" if place in template.holder_places else "偶有 at times"
+        table.add_row(known, escape(place), str(count))
+    for text, count in template.names:
+        where = "标题前 before titles" if text.startswith(START) else "标题后 after titles"
+        shown = escape(text.removeprefix(START))
+        table.add_row(where if text in names else f"({where})", shown, str(count))
+    console = table_console()
+    console.print(
+        f"{template.host}: {template.pages} articles, {len(template.repeated[0])} blocks repeat, "
+        f"{template.redesigns} redesigns, {template.disagreements} pages disagreed, "
+        f"{shown_moment(one.updated_at)}",
+        markup=False, highlight=False, soft_wrap=True,
+    )
+    console.print(table)

@@ -1,0 +1,1 @@
+"""Rendering in Chromium: pages, contexts, what it may reach, and what is learnt of it."""

@@ -1,0 +1,155 @@
+"""A login by hand: a window on a screen, or the QR code as a picture where there is none.
+
+Only cookies and local storage are taken; user name, password and captcha are between the
+person, the browser and the site.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qiaocrawl.crawl.browser.browser import BrowserGuard
+from qiaocrawl.errors import ConfigError, LoginError
+from qiaocrawl.fetch.addresses import Allowance
+from qiaocrawl.options import PREFIX
+from qiaocrawl.sessions import Recipe, SavedSession
+from qiaocrawl.sessions.cookies import StoredCookie, from_browser, names_of, usable_for
+from qiaocrawl.sessions.matching import SeenPage, matching_sign
+from qiaocrawl.sessions.origins import origin_of
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext, Locator, Page, Route
+
+    from qiaocrawl.options import Options
+    from qiaocrawl.sessions.recipe import BrowserLogin
+
+logger = logging.getLogger(__name__)
+
+_POLL_SECONDS = 1.0
+_TELL_SECONDS = 15.0
+_OPEN_MS = 60_000
+_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
+              "--no-first-run", "--disable-component-update", "--disable-sync"]  # fmt: skip
+
+
+async def browser_login(
+    recipe: Recipe, options: Options, qr: Path | None, seconds: float
+) -> SavedSession:
+    """Open the login page and wait until its signs say that somebody logged in.
+
+    Args:
+        qr: where the picture of the QR code goes; None opens a window instead.
+        seconds: how long to wait.
+
+    Raises:
+        LoginError: nobody logged in within *seconds*, or the page cannot be opened.
+        ConfigError: a picture is wanted of a recipe that names no QR code, or there is no
+            screen for a window.
+    """
+    from playwright.async_api import Error, async_playwright
+
+    login = recipe.browser
+    if login is None:
+        raise ConfigError(f"{recipe.name}: the recipe has no [browser]")
+    _check_screen(recipe, login, qr)
+    try:
+        async with async_playwright() as driver:
+            browser = await driver.chromium.launch(
+                executable_path=options["QIAO_CHROMIUM"], headless=qr is not None,
+                args=_ARGUMENTS, env=_environment(),
+            )  # fmt: skip
+            context = await browser.new_context()
+            await _guard(context, BrowserGuard(Allowance.parse(options["QIAO_ALLOW_ADDRESSES"])))
+            found = await _wait_for_login(recipe, login, context, qr, seconds)
+            await browser.close()
+            return found
+    except Error as error:
+        # The rest of the text is the browser's log, which may hold addresses with tickets.
+        raise LoginError(f"the browser failed: {str(error).splitlines()[0][:200]}") from None
+
+
+def _check_screen(recipe: Recipe, login: BrowserLogin, qr: Path | None) -> None:
+    if qr is not None and not login.qr:
+        raise ConfigError(f"{recipe.name}: the recipe names no QR code (browser.qr)")
+    if qr is None and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        raise ConfigError("there is no screen to open a browser on; --qr FILE.png saves the QR "
+                          "code as a picture, --cookies takes cookies of another browser")
+
+
+def _environment() -> dict[str, str | float | bool]:
+    """Ours without its options: the browser needs no key and no database."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+
+
+async def _guard(context: BrowserContext, guard: BrowserGuard) -> None:
+    async def decide(route: Route) -> None:
+        # Pictures are loaded here: the QR code is one.
+        await (route.continue_() if guard.may_open(route.request.url) else route.abort())
+
+    await context.route("**/*", decide)
+
+
+async def _wait_for_login(
+    recipe: Recipe, login: BrowserLogin, context: BrowserContext, qr: Path | None, seconds: float
+) -> SavedSession:
+    page = await context.new_page()
+    await page.goto(login.page, timeout=_OPEN_MS)
+    code = page.locator(login.qr).first if qr is not None else None
+    picture, told = b"", time.monotonic()
+    deadline = told + seconds
+    while time.monotonic() < deadline:
+        session = await _session(recipe, context)
+        if await _is_done(login, page, session):
+            return session
+        if code is not None and qr is not None:
+            picture = await _save_picture(code, qr, picture)
+        if time.monotonic() - told > _TELL_SECONDS:
+            told = time.monotonic()
+            logger.info("still waiting for the login, %d s left", deadline - told)
+        await asyncio.sleep(_POLL_SECONDS)
+    raise LoginError(f"nobody logged in within {seconds:g} s")
+
+
+async def _is_done(login: BrowserLogin, page: Page, session: SavedSession) -> bool:
+    # 0: the statuses a browser saw are not known any more.
+    body = b"" if not (login.done.words or login.done.selectors) else (
+        await page.content()
+    ).encode("utf-8", "replace")
+    seen = SeenPage(page.url, 0, body, "text/html; charset=utf-8",
+                    cookies=names_of(session.cookies))  # fmt: skip
+    return bool(matching_sign(login.done, seen))
+
+
+async def _session(recipe: Recipe, context: BrowserContext) -> SavedSession:
+    state = await context.storage_state()
+    found = (from_browser(dict(one)) for one in state.get("cookies", []))
+    cookies: list[StoredCookie] = [one for one in found if one is not None]
+    origins = []
+    for one in state.get("origins", []):
+        origin = origin_of(one.get("origin", ""))
+        if origin is not None and recipe.may_hold_cookies(origin.host):
+            origins.append(dict(one))
+    return SavedSession(usable_for(recipe, cookies, now=time.time()).cookies, tuple(origins))
+
+
+async def _save_picture(code: Locator, file: Path, last: bytes) -> bytes:
+    """Write the QR code anew when it changed: sites renew it every few minutes."""
+    from playwright.async_api import Error
+
+    try:
+        picture = await code.screenshot(timeout=5000)
+    except Error:
+        return last  # not there yet, or gone since it was scanned
+    if picture != last:
+        # Whoever scans it decides who logs in here: it is for the operator alone.
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as out:
+            os.fchmod(descriptor, 0o600)
+            out.write(picture)
+        logger.info("QR code saved: %s; scan it with the site's app", file)
+    return picture

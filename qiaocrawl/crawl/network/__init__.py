@@ -1,0 +1,1 @@
+"""Between Scrapy and the network: addresses, names, pacing, proxies, limits of HTTP."""

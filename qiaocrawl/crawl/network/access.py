@@ -1,0 +1,203 @@
+"""How hosts are asked in this run: whose turn, which identity, which proxy, which pauses.
+
+One desk a crawler, as there is one runtime; middlewares, scheduler and spider ask it.
+"""
+
+from __future__ import annotations
+
+import random
+import secrets
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from scrapy.utils.httpobj import urlparse_cached
+
+from qiaocrawl.crawl.network.proxy_source import ProxySource
+from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.fetch.host_health import HostHealth, Strike
+from qiaocrawl.fetch.host_rules import HostRules, parse_rules
+from qiaocrawl.fetch.identities import (
+    HONEST,
+    ROTATE,
+    Identity,
+    choice_of,
+    load_identities,
+    pick,
+)
+from qiaocrawl.fetch.proxy_pool import PoolLimits, ProxyPool
+from qiaocrawl.fetch.time_windows import parse_turns
+from qiaocrawl.fetch.usual_sizes import UsualSizes
+from qiaocrawl.items import Lease
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+    from qiaocrawl.fetch.block_detection import BlockSign
+    from qiaocrawl.runtime import Runtime
+
+_DIRECT = "direct"
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+_desks: WeakKeyDictionary[Crawler, AccessDesk] = WeakKeyDictionary()
+
+
+class AccessDesk:
+    """What the operator chose for each host, and what the run has learnt of it.
+
+    Raises:
+        ConfigError: an option names no site, engine, identity or pool that there is.
+    """
+
+    def __init__(self, crawler: Crawler, runtime: Runtime) -> None:
+        options = runtime.options
+        self._options = options
+        self.off = bool(options["QIAO_REPLAY"])
+        """A recorded web blocks nobody and has no turns."""
+        engine_hosts = _engine_hosts(runtime)
+        self.turns = parse_turns(options["QIAO_TURNS"], engine_hosts)
+        self._shipped = load_identities(options["QIAO_IDENTITIES_FILE"])
+        self._identities: HostRules[str] = parse_rules(
+            "QIAO_IDENTITIES", options["QIAO_IDENTITIES"], engine_hosts, choice_of(self._shipped)
+        )
+        self._proxied: HostRules[bool] = parse_rules(
+            "QIAO_PROXIES", options["QIAO_PROXIES"], engine_hosts, _through_pool
+        )
+        self.pool = ProxyPool(_limits(runtime), random.Random(secrets.randbits(64)))
+        uses_pool = any(through for _, through in self._proxied.items()) and not self.off
+        self.source = ProxySource(crawler, runtime, self.pool) if uses_pool else None
+        self.health = HostHealth(options["QIAO_BLOCK_PAUSE_SECONDS"])
+        self.sizes = UsualSizes()
+        self.counts: Counter[str] = Counter()
+        self._salt = secrets.token_bytes(16)
+        self._sessions: Counter[str] = Counter()
+
+    # --- what the operator chose ------------------------------------------------------------
+
+    def rest_seconds(self, host: str) -> float:
+        """How long *host* still rests while others have their turn."""
+        if self.off or not self.turns:
+            return 0.0
+        rest = self.turns.rest_seconds(host, time.time())
+        if rest > 0:
+            self.counts["rests"] += 1
+        return rest
+
+    def is_on_trial(self, host: str) -> bool:
+        """Whether *host* is asked one thing at a time, since it blocked us or kept silent."""
+        return not self.off and self.health.is_on_trial(host)
+
+    def identity(self, host: str) -> Identity | None:
+        """The browser *host* is to see; None for our own user agent."""
+        name = self._identities.find(host)
+        if name is None or name == HONEST:
+            return None
+        if name != ROTATE:
+            return self._shipped[name]
+        return pick(list(self._shipped.values()), host, self._sessions[host], self._salt)
+
+    def is_proxied(self, host: str) -> bool:
+        """Whether *host* is asked through the pool."""
+        return self.source is not None and bool(self._proxied.find(host))
+
+    def can_switch(self, host: str) -> bool:
+        """Whether *host* can be asked anew as somebody else."""
+        return self._identities.find(host) == ROTATE or self.is_proxied(host)
+
+    # --- sessions ---------------------------------------------------------------------------
+
+    def switch(self, host: str) -> None:
+        """Begin a new session with *host*: other cookies, and another identity if they rotate."""
+        self._sessions[host] += 1
+        self.counts["sessions_switched"] += 1
+
+    def jar(self, host: str, proxy: object | None) -> str | None:
+        """Name of the cookie jar of *host*'s session; None where one jar serves all."""
+        if not self.can_switch(host):
+            return None
+        return f"access:{host}:{self._sessions[host]}:{proxy or _DIRECT}"
+
+    # --- what became of it ------------------------------------------------------------------
+
+    def answered(self, host: str) -> None:
+        """*host* gave a page as it should."""
+        self.health.answered(host)
+
+    def struck(self, host: str, sign: BlockSign) -> Strike | None:
+        """*host* blocked us, or seems to; what that costs it."""
+        return self._counted(self.health.blocked(host, sign, time.monotonic()))
+
+    def silent(self, host: str) -> Strike | None:
+        """*host* gave no answer; what that costs it."""
+        return self._counted(self.health.silent(host, time.monotonic()))
+
+    def unavailable(self, host: str) -> Strike:
+        """No proxy is left for *host*; what that costs it."""
+        strike = self._counted(self.health.unavailable(host, time.monotonic()))
+        assert strike is not None
+        return strike
+
+    def _counted(self, strike: Strike | None) -> Strike | None:
+        if strike is not None:
+            self.counts["hosts_given_up" if strike.give_up else "host_pauses"] += 1
+        return strike
+
+    def numbers(self) -> dict[str, int]:
+        """What the run's statistics say of all this."""
+        numbers = {f"qiaocrawl/access/{name}": count for name, count in self.counts.items()}
+        if self.source is not None:
+            listed = {**self.source.numbers, "alive": self.pool.alive(time.monotonic())}
+            numbers |= {f"qiaocrawl/access/proxies/{name}": n for name, n in listed.items()}
+        return numbers
+
+    async def close(self) -> None:
+        """Keep what was learnt of the proxies."""
+        if self.source is not None:
+            await self.source.save()
+
+
+def access_of(crawler: Crawler) -> AccessDesk:
+    """The desk of *crawler*'s run, built at the first call.
+
+    Raises:
+        ConfigError: see :class:`AccessDesk`.
+    """
+    if crawler not in _desks:
+        _desks[crawler] = AccessDesk(crawler, runtime_of(crawler))
+    return _desks[crawler]
+
+
+def host_of_request(request: Request) -> str:
+    """The host a request is for, as leases name hosts: the port only when not the default."""
+    lease = request.meta.get("lease")
+    if isinstance(lease, Lease):
+        return lease.host
+    parts = urlparse_cached(request)
+    host = (parts.hostname or "").lower()
+    port = parts.port
+    return host if port in (None, _DEFAULT_PORTS.get(parts.scheme)) else f"{host}:{port}"
+
+
+def _engine_hosts(runtime: Runtime) -> dict[str, str]:
+    names = ("QIAO_TURNS", "QIAO_IDENTITIES", "QIAO_PROXIES")
+    if not any(runtime.options[name] for name in names):
+        # Their definitions are files; most runs need none of them.
+        return {}
+    return {name: engine.host for name, engine in runtime.catalogue.engines.items()}
+
+
+def _limits(runtime: Runtime) -> PoolLimits:
+    options = runtime.options
+    return PoolLimits(
+        at_once=options["QIAO_PROXY_AT_ONCE"],
+        per_minute=options["QIAO_PROXY_PER_MINUTE"],
+        first_pause_seconds=options["QIAO_PROXY_PAUSE_SECONDS"],
+    )
+
+
+def _through_pool(value: str) -> bool:
+    if value not in ("", _DIRECT):
+        raise ValueError(f"must be SITE alone, or SITE={_DIRECT}")
+    return value != _DIRECT

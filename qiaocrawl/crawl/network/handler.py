@@ -1,0 +1,190 @@
+"""The download handler of http and https: network, recorded web or demo web.
+
+It checks every request's origin (robots.txt, redirects and start pages alike come through
+here), and can cut running downloads short when the crawl must stop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError
+from scrapy.http import Headers, Response
+from scrapy.responsetypes import responsetypes
+from scrapy.utils.httpobj import urlparse_cached
+
+from qiaocrawl.crawl.network.address_guard import gate_of
+from qiaocrawl.crawl.network.http_limits import LimitedHTTPHandler
+from qiaocrawl.crawl.network.paced_pool import BeforeSending
+from qiaocrawl.crawl.network.pacing import Turn, turns_of
+from qiaocrawl.crawl.suspects import suspects_of
+from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.errors import AddressRefusedError
+from qiaocrawl.fetch.addresses import Origin
+from qiaocrawl.items import Lease, Queue
+from qiaocrawl.replay import RecordedPage
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+    from typing import Any
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+    from qiaocrawl.crawl.browser.downloads import RenderedDownloads
+
+_DEMO_SUFFIX = ".test"
+
+
+class GuardedDownloadHandler:
+    """Downloads what may be downloaded, from where this run takes its pages."""
+
+    lazy = False
+
+    def __init__(self, crawler: Crawler) -> None:
+        runtime = runtime_of(crawler)
+        options = runtime.options
+        self._crawler = crawler
+        self._gate = gate_of(crawler)
+        self._turns = turns_of(crawler)
+        self._demo: str = options["QIAO_DEMO"]
+        self._replay = runtime.recorded_web
+        self._network = LimitedHTTPHandler(crawler)
+        self._browser = _browser(crawler) if options["QIAO_RENDER"] != "off" else None
+        self._running: set[asyncio.Future[Response]] = set()
+        # Scrapy builds a handler for http and another for https.
+        runtime.downloaders.append(self.cancel_all)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> GuardedDownloadHandler:
+        """Scrapy's constructor."""
+        return cls(crawler)
+
+    async def download_request(self, request: Request) -> Response:
+        """Fetch *request*.
+
+        Raises:
+            AddressRefusedError: the host is a private address nobody allowed.
+            HostParkedError: the host asked to be left alone, this worker or another one.
+        """
+        if self._replay is not None:
+            return _recorded_response(self._replay.get(request.url), request)
+        return await self._cancellable(self._download(request))
+
+    async def _download(self, request: Request) -> Response:
+        await self._check_ways(request)
+        if self._browser is None or not request.meta.get("playwright"):
+            return await self._fetched(request)
+        if request.meta.get("playwright_context"):
+            # The browser asks the host itself, with the cookies of its session.
+            await self._turn(request)
+        return await self._browser.download(request, self._fetched)
+
+    async def _check_ways(self, request: Request) -> None:
+        """Refuse what leads inside, also behind a proxy that connects for us."""
+        proxy = request.meta.get("proxy")
+        if proxy:
+            await self._gate.check_proxy(_origin(proxy if "//" in proxy else f"http://{proxy}"))
+        if self._is_in_demo(request):
+            return
+        lease: Lease | None = request.meta.get("lease")
+        for_service = lease is not None and lease.queue is Queue.SEARCH
+        await self._gate.check(
+            _origin(request.url), for_service=for_service, by_proxy=bool(proxy)
+        )
+
+    async def _fetched(self, request: Request) -> Response:
+        lease: Lease | None = request.meta.get("lease")
+        async with suspects_of(self._crawler).alone(lease, lambda: self._turn(request)) as turn:
+            assert turn is not None
+            before_sending = partial(self._turns.before_sending, turn)
+            if self._is_in_demo(request):
+                return await self._download_demo(request, before_sending)
+            return await self._resolved(request, before_sending)
+
+    async def _resolved(self, request: Request, before_sending: BeforeSending) -> Response:
+        try:
+            return await self._network.download_request(request, before_sending)
+        except CannotResolveHostError:
+            # Perhaps its name leads inside since it was checked: then it is refused.
+            await self._check_ways(request)
+            raise
+
+    async def _turn(self, request: Request) -> Turn:
+        host = urlparse_cached(request).hostname or ""
+        return await self._turns.wait(host, self._gap_seconds(request))
+
+    def _is_in_demo(self, request: Request) -> bool:
+        host = urlparse_cached(request).hostname or ""
+        return bool(self._demo) and host.endswith(_DEMO_SUFFIX)
+
+    def _gap_seconds(self, request: Request) -> float:
+        """What Scrapy's slot keeps between two requests of this process."""
+        engine = self._crawler.engine
+        slot_name = request.meta.get("download_slot", "")
+        slot = engine.downloader.slots.get(slot_name) if engine is not None else None
+        return 0.0 if slot is None else slot.delay
+
+    def cancel_all(self) -> int:
+        """Cut all running downloads short; returns how many there were."""
+        running = list(self._running)
+        for task in running:
+            task.cancel()
+        return len(running)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._network.close()
+        if self._browser is not None:
+            await self._browser.close()
+
+    async def _download_demo(
+        self, request: Request, before_sending: BeforeSending
+    ) -> Response:
+        """Every *.test host lives on the demo server: same request, its Host header."""
+        parts = urlparse_cached(request)
+        headers = request.headers.copy()
+        headers[b"Host"] = parts.netloc.encode("ascii")
+        inner = request.replace(
+            url=parts._replace(scheme="http", netloc=self._demo).geturl(), headers=headers
+        )
+        inner.meta["download_slot"] = request.meta.get("download_slot")
+        response = await self._network.download_request(inner, before_sending)
+        return response.replace(url=request.url)
+
+    async def _cancellable(self, download: Coroutine[Any, Any, Response]) -> Response:
+        task = asyncio.ensure_future(download)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            raise DownloadCancelledError("the crawl is stopping") from None
+
+
+def _origin(url: str) -> Origin:
+    try:
+        return Origin.of(url)
+    except ValueError as error:
+        raise AddressRefusedError(str(error)) from None
+
+
+def _browser(crawler: Crawler) -> RenderedDownloads:
+    # Imported only when asked for: it brings the browser's driver with it.
+    from qiaocrawl.crawl.browser.downloads import rendered_downloads
+
+    return rendered_downloads(crawler)
+
+
+def _recorded_response(recorded: RecordedPage | None, request: Request) -> Response:
+    if recorded is None:
+        return Response(request.url, status=404)
+    headers = Headers()
+    for name, value in recorded.headers:
+        headers.appendlist(name, value)
+    kind = responsetypes.from_args(headers=headers, url=request.url, body=recorded.body)
+    return kind(
+        url=request.url, status=recorded.status, headers=headers, body=recorded.body
+    )

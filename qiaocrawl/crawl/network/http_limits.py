@@ -1,0 +1,244 @@
+"""What one HTTP answer may cost beside its body (faults F-R2, F-R3, F-R5).
+
+``DOWNLOAD_MAXSIZE`` bounds bodies. Twisted bounds neither the heads before them, 1xx answers
+among them, nor the framing of chunks, and reads as fast as a host sends: a flood of any of them
+leaves the event loop no time for other hosts. Here each is counted as it comes, and the
+connection of one that is too large is cut at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from scrapy.core.downloader.handlers import http11
+from scrapy.exceptions import DownloadCancelledError, DownloadFailedError
+from twisted.internet.defer import Deferred
+from twisted.internet.error import ConnectionDone
+from twisted.python.failure import Failure
+from twisted.web._newclient import ResponseFailed
+from twisted.web.http import _ChunkedTransferDecoder
+
+from qiaocrawl.crawl.network.paced_pool import BeforeSending, PacedPool, sending_after
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.internet.interfaces import IAddress
+    from twisted.internet.protocol import Protocol
+    from twisted.web._newclient import HTTP11ClientProtocol
+    from twisted.web._newclient import Request as TxRequest
+    from twisted.web.iweb import IResponse
+
+MAX_HEAD_BYTES = 256 * 1024
+"""Of all heads of one answer, as Chromium bounds it; most answers have a hundredth of it."""
+MAX_HEAD_LINES = 1000
+"""Of all heads of one answer **(ours)**; curl takes 5,000."""
+MAX_INTERIM_ANSWERS = 5
+"""1xx answers before the real one, as Go's client bounds it."""
+MAX_FRAMING_BYTES = 512 * 1024
+"""Of a chunked body, beside the body: 85,000 chunks, a quarter of a second of CPU **(ours)**."""
+# A host that leaves the other half of a closed TLS connection open holds no file of ours longer.
+_CLOSING_SECONDS = 5.0
+
+
+class AnswerTooLargeError(DownloadCancelledError):
+    """An answer that passes a limit; the message says which one."""
+
+
+class LimitedHTTPHandler(http11.HTTP11DownloadHandler):
+    """Scrapy's handler with these limits.
+
+    Raises AnswerTooLargeError, beside what Scrapy's raises.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        # Scrapy makes it itself.
+        self._pool.__class__ = PacedPool
+        self._pool._factory = _LimitedFactory
+
+    async def download_request(
+        self, request: Request, before_sending: BeforeSending | None = None
+    ) -> Response:
+        """Fetch *request*."""
+        try:
+            with sending_after(before_sending):
+                return await super().download_request(request)
+        except DownloadFailedError as error:
+            raise _cause(error) from error
+        except DownloadCancelledError as error:
+            # Scrapy tells the log alone how large a body was that it cut.
+            limit = request.meta.get("download_maxsize", self._default_maxsize)
+            said = str(error) or f"a body of more than {limit} bytes"
+            raise AnswerTooLargeError(said) from error
+
+
+def _cause(error: DownloadFailedError) -> Exception:
+    """What *error* comes from, where it is a limit passed; else *error* itself."""
+    failed = error.__cause__
+    reasons = failed.reasons if isinstance(failed, ResponseFailed) else ()
+    passed = (one.value for one in reasons if _is(one, AnswerTooLargeError))
+    return next(passed, error)
+
+
+class _CountedChunks(_ChunkedTransferDecoder):
+    """Hands on what one read brought in one piece, and bounds what is no body.
+
+    A delivery costs Scrapy as much as a thousand bytes do: a body of chunks of one byte would
+    cost an hour.
+    """
+
+    def __init__(
+        self, dataCallback: Callable[[bytes], None], finishCallback: Callable[[bytes], None]
+    ) -> None:
+        self._pieces: list[bytes] = []
+        super().__init__(self._pieces.append, self._finish)
+        self._deliver = dataCallback
+        self._finished = finishCallback
+        self._framing_bytes = 0
+
+    def dataReceived(self, data: bytes) -> None:
+        """Twisted's; raises AnswerTooLargeError for more framing than a body can need."""
+        self._framing_bytes += len(data)
+        try:
+            super().dataReceived(data)
+        finally:
+            self._flush()
+        # A chunk's line that is not whole is kept by Twisted, and is short.
+        if self._framing_bytes > MAX_FRAMING_BYTES:
+            raise AnswerTooLargeError(f"chunks with more than {MAX_FRAMING_BYTES} bytes of framing")
+
+    def _finish(self, rest: bytes) -> None:
+        self._flush()
+        self._finished(rest)
+
+    def _flush(self) -> None:
+        piece = b"".join(self._pieces)
+        self._pieces.clear()
+        self._framing_bytes -= len(piece)
+        if piece:
+            self._deliver(piece)
+
+
+class _LimitedParser(http11._LenientHTTPClientParser):
+    """Counts what comes before a body.
+
+    Twisted makes a parser, which is given this class afterwards: the counts begin here.
+    """
+
+    _transferDecoders = {b"chunked": _CountedChunks}  # noqa: RUF012 - Twisted's
+    _head_bytes = 0
+    _head_lines = 0
+    _interim_answers = 0
+
+    def lineReceived(self, line: bytes) -> None:
+        """A line of a head."""
+        self._head_bytes += len(line) + 1
+        self._head_lines += 1
+        if self._head_bytes > MAX_HEAD_BYTES:
+            raise AnswerTooLargeError(f"heads of more than {MAX_HEAD_BYTES} bytes")
+        if self._head_lines > MAX_HEAD_LINES:
+            raise AnswerTooLargeError(f"heads of more than {MAX_HEAD_LINES} lines")
+        super().lineReceived(line)
+
+    def lineLengthExceeded(self, line: bytes) -> None:
+        """A line without end, or a longer one than Twisted takes."""
+        raise AnswerTooLargeError(f"a head line of more than {self.MAX_LENGTH} bytes")
+
+    def statusReceived(self, status: bytes) -> None:
+        """The first line of a head."""
+        super().statusReceived(status)  # type: ignore[no-untyped-call]
+        self._interim_answers += 100 <= self.response.code < 200
+        if self._interim_answers > MAX_INTERIM_ANSWERS:
+            raise AnswerTooLargeError(f"more than {MAX_INTERIM_ANSWERS} 1xx answers")
+
+    def connectionLost(self, reason: Failure | None = None) -> None:
+        """A body cut for its framing is no page that is kept as far as it came."""
+        reader = getattr(getattr(self, "response", None), "_bodyProtocol", None)
+        if _is(reason, AnswerTooLargeError) and reader and not reader._finished.called:
+            reader._finished.errback(reason)
+        super().connectionLost(reason)
+
+
+class _LimitedProtocol(http11._LenientHTTP11ClientProtocol):
+    """A connection whose answers are limited, and that ends when it is to end."""
+
+    def request(self, request: TxRequest) -> Deferred[IResponse]:
+        """Twisted's; the parser's class is replaced as Scrapy replaces it."""
+        answer = super().request(request)
+        if self._parser is not None:
+            self._parser.__class__ = _LimitedParser
+        return answer
+
+    def dataReceived(self, data: bytes) -> None:
+        """What comes after an answer was given up or is whole was not asked for."""
+        if self._parser is None:
+            self._abort()
+        else:
+            super().dataReceived(data)  # type: ignore[no-untyped-call]
+
+    def _giveUp(self, reason: Failure) -> None:
+        super()._giveUp(reason)  # type: ignore[no-untyped-call]
+        if _is(reason, ConnectionDone):
+            # Over TLS the other side is asked to close as well, and need not.
+            asyncio.get_running_loop().call_later(_CLOSING_SECONDS, self._abort)
+        else:
+            self._abort()
+
+    def _abort(self) -> None:
+        if self.transport is not None and self.transport.connected:
+            self.transport.abortConnection()
+
+
+class _LimitedFactory(http11._LenientHTTP11ClientFactory):
+    def buildProtocol(self, addr: IAddress | None) -> HTTP11ClientProtocol:
+        """A protocol for a new connection."""
+        return _LimitedProtocol(self._quiescentCallback)  # type: ignore[no-untyped-call]
+
+
+class _LimitedTunnel(http11._TunnelingTCP4ClientEndpoint):
+    """The way through a proxy: its answer to CONNECT is limited, its connection never left."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._tunnelReadyDeferred.addErrback(self._close)
+
+    def requestTunnel(self, protocol: Protocol) -> Protocol:
+        """Ask the proxy, unless nobody waits any more."""
+        self._protocol = protocol
+        if self._tunnelReadyDeferred.called:
+            self._close()
+            return protocol
+        return super().requestTunnel(protocol)
+
+    def processProxyResponse(self, data: bytes) -> None:
+        """Bytes of the proxy's answer."""
+        if len(self._connectBuffer) + len(data) <= MAX_HEAD_BYTES:
+            super().processProxyResponse(data)
+        else:
+            too_large = f"an answer to CONNECT of more than {MAX_HEAD_BYTES} bytes"
+            self._tunnelReadyDeferred.errback(http11.TunnelError(too_large))
+
+    def _close(self, reason: Failure | None = None) -> Failure | None:
+        """Scrapy leaves a connection open whose tunnel was refused or is waited for no more."""
+        protocol: Protocol | None = getattr(self, "_protocol", None)
+        if protocol is not None and protocol.transport is not None:
+            protocol.dataReceived = _ignored  # type: ignore[method-assign]
+            protocol.transport.abortConnection()
+        return reason
+
+
+def _ignored(data: bytes) -> None:
+    """What nobody waits for."""
+
+
+def _is(reason: Failure | None, kind: type[Exception]) -> bool:
+    # Where a connection is kept for the next request Twisted gives an exception, no failure.
+    return isinstance(getattr(reason, "value", reason), kind)
+
+
+# Scrapy's agent names its class, and offers no other place to say so.
+http11._TunnelingTCP4ClientEndpoint = _LimitedTunnel  # type: ignore[misc]

@@ -1,0 +1,265 @@
+"""When a host may be asked: one request after the other, in this process or in all.
+
+Scrapy's download slots pace one process. Workers of one MariaDB share the clock of
+:mod:`qiaocrawl.storage.frontier.host_pacing`; a crawl that has its database for itself keeps one
+in memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeVar
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from scrapy import signals
+from sqlalchemy import Connection
+
+from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.errors import HostParkedError
+from qiaocrawl.fetch.backoff import backoff_seconds
+from qiaocrawl.frontier.waits import longest_wait_seconds
+from qiaocrawl.storage import Database, Writer
+from qiaocrawl.storage.frontier import host_pacing
+from qiaocrawl.storage.frontier.host_pacing import NO_MARK, TurnAnswer
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+T = TypeVar("T")
+
+# Pauses of a host that refuses again and again grow to the third: 2, 8, 32 s by default.
+_STEPS = 3
+# What is left of a pause at most to be waited for with the request in hand.
+_SHORT_SECONDS = 1.0
+# A turn of this process alone is dated anew when it is used later than this.
+_LATE_SECONDS = 0.005
+# A process that is late with its turn asks for a longer one each time, then sends.
+_LATE_TRIES = (2, 8, 32, 128, 512)
+
+
+class HostClock(Protocol):
+    """Where turns and pauses of hosts are kept. Times in seconds; hosts without port."""
+
+    async def take(
+        self, host: str, gap: float, *, tries: int = 1, mark: float = NO_MARK
+    ) -> TurnAnswer:
+        """As :func:`qiaocrawl.storage.frontier.host_pacing.take_turn`."""
+
+    async def park(self, host: str, asked: float, first: float) -> float:
+        """As :func:`qiaocrawl.storage.frontier.host_pacing.park_host`."""
+
+    async def answered(self, host: str) -> None:
+        """The next refusal of *host* is a first one."""
+
+    async def set_crawl_delay(self, host: str, delay: float) -> None:
+        """What robots.txt asks for now; 0 = nothing."""
+
+
+@dataclass(slots=True)
+class _Host:
+    last_at: float = float("-inf")
+    delay: float = 0.0
+    parked_until: float = float("-inf")
+    busy: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn to ask *host* that was taken and is good until a moment of the monotonic clock."""
+
+    host: str
+    gap: float
+    mark: float
+    good_until: float
+
+    @property
+    def is_good(self) -> bool:
+        """Whether a request that is sent now keeps its distance to the next one."""
+        return time.monotonic() <= self.good_until
+
+
+class LocalClock:
+    """The clock of one process."""
+
+    def __init__(self) -> None:
+        self._turns: dict[str, _Host] = {}
+
+    async def take(
+        self, host: str, gap: float, *, tries: int = 1, mark: float = NO_MARK
+    ) -> TurnAnswer:
+        """Take the next turn of *host*, if it is due."""
+        last, now = self._of(host), time.monotonic()
+        least = max(last.delay, gap)
+        is_due = last.last_at + least <= now or last.last_at == mark
+        if is_due and last.parked_until <= now:
+            last.last_at = now
+            return TurnAnswer(hold=tries * _LATE_SECONDS if least else 0.0, mark=now)
+        wait = max(last.last_at + least - now, 0.001)
+        return TurnAnswer(wait, max(last.parked_until - now, 0.0))
+
+    async def park(self, host: str, asked: float, first: float) -> float:
+        """Nobody asks *host* for the longer of its wish and a growing pause, in seconds."""
+        turn, now = self._of(host), time.monotonic()
+        if turn.parked_until > now:
+            turn.parked_until = max(turn.parked_until, now + asked)
+            return turn.parked_until - now
+        forgotten = turn.parked_until + host_pacing.FORGOTTEN_SECONDS < now
+        turn.busy = 1 if forgotten else turn.busy + 1
+        pause = max(asked, backoff_seconds(min(turn.busy, _STEPS), first))
+        turn.parked_until = now + pause
+        return pause
+
+    async def answered(self, host: str) -> None:
+        """The next refusal of *host* is a first one."""
+        self._of(host).busy = 0
+
+    async def set_crawl_delay(self, host: str, delay: float) -> None:
+        """What robots.txt asks for now; 0 = nothing."""
+        self._of(host).delay = delay
+
+    def _of(self, host: str) -> _Host:
+        return self._turns.setdefault(host, _Host())
+
+
+class SharedClock:
+    """The clock of all workers of one MariaDB or MySQL database, on a connection of its own.
+
+    Args:
+        outage_seconds: how long the database is waited for.
+        longest_seconds: no pause is longer than this.
+    """
+
+    def __init__(
+        self, database: Database, outage_seconds: float = 300.0, longest_seconds: float = 86_400.0
+    ) -> None:
+        self._longest_seconds = longest_seconds
+        # One transaction a statement: a row that waits in a group would hold up the others.
+        self._writer = Writer(
+            database, outage_seconds=outage_seconds, max_group=1, linger_seconds=0.0
+        )
+        self._entered: set[str] = set()
+
+    async def take(
+        self, host: str, gap: float, *, tries: int = 1, mark: float = NO_MARK
+    ) -> TurnAnswer:
+        """Take the next turn of *host*, if it is due."""
+        return await self._run(host, lambda c: host_pacing.take_turn(
+            c, host, gap, self._longest_seconds, tries=tries, mark=mark
+        ))  # fmt: skip
+
+    async def park(self, host: str, asked: float, first: float) -> float:
+        """Nobody asks *host* for the longer of its wish and a growing pause, in seconds."""
+        return await self._run(
+            host, lambda c: host_pacing.park_host(
+                c, host, asked, first, _STEPS, self._longest_seconds
+            )
+        )
+
+    async def answered(self, host: str) -> None:
+        """The next refusal of *host* is a first one."""
+        await self._run(host, lambda c: host_pacing.host_answered(c, host))
+
+    async def set_crawl_delay(self, host: str, delay: float) -> None:
+        """What robots.txt asks for now; 0 = nothing."""
+        await self._run(host, lambda c: host_pacing.set_crawl_delay(c, host, delay))
+
+    async def _run(self, host: str, operation: Callable[[Connection], T]) -> T:
+        if host not in self._entered:
+            entered = self._writer.submit(lambda c: host_pacing.enter_host(c, host))
+            await asyncio.wrap_future(entered)
+            self._entered.add(host)
+        return await asyncio.wrap_future(self._writer.submit(operation))
+
+    def close(self) -> None:
+        """End the connection."""
+        self._writer.close()
+
+
+class HostTurns:
+    """Lets requests pass one by one, as far apart as their host wants.
+
+    Args:
+        first_pause: seconds a host is left alone that refuses for the first time without
+            saying how long.
+    """
+
+    def __init__(self, clock: HostClock, first_pause: float) -> None:
+        self._clock = clock
+        self._first_pause = first_pause
+        self._refused: set[str] = set()
+        self._queues: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def wait(self, host: str, gap: float) -> Turn:
+        """Return when *host* may be asked, at least *gap* seconds after the last request.
+
+        Raises:
+            HostParkedError: it asked to be left alone for longer than a moment.
+        """
+        queue = self._queues.setdefault(host, asyncio.Lock())
+        async with queue:
+            return await self._taken(host, gap)
+
+    def before_sending(self, turn: Turn) -> Awaitable[None] | None:
+        """What to wait for before the request of *turn* is sent; None when it is not overdue.
+
+        Raises:
+            HostParkedError: as :meth:`wait`, when it is awaited.
+        """
+        return None if turn.is_good else self._good(turn)
+
+    async def _good(self, turn: Turn) -> None:
+        for tries in _LATE_TRIES:
+            turn = await self._taken(turn.host, turn.gap, tries=tries, mark=turn.mark)
+            if turn.is_good:
+                return
+
+    async def _taken(
+        self, host: str, gap: float, *, tries: int = 1, mark: float = NO_MARK
+    ) -> Turn:
+        while True:
+            asked_at = time.monotonic()
+            answer = await self._clock.take(host, gap, tries=tries, mark=mark)
+            if answer.is_taken:
+                good_until = asked_at + answer.hold if answer.hold else float("inf")
+                return Turn(host, gap, answer.mark, good_until)
+            if answer.parked > _SHORT_SECONDS:
+                self._refused.add(host)
+                raise HostParkedError(host, answer.parked)
+            await asyncio.sleep(max(answer.wait, answer.parked))
+
+    async def park(self, host: str, asked_seconds: float) -> float:
+        """*host* refused and asks to wait; for how many seconds it is left alone by all."""
+        self._refused.add(host)
+        return await self._clock.park(host, asked_seconds, self._first_pause)
+
+    async def answered(self, host: str) -> None:
+        """*host* served a request."""
+        if host in self._refused:
+            self._refused.discard(host)
+            await self._clock.answered(host)
+
+    async def set_crawl_delay(self, host: str, seconds: float) -> None:
+        """The robots.txt of *host* asks for *seconds* between requests, 0 for nothing."""
+        await self._clock.set_crawl_delay(host, seconds)
+
+
+_turns: WeakKeyDictionary[Crawler, HostTurns] = WeakKeyDictionary()
+
+
+def turns_of(crawler: Crawler) -> HostTurns:
+    """The turns of *crawler*'s run, built at the first call."""
+    if crawler not in _turns:
+        runtime = runtime_of(crawler)
+        options = runtime.options
+        clock: HostClock = LocalClock()
+        if not runtime.database.is_exclusive:
+            clock = SharedClock(
+                runtime.database, options["QIAO_STORAGE_OUTAGE_SECONDS"],
+                longest_wait_seconds(options),
+            )  # fmt: skip
+            crawler.signals.connect(clock.close, signal=signals.spider_closed, weak=False)
+        _turns[crawler] = HostTurns(clock, options["QIAO_FRONTIER_RETRY_SECONDS"])
+    return _turns[crawler]

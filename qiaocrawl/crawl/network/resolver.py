@@ -1,0 +1,83 @@
+"""A name service that answers with public addresses only (faults F-S1, F-S2).
+
+Twisted connects to exactly the addresses returned here, one after the other as RFC 8305 has
+it, also for hosts that are addresses already. One address inside among several refuses all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from scrapy.exceptions import CannotResolveHostError
+from scrapy.resolver import HostResolution
+from twisted.internet.address import IPv4Address, IPv6Address
+from twisted.internet.interfaces import IHostnameResolver
+from zope.interface import implementer  # type: ignore[import-untyped]
+
+from qiaocrawl.crawl.network.address_guard import Gate, gate_of
+from qiaocrawl.errors import AddressRefusedError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from twisted.internet.base import ReactorBase
+    from twisted.internet.interfaces import IAddress
+
+logger = logging.getLogger(__name__)
+
+
+@implementer(IHostnameResolver)
+class GuardedResolver:
+    """Answers out of *gate*, which refuses private, loopback, link-local and special addresses."""
+
+    def __init__(self, gate: Gate, reactor: ReactorBase) -> None:
+        self._gate = gate
+        self._reactor = reactor
+        self._answering: set[asyncio.Task[None]] = set()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, reactor: ReactorBase) -> Self:
+        """Scrapy's constructor."""
+        return cls(gate_of(crawler), reactor)
+
+    def install_on_reactor(self) -> None:
+        """Every connection of the process asks here from now on."""
+        self._reactor.installNameResolver(self)  # type: ignore[arg-type]
+
+    def resolveHostName(
+        self,
+        resolutionReceiver: Any,
+        hostName: str,
+        portNumber: int = 0,
+        addressTypes: Sequence[type[IAddress]] | None = None,
+        transportSemantics: str = "TCP",
+    ) -> HostResolution:
+        """Twisted's question; no address is the answer for what is refused."""
+        resolution = HostResolution(hostName)
+        resolutionReceiver.resolutionBegan(resolution)
+        wanted = tuple(addressTypes or (IPv4Address, IPv6Address))
+
+        async def answer() -> None:
+            for address in await self._allowed(hostName, portNumber):
+                kind = IPv6Address if ":" in address else IPv4Address
+                if kind in wanted:
+                    resolutionReceiver.addressResolved(kind("TCP", address, portNumber))
+            resolutionReceiver.resolutionComplete()
+
+        task = asyncio.ensure_future(answer())
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
+        return resolution
+
+    async def _allowed(self, host: str, port: int) -> Sequence[str]:
+        try:
+            return await self._gate.to_connect(host, port)
+        except CannotResolveHostError:
+            return ()
+        except AddressRefusedError as error:
+            logger.warning("no connection to %s: %s", host, error)
+            return ()

@@ -1,0 +1,1 @@
+"""Bodies that repeat each other: fingerprints, an index of them, and their comparison."""

@@ -1,0 +1,42 @@
+"""Titles whose bodies are the same word for word, where only digests of bodies are known."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from qiaocrawl.items import TitleRecord
+
+
+class BodyCopies:
+    """Titles by number, found by the digest of their body.
+
+    Bodies of which sentences are known are found by these (see
+    :class:`qiaocrawl.dedup.bodies.index.BodyIndex`) and take no room here. Those of a single
+    sentence (a caption, a notice) are not, on purpose: they are the same under many titles.
+    Others take some 300 bytes each.
+    """
+
+    def __init__(self) -> None:
+        # By digest, oldest first.
+        self._numbers: dict[bytes, dict[int, None]] = {}
+        self._digests: dict[int, bytes] = {}
+
+    def add(self, number: int, record: TitleRecord) -> None:
+        """Remember the body of *record* as that of the title *number*, which has none yet."""
+        self._numbers.setdefault(record.body_digest, {})[number] = None
+        self._digests[number] = record.body_digest
+
+    def remove(self, number: int) -> None:
+        """Forget the body of a title; one that has none is no error."""
+        digest = self._digests.pop(number, None)
+        if digest is not None:
+            left = self._numbers[digest]
+            del left[number]
+            if not left:
+                del self._numbers[digest]
+
+    def of(self, record: TitleRecord, limit: int) -> list[int]:
+        """Titles with the body of *record*, the newest *limit*."""
+        if not record.body_digest:
+            return []
+        return list(islice(reversed(self._numbers.get(record.body_digest, {})), limit))

@@ -1,0 +1,109 @@
+"""The lists behind the body index: for each sentence, the entries that hold it.
+
+Chained hashing without keys: ``heads[bucket]`` is the newest entry of a bucket and
+``following[entry]`` the next older one, both by their place in ``entries``. What a sentence is,
+the entry itself says (shifted by one). Compiled, since every article walks some dozens of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qiaocrawl.vsm.compiled import compiled
+
+END = -1
+"""Ends a list; also the head of an empty one."""
+UNLISTED = -2
+"""Instead of a next entry: this one stands in no list."""
+
+
+@compiled
+def _bucket(sentence, buckets):  # type: ignore[no-untyped-def]
+    # Sentences are digests but for their lowest bit, and the smallest of many at that: mixed
+    # by Knuth's multiplicative hashing. *buckets* is a power of two.
+    return (np.uint64(sentence) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)) & np.uint64(
+        buckets - 1
+    )
+
+
+@compiled
+def list_entries(entries, following, heads, first, last, limit):  # type: ignore[no-untyped-def]
+    """Put ``entries[first:last]`` into the lists, but for sentences whose list has *limit*."""
+    for at in range(first, last):
+        sentence = entries[at] >> np.uint32(1)
+        bucket = _bucket(sentence, len(heads))
+        held, entry = 0, heads[bucket]
+        while entry >= 0:
+            if entries[entry] >> np.uint32(1) == sentence:
+                held += 1
+            entry = following[entry]
+        following[at] = UNLISTED
+        if held < limit:
+            following[at] = heads[bucket]
+            heads[bucket] = at
+
+
+@compiled
+def unlist_entries(entries, following, heads, first, last):  # type: ignore[no-untyped-def]
+    """Take ``entries[first:last]`` out of the lists."""
+    for at in range(first, last):
+        if following[at] == UNLISTED:
+            continue
+        bucket = _bucket(entries[at] >> np.uint32(1), len(heads))
+        entry, before = heads[bucket], END
+        while entry != at:
+            before = entry
+            entry = following[entry]
+        if before == END:
+            heads[bucket] = following[at]
+        else:
+            following[before] = following[at]
+        following[at] = UNLISTED
+
+
+@compiled
+def relist(entries, following, heads, size):  # type: ignore[no-untyped-def]
+    """The lists of the first *size* entries once more, for other *heads* (all ``END``)."""
+    for at in range(size):
+        if following[at] != UNLISTED:
+            bucket = _bucket(entries[at] >> np.uint32(1), len(heads))
+            following[at] = heads[bucket]
+            heads[bucket] = at
+
+
+@compiled
+def find(wanted, entries, following, heads, limit):  # type: ignore[no-untyped-def]
+    """Where the sentences of the entries in *wanted* stand.
+
+    Returns:
+        places in ``entries``, and for each the place in *wanted*, which ascends.
+    """
+    places = np.empty(len(wanted) * limit, np.int64)
+    asked = np.empty(len(wanted) * limit, np.int64)
+    found = 0
+    for at in range(len(wanted)):
+        sentence = wanted[at] >> np.uint32(1)
+        entry = heads[_bucket(sentence, len(heads))]
+        while entry >= 0:
+            if entries[entry] >> np.uint32(1) == sentence:
+                places[found] = entry
+                asked[found] = at
+                found += 1
+            entry = following[entry]
+    return places[:found], asked[:found]
+
+
+@compiled
+def weigh(wanted, entries, following, heads, usual):  # type: ignore[no-untyped-def]
+    """A weight in (0, 1] for each of *wanted*: *usual* / the bodies that hold it, at most 1."""
+    weights = np.ones(len(wanted), np.float64)
+    for at in range(len(wanted)):
+        sentence = wanted[at] >> np.uint32(1)
+        entry, held = heads[_bucket(sentence, len(heads))], 0
+        while entry >= 0:
+            if entries[entry] >> np.uint32(1) == sentence:
+                held += 1
+            entry = following[entry]
+        if held > usual:
+            weights[at] = usual / held
+    return weights

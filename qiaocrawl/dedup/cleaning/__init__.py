@@ -1,0 +1,1 @@
+"""Titles without the names of sites, channels and page numbers."""

@@ -1,0 +1,203 @@
+"""Titles without the names of their site and channel, the names learnt per host **(ours)**.
+
+A title is cut piece by piece from its end, never at a sign alone. A piece goes when it is a
+name by list or shape (:mod:`~qiaocrawl.dedup.cleaning.site_names`), when this host's titles keep
+ending
+in it (:mod:`~qiaocrawl.dedup.cleaning.host_endings`), or when it is a channel's name directly
+before one of these. What extraction cut off with the page at hand does not come here any more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Sequence
+from zlib import crc32
+
+from qiaocrawl.dedup.cleaning.host_endings import BEGINNING, CHANNEL, ENDING, HostEndings
+from qiaocrawl.dedup.cleaning.site_names import MAX_NAME_CHARS, Role, role_of
+from qiaocrawl.dedup.cleaning.title_pieces import Separator, separators
+
+MAX_TITLE_CHARS = 2_000
+"""As much of a title as the store keeps. A longer one is a page's text in the wrong place: it
+is neither cut nor learnt from, and the words behind are not looked at."""
+_LEAST_LETTERS = 4
+"""Letters that a cut by list or shape must leave; digits and the words of dates are none."""
+_LEAST_LETTERS_LEARNT = 6
+"""The same for a name that was learnt or stands in front: 北京天气 - 上海 is one title."""
+_LEAST_LETTERS_COUNTED = 8
+"""The same for being learnt from. Labels in front of titles (快讯 | …) are shorter."""
+_NO_LETTER = r"[\W\d_年月日号期第周]"
+_LEAVES = {
+    least: re.compile(rf"(?:{_NO_LETTER}*(?!{_NO_LETTER}).){{{least}}}", re.DOTALL)
+    for least in (_LEAST_LETTERS, _LEAST_LETTERS_LEARNT, _LEAST_LETTERS_COUNTED)
+}
+_OF_SENTENCES = frozenset("，。！？；…“”《》!?;")
+_DIGITS = re.compile("[0-9]+")
+_MAX_LEARNT_PIECES = 5
+"""Name, channels and region at the end of one title; more are not counted."""
+_BEFORE_TITLES = frozenset("|_>")
+"""What sets off a name in front of a title; a hyphen does with spaces around it."""
+
+
+class TitleCleaner:
+    """Cuts names of sites and channels off titles. Not for use by several threads at once.
+
+    What :meth:`clean` gives depends on the sequence of :meth:`learn` calls alone, so processes
+    that replay the same sequence agree. Memory: at most some 20 KB a host, usually 1 to 2 KB,
+    and the *max_hosts* that were learnt from last are kept.
+    """
+
+    def __init__(self, max_hosts: int = 4096) -> None:
+        """*max_hosts* is at least 1, else ValueError."""
+        if max_hosts < 1:
+            raise ValueError(f"max_hosts must be at least 1, got {max_hosts!r}")
+        self._max_hosts = max_hosts
+        self._hosts: OrderedDict[str, HostEndings] = OrderedDict()
+
+    def clean(self, title: str, host: str = "") -> str:
+        """*title* without names of its site and channels; as it is when it holds none.
+
+        Never empty unless *title* is, and cleaning again changes nothing while nothing is
+        learnt. The host's own names count only where *host* is given.
+        """
+        signs = separators(title) if len(title) <= MAX_TITLE_CHARS else []
+        if not signs:
+            return title
+        known = self._hosts.get(host)
+        end = _end_of_title(title, signs, known)
+        start = _start_of_title(title, end, signs, known)
+        return title[start:end] if (start, end) != (0, len(title)) else title
+
+    def learn(self, title: str, host: str) -> bool:
+        """Remember how *title* ends; True when what is known of *host* has changed by it.
+
+        Earlier titles of the host are worth cleaning again then. Titles without a separator
+        and those of the host "" teach nothing. The same title again counts once.
+        """
+        signs = separators(title) if host and len(title) <= MAX_TITLE_CHARS else []
+        if not signs:
+            return False
+        known = self._hosts.get(host)
+        if known is None:
+            known = self._hosts[host] = HostEndings()
+            if len(self._hosts) > self._max_hosts:
+                self._hosts.popitem(last=False)
+        else:
+            self._hosts.move_to_end(host)
+        is_ended = _is_ended(title, signs[-1])
+        if not known.is_new(_digest(title, signs, is_ended)):
+            return False
+        marked = _endings(title, signs, known) if is_ended else []
+        head = _key(title[: signs[0].start])
+        if _may_begin(signs[0]) and role_of(head) is Role.SHAPED:
+            marked.append(BEGINNING + head)
+        return known.count(marked, is_ended=is_ended)
+
+
+def _end_of_title(title: str, signs: Sequence[Separator], known: HostEndings | None) -> int:
+    """Where the names at the end of *title* begin; its length when there are none."""
+    end = kept = len(title)
+    behind = ""
+    for sign in reversed(signs):
+        piece = title[sign.stop : end].strip()
+        if piece and role_of(piece) is not Role.DATE:
+            least = _letters_to_leave(piece, sign.kind, behind, known)
+            if not least or not _LEAVES[least].match(title, 0, sign.start):
+                break
+            kept, behind = sign.start, sign.kind
+        # Nothing between two signs, or a date: goes together with a name before it.
+        end = sign.start
+    return kept
+
+
+def _letters_to_leave(piece: str, kind: str, behind: str, known: HostEndings | None) -> int:
+    """How many letters must remain when *piece* is cut; 0 when it is no name.
+
+    Args:
+        kind: of the sign before the piece.
+        behind: kind of the sign before the name cut last, "" when the piece ends the title.
+    """
+    role = role_of(piece)
+    if role is Role.CHANNEL and kind == behind:
+        return _LEAST_LETTERS
+    # A dash of the text stands before all kinds of words: there a shape proves nothing.
+    if kind != ":" and (role is Role.NAME or (role is Role.SHAPED and kind != "—")):
+        return _LEAST_LETTERS
+    if known is None or len(piece) > MAX_NAME_CHARS:
+        return 0
+    key = _key(piece)
+    is_known = known.knows(_mark(kind) + key) or (behind and known.knows(CHANNEL + key))
+    return _LEAST_LETTERS_LEARNT if is_known else 0
+
+
+def _start_of_title(
+    title: str, end: int, signs: Sequence[Separator], known: HostEndings | None
+) -> int:
+    """Where the title begins behind names set off in front of it; 0 when there are none."""
+    start = 0
+    for sign in signs:
+        if sign.start >= end or not _may_begin(sign):
+            break
+        head = _key(title[start : sign.start])
+        is_name = role_of(head) is Role.NAME or (known and known.knows(BEGINNING + head))
+        if not is_name or not _LEAVES[_LEAST_LETTERS_LEARNT].match(title, sign.stop, end):
+            break
+        start = sign.stop
+    return start
+
+
+def _may_begin(sign: Separator) -> bool:
+    return sign.kind in _BEFORE_TITLES or (sign.kind == "-" and sign.is_spaced)
+
+
+def _is_ended(title: str, last: Separator) -> bool:
+    """Whether what stands behind the *last* separator may be a name: short, behind a title."""
+    piece = title[last.stop :].strip()
+    return (
+        1 < len(piece) <= MAX_NAME_CHARS
+        and any(map(str.isalpha, piece))
+        and _OF_SENTENCES.isdisjoint(piece)
+        and _LEAVES[_LEAST_LETTERS_COUNTED].match(title, 0, last.start) is not None
+    )
+
+
+def _endings(title: str, signs: Sequence[Separator], known: HostEndings) -> list[str]:
+    """The texts at the end of *title* that may be names and are not known without learning."""
+    marked = []
+    end, behind = len(title), ""
+    for sign in reversed(signs[-_MAX_LEARNT_PIECES:]):
+        piece = title[sign.stop : end].strip()
+        if not _LEAVES[_LEAST_LETTERS_COUNTED].match(title, 0, sign.start):
+            break
+        least = _letters_to_leave(piece, sign.kind, behind, known)
+        if least != _LEAST_LETTERS and 1 < len(piece) <= MAX_NAME_CHARS:
+            marked.append((CHANNEL if behind else _mark(sign.kind)) + _key(piece))
+        if not least:
+            break
+        end, behind = sign.start, sign.kind
+    return marked
+
+
+def _digest(title: str, signs: Sequence[Separator], is_ended: bool) -> int:
+    """32 bits of what *title* itself says, whatever digits, labels and names are around it.
+
+    So neither the pages of one story in several channels nor 天气预报 of every day teach that
+    what differs between them is a channel.
+    """
+    core = title[: signs[0].start]
+    if not _LEAVES[_LEAST_LETTERS_COUNTED].match(core):
+        stops = [0, *(sign.stop for sign in signs)]
+        starts = [*(sign.start for sign in signs), len(title)]
+        pieces = [title[a:b] for a, b in zip(stops, starts, strict=True)]
+        core = max(pieces[:-1] if is_ended else pieces, key=len)
+    return crc32(_DIGITS.sub("0", _key(core)).encode("utf-8", "surrogatepass"))
+
+
+def _mark(kind: str) -> str:
+    """A colon belongs to most titles, so a name learnt behind one counts there only."""
+    return ENDING + kind if kind == ":" else ENDING
+
+
+def _key(piece: str) -> str:
+    return " ".join(piece.split()).lower()

@@ -1,0 +1,96 @@
+"""The words titles are compared by: each a number, with its weight, its kind and its letters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qiaocrawl.vsm.growing_array import Column
+from qiaocrawl.vsm.snapshot import IdfSnapshot
+from qiaocrawl.vsm.terms import CLASSES, NUMBER, word_class
+
+_NO_TERM = -1
+_USUAL_NUMBER = 0.01
+"""In probing order a number counts as this common: years and ordinals are, though each of them
+is unknown to a dictionary."""
+
+
+class TermTable:
+    """Words by number, in the order they were first seen; numbers never change.
+
+    Memory: about 200 bytes a word, most of it the word itself and its entry in a dictionary.
+
+    Args:
+        snapshot: gives the weights, which therefore never change either.
+    """
+
+    def __init__(self, snapshot: IdfSnapshot) -> None:
+        self.snapshot = snapshot
+        self._ids: dict[str, int] = {}
+        self._size = 0
+        self._idf = Column(np.float32)
+        self._commonness = Column(np.float32)
+        self._kinds = Column(np.uint8)
+        self._letters_at = Column(np.int32)
+        self._letters = Column(np.uint32)
+
+    def __len__(self) -> int:
+        """Number of words."""
+        return self._size
+
+    def ids(self, words: list[str]) -> NDArray[np.int32]:
+        """The number of each of *words*, -1 for what is no word (no letter or digit)."""
+        found = list(map(self._ids.get, words))
+        if None in found:
+            unknown = [word for word, term in zip(words, found, strict=True) if term is None]
+            self._add(list(dict.fromkeys(unknown)))
+            found = list(map(self._ids.get, words))
+        return np.array(found, dtype=np.int32)
+
+    def words(self) -> list[str]:
+        """All words; the place of one is its number."""
+        return [word for word, term in self._ids.items() if term != _NO_TERM]
+
+    @property
+    def idf(self) -> NDArray[Any]:
+        """Weight of each word, float32."""
+        return self._idf.data
+
+    @property
+    def commonness(self) -> NDArray[Any]:
+        """The share of titles each word stands in, float32: rare ones are probed first."""
+        return self._commonness.data
+
+    @property
+    def kinds(self) -> NDArray[Any]:
+        """Index of each word's class in ``qiaocrawl.vsm.terms.CLASSES``, uint8."""
+        return self._kinds.data
+
+    @property
+    def letters(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Where each word's code points begin (one more than there are words), and they."""
+        return self._letters_at.data, self._letters.data
+
+    def _add(self, words: list[str]) -> None:
+        """New words, all at once: entering them one by one costs more than all the rest."""
+        lettered = [word for word in words if word.isalnum() or any(map(str.isalnum, word))]
+        self._ids.update(dict.fromkeys(words, _NO_TERM))
+        first, last = self._size, self._size + len(lettered)
+        self._ids.update(zip(lettered, range(first, last), strict=True))
+        kinds = [word_class(word) for word in lettered]
+        idf = np.array([self.snapshot.idf(word) for word in lettered])
+        counted = self.snapshot.frequencies
+        usual = [
+            _USUAL_NUMBER if kind == NUMBER and word not in counted else 0.0
+            for word, kind in zip(lettered, kinds, strict=True)
+        ]
+        self._idf.reserve(last)[first:last] = idf
+        self._commonness.reserve(last)[first:last] = np.maximum(np.exp(-idf), usual)
+        self._kinds.reserve(last)[first:last] = [CLASSES.index(kind) for kind in kinds]
+        codes = np.frombuffer("".join(lettered).encode("utf-32-le", "replace"), "<u4")
+        starts = self._letters_at.reserve(last + 1)
+        starts[first + 1 : last + 1] = starts[first] + np.cumsum(list(map(len, lettered)))
+        self._letters.reserve(int(starts[last]))[int(starts[first]) : int(starts[last])] = codes
+        self._size = last

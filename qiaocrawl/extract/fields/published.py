@@ -1,0 +1,319 @@
+"""When an article was published: every witness of the page votes for a day.
+
+A vote's weight is how far its kind of witness can be trusted **(ours)**; votes of different
+witnesses for the same day add up as independent ones do, 1 - prod(1 - weight). The day with
+the highest sum wins; its most trusted vote that has a clock gives the time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from functools import lru_cache
+from itertools import islice
+from math import prod
+
+from qiaocrawl.extract.block_texts import lines_with
+from qiaocrawl.extract.extraction import Field
+from qiaocrawl.extract.fields.declared import Declared, first_text
+from qiaocrawl.extract.fields.surroundings import Lines, Surroundings
+from qiaocrawl.page import Page
+from qiaocrawl.text.dates import DateReader, WrittenDate
+
+_PUBLISHED_KEY = re.compile(
+    r"publish|publication|pub[_.-]?(?:date|time)|issued|creat(?:ed|e_at|ion)|release_date|"
+    r"original[\w-]*date|posted|sailthru\.date|display-?date|"
+    r"^(?:dc\.|dcterms\.|article[.:_])?(?:date|pdate|ptime)$"
+)
+_MODIFIED_KEY = re.compile(r"modif|updat|revis|last")
+_NO_DATE_KEY = re.compile(r"publisher|expir|copyright|format")
+# All three are to be searched in lower case, and each branch begins with a letter, so that a
+# search leaps to the few places where one may begin.
+_PUBLISHED_LABEL = re.compile(
+    r"时间|時間|日期|(?:发布|發布|發佈|发表|發表|刊登|张贴|写|贴)\s?(?:于|於|在)|"
+    r"(?:p(?<!\wp)(?:osted|ublished|ublication)|c(?<!\wc)reated|s(?<!\ws)ubmitted|f(?<!\wf)iled|"
+    r"a(?<!\wa)dded|d(?<!\wd)ated?|w(?<!\ww)ritten|r(?<!\wr)elease)\b"
+)
+_MODIFIED_LABEL = re.compile(
+    r"更新|修改|修订|编辑|編輯|最后|(?:u(?<!\wu)pdated?|m(?<!\wm)odified|e(?<!\we)dited|"
+    r"l(?<!\wl)ast|r(?<!\wr)evised|c(?<!\wc)orrected)\b"
+)
+_NOT_PUBLISHED = re.compile(
+    "今天是|今日是|今天日期|现在是|copyright|©|版权|注册|註冊|登录|入会|截止|有效期|joined|"
+    "expire|born|deadline|备案|许可证|活动时间|会议时间|报名|天气|weather|°|℃"
+)
+_MAY_HOLD_UNSURE = re.compile(r"\d[-/月:.年]|前|昨|今[天日]|刚|剛|ago|day,?\s|just|[a-z]\.? \d")
+_UNSURE_SIGN = re.compile("[0-9０-９前昨今刚剛]|ago|day|just")
+_YEAR_SIGNS = ("20", "19", "年", "２０", "民")
+_YEAR = re.compile(r"[12１２][09０９]\d\d|[〇零○O一二三四五六七八九]{4}年|民[國国]")
+_LABEL_CHARS = 28
+_LONGEST_REST = 70
+"""A line with more than so many characters beside its date is running text."""
+_DATELINE_CHARS = 40
+_URL_DATE = re.compile(
+    r"(?<!\d)((?:19|20)\d\d)[-/_.]?(0[1-9]|1[0-2])[-/_.]?(0[1-9]|[12]\d|3[01])(?!\d)|"
+    r"/((?:19|20)\d\d)/(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*/(\d\d?)/|"
+    r"/((?:19|20)\d\d)/(\d\d?)/(\d\d?)/"
+)
+_URL_YEAR = re.compile(r"/((?:19|20)\d\d)(?:[-/]|(?=0[1-9]|1[0-2])\d\d)")
+# Case matters, and each begins with a literal, so that a search through a whole page is fast.
+_QUOTED_DATE = (
+    r"""\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?"""
+    r"(\d[\d:T+ ./Z-]{7,34}|[A-Z][a-z]{2,8},? [\w:+ ,-]{8,30})"
+)
+# (How each begins, the pattern): looking for the beginning first is several times as fast.
+_SCRIPT_DATES = (
+    ("ub", re.compile(
+        r"ubli(?:sh|cation|c)(?:ed|ing)?_?-?(?:[tT]ime|[dD]ate|[aA]t|[oO]n)?(?:[sS]tamp|UTC|Utc)?"
+        + _QUOTED_DATE)),
+    ("ub", re.compile(r"""ublished["']?[^>]{0,80}?(?:content|datetime)=["']([^"'>]{8,40})""")),
+    ("ub", re.compile(r"ub_?-?(?:[dD]ate|[tT]ime)" + _QUOTED_DATE)),
+    ("reate", re.compile(r"reate(?:d)?_?(?:[tT]ime|[dD]ate|[aA]t)?" + _QUOTED_DATE)),
+    ("time", re.compile(r"time(?<=[\"'_ ][pc]time)" + _QUOTED_DATE)),
+)  # fmt: skip
+_MAX_SCRIPT_DATES = 6
+_ENOUGH = 0.65
+"""With such a vote the page's scripts are not searched."""
+_LIKELY = 0.5
+"""With such a vote by the lines, dates with a missing year are not looked for."""
+_MAX_TIMES = 12
+_MAX_INSIDE = 400
+
+
+@dataclass
+class _Ballot:
+    """Votes for days: (moment, weight, origin)."""
+
+    reader: DateReader
+    votes: list[tuple[datetime, float, str, bool]] = field(default_factory=list)
+    modified: list[tuple[datetime, float, str, bool]] = field(default_factory=list)
+
+    def cast(
+        self, found: WrittenDate, weight: float, origin: str, is_modified: bool = False
+    ) -> None:
+        vote = (found.moment, weight, origin, found.has_clock)
+        (self.modified if is_modified else self.votes).append(vote)
+
+    def declared(self, written: str, weight: float, origin: str, is_modified: bool = False) -> None:
+        """A vote by a declared value, if it holds a date."""
+        for found in self.reader.sure(written[:80])[:1]:
+            self.cast(found, weight, origin, is_modified)
+
+    @property
+    def strongest(self) -> float:
+        return max((weight for _, weight, _, _ in self.votes), default=0.0)
+
+
+def dates_of(
+    page: Page, around: Surroundings, declared: Declared, reader: DateReader
+) -> dict[str, Field]:
+    """``published_at`` and ``modified_at``, as far as the page tells them."""
+    ballot = _Ballot(reader)
+    _vote_meta(page, ballot)
+    _vote_json_ld(declared, ballot)
+    _vote_time_elements(page, ballot)
+    year = _vote_url(page.url, ballot)
+    _vote_lines(around, ballot, year)
+    if ballot.strongest < _ENOUGH:
+        _vote_scripts(page.source, ballot)
+    fields = {}
+    modified = _elected(ballot.modified)
+    if modified is not None:
+        fields["modified_at"] = modified
+    published = _elected(ballot.votes)
+    if published is None and modified is not None:
+        published = modified._replace(confidence=round(modified.confidence * 0.6, 3))
+    if published is not None:
+        fields["published_at"] = published
+    return fields
+
+
+def _elected(votes: list[tuple[datetime, float, str, bool]]) -> Field | None:
+    """The day with the most weight; one origin votes once for a day."""
+    if not votes:
+        return None
+    by_day: dict[date, dict[str, float]] = {}
+    for moment, weight, origin, _ in votes:
+        day = by_day.setdefault(moment.date(), {})
+        kind = origin.partition(" ")[0]
+        day[kind] = max(weight, day.get(kind, 0.0))
+    sums = {day: 1.0 - prod([1.0 - w for w in kinds.values()]) for day, kinds in by_day.items()}
+    best = max(sums, key=lambda day: sums[day])
+    mine = [vote for vote in votes if vote[0].date() == best]
+    leader = max(mine, key=lambda vote: vote[1])
+    clocked = [vote for vote in mine if vote[3]]
+    moment = max(clocked, key=lambda vote: vote[1])[0] if clocked else leader[0]
+    rival = max((score for day, score in sums.items() if day != best), default=0.0)
+    confidence = sums[best] * (1.0 - 0.3 * rival)
+    return Field(moment, leader[2], round(min(0.99, confidence), 3))
+
+
+def _vote_meta(page: Page, ballot: _Ballot) -> None:
+    for key, value in page.meta.items():
+        if len(value) > 80 or ("19" not in value and "20" not in value and not value.isdigit()):
+            continue
+        weight, is_modified = _trust_in(key)
+        if weight:
+            ballot.declared(value, weight, f"meta {key}", is_modified)
+
+
+# Most pages name their meta tags alike; bounded, so that a hostile one cannot fill the memory.
+@lru_cache(maxsize=2048)
+def _trust_in(key: str) -> tuple[float, bool]:
+    """The weight of a date in the meta tag *key*, 0 for none; whether it is of a change."""
+    if _NO_DATE_KEY.search(key):
+        return 0.0, False
+    if _MODIFIED_KEY.search(key):
+        return 0.8, True
+    if _PUBLISHED_KEY.search(key):
+        return 0.9 if "pub" in key else 0.75, False
+    return 0.0, False
+
+
+def _vote_json_ld(declared: Declared, ballot: _Ballot) -> None:
+    for rank, item in enumerate(declared.articles[:8]):
+        falling = 0.9 if rank == 0 else 0.5
+        for name, weight in (("datePublished", 1.0), ("dateCreated", 0.7), ("uploadDate", 0.6)):
+            written = first_text(item.get(name))
+            if written:
+                ballot.declared(written, falling * weight, f"json-ld {name}")
+        written = first_text(item.get("dateModified"))
+        if written:
+            ballot.declared(written, falling, "json-ld dateModified", is_modified=True)
+
+
+def _vote_time_elements(page: Page, ballot: _Ballot) -> None:
+    for rank, node in enumerate(page.nodes("time")[:_MAX_TIMES]):
+        attributes = node.attributes
+        names = f"{attributes.get('class') or ''} {attributes.get('itemprop') or ''}".lower()
+        written = attributes.get("datetime") or attributes.get("content") or node.text()
+        is_published = "publi" in names or "entry-date" in names or "pubdate" in attributes
+        is_modified = _MODIFIED_KEY.search(names) is not None and not is_published
+        weight = 0.85 if is_published else 0.55 if not rank else 0.2
+        ballot.declared(written, weight, "time element", is_modified)
+
+
+def _vote_url(url: str, ballot: _Ballot) -> int:
+    """Vote by the date in *url*; the year it holds, else 0."""
+    match = _URL_DATE.search(url)
+    if match is not None:
+        parts = [part for part in match.groups() if part]
+        for found in ballot.reader.sure(" ".join(reversed(parts)) if parts[1].isalpha()
+                                        else "-".join(parts))[:1]:  # fmt: skip
+            ballot.cast(found, 0.65 if "/" in match[0] else 0.55, "url date")
+            return found.moment.year
+    year = _URL_YEAR.search(url)
+    return int(year[1]) if year is not None else 0
+
+
+def _vote_lines(around: Surroundings, ballot: _Ballot, year: int) -> None:
+    """Votes by the lines around the article: nearest to the title count most."""
+    before = len(ballot.votes)
+    dated = set()
+    for text, weight, origin in _weighed_lines(around, _YEAR_SIGNS):
+        found = ballot.reader.sure(text) if _YEAR.search(text) else ()
+        if found:
+            dated.add(text)
+            _vote_line(text, ballot, found, weight, origin)
+    if max((vote[1] for vote in ballot.votes[before:]), default=0.0) >= _LIKELY:
+        return
+    for text, weight, origin in _weighed_lines(around):
+        if text not in dated and _UNSURE_SIGN.search(text) and _MAY_HOLD_UNSURE.search(text):
+            year = year or around.copyright_year
+            _vote_line(text, ballot, ballot.reader.unsure(text, year), weight * 0.6, origin)
+    if ballot.strongest < _LIKELY:
+        _vote_inside(around, ballot)
+
+
+def _weighed_lines(
+    around: Surroundings, words: tuple[str, ...] = ()
+) -> Iterator[tuple[str, float, str]]:
+    """(text, weight, origin) of the lines that may hold the date.
+
+    Args:
+        words: only lines with one of them; empty: all lines.
+    """
+    head, body = around.head, around.first
+    for rank in _numbers(head, words):
+        at = head.at[rank]
+        inside = body >= 0 and at >= body
+        far = rank > 12 and not (body >= 0 and 0 <= body - at <= 6)
+        yield head.texts[rank], 0.5 if inside else 0.55 if far else 0.7, "near the title"
+    for rank in _numbers(around.above, words):
+        yield around.above.texts[rank], 0.5 if rank < 4 else 0.25, "above the title"
+    last = head.at[-1] if head.at else -1
+    for rank in _numbers(around.tail, words):
+        if around.tail.at[rank] > last:
+            yield around.tail.texts[rank], 0.3, "below the body"
+
+
+def _numbers(lines: Lines, words: tuple[str, ...]) -> Sequence[int]:
+    return lines_with(lines.whole, words) if words else range(len(lines.texts))
+
+
+def _vote_inside(around: Surroundings, ballot: _Ballot) -> None:
+    """Vote by the first labelled date in a short line of the body: a thread's first post."""
+    for block in around.blocks[max(0, around.first) : around.last][:_MAX_INSIDE]:
+        text = block.text
+        if len(text) <= 80 and "20" in text and _PUBLISHED_LABEL.search(text.lower()):
+            found = ballot.reader.sure(text)
+            if found:
+                _vote_line(text, ballot, found[:1], 0.4, "in the body")
+                return
+
+
+def _vote_line(
+    text: str, ballot: _Ballot, found: Sequence[WrittenDate], weight: float, origin: str
+) -> None:
+    """Votes by the dates *found* in the line *text*, by their labels and the words around."""
+    previous = 0
+    if found and _NOT_PUBLISHED.search(text[found[0].end : found[0].end + 20].lower()):
+        weight *= 0.5
+    for number, written in enumerate(found):
+        label = text[max(previous, written.start - _LABEL_CHARS) : written.start].lower()
+        rest = len(text) - (written.end - written.start)
+        previous = written.end
+        if _NOT_PUBLISHED.search(label):
+            continue
+        is_modified = _MODIFIED_LABEL.search(label) is not None
+        is_labelled = is_modified or _PUBLISHED_LABEL.search(label) is not None
+        mine = weight
+        if is_labelled:
+            mine = min(0.88, mine * 1.25)
+        elif rest > _LONGEST_REST or "。" in text:
+            mine *= 0.4 if written.start < _DATELINE_CHARS else 0.15
+        mine *= 0.9**number
+        ballot.cast(written, mine, f"text {origin}", is_modified)
+        if is_modified:  # often the only date a page shows
+            ballot.cast(written, 0.7 * mine, f"updated {origin}")
+
+
+def _vote_scripts(source: str, ballot: _Ballot) -> None:
+    """Votes by JSON in scripts and by attributes; the first such date counts most."""
+    seen: set[date] = set()
+    places: dict[str, list[int]] = {}
+    for begin, pattern in _SCRIPT_DATES:
+        if begin not in places:
+            places[begin] = [match.start() for match in re.finditer(begin, source)]
+        for match in islice(_matches(pattern, places[begin], source), _MAX_SCRIPT_DATES):
+            for found in ballot.reader.sure(match[1].strip(" ,-"))[:1]:
+                if found.moment.date() not in seen:
+                    weight = 0.6 if not seen else 0.2
+                    seen.add(found.moment.date())
+                    ballot.cast(found, weight, "script date")
+        if seen:
+            return
+
+
+def _matches(
+    pattern: re.Pattern[str], places: Iterable[int], source: str
+) -> Iterator[re.Match[str]]:
+    """The matches of *pattern* in *source*, all of which begin at one of *places*."""
+    done = 0
+    for at in places:
+        match = pattern.match(source, at) if at >= done else None
+        if match is not None:
+            done = match.end()
+            yield match

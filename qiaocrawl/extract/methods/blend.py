@@ -1,0 +1,132 @@
+"""``blend``: the default; each block is judged in its surroundings, the likely ones are taken.
+
+Nothing of it is published **(ours)**. A page is cut into blocks; each is described by numbers
+(its text, its links, the elements and names around it, its neighbours, its place, where plain
+rules see the body, what repeats) in :mod:`qiaocrawl.extract.methods.block_features`; a small
+network
+(:mod:`qiaocrawl.extract.methods.block_network`) says how likely it is body text. Replies of a forum
+thread and comments are left out. Where scripts hold the article and the page shows little or
+none of it, the script's text is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.extract.base import Body, extractors
+from qiaocrawl.extract.comments import comment_blocks
+from qiaocrawl.extract.methods.block_features import features_of
+from qiaocrawl.extract.methods.block_network import BlockNetwork, load_network
+from qiaocrawl.extract.methods.block_sums import Floats
+from qiaocrawl.extract.methods.embedded import embedded_article
+from qiaocrawl.extract.thread import thread_of
+from qiaocrawl.page import Page
+
+_NOTICE = 0.1
+"""The judgement of a legal notice at most: short news are short beside it."""
+_LITTLE_CHARS = 200
+"""With less than this taken, a script may hold the article."""
+_EMBEDDED_FACTOR = 1.5
+"""A script's text is taken when it is this many times as long as what the page shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlendExtractor:
+    """The default extractor.
+
+    Attributes:
+        threshold: least judgement, in [0, 1], of a block that is taken.
+        low_threshold: the same when no block reaches the first one.
+        network: the trained network; None is the one that is shipped.
+    """
+
+    option_names: ClassVar[tuple[str, ...]] = ("QIAO_BLEND_NETWORK",)
+
+    threshold: float = 0.5
+    low_threshold: float = 0.2
+    network: BlockNetwork | None = None
+
+    def configured(self, options: Mapping[str, Any]) -> BlendExtractor:
+        """The same with the network of QIAO_BLEND_NETWORK, "" for the one that is shipped.
+
+        Raises:
+            ConfigError: the file is no such network.
+        """
+        file = options["QIAO_BLEND_NETWORK"]
+        if not file:
+            return replace(self, network=None)
+        network, shipped = load_network(Path(file)), load_network()
+        if len(network.mean) != len(shipped.mean):
+            raise ConfigError(
+                f"QIAO_BLEND_NETWORK: {file!r} was trained on {len(network.mean)} features, this "
+                f"version has {len(shipped.mean)}; train it again"
+            )
+        return replace(self, network=network)
+
+    def body(self, page: Page) -> Body:
+        """The likely blocks of *page* in order.
+
+        Raises:
+            ConfigError: the network's file is damaged or from another version.
+        """
+        features = features_of(page.blocks, page.title)
+        if features is None:
+            return self._embedded(page, Body("", 0.0, "the page shows no text"), 0)
+        judged = (self.network or load_network()).judge(features.values)
+        judged[features.notices] = np.minimum(judged[features.notices], _NOTICE)
+        reasons = _without_others(page, judged)
+        taken = np.flatnonzero(judged >= self.threshold)
+        if not len(taken):
+            taken = np.flatnonzero(judged >= self.low_threshold)
+        body = _taken(page, judged, features.chars, taken, reasons)
+        return self._embedded(page, body, int(features.chars[taken].sum()))
+
+    def _embedded(self, page: Page, body: Body, shown_chars: int) -> Body:
+        """*body*, or what a script holds where that is clearly more."""
+        if shown_chars >= _LITTLE_CHARS:
+            return body
+        found = embedded_article(page)
+        if found is None or len(found.text) < _EMBEDDED_FACTOR * shown_chars:
+            return body
+        reason = f"from a script ({found.origin}); the page shows {shown_chars} characters of it"
+        return Body(found.text, 0.8, reason, (), body.judged)
+
+
+def _without_others(page: Page, judged: Floats) -> list[str]:
+    """Set the judgement of replies and comments to 0; returns what was left out, in words."""
+    reasons = []
+    thread = page.once(thread_of)
+    replies: Iterable[int] = thread.reply_blocks if thread is not None else ()
+    for name, blocks in (("replies", replies), ("comments", comment_blocks(page))):
+        others = list(blocks)
+        if others:
+            judged[others] = 0.0
+            reasons.append(f"{len(others)} blocks of {name} left out")
+    if thread is not None:
+        judged[list(thread.first.blocks)] = np.maximum(judged[list(thread.first.blocks)], 0.9)
+    return reasons
+
+
+def _taken(
+    page: Page, judged: Floats, chars: Floats, taken: np.ndarray, reasons: list[str]
+) -> Body:
+    marks = tuple(round(float(value), 3) for value in judged)
+    if not len(taken):
+        best = float(judged.max(initial=0.0))
+        return Body("", 0.0, "; ".join((f"no block looks like a body, at most {best:.2f}",
+                                        *reasons)), (), marks)
+    blocks = page.blocks.blocks
+    text = "\n".join(blocks[i].text for i in taken)
+    weights = chars[taken]
+    score = float((judged[taken] * weights).sum() / weights.sum())
+    counted = f"{len(taken)} of {len(blocks)} blocks, {int(weights.sum())} characters"
+    return Body(text, score, "; ".join((counted, *reasons)), tuple(taken.tolist()), marks)
+
+
+extractors.register("blend")(BlendExtractor())

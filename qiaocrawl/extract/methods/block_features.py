@@ -1,0 +1,378 @@
+"""What the blocks of a page look like in numbers: the input of the ``blend`` extractor.
+
+Everything is worked out for all blocks at once: characters are classed by table lookup over
+the joined text, sums over elements are differences of running sums.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import chain
+from operator import attrgetter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qiaocrawl.extract.methods.block_signs import (
+    BULLET,
+    CLASSES,
+    COMMA,
+    DIGIT,
+    DOT,
+    HAN,
+    LETTER,
+    OTHER,
+    QUOTE,
+    SPACE,
+    STOP,
+    TAGS,
+    WORD_NAMES,
+    class_table,
+    find_words,
+    name_flags,
+    tag_number,
+    title_words,
+)
+from qiaocrawl.extract.methods.block_sums import Floats, Ints, best_run, counted
+from qiaocrawl.page.blocks import PageBlocks
+
+_HEAD_CHARS = 150
+_TAIL_CHARS = 100
+"""Of long blocks only the beginning and the end are searched for words."""
+_PAID = tuple(
+    f"{left}{word}{right}"
+    for word in ("推广", "推廣", "广告", "廣告", "赞助", "贊助")
+    for left, right in (("【", "】"), ("[", "]"), ("（", "）"), ("(", ")"), ("", "："), ("", ":"))
+)
+_NOTICE_CHARS = 400
+_IMPRINT_CHARS = 150
+"""Longer blocks tell more than a notice or an imprint does."""
+_PLACE = attrgetter("first", "end", "parent", "depth", "images")
+_TAG_FLAGS = np.eye(len(TAGS) + 1, dtype=np.float32)[:, :-1]
+_LAST_KINDS = np.array([[STOP], [DOT], [COMMA], [QUOTE], [BULLET]])
+_LEVELS = 4
+"""Elements around a block that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockFeatures:
+    """Numbers for all n blocks of a page.
+
+    Attributes:
+        values: (n, f) features.
+        chars: (n,) characters without white space.
+        holders: (4, n) indexes of the elements around each block, innermost first; the
+            outermost is repeated where there are fewer.
+        first, end: (elements,) range of blocks of each element.
+        notices: (n,) whether a block is a legal notice, an imprint or paid for by its words.
+        alike: (n,) number of the group of blocks whose two innermost elements have the same
+            tags and names.
+    """
+
+    values: Floats
+    chars: Floats
+    holders: Ints
+    first: Ints
+    end: Ints
+    notices: NDArray[np.bool_]
+    alike: Ints
+
+
+def features_of(found: PageBlocks, title: str) -> BlockFeatures | None:
+    """The features of a page's blocks; None when it has no block.
+
+    Args:
+        found: the blocks and their elements.
+        title: the page's ``<title>``, "" when it has none.
+    """
+    return _Builder(found, title).build() if found.blocks else None
+
+
+class _Builder:
+    """Works out the features of one page, a group of rows after the other.
+
+    A page has about two hundred blocks, so that the number of numpy calls counts, not their
+    size: related rows are worked out together, as (rows, n).
+    """
+
+    def __init__(self, found: PageBlocks, title: str) -> None:
+        self.blocks = found.blocks
+        self.elements = found.elements
+        self.title = title
+        self.n = len(found.blocks)
+        self.rows: list[NDArray[np.generic]] = []
+
+    def build(self) -> BlockFeatures:
+        self._count_characters()
+        self._look_at_elements()
+        self._own()
+        self._words()
+        self._around()
+        self._neighbours()
+        self._position()
+        self._main_container()
+        self._repetition()
+        self._page()
+        values = np.empty((sum(map(len, self.rows)), self.n), dtype=np.float32)
+        at = 0
+        for rows in self.rows:
+            values[at : at + len(rows)] = rows
+            at += len(rows)
+        return BlockFeatures(
+            values.T, self.chars, self.holders, self.first, self.end, self.notices, self.alike
+        )
+
+    def _add(self, rows: NDArray[np.generic]) -> None:
+        """Add features as (rows, n), or as (rows, 1) where they are the same for all blocks."""
+        self.rows.append(rows)
+
+    # --- counting -------------------------------------------------------------------------
+
+    def _count_characters(self) -> None:
+        blocks, n = self.blocks, self.n
+        self.texts = texts = [block.text for block in blocks]
+        lengths = np.fromiter(map(len, texts), dtype=np.int64, count=n)
+        ends = np.cumsum(lengths)
+        starts = ends - lengths
+        codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
+        kinds = class_table()[np.minimum(codes, 0xFFFF)]
+        self.first_kind, self.last_kind = kinds[starts], kinds[ends - 1]
+        cells = np.repeat(np.arange(n) * len(CLASSES), lengths) + kinds
+        counts = np.bincount(cells, minlength=n * len(CLASSES)).reshape(n, len(CLASSES))
+        self.counts = np.ascontiguousarray(counts.T, dtype=np.float32)
+        self.spaces = self.counts[SPACE]
+        self.chars = np.maximum(lengths - self.spaces, 1).astype(np.float32)
+        marks = np.array([(b.linked, b.bold, b.links, b.after_break, b.element) for b in blocks])
+        self.marks = marks.T
+        self.linked = np.minimum(self.marks[0].astype(np.float32), self.chars)
+        self.free = self.chars - self.linked
+        # An English sentence ends with a dot before a space; abbreviations are few.
+        self.stops = self.counts[STOP] + np.minimum(self.counts[DOT], self.spaces / 4 + 1)
+        self.told = np.where(self.stops > 0, self.free, np.float32(0))
+        self.all_chars = max(float(self.chars.sum()), 1.0)
+        self.all_told = max(float(self.told.sum()), 1.0)
+
+    def _look_at_elements(self) -> None:
+        elements = self.elements
+        m = len(elements)
+        numbers: dict[str, int] = {}
+        self.names = np.array([numbers.setdefault(e.names, len(numbers)) for e in elements])
+        self.tags = np.array([tag_number(e.tag) for e in elements])
+        places = chain.from_iterable(map(_PLACE, elements))
+        columns = np.fromiter(places, np.int64, 5 * m).reshape(m, 5).T
+        self.first, self.end, parent, self.depth, self.images = columns
+        self.parent = np.where(parent < 0, np.arange(m), parent)
+        named = np.array([name_flags(names) for names in numbers], dtype=np.float32)
+        self.flags = np.hstack((_TAG_FLAGS[self.tags], named[self.names])).T
+        levels = [self.marks[4]]
+        for _ in range(_LEVELS - 1):
+            levels.append(self.parent[levels[-1]])
+        self.holders = np.stack(levels)
+
+    def _inside(self, per_block: NDArray[np.generic]) -> NDArray[np.float64]:
+        """Sums of (rows, n) over the blocks of every element, as (rows, elements)."""
+        running = _running(per_block)
+        return running[:, self.end] - running[:, self.first]
+
+    def _above(self) -> NDArray[np.bool_]:
+        """For every flag and block whether an element around the block has the flag."""
+        flag, element = np.nonzero(self.flags)
+        width = self.n + 1
+        size = len(self.flags) * width
+        steps = np.bincount(flag * width + self.first[element], minlength=size)
+        steps -= np.bincount(flag * width + self.end[element], minlength=size)
+        return np.asarray(np.cumsum(steps.reshape(-1, width)[:, :-1], axis=1) > 0)
+
+    # --- rows -------------------------------------------------------------------------------
+
+    def _own(self) -> None:
+        chars, marks, counts = self.chars, self.marks, self.counts
+        self.size = np.log1p(chars)
+        self.link_share = self.linked / chars
+        self.log_stops = np.log1p(self.stops)
+        self._add(np.stack((
+            self.size, self.link_share, np.minimum(marks[1] / chars, 1), np.log1p(marks[2]),
+            marks[3], self.log_stops, np.minimum(self.stops / chars * 20, 3),
+        )))  # fmt: skip
+        self._add(counts[[LETTER, HAN, DIGIT, OTHER, BULLET]] / chars)
+        self._add(np.log1p(counts[[COMMA, QUOTE, SPACE]]))
+        self._add(self.last_kind == _LAST_KINDS)
+        self._add((self.first_kind == BULLET)[None])
+
+    def _words(self) -> None:
+        text, starts = self._heads()
+        flags = counted(find_words(text), starts, len(WORD_NAMES))
+        self.notices = self._notices(flags)
+        weight = flags.sum(axis=0)
+        self.wordy = np.log1p(weight)
+        self._add(np.log1p(flags))
+        self._add(np.stack((
+            np.minimum(8 * weight / self.chars, 3), np.log1p(self._title_words(text, starts)),
+        )))  # fmt: skip
+
+    def _notices(self, flags: Floats) -> NDArray[np.bool_]:
+        """Legal notices, imprints, paid text: too few in any collection to be learnt."""
+        legal, notice = flags[WORD_NAMES.index("legal")], flags[WORD_NAMES.index("notice")]
+        told = (notice >= 2) & (self.chars <= _NOTICE_CHARS)
+        told |= (legal >= 2) & (self.chars <= _IMPRINT_CHARS)
+        paid = np.fromiter((text.startswith(_PAID) for text in self.texts), np.bool_, self.n)
+        return np.asarray(told | paid)
+
+    def _heads(self) -> tuple[str, Ints]:
+        """The blocks in lower case, long ones without their middle; and where each begins."""
+        heads = [
+            text if len(text) <= _HEAD_CHARS + _TAIL_CHARS
+            else text[:_HEAD_CHARS] + " " + text[-_TAIL_CHARS:]
+            for text in self.texts
+        ]  # fmt: skip
+        joined = "\n" + "\n".join(heads)
+        lower = joined.lower()
+        if len(lower) != len(joined):  # a few letters grow; then positions would shift
+            lower = joined
+        lengths = np.fromiter(map(len, heads), dtype=np.int64, count=self.n) + 1
+        return lower, np.cumsum(lengths) - lengths + 1
+
+    def _title_words(self, text: str, starts: Ints) -> Floats:
+        """How many of the title's letter pairs (words of four letters) stand in each block."""
+        wanted = title_words(self.title.lower())
+        hits = []
+        for kind, word in enumerate(wanted):
+            at = text.find(word)
+            while at >= 0:
+                hits.append((at, kind))
+                at = text.find(word, at + len(word))
+        counts = counted(hits, starts, max(len(wanted), 1))
+        return np.asarray((counts > 0).sum(axis=0), dtype=np.float32)
+
+    def _around(self) -> None:
+        sums = self._inside(
+            np.stack((self.chars, self.linked, self.stops, self.told, self.wordy))
+        )
+        self.chars_in, linked_in, stops_in, self.told_in, words_in = sums
+        count = self.end - self.first
+        blocks_in = np.maximum(count, 1)
+        self.links_in = linked_in / np.maximum(self.chars_in, 1)
+        around = np.stack((
+            np.log1p(self.chars_in), self.links_in, np.log1p(count), np.log1p(stops_in / blocks_in),
+            self.chars_in / self.all_chars, self.told_in / self.all_told, words_in / blocks_in,
+        ))  # fmt: skip
+        self._add(around[:, self.holders].reshape(-1, self.n))
+        own = self.flags[:, self.holders[0]]
+        self._add(own)
+        self._add(self.flags[len(TAGS) :, self.holders[1]])
+        self._add(self._above())
+        self._add(self.depth[self.holders[0]][None] / 10)
+
+    def _neighbours(self) -> None:
+        n, far = self.n, 3
+        signals = np.stack((self.size, self.link_share, self.log_stops, self.wordy,
+                            self.holders[0]))  # fmt: skip
+        padded = np.full((len(signals), n + 2 * far), -1.0, dtype=np.float32)
+        padded[:, far : far + n] = signals
+        for step in (-3, -2, -1, 1, 2, 3):
+            beside = padded[:, far + step : far + step + n]
+            self._add(beside[:4])
+            if abs(step) < far:
+                self._add(beside[4:] == signals[4])
+        running = _running(np.stack((self.chars, self.free, self.linked, self.stops)))
+        order = np.arange(n)
+        for half in (3, 8, 20):
+            lower, upper = np.maximum(order - half, 0), np.minimum(order + half + 1, n)
+            chars, free, linked, stops = running[:, upper] - running[:, lower]
+            self._add(np.stack((np.log1p(free), linked / np.maximum(chars, 1), np.log1p(stops))))
+
+    def _position(self) -> None:
+        n = self.n
+        order = np.arange(n)
+        self.order = order
+        before, told_before = _running(np.stack((self.chars, self.told)))[:, :-1]
+        self._add(np.stack((
+            order / n, before / self.all_chars, told_before / self.all_told, np.log1p(order),
+            np.log1p(n - order),
+        )))  # fmt: skip
+        at = self._title_block()
+        if at < 0:
+            self._add(np.zeros((4, 1)))
+            return
+        away = order - at
+        since = np.maximum(told_before - told_before[at] - self.told[at], 0) * (away > 0)
+        self._add(np.stack((
+            np.sign(away), np.log1p(np.maximum(away, 0)), np.log1p(since), np.ones(n),
+        )))  # fmt: skip
+
+    def _title_block(self) -> int:
+        """The last block that is a beginning or most of ``<title>``; -1 when none is."""
+        title = self.title
+        longest = len(title) + 10
+        best, best_size = -1, 0
+        for i, text in enumerate(self.texts):
+            size = len(text)
+            if 4 <= size <= longest and size >= best_size and text in title:
+                tag = self.elements[self.blocks[i].element].tag
+                if 2 * size >= len(title) or title.startswith(text) or tag in ("h1", "h2"):
+                    best, best_size = i, size
+        return best
+
+    def _main_container(self) -> None:
+        """Where three plain rules see the body: these are the other extractors' ideas."""
+        # As in Arc90's Readability: text gives points to its element and half to the next.
+        points = np.where(
+            (self.free >= 20) & (self.link_share < 0.5),
+            1 + np.log1p(self.counts[COMMA] + self.stops) * 2 + np.minimum(self.free / 100, 5), 0,
+        )  # fmt: skip
+        m = len(self.elements)
+        near = np.bincount(self.holders[0], points, m) + np.bincount(self.holders[1], points, m)
+        far = 0.5 * np.bincount(self.holders[2], points, m)
+        by_points = int(((near + far) * (1 - self.links_in)).argmax())
+        # The element with most told text when every other character counts against it twice.
+        by_text = int((3 * self.told_in - 2 * self.chars_in).argmax())
+        # The run of blocks with the highest sum, as in maximum subsequence segmentation.
+        run = best_run(self.told - 1.5 * self.linked - 12)
+        ranges = [*((int(self.first[e]), int(self.end[e])) for e in (by_points, by_text)), run]
+        lo, hi = np.array(ranges).T[:, :, None]
+        order = self.order
+        shares = [[self.free[a:b].sum() / max(self.free.sum(), 1.0)] for a, b in ranges]
+        self._add((order >= lo) & (order < hi))
+        self._add(np.sign(order - lo + 0.5) * np.log1p(
+            np.maximum(np.maximum(lo - order, order - hi + 1), 0)))
+        self._add(np.clip((order - lo) / np.maximum(hi - lo, 1), 0, 1))
+        self._add(np.array(shares))
+
+    def _repetition(self) -> None:
+        # Elements are alike when they and what is around them have the same tags and names.
+        kind = self.tags * (int(self.names.max()) + 1) + self.names
+        many = int(kind.max()) + 1
+        groups = np.unique(kind[self.parent] * many + kind, return_inverse=True)[1]
+        self.alike = groups[self.holders[0]]
+        count = int(self.alike.max()) + 1
+        size, told, chars, linked = (
+            np.bincount(self.alike, weights, count)
+            for weights in (None, self.told, self.chars, self.linked)
+        )
+        mean = np.log1p(chars / np.maximum(size, 1))
+        links = linked / np.maximum(chars, 1)
+        self._add(np.stack((np.log1p(size), told / self.all_told, links, mean))[:, self.alike])
+        _, which, twins = np.unique(self.parent * many + kind, return_inverse=True,
+                                    return_counts=True)  # fmt: skip
+        self._add(np.log1p(twins)[which][self.holders[:3]])
+        seen = Counter(self.texts)
+        self._add(np.log1p(np.array([[seen[text] for text in self.texts]])))
+        self._add(np.log1p(self.images)[self.holders[:2]])
+
+    def _page(self) -> None:
+        longest = max(float(self.free.max()), 1.0)
+        told = float(self.told.sum())
+        self._add(np.array([
+            [np.log1p(self.all_chars)], [float(self.linked.sum()) / self.all_chars],
+            [np.log1p(self.n)], [float(self.counts[HAN].sum()) / self.all_chars],
+            [np.log1p(told)], [np.log1p(longest)],
+        ]))  # fmt: skip
+        self._add(self.free[None] / longest)
+
+
+def _running(rows: NDArray[np.generic]) -> NDArray[np.float64]:
+    """Running sums of (rows, n) along the blocks, with a 0 before the first."""
+    running = np.zeros((rows.shape[0], rows.shape[1] + 1))
+    np.cumsum(rows, axis=1, out=running[:, 1:])
+    return running

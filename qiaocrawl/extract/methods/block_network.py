@@ -1,0 +1,162 @@
+"""The small network that judges blocks: two hidden layers, a few copies that vote.
+
+Reading it needs numpy only. How it is trained: :mod:`qiaocrawl.extract.methods.block_training`.
+"""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import resources
+from io import BytesIO
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.extract.methods.block_sums import Floats
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+FORMAT = 2
+"""Version of the file; another one is refused."""
+LIMIT = 4.0
+"""A feature further from its mean than this many standard deviations counts as this far."""
+SHIPPED = resources.files("qiaocrawl.extract").joinpath("data/blend.npz")
+"""A resource: run from an egg it is no file of its own."""
+_MAX_BYTES = 64 * 1024 * 1024
+"""The shipped network has 0.1 MB."""
+_MULTIPLICATIONS = 250_000
+"""In one product at most: OpenBLAS starts threads for more, which cost several times what they
+bring for one page, and would take the other workers' cores."""
+
+
+@dataclass(frozen=True)
+class BlockNetwork:
+    """Judges blocks by their features. V networks, the voters, are averaged.
+
+    Attributes:
+        mean, scale: (f,) what a feature is moved and divided by.
+        weights: of each layer, as (V, inputs, outputs); the first has f inputs, the last one
+            output.
+        biases: of each layer, as (V, 1, outputs).
+    """
+
+    mean: Floats
+    scale: Floats
+    weights: tuple[Floats, ...]
+    biases: tuple[Floats, ...]
+
+    def judge(self, values: Floats) -> Floats:
+        """How likely each of (n, f) blocks is body text, as (n,) in [0, 1].
+
+        Raises:
+            ConfigError: the network was trained on another number of features.
+        """
+        if values.shape[1] != len(self.mean):
+            raise ConfigError(
+                f"the network was trained on {len(self.mean)} features, this version has "
+                f"{values.shape[1]}; train it again: qiaocrawl extractors train blend"
+            )
+        scaled = np.clip((values - self.mean) / self.scale, -LIMIT, LIMIT)
+        layer = self._first_layer(scaled) + self.biases[0]
+        for weight, bias in zip(self.weights[1:], self.biases[1:], strict=True):
+            layer = np.matmul(np.maximum(layer, 0), weight) + bias
+        votes = 1 / (1 + np.exp(-np.clip(layer[:, :, 0], -30, 30)))
+        return np.asarray(votes.mean(axis=0), dtype=np.float32)
+
+    @cached_property
+    def _side_by_side(self) -> Floats:
+        """The first layers of all voters as one (f, V * outputs)."""
+        return np.ascontiguousarray(np.concatenate(list(self.weights[0]), axis=1))
+
+    def _first_layer(self, scaled: Floats) -> Floats:
+        """Nearly all of the work, as (V, n, outputs)."""
+        joined = self._side_by_side
+        rows = max(1, _MULTIPLICATIONS // joined.size)
+        out = np.empty((len(scaled), joined.shape[1]), dtype=np.float32)
+        for at in range(0, len(scaled), rows):
+            np.matmul(scaled[at : at + rows], joined, out=out[at : at + rows])
+        return out.reshape(len(scaled), len(self.weights[0]), -1).transpose(1, 0, 2)
+
+    def save(self, path: Path) -> None:
+        """Write the network to *path* (.npz)."""
+        arrays = {"format": np.array(FORMAT), "mean": self.mean, "scale": self.scale}
+        for number, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            arrays[f"weight_{number}"] = weight.astype(np.float16)
+            arrays[f"bias_{number}"] = bias
+        with path.open("wb") as file:
+            np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+@cache
+def load_network(path: Traversable = SHIPPED) -> BlockNetwork:
+    """The network stored in *path*.
+
+    Raises:
+        ConfigError: there is no such file, or it is no such network.
+    """
+    if not path.is_file():
+        raise ConfigError(f"network of the blend extractor: no such file: '{path}'")
+    try:
+        data = BytesIO(path.read_bytes())
+        with zipfile.ZipFile(data) as packed:
+            size = sum(part.file_size for part in packed.infolist())
+        if size > _MAX_BYTES:
+            raise ConfigError(f"{_wanted(path)}; it unpacks to {size} bytes")
+        data.seek(0)
+        with np.load(data, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise ConfigError(_wanted(path)) from error
+    return _checked(arrays, path)
+
+
+def _wanted(path: Traversable) -> str:
+    return f"'{path}' is no network file (.npz) of `qiaocrawl extractors train blend`"
+
+
+def _checked(arrays: dict[str, np.ndarray], path: Traversable) -> BlockNetwork:
+    kinds = {array.dtype.kind for array in arrays.values()}
+    if not kinds <= set("fiu") or "format" not in arrays or arrays["format"].size != 1:
+        raise ConfigError(_wanted(path))
+    if int(arrays["format"].item()) != FORMAT:
+        raise ConfigError(f"'{path}': format is {arrays['format'].item()}, {FORMAT} is allowed")
+    layers = range(sum(name.startswith("weight_") for name in arrays))
+    names = ["mean", "scale", *(f"{kind}_{n}" for n in layers for kind in ("weight", "bias"))]
+    missing = [name for name in names if name not in arrays]
+    if missing or not layers:
+        raise ConfigError(f"'{path}': array {(missing or ['weight_0'])[0]!r} is missing")
+    numbers = {name: arrays[name].astype(np.float32) for name in names}
+    if not all(np.isfinite(array).all() for array in numbers.values()):
+        raise ConfigError(f"'{path}': holds numbers that are not finite")
+    network = BlockNetwork(
+        numbers["mean"],
+        numbers["scale"],
+        tuple(numbers[f"weight_{n}"] for n in layers),
+        tuple(numbers[f"bias_{n}"] for n in layers),
+    )
+    _check_shapes(network, path)
+    return network
+
+
+def _check_shapes(network: BlockNetwork, path: Traversable) -> None:
+    mean, scale, weights, biases = (
+        network.mean, network.scale, network.weights, network.biases,
+    )  # fmt: skip
+    voters = weights[0].shape[0] if weights[0].ndim else 0
+    sizes = [mean.size, *(bias.shape[-1] if bias.ndim else 0 for bias in biases)]
+    wanted = [(voters, a, b) for a, b in pairwise(sizes)]
+    fits = [w.shape for w in weights] == wanted and all(
+        bias.shape == (voters, 1, size) for bias, size in zip(biases, sizes[1:], strict=True)
+    )
+    if not voters or not fits or sizes[-1] != 1 or mean.ndim != 1:
+        shapes = [weight.shape for weight in weights]
+        raise ConfigError(f"'{path}': layers of shapes {shapes} do not fit {mean.size} features")
+    if mean.shape != scale.shape or not np.all(scale > 0):
+        raise ConfigError(f"'{path}': scale must be {mean.size} positive numbers")

@@ -1,0 +1,326 @@
+"""Articles that stand in a script: JSON-LD, the state of a script-made page, a variable.
+
+Nothing is executed. Strings that look like a body are found in JSON where a script holds JSON,
+and by the names they are assigned to where it holds a JavaScript object. Everything is capped
+and linear in the length of the scripts. All rules are **(ours)**.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+from urllib.parse import unquote
+
+from selectolax.lexbor import LexborHTMLParser
+
+from qiaocrawl.extract.kind_features import prose_bytes
+from qiaocrawl.page import Page
+from qiaocrawl.page.blocks import blocks_of
+from qiaocrawl.page.guard import defuse
+from qiaocrawl.text import collapse
+
+MAX_SCRIPT_CHARS = 3_000_000
+MAX_VALUES = 50_000
+"""Values of one JSON document that are looked at."""
+MAX_STRINGS = 40
+"""Strings of one page that are turned to paragraphs."""
+MAX_STARTS = 6
+"""Places of one script where JSON is tried."""
+MIN_BODY_BYTES = 90
+"""Thirty Han letters in sentences: the shortest news."""
+_MIN_SCRIPT_CHARS = 100
+
+_BODY_NAMES = (
+    "articlebody", "content", "body", "text", "html", "contenthtml", "articlecontent", "maintext",
+    "newscontent", "artcontent", "detail", "article", "paragraphs", "contents", "htmlcontent",
+    "contenttext", "articletext", "rawcontent", "fulltext", "bodyhtml", "story",
+)  # fmt: skip
+_PART_NAMES = ("text", "content", "html", "value", "data", "paragraph", "body")
+_TITLE_NAMES = ("headline", "title", "articletitle", "newstitle", "subject", "arttitle", "name")
+_DATE_NAMES = (
+    "datepublished", "publishtime", "publishedat", "pubtime", "pubdate", "publishdate",
+    "createtime", "createdat", "ctime", "releasetime", "publisheddate", "time", "date", "datetime",
+)  # fmt: skip
+_AUTHOR_NAMES = ("author", "authorname", "authors", "writer", "byline", "nickname", "username")
+# What a script with an article in it has; most scripts of other pages are passed over by it.
+_HINTS = ("articleBody", "ontent", "ext", "ody", "aragraph", "tml", "etail", "tory")
+# Sentences or paragraphs as scripts write them: plain, escaped, percent-encoded.
+_SENTENCE_HINTS = (
+    "。", "\\u3002", "%E3%80%82", "&#12290;", "<p", "\\u003cp", "\\u003Cp", "&lt;p", "%3Cp",
+)  # fmt: skip
+_MIN_STOPS = 4
+_NO_BODY = re.compile(
+    "comment|relat|recommend|list|item|menu|link|nav|tag|consent|vendor|purpose|biograph|label|"
+    "excerpt|intro|message|brand|cookie|privacy"
+)
+_MIN_UNNAMED_BYTES = 600
+_JSON_START = re.compile(r"(?:^|=|\(|return|:)\s*([{\[])\s*(?=[\"'{\[])")
+_NAMED_STRING = re.compile(
+    r"""[\"']?\b([A-Za-z_]\w{2,30})[\"']?\s*[:=]\s*(?:(?:JSON\.parse|decodeURIComponent|unescape)\s*\(\s*)?"""
+    r"""("(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|`(?:[^`\\]|\\.)*+`)""",
+    re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.S)
+_ESCAPED = {"n": "\n", "r": "", "t": " ", "b": "", "f": "", "v": "", "0": "", "\n": ""}
+_SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_TAG = re.compile(r"<(?:p|br|div|span|strong|img|section|h\d|li|ul|table|blockquote)\b", re.I)
+_CODE = re.compile(r"[{}]\s*[;,)]|function\s*\(|=>|\bvar\s|\bconst\s|\breturn\b")
+_DECODER = json.JSONDecoder(strict=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """An article found in a script.
+
+    Attributes:
+        text: a paragraph a line.
+        title, date, author: as written beside the body, "" where they are not.
+        origin: where it stood, such as ``json-ld articleBody`` or ``script content``.
+    """
+
+    text: str
+    title: str = ""
+    date: str = ""
+    author: str = ""
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    value: str
+    name: str
+    beside: dict[str, Any]
+    origin: str
+
+
+def embedded_article(page: Page) -> Embedded | None:
+    """The article that the scripts of *page* hold, or None. Never raises.
+
+    Of several, the one with most text in sentences, where a title that ``<title>`` confirms
+    counts double. Meant for pages whose visible body is missing or clearly shorter.
+    """
+    best: Embedded | None = None
+    most = 0.0
+    left = MAX_SCRIPT_CHARS
+    for candidate in islice(_candidates(page), MAX_STRINGS):
+        left -= len(candidate.value)
+        if left < 0:
+            continue  # too much to read; a shorter one may follow
+        text = paragraphs_of(candidate.value)
+        size = float(prose_bytes(text.split("\n")))
+        if size < MIN_BODY_BYTES or len(_CODE.findall(text)) > 2 + len(text) // 400:
+            continue
+        title = _first(candidate.beside, _TITLE_NAMES)
+        if title and title in page.title:
+            size *= 2
+        if size > most:
+            most = size
+            best = Embedded(
+                text,
+                title,
+                _first(candidate.beside, _DATE_NAMES),
+                _first(candidate.beside, _AUTHOR_NAMES),
+                f"{candidate.origin} {candidate.name}",
+            )
+    return best
+
+
+def _candidates(page: Page) -> Iterator[_Candidate]:
+    """Strings that may be a body, the likeliest places first."""
+    for item in page.json_ld:
+        for name in ("articleBody", "text"):
+            value = item.get(name)
+            if isinstance(value, str) and len(value) >= MIN_BODY_BYTES // 3:
+                yield _Candidate(value, name, _lower(item), "json-ld")
+    found: list[_Candidate] = []
+    for script in page.nodes("script"):
+        if script.first_child is None:
+            continue
+        source = script.text()
+        if not _MIN_SCRIPT_CHARS <= len(source) <= MAX_SCRIPT_CHARS:
+            continue
+        if "ld+json" in (script.attributes.get("type") or ""):
+            continue
+        if _may_tell(source):
+            found += _of_script(source)
+    # The longest hold the body if any does; sorting keeps the caps from hiding it.
+    yield from sorted(found, key=lambda candidate: -len(candidate.value))
+
+
+def _may_tell(source: str) -> bool:
+    if not any(hint in source for hint in _HINTS):
+        return False
+    return any(hint in source for hint in _SENTENCE_HINTS) or source.count(". ") >= _MIN_STOPS
+
+
+def _of_script(source: str) -> list[_Candidate]:
+    found: list[_Candidate] = []
+    position = tries = 0
+    while tries < MAX_STARTS and (start := _JSON_START.search(source, position)) is not None:
+        tries += 1
+        try:
+            data, position = _DECODER.raw_decode(source, start.start(1))
+        except (ValueError, RecursionError):
+            position = start.end()
+            continue
+        found += _of_json(data)
+    return found or _of_object(source)
+
+
+def _of_json(data: Any) -> list[_Candidate]:
+    """Bodies anywhere in *data*, with the object they belong to."""
+    found: list[_Candidate] = []
+    waiting: list[Any] = [data]
+    for _ in range(MAX_VALUES):
+        if not waiting:
+            break
+        item = waiting.pop()
+        if isinstance(item, list):
+            waiting.extend(reversed(item[:5000]))
+        elif isinstance(item, dict):
+            found += _of_dict(item)
+            waiting.extend(v for v in reversed(list(item.values())) if isinstance(v, dict | list))
+    return found
+
+
+def _of_dict(item: dict[str, Any]) -> Iterator[_Candidate]:
+    beside = _lower(item)
+    for name, value in beside.items():
+        if isinstance(value, list) and len(value) > 1 and not _NO_BODY.search(name):
+            value = _joined(value)
+            size = len(value.encode("utf-8", "replace"))
+            if name not in _BODY_NAMES and size < _MIN_UNNAMED_BYTES:
+                continue
+            yield _Candidate(value, name, beside, "script")
+            continue
+        if isinstance(value, str) and _is_long(value):
+            if value[:1] in '{["' and (inner := _decoded(value)) is not None:
+                yield from _of_json(inner)
+            elif name in _BODY_NAMES or (
+                len(value) >= _MIN_UNNAMED_BYTES // 3
+                and not _NO_BODY.search(name)
+                and _TAG.search(value)
+            ):
+                yield _Candidate(value, name, beside, "script")
+
+
+def _decoded(value: str) -> Any:
+    """JSON written inside a string of JSON, or None."""
+    try:
+        return json.loads(value, strict=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _joined(parts: list[Any]) -> str:
+    """The text of a list of paragraphs, be they strings or objects with a text each."""
+    texts = []
+    for part in parts[:2000]:
+        if isinstance(part, dict):
+            own = _lower(part)
+            part = next((own[n] for n in _PART_NAMES if isinstance(own.get(n), str)), "")
+        if isinstance(part, str) and part.strip():
+            texts.append(part)
+    return "\n".join(texts)
+
+
+def _of_object(source: str) -> list[_Candidate]:
+    """Bodies in a JavaScript object that is no JSON, by the names of its long strings."""
+    beside: dict[str, Any] = {}
+    bodies: list[tuple[str, str]] = []
+    for match in _NAMED_STRING.finditer(source):
+        name, written = match[1].lower().replace("_", ""), match[2]
+        long = len(written) - 2 >= MIN_BODY_BYTES // 3
+        if long and (name in _BODY_NAMES or _has_markup(written)):
+            bodies.append((name, _unescaped(written[1:-1])))
+        elif len(written) < 300:
+            beside.setdefault(name, _unescaped(written[1:-1]))
+        if len(bodies) >= MAX_STRINGS:
+            break
+    found: list[_Candidate] = []
+    for name, value in bodies:
+        if value[:3].upper() in ("%7B", "%5B", "%3C"):
+            value = unquote(value)
+        inner = _decoded(value) if value[:1] in "{[" else None
+        if inner is not None:
+            found += _of_json(inner)
+        elif _is_long(value):
+            found.append(_Candidate(value, name, beside, "script"))
+    return found
+
+
+def _has_markup(written: str) -> bool:
+    head = written[:200]
+    return len(written) > 200 and (
+        head[1] in "{[" or any(sign in head for sign in ("<", "\\u003", "%7B", "&lt;"))
+    )
+
+
+def _is_long(value: str) -> bool:
+    return len(value) >= MIN_BODY_BYTES // 3 and not value.startswith(("http:", "https:", "data:"))
+
+
+def _lower(item: dict[str, Any]) -> dict[str, Any]:
+    return {str(name).lower().replace("_", "").replace("-", ""): v for name, v in item.items()}
+
+
+def _first(beside: dict[str, Any], names: tuple[str, ...]) -> str:
+    """The first short text under one of *names*, markup removed."""
+    for name in names:
+        value = beside.get(name)
+        if isinstance(value, list) and value:
+            value = value[0]
+        if isinstance(value, dict):
+            value = value.get("name")
+        if isinstance(value, int | float) and not isinstance(value, bool) and 1e8 < value < 1e18:
+            return str(int(value))
+        if isinstance(value, str) and 0 < len(value) <= 2000:
+            text = collapse(html.unescape(re.sub("<[^>]*>", "", value)))
+            if text:
+                return text
+    return ""
+
+
+def _unescaped(written: str) -> str:
+    """The value of a JavaScript string literal without its quotes."""
+    if "\\" not in written:
+        return written
+    return _repaired(_ESCAPE.sub(_escape, written))
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = match[1] or match[2] or match[3]
+    if code:
+        number = int(code, 16)
+        return chr(number) if number < 0x110000 else "\ufffd"
+    return _ESCAPED.get(match[4], match[4])
+
+
+def _repaired(text: str) -> str:
+    """*text* with surrogates joined to the characters they stand for, lone ones replaced."""
+    text = _SURROGATES.sub(
+        lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text
+    )
+    return _LONE_SURROGATE.sub("\ufffd", text)
+
+
+def paragraphs_of(value: str) -> str:
+    """The text of a body as scripts hold it: plain, with markup, or with escaped markup."""
+    value = _repaired(value)
+    if "&lt;" in value and "<" not in value:
+        value = html.unescape(value)
+    if "\\u003" in value or "\\n" in value or '\\"' in value:
+        value = _unescaped(value)
+    if "<" in value or "&" in value:
+        safe, _ = defuse(value if _TAG.search(value) else value.replace("\n", "<br>"))
+        found = blocks_of(LexborHTMLParser(f"<body>{safe}").body)
+        lines = [block.text for block in found.blocks]
+    else:
+        lines = [collapse(line) for line in re.split(r"[\r\n]+", value)]
+    return "\n".join(line for line in lines if line)

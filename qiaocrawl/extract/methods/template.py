@@ -1,0 +1,298 @@
+"""``template``: the regions of a site as its operator describes them (E2).
+
+The format of the descriptions is in :mod:`qiaocrawl.extract.methods.template_file`. Pages of a site
+without one, and pages whose regions are not there, are read by the general method
+:data:`FALLBACK`, and ``Body.reason`` says so.
+
+CSS regions are looked up in the page's one tree. Where a template uses XPath, which that tree
+does not know, the page is parsed a second time by lxml, which builds a slightly other tree;
+pages of other templates are not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import urlsplit
+
+from lxml import etree
+from parsel import Selector as Document
+from selectolax.lexbor import LexborHTMLParser
+
+from qiaocrawl.extract.base import Body, Extractor, extractor_for, extractors
+from qiaocrawl.extract.extraction import Field
+from qiaocrawl.extract.methods.template_file import Selector, Template, Templates, load_templates
+from qiaocrawl.page.blocks import MAX_BLOCKS, blocks_of
+from qiaocrawl.page.links import LINK_SELECTOR
+from qiaocrawl.text import collapse
+from qiaocrawl.text.dates import DateReader, latest_plausible
+from qiaocrawl.urls import UrlJoiner, host_of
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from selectolax.lexbor import LexborNode
+
+    from qiaocrawl.items import Link
+    from qiaocrawl.page import Page
+
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""Characters that lxml refuses to take back from its own tree."""
+_MAX_EXCLUDED = 2_000
+"""Elements one selector takes out at most: each may copy the text behind it."""
+FALLBACK = "blend"
+"""The general method, by its name in the registry."""
+CONFIDENCE = 0.95
+"""Of what a template finds: somebody looked it up, but sites change."""
+_LINKS_XPATH = "descendant-or-self::*[self::a or self::area or self::frame or self::iframe]"
+_LABEL = re.compile(r"^[^:：]{1,6}[:：]\s*")
+_BETWEEN_NAMES = re.compile(r"\s*[、,，;；/|]\s*|\s{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateExtractor:
+    """The method with the templates of an operator; none as it is registered.
+
+    Attributes:
+        templates: by host.
+        fallback: reads pages without a template; None for FALLBACK with its defaults.
+    """
+
+    option_names: ClassVar[tuple[str, ...]] = ("QIAO_TEMPLATES",)
+
+    templates: Templates = field(default_factory=Templates)
+    fallback: Extractor | None = None
+
+    def configured(self, options: Mapping[str, Any]) -> TemplateExtractor:
+        """The same method with the templates at ``QIAO_TEMPLATES`` ("" for none).
+
+        Raises:
+            ConfigError: they cannot be read or have faults.
+        """
+        place = options["QIAO_TEMPLATES"]
+        templates = load_templates(place) if place else Templates()
+        return TemplateExtractor(templates, extractor_for(FALLBACK, options))
+
+    def body(self, page: Page) -> Body:
+        """The regions of the body without what the template excludes."""
+        template = self.template_of(page)
+        if template is None:
+            return self._general(page, f"no template for {page.url or 'a page without URL'}")
+        if not template.body:
+            return self._general(page, "the template has no body region")
+        found = _Reading(page, template).body()
+        if not found.text:
+            return self._general(page, "the body region of the template is not on the page")
+        return found
+
+    def fields(self, page: Page, now: datetime | None = None) -> dict[str, Field]:
+        """What the template's regions of fields hold: ``title``, ``published_at``, ``authors``
+        and ``source``, each only when found. Names of labels (作者：) are cut off **(ours)**.
+
+        Args:
+            now: when the page was fetched, aware; later dates are none.
+        """
+        template = self.template_of(page)
+        return _Reading(page, template).fields(now) if template is not None else {}
+
+    def links(self, page: Page, links: Sequence[Link]) -> tuple[Link, ...]:
+        """Those of *links* that stand in the template's regions; all without such a region."""
+        template = self.template_of(page)
+        if template is None or not template.links:
+            return tuple(links)
+        return links_in(page, template, links)
+
+    def template_of(self, page: Page) -> Template | None:
+        """The template for *page*, by its URL."""
+        if not len(self.templates):
+            return None
+        parts = urlsplit(page.url)
+        path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+        return self.templates.find(host_of(page.url), path)
+
+    def _general(self, page: Page, why: str) -> Body:
+        general = self.fallback or extractors.get(FALLBACK)
+        body = general.body(page)
+        return replace(body, reason=f"{why}; {FALLBACK}: {body.reason}")
+
+
+def links_in(page: Page, template: Template, links: Sequence[Link]) -> tuple[Link, ...]:
+    """Those of *links* (all of *page*) that stand in the link regions of *template*.
+
+    Their ``region`` is what the template says they lead to, where it does.
+    """
+    joiner = UrlJoiner(page.base_url)
+    kinds: dict[str, str] = {}
+    for kind, href in _Reading(page, template).hrefs():
+        url = joiner.canonical(href.strip())
+        if url is not None:
+            kinds.setdefault(url, kind)
+    inside = [link for link in links if link.url in kinds]
+    return tuple(replace(link, region=kinds[link.url] or link.region) for link in inside)
+
+
+class _Reading:
+    """One page read by one template."""
+
+    def __init__(self, page: Page, template: Template) -> None:
+        self._page = page
+        self._template = template
+
+    @cached_property
+    def _document(self) -> Document:
+        """The page as XPath sees it."""
+        return Document(text=_NO_XML.sub("", self._page.source), type="html")
+
+    def body(self) -> Body:
+        if self._template.body[0].is_xpath:
+            lines = self._xpath_lines()
+            return Body("\n".join(lines), CONFIDENCE, f"template, {len(lines)} lines by XPath")
+        return self._css_body()
+
+    def fields(self, now: datetime | None) -> dict[str, Field]:
+        template = self._template
+        found: dict[str, Field] = {}
+        if title := self._first(template.title):
+            found["title"] = _field(*title)
+        if date := self._first(template.date):
+            # The clock may be written after words: all of the region is read.
+            dates = DateReader(latest_plausible(now)).sure(date[0])
+            if dates:
+                found["published_at"] = _field(dates[0].moment, date[1])
+        if author := self._first(template.author):
+            names = _BETWEEN_NAMES.split(_LABEL.sub("", author[0]))
+            found["authors"] = _field(tuple(name for name in names if name), author[1])
+        if source := self._first(template.source):
+            found["source"] = _field(_LABEL.sub("", source[0]), source[1])
+        return {name: one for name, one in found.items() if one.value}
+
+    def hrefs(self) -> list[tuple[str, str]]:
+        """What the regions of links lead to and the links inside them, as written."""
+        template = self._template
+        kinds = template.link_kinds or ("",) * len(template.links)
+        return [
+            (kind, href) for kind, selector in zip(kinds, template.links, strict=True)
+            for href in self._hrefs_in(selector) if href
+        ]
+
+    def _hrefs_in(self, selector: Selector) -> list[str | None]:
+        if selector.is_xpath:
+            inside = self._document.xpath(selector.path).xpath(_LINKS_XPATH)
+            return list(inside.xpath("@href | @src").getall())
+        return [
+            node.attributes.get("href") or node.attributes.get("src")
+            for region in self._page.tree.css(selector.path)
+            # css() of a node finds the node itself too.
+            for node in region.css(LINK_SELECTOR)
+        ]
+
+    def _first(self, selectors: Sequence[Selector]) -> tuple[str, Selector] | None:
+        """The first text that is there, on one line, and where it stood."""
+        for selector in selectors:
+            for text in self._values(selector):
+                if tidy := collapse(text):
+                    return tidy, selector
+        return None
+
+    def _values(self, selector: Selector) -> list[str]:
+        if selector.is_xpath:
+            return [_xpath_text(one) for one in self._document.xpath(selector.path)]
+        nodes = self._page.tree.css(selector.path)
+        if selector.attribute:
+            return [node.attributes.get(selector.attribute) or "" for node in nodes]
+        return [node.text() for node in nodes]
+
+    # --- the body -------------------------------------------------------------------------
+
+    def _css_body(self) -> Body:
+        """Blocks inside the regions; what is excluded inside a paragraph is cut out of it."""
+        page = self._page
+        places = {one.node.mem_id: at for at, one in enumerate(page.blocks.elements)}
+        spans = [(one.first, one.end) for one in page.blocks.elements]
+        taken: set[int] = set()
+        loose: list[str] = []
+        for node in self._css(self._template.body):
+            at = places.get(node.mem_id)
+            if at is not None:
+                taken.update(range(*spans[at]))
+            elif text := collapse(node.text()):
+                loose.append(text)  # a part of a paragraph, or hidden
+        cuts: dict[int, list[str]] = {}
+        for node in self._css(self._template.exclude):
+            at = places.get(node.mem_id)
+            if at is not None:
+                taken.difference_update(range(*spans[at]))
+            elif text := collapse(node.text()):
+                around = _element_around(node, places)
+                cuts.setdefault(around, []).append(text)
+        indexes = sorted(taken)
+        texts = {index: page.blocks.blocks[index].text for index in indexes}
+        for around, words in cuts.items():
+            inside = [index for index in indexes if around < 0 or _within(index, spans[around])]
+            for word in words:
+                _cut(texts, inside, word)
+        lines = [*loose, *(text for text in texts.values() if text)]
+        reason = f"template, {len(lines)} blocks"
+        return Body("\n".join(lines), CONFIDENCE, reason, blocks=tuple(indexes))
+
+    def _css(self, selectors: Sequence[Selector]) -> list[LexborNode]:
+        return [node for one in selectors for node in self._page.tree.css(one.path)]
+
+    def _xpath_lines(self) -> list[str]:
+        # Its own document: what is excluded is taken out of it.
+        document = Document(text=_NO_XML.sub("", self._page.source), type="html")
+        for selector in self._template.exclude:
+            for one in document.xpath(selector.path)[:_MAX_EXCLUDED]:
+                if isinstance(one.root, etree._Element) and one.root.getparent() is not None:
+                    one.drop()
+        found = [one for path in self._template.body for one in document.xpath(path.path)]
+        elements = {one.root for one in found if isinstance(one.root, etree._Element)}
+        lines: list[str] = []
+        for one in found:
+            if len(lines) >= MAX_BLOCKS:
+                break
+            if not isinstance(one.root, etree._Element) or not isinstance(one.root.tag, str):
+                lines.append(collapse(_xpath_text(one)))
+            elif not any(around in elements for around in one.root.iterancestors()):
+                region = LexborHTMLParser(one.get())
+                lines += [block.text for block in blocks_of(region.body).blocks]
+        return [line for line in lines if line]
+
+
+def _field(value: Any, selector: Selector) -> Field:
+    return Field(value, f"template {selector.written}", CONFIDENCE)
+
+
+def _xpath_text(one: Document) -> str:
+    if isinstance(one.root, etree._Element):
+        return one.xpath("string()").get() or ""
+    return str(one.root)
+
+
+def _element_around(node: LexborNode, places: Mapping[int, int]) -> int:
+    """Index of the innermost element that holds *node*; -1 for none."""
+    outer = node.parent
+    while outer is not None:
+        at = places.get(outer.mem_id)
+        if at is not None:
+            return at
+        outer = outer.parent
+    return -1
+
+
+def _within(index: int, span: tuple[int, int]) -> bool:
+    return span[0] <= index < span[1]
+
+
+def _cut(texts: dict[int, str], indexes: Sequence[int], words: str) -> None:
+    """Take *words* out of the first text of *indexes* that has them."""
+    for index in indexes:
+        if words in texts[index]:
+            texts[index] = collapse(texts[index].replace(words, " ", 1))
+            return
+
+
+extractors.register("template")(TemplateExtractor())

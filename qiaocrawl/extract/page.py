@@ -1,0 +1,260 @@
+"""From a page to all that is read from it, in one parse: for the crawl and for everyone else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from types import MappingProxyType
+
+from qiaocrawl.extract.base import NO_LINK_REGION, Body, Extractor, SiteReader, extractors
+from qiaocrawl.extract.extraction import PageKind
+from qiaocrawl.extract.fields.metadata import Metadata, metadata_of
+from qiaocrawl.extract.kind import Judgement, judge
+from qiaocrawl.extract.paging import parts_of
+from qiaocrawl.extract.sites.site_observing import observation_of
+from qiaocrawl.extract.sites.site_reading import SiteReading, apply_template
+from qiaocrawl.extract.sites.site_template import SiteTemplate
+from qiaocrawl.extract.sniff import why_not_html
+from qiaocrawl.items import (
+    Article,
+    ArticlePart,
+    FetchedPage,
+    Link,
+    Outcome,
+    PageAnalysis,
+    PageText,
+    SiteObservation,
+)
+from qiaocrawl.page import Page, parse_page
+from qiaocrawl.page.blocks import MAX_BLOCKS
+from qiaocrawl.page.control_links import control_links
+from qiaocrawl.page.feed_links import feed_links
+from qiaocrawl.page.guard import MAX_LINKS
+from qiaocrawl.page.robots_tags import robots_tags
+from qiaocrawl.text import clean_text, collapse
+from qiaocrawl.urls import canonical_url, host_of
+
+_MAX_REPLACED_SHARE = 0.005
+# What scorers read of a page that is no article, and of its headings.
+_MAX_JUDGED_CHARS = 100_000
+_MAX_HEADINGS_CHARS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one parse of a page gave.
+
+    Attributes:
+        page: the parsed page.
+        body: what the method found, less what the site repeats if a template was given.
+        text: the body cleaned, without the title line; "" when the page has none.
+        metadata: title, date and the other fields.
+        judgement: what the page is, how the crawl closes it, and why.
+        doubts: what may have cost text, in words; empty for nearly every page.
+        site: how the body stood to what is known of its site.
+    """
+
+    page: Page
+    body: Body
+    text: str
+    metadata: Metadata
+    judgement: Judgement
+    doubts: tuple[str, ...]
+    site: SiteReading
+
+
+def read(
+    page: Page,
+    method: str,
+    now: datetime | None = None,
+    extractor: Extractor | None = None,
+    template: SiteTemplate | None = None,
+) -> Reading:
+    """Body, fields and kind of *page*.
+
+    Args:
+        page: parsed; its blocks and lines are made when something asks for them.
+        method: name of a body extractor.
+        now: when the page was fetched, aware; bounds plausible dates and gives relative ones
+            their meaning.
+        extractor: the one called *method* with its options; None for its defaults.
+        template: what is known of the site of *page*, from a
+            :class:`~qiaocrawl.extract.sites.site_memory.SiteMemory`. It is not used where an
+            operator's own template of the site is.
+
+    Raises:
+        ConfigError: no extractor is called *method*.
+    """
+    extractor = extractor or extractors.get(method)
+    site = SiteReading(extractor.body(page))
+    if template is not None and not isinstance(extractor, SiteReader):
+        site = apply_template(template, page, site.body)
+    body = site.body
+    metadata = metadata_of(page, body, now, template.site_names if template else frozenset())
+    if isinstance(extractor, SiteReader):
+        known = extractor.fields(page, now)
+        metadata = replace(metadata, fields=MappingProxyType({**metadata.fields, **known}))
+    return Reading(
+        page=page,
+        body=body,
+        text=without_title_line(clean_text(body.text), metadata.title),
+        metadata=metadata,
+        judgement=judge(page, body, metadata.title),
+        doubts=tuple(_doubts(page, body)),
+        site=site,
+    )
+
+
+def read_page(
+    fetched: FetchedPage,
+    method: str,
+    max_links: int,
+    extractor: Extractor | None = None,
+    template: SiteTemplate | None = None,
+    *,
+    learn: bool = False,
+    regions: SiteReader | None = None,
+) -> PageAnalysis:
+    """All that one parse of *fetched* gives; relevance and title tokens stay empty.
+
+    Args:
+        method: name of a body extractor.
+        max_links: links kept, in document order.
+        extractor: the one called *method* with its options; None for its defaults.
+        template: what is known of the page's site.
+        learn: also say what the page tells about its site.
+        regions: knows where the links to follow stand, whatever the method.
+
+    Raises:
+        ConfigError: no extractor is called *method*.
+    """
+    extractor = extractor or extractors.get(method)
+    content_type = fetched.header("content-type")
+    not_html = why_not_html(fetched.body, content_type)
+    if not_html:
+        return PageAnalysis(Outcome.NOT_HTML, None, (), "", reason=not_html)
+    page = parse_page(fetched.body, content_type, fetched.final_url or fetched.url)
+    harvest = page.harvest(max_links)
+    links, lost = _links(page, harvest.links, regions or extractor)
+    reading = read(page, method, fetched.fetched_at, extractor, template)
+    outcome, reason, doubts = reading.judgement.outcome, reading.judgement.reason, reading.doubts
+    if harvest.unread:
+        doubts = (*doubts, f"{harvest.unread} links past the first {MAX_LINKS} not read")
+    if fetched.truncated:
+        doubts = (*doubts, "the body was cut off at the size limit")
+    asked = robots_tags(page.meta, fetched.headers)
+    if asked.noindex:  # Of public indexes; ours is none, but who passes the text on should know.
+        doubts = (*doubts, "the page asks search engines not to list it (noindex)")
+    part = _part(reading)
+    if part is not None and part.number > 1:
+        outcome = Outcome.PART
+    is_told = outcome in (Outcome.ARTICLE, Outcome.PART)
+    if not is_told:  # Articles need no lists on them.
+        doubts = (*doubts, *lost)
+    if lost and outcome is Outcome.LIST:
+        why = f"{NO_LINK_REGION}: lists of {host_of(page.url)}"
+        links = tuple(replace(link, postponed=why) for link in harvest.links)
+    return PageAnalysis(
+        outcome=outcome,
+        article=_article(reading, method) if is_told else None,
+        links=links,
+        charset=page.charset,
+        charset_source=page.charset_source,
+        reason="; ".join(filter(None, (reason, *doubts))),
+        page_title=page.title,
+        nofollow=asked.nofollow,
+        refresh_url=page.refresh_url,
+        links_left=harvest.over_limit + harvest.unread,
+        canonical_url=page.canonical_link,
+        part=part,
+        observation=_observation(reading) if learn and outcome is Outcome.ARTICLE else None,
+        words=_words(reading, is_told=is_told),
+    )
+
+
+def _links(
+    page: Page, links: tuple[Link, ...], reader: Extractor | SiteReader
+) -> tuple[tuple[Link, ...], tuple[str, ...]]:
+    """The links to follow, those of buttons and feeds too; what was wrong with their regions."""
+    if isinstance(reader, SiteReader):
+        inside = reader.links(page, links)
+        if inside is not links and inside != links:
+            # Nothing outside the regions is followed, an announced feed neither.
+            return inside, () if inside else (NO_LINK_REGION,)
+    known = {link.url for link in links}
+    controls = (link for link in control_links(page) if link.url not in known)
+    return (*links, *controls, *feed_links(page)), ()
+
+
+def _words(reading: Reading, *, is_told: bool) -> PageText:
+    """The page as scorers read it: the body where *is_told*, else all that can be seen."""
+    page, metadata = reading.page, reading.metadata
+    text = reading.text if is_told else clean_text("\n".join(page.texts))
+    headings = (collapse(node.text()) for node in page.tree.css("h1,h2,h3,h4,h5,h6"))
+    return PageText(
+        title=metadata.title if is_told else page.title,
+        text=text[:_MAX_JUDGED_CHARS],
+        headings="\n".join(filter(None, headings))[:_MAX_HEADINGS_CHARS],
+        meta=f"{metadata.keywords}\n{metadata.description}".strip(),
+        url=canonical_url(page.url) or "",
+    )
+
+
+def _observation(reading: Reading) -> SiteObservation | None:
+    return observation_of(reading.page, reading.metadata.title, reading.site)
+
+
+def _part(reading: Reading) -> ArticlePart | None:
+    """Where the page stands in a paged article; None for what is no part of one.
+
+    A later part may be too short for an article of its own; a list or a thread has pages, but
+    no parts that make one text. **(ours)**
+    """
+    kind, outcome, _ = reading.judgement
+    reads_alone = outcome is Outcome.ARTICLE and kind is not PageKind.FORUM
+    if not reading.text or not (reads_alone or outcome is Outcome.NOT_ARTICLE):
+        return None
+    parts = parts_of(reading.page)
+    if parts is None or (parts.number == 1 and not reads_alone):
+        return None
+    return ArticlePart(parts.number, parts.urls, reads_alone)
+
+
+def _article(reading: Reading, method: str) -> Article:
+    metadata = reading.metadata
+    published_at = metadata.published_at
+    language = metadata.fields.get("language")
+    return Article(
+        url=canonical_url(reading.page.url) or reading.page.url,
+        title=metadata.title,
+        text=reading.text,
+        published_at=None if published_at is None else published_at.astimezone(UTC),
+        author=metadata.author,
+        source=metadata.source,
+        channel=metadata.channel,
+        keywords=metadata.keywords,
+        description=metadata.description,
+        language=str(language.value) if language is not None else "",
+        method=method,
+    )
+
+
+def without_title_line(text: str, title: str) -> str:
+    """*text* without leading lines that only repeat the title."""
+    wanted = "".join(title.split())
+    lines = text.split("\n") if wanted else []
+    first = 0
+    while first < len(lines) - 1 and "".join(lines[first].split()) == wanted:
+        first += 1
+    return "\n".join(lines[first:]) if first else text
+
+
+def _doubts(page: Page, body: Body) -> list[str]:
+    """What may have cost text, in words."""
+    doubts = list(page.notes)
+    # Only a method that works on blocks can have lost text with them.
+    if (body.blocks or body.judged) and page.blocks.left_out:
+        doubts.append(f"blocks past the first {MAX_BLOCKS} were not looked at")
+    if page.replaced > _MAX_REPLACED_SHARE * len(page.source):
+        doubts.append(f"{page.replaced} characters could not be decoded as {page.charset}")
+    return doubts

@@ -1,0 +1,219 @@
+"""Whether an answer is a block rather than the page: captcha, ban page, check, empty body.
+
+A sign in words counts only where the page shows little else, and speaks to its reader: an
+article that writes about 验证码 is an article. All bounds are **(ours)**, set on pages written
+for it and on hand-checked news pages.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from html import unescape
+from http import HTTPStatus
+
+from qiaocrawl.fetch.usual_sizes import UsualSizes
+from qiaocrawl.items import FetchedPage
+from qiaocrawl.text import decode_page
+
+
+class BlockKind(StrEnum):
+    """What speaks for a block."""
+
+    CAPTCHA = "captcha"
+    BAN = "ban"
+    CHECK = "check"
+    """A redirect to a page that checks who asks."""
+    BUSY = "busy"
+    """429 Too Many Requests."""
+    FORBIDDEN = "forbidden"
+    """403, and what else firewalls answer with."""
+    LOGIN = "login"
+    """A redirect to a login page."""
+    EMPTY = "empty"
+    SIZE = "size"
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether one such answer is enough to leave the whole host alone."""
+        return self in (BlockKind.CAPTCHA, BlockKind.BAN, BlockKind.CHECK)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSign:
+    """A sign of a block, and what was seen, in words."""
+
+    kind: BlockKind
+    seen: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.seen}"
+
+
+_MOST_BYTES = 100_000
+"""A longer page is no notice."""
+_MOST_SHOWN_BYTES = 6_000
+"""Bytes beside markup that so many characters take at most, entities included."""
+_MOST_TEXT = 500
+"""Visible characters of a check or ban page; news pages show more around their text."""
+_TITLE_CHARS = 40
+_SEEN_CHARS = 60
+
+_FIREWALL_STATUSES = frozenset({403, 405, 412, 418, 456, 521, 999})
+_GOOD = range(200, 300)
+_MOVED = range(300, 400)
+
+_CHECK_PLACE = re.compile(
+    r"captcha|antispider|anti[-_]?(?:bot|crawl)|wappass|/sorry(?:/|\?|$)|/verify(?:[/.?]|$)|"
+    r"/challenge|/seccode|/visitor/|/cgi-bin/.*verify|sec[-_.]?verif|/validate\b|human[-_]?check|"
+    r"/(?:_?waf|punish|firewall|blocked?)(?:[/._?]|$)",
+    re.IGNORECASE,
+)
+_LOGIN_PLACE = re.compile(
+    r"^https?://(?:login|passport|sso|cas|auth|signin|account)s?\.|"
+    r"/(?:user[/_-]?)?(?:log[-_]?in|sign[-_]?in|logon|passport|sso|cas)(?:[/._?]|$)",
+    re.IGNORECASE,
+)
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+_CAPTCHA_TITLE = _any(
+    r"(?:安全|人机|滑动|访问|身份)验证|验证码|安全检测|安全驗證|人機驗證",
+    r"just a moment|attention required|verify (?:you are|that you)|security check|captcha",
+    r"are you (?:a )?(?:human|robot)|ddos protection|checking your browser",
+)
+_BAN_TITLE = _any(
+    r"访问(?:被)?(?:拒绝|拦截|禁止|受限|异常)|(?:请求|网站)?(?:被)?拦截|防火墙|(?:禁止|拒绝)访问",
+    r"(?:403 )?forbidden|\b403\b|access denied|request (?:blocked|rejected)|you have been blocked",
+    r"\bWAF\b|too many requests|ip (?:address )?(?:has been )?(?:banned|blocked)",
+)
+_CAPTCHA_WORDS = _any(
+    r"请(?:您)?(?:先)?(?:输入|完成|进行|拖动|点击|按住|通过)[^。]{0,12}(?:验证|滑块|拼图)",
+    r"(?:完成|通过)(?:安全|人机|滑动)?验证后(?:即可)?(?:继续)?(?:访问|浏览)",
+    r"(?:证明|确认)(?:您|你)(?:不是|是)(?:机器|真?人)|確認(?:您|你)(?:不)?是(?:機器|真人)",
+    r"(?:verify|confirm|prove) (?:that )?you(?:'|’| a)?re (?:a )?(?:human|not a (?:ro)?bot)",
+    r"complete the (?:captcha|security check|challenge)",
+    r"enable javascript and cookies to continue|checking (?:your browser|if the site connection)",
+)
+_BAN_WORDS = _any(
+    r"(?:访问|操作|请求|刷新)(?:过于|太过|太)?(?:频繁|頻繁)",
+    r"(?:您|你)的?(?:IP|访问|请求|网络)[^。]{0,16}(?:异常|被(?:封|禁|限制|拦截|拒绝)|受限)",
+    r"(?:检测到|存在)[^。]{0,10}(?:异常(?:流量|访问|行为|请求)|爬虫|攻击)",
+    r"(?:请求|访问)[^。，]{0,8}(?:已|可能)?被(?:拦截|阻断|拒绝|禁止)",
+    r"unusual traffic|automated (?:requests|queries)|too many requests|rate limit exceeded",
+    r"(?:your (?:ip|access|request)|you).{0,40}(?:has|have) been (?:blocked|banned|denied)",
+)
+_WIDGET = re.compile(
+    r"(?:class|id|src|data-sitekey|action|name)\s{0,9}=\s{0,9}[\"'][^\"']{0,160}"
+    r"(?:geetest|recaptcha|hcaptcha|cf-turnstile|cf-challenge|challenge-form|challenge-platform|"
+    r"nc_wrapper|nocaptcha|yidun|tcaptcha|seccodeinput|slide-?verify|captcha)",
+    re.IGNORECASE,
+)
+_SCRIPTS = re.compile(
+    r"<(script|style|noscript|template)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+# None of these may look far from a place where it cannot match: pages are hostile.
+_TAG = re.compile(r"<[^<>]*>")
+_SCRIPT_BYTES = re.compile(rb"<(script|style)\b[^<]*(?:<(?!/\1)[^<]*)*", re.IGNORECASE)
+_TAG_BYTES = re.compile(rb"<[^<>]*>")
+_BLANKS = b" \t\r\n\0"
+_SPACE = re.compile(r"\s+")
+_TITLE = re.compile(r"<title[^<>]{0,200}>(.{0,500}?)</title", re.DOTALL | re.IGNORECASE)
+_PASSWORD = re.compile(
+    r"<input\b[^<>]{0,500}?type\s{0,9}=\s{0,9}[\"']?password", re.IGNORECASE
+)
+
+
+def find_block(page: FetchedPage, usual: UsualSizes | None = None) -> BlockSign | None:
+    """The sign that *page* is a block; None for what seems to be the page. Never raises.
+
+    Args:
+        page: status, headers and the decoded body (content encoding removed).
+        usual: sizes of the host's pages; without it no size is sudden.
+
+    Returns:
+        The surest sign. A page with a password field is a login page, no captcha.
+    """
+    if page.status in _MOVED:
+        return _by_target(page)
+    if page.status == HTTPStatus.TOO_MANY_REQUESTS:
+        return BlockSign(BlockKind.BUSY, "HTTP 429")
+    if page.status in _FIREWALL_STATUSES:
+        return _by_words(page) or BlockSign(BlockKind.FORBIDDEN, f"HTTP {page.status}")
+    if page.status == HTTPStatus.SERVICE_UNAVAILABLE:
+        # The usual status of a check page; without one the server is just busy.
+        return _by_words(page)
+    if page.status not in _GOOD:
+        return None
+    if page.status == HTTPStatus.OK and not page.body.strip():
+        return BlockSign(BlockKind.EMPTY, "HTTP 200 without a body")
+    found = _by_words(page)
+    if found is None and usual is not None and usual.is_small(page.url, len(page.body)):
+        return BlockSign(BlockKind.SIZE, f"{len(page.body)} bytes, far less than usual here")
+    return found
+
+
+def _by_target(page: FetchedPage) -> BlockSign | None:
+    target = page.header("location")
+    # Where it came from may stand in the query, with words of its own.
+    place = target.partition("?")[0]
+    if _CHECK_PLACE.search(place) and not _CHECK_PLACE.search(page.url):
+        return BlockSign(BlockKind.CHECK, f"redirect to {place[:_SEEN_CHARS]}")
+    if _LOGIN_PLACE.search(place) and not _LOGIN_PLACE.search(page.url):
+        return BlockSign(BlockKind.LOGIN, f"redirect to {place[:_SEEN_CHARS]}")
+    return None
+
+
+def _by_words(page: FetchedPage) -> BlockSign | None:
+    kind = page.header("content-type").lower()
+    if len(page.body) > _MOST_BYTES or (kind and "html" not in kind and "text/plain" not in kind):
+        return None
+    # Nearly every page ends here: its text is too long for a notice in any charset.
+    if len(_TAG_BYTES.sub(b"", _SCRIPT_BYTES.sub(b"", page.body)).translate(None, _BLANKS)) > (
+        _MOST_SHOWN_BYTES
+    ):
+        return None
+    source = decode_page(page.body, kind).text
+    markup = _SCRIPTS.sub(" ", source)
+    match = _TITLE.search(source)
+    title = _tidy(match[1]) if match else ""
+    text = _tidy(_TITLE.sub(" ", markup))
+    if _PASSWORD.search(markup):
+        return None
+    return _by_title(title, text) or _by_text(text) or _by_widget(markup, text)
+
+
+def _tidy(markup: str) -> str:
+    return _SPACE.sub(" ", unescape(_TAG.sub(" ", markup))).strip()
+
+
+def _by_title(title: str, text: str) -> BlockSign | None:
+    if not title or len(title) > _TITLE_CHARS or len(text) > _MOST_TEXT:
+        return None
+    for kind, words in ((BlockKind.CAPTCHA, _CAPTCHA_TITLE), (BlockKind.BAN, _BAN_TITLE)):
+        # Most of a notice's title is the notice.
+        found = words.search(title)
+        if found and 2 * len(found[0]) >= len(title):
+            return BlockSign(kind, f"title {title!r}")
+    return None
+
+
+def _by_text(text: str) -> BlockSign | None:
+    if len(text) > _MOST_TEXT:
+        return None
+    for kind, words in ((BlockKind.CAPTCHA, _CAPTCHA_WORDS), (BlockKind.BAN, _BAN_WORDS)):
+        if found := words.search(text):
+            return BlockSign(kind, f"{found[0][:_SEEN_CHARS]!r} and only {len(text)} characters")
+    return None
+
+
+def _by_widget(markup: str, text: str) -> BlockSign | None:
+    if len(text) > _MOST_TEXT // 2:
+        return None
+    if found := _WIDGET.search(markup):
+        return BlockSign(BlockKind.CAPTCHA, f"{found[0][-_SEEN_CHARS:]!r} and little text")
+    return None

@@ -1,0 +1,67 @@
+"""What a status code means for a URL: read it, follow it, try again, or give it up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from qiaocrawl.fetch.backoff import retry_after_seconds
+from qiaocrawl.items import FetchedPage, Outcome
+from qiaocrawl.urls import canonical_url
+
+_GONE = frozenset({404, 410})
+BUSY_STATUSES = frozenset({429, 503})
+"""The host is there and asks to be left alone for a while."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchDecision:
+    """How a fetch ended when its page is not to be read.
+
+    ``park_seconds`` asks to leave the whole host alone; ``target`` is where a redirect leads.
+    """
+
+    outcome: Outcome
+    reason: str
+    park_seconds: float = 0.0
+    target: str = ""
+
+
+def judge_fetch(page: FetchedPage, *, longest_park_seconds: float) -> FetchDecision | None:
+    """Decide by status code and headers; None means the page is worth reading (2xx)."""
+    status = page.status
+    if 200 <= status < 300:
+        return None if page.body else FetchDecision(Outcome.NOT_ARTICLE, "empty body")
+    reason = f"HTTP {status} {_phrase(status)}".strip()
+    if 300 <= status < 400:
+        return _redirect(page, reason)
+    if status in BUSY_STATUSES:
+        wait = retry_after_seconds(
+            page.header("retry-after"), page.fetched_at, longest_park_seconds
+        )
+        return FetchDecision(Outcome.RETRY, reason, park_seconds=wait or 0.0)
+    if status >= 500:
+        return FetchDecision(Outcome.RETRY, reason)
+    if status == 401:
+        return FetchDecision(Outcome.LOGIN, reason)
+    if status == 403:
+        return FetchDecision(Outcome.BLOCKED, reason)
+    word = "gone" if status in _GONE else "refused"
+    return FetchDecision(Outcome.DEAD, f"{reason} ({word})")
+
+
+def _redirect(page: FetchedPage, reason: str) -> FetchDecision:
+    # Header bytes were read as latin-1; Chinese servers write UTF-8 or GBK into Location.
+    raw = page.header("location").encode("latin-1", "replace")
+    location = "".join(chr(byte) if byte < 0x80 else f"%{byte:02X}" for byte in raw)
+    target = canonical_url(location, page.url) if location else None
+    if target is None:
+        return FetchDecision(Outcome.DEAD, f"{reason} without a target that can be fetched")
+    return FetchDecision(Outcome.REDIRECT, reason, target=target)
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""

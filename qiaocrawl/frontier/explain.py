@@ -1,0 +1,139 @@
+"""Questions to a crawl order from outside of a crawl: what is the score of this URL made of?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection
+
+from qiaocrawl.errors import ConfigError, ModelError
+from qiaocrawl.frontier import CrawlTopic, LearningStrategy, Strategy, Trainable, make_strategy
+from qiaocrawl.frontier.memory_order import OrderKeeper
+from qiaocrawl.frontier.ordering import explained
+from qiaocrawl.items import Queue
+from qiaocrawl.storage.frontier import order_models, pending, visit_log
+from qiaocrawl.storage.frontier.order_models import ModelName
+from qiaocrawl.storage.frontier.scope import Scope
+from qiaocrawl.storage.reports.url_history import UrlHistory, last_arguments
+from qiaocrawl.storage.topics.topics import load_pack
+
+_AT_A_TIME = 500
+_ROWS_AT_A_TIME = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a URL stands in the crawl order now.
+
+    Attributes:
+        score: on the strategy's own scale; for what waits, what it would be fetched by.
+        place, waiting: the place-th of so many that wait, the best is 1; None = it waits not.
+        parts: of the score, by name; may be empty.
+    """
+
+    strategy: str
+    score: float
+    place: int | None = None
+    waiting: int | None = None
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+
+def strategy_of_last_run(
+    c: Connection, found: UrlHistory
+) -> Strategy | LearningStrategy | None:
+    """The crawl order of the last run that could fetch *found*; None when that is not known."""
+    asked = last_arguments(c, found.topic, found.queue.value)
+    name = asked.get("strategy")
+    if not isinstance(name, str):
+        return None
+    try:
+        topic = CrawlTopic(load_pack(c, found.topic))
+        return make_strategy(name, topic, str(asked.get("strategy_options", "")))
+    except ConfigError:
+        return None  # of another version of the program
+
+
+def standing_of(
+    c: Connection, found: UrlHistory, parent_id: int | None, most_visits: int
+) -> Standing | None:
+    """How a URL that waits, or was left out, stands now; the order is made again for it.
+
+    Args:
+        parent_id: row id of the page its link was found on.
+        most_visits: of the log that a learning order is made from.
+
+    Returns:
+        None where no run says which order there is.
+    """
+    strategy = strategy_of_last_run(c, found)
+    if strategy is None:
+        return None
+    if isinstance(strategy, LearningStrategy):
+        return _learned(c, strategy, found, most_visits)
+    scope = Scope(found.queue, found.topic)
+    place, among = pending.place_of(c, scope, found.id, found.score)
+    parts = {} if parent_id is None else _parts(c, strategy, found, parent_id)
+    return Standing(strategy.name, found.score, place, among, parts)
+
+
+def _parts(
+    c: Connection, strategy: Strategy, found: UrlHistory, parent_id: int
+) -> Mapping[str, float]:
+    """The parts of the score the link on the parent gave it; {} where that is not in the log."""
+    row = visit_log.last_of(c, parent_id)
+    if row is None or found.queue is Queue.SEARCH:
+        return {}
+    visit = row.visit()
+    places = [place for place, link in enumerate(visit.links) if link.key == found.key]
+    return explained(strategy, visit, places[0]) if places else {}
+
+
+def _learned(
+    c: Connection, strategy: LearningStrategy, found: UrlHistory, most_visits: int
+) -> Standing | None:
+    keeper = remade_order(c, strategy, Scope(found.queue, found.topic), most_visits)
+    order = keeper.order
+    node = order.node_of(found.key)
+    if node is None:
+        return None
+    place, among = order.place_of(node)
+    return Standing(
+        strategy.name, order.score_of(node), place, among, strategy.explain_node(node)
+    )
+
+
+def remade_order(
+    c: Connection, strategy: LearningStrategy, scope: Scope, most_visits: int
+) -> OrderKeeper:
+    """The order as a crawl of *scope* would make it now from model, log and waiting rows."""
+    keeper = OrderKeeper(strategy, lambda host: True)
+    upto = _load_model(c, strategy, scope)
+    keeper.begin_telling()
+    after = visit_log.start_of_newest(c, scope, most_visits)
+    while heads := visit_log.heads_since(c, scope, after, _AT_A_TIME):
+        for row in visit_log.load(c, [seq for seq, _ in heads]):
+            if isinstance(strategy, Trainable):
+                strategy.replaying = row.seq <= upto
+            keeper.visit(row.visit(), row.via)
+        after = heads[-1][0]
+    keeper.begin_reading()
+    last, room = 0, True
+    while room and (rows := pending.waiting_after(c, scope, last, _ROWS_AT_A_TIME)):
+        room = keeper.found_waiting(rows)
+        last = rows[-1].id
+    keeper.end_reading(complete=room)
+    return keeper
+
+
+def _load_model(c: Connection, strategy: LearningStrategy, scope: Scope) -> int:
+    """Load the newest model that can be read; returns up to where in the log it has learnt."""
+    if not isinstance(strategy, Trainable):
+        return 0
+    for model in order_models.stored_models(c, ModelName(scope.topic, strategy.name)):
+        try:
+            strategy.load(model.unpacked())
+        except ModelError:
+            continue
+        return model.upto
+    return 0

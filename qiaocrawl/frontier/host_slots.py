@@ -1,0 +1,141 @@
+"""How much each host is asked: fetches under way, pauses, turns, pages of this run."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+from sqlalchemy import Connection
+
+from qiaocrawl.frontier.limits import Fetches, Limits
+from qiaocrawl.storage import frontier
+from qiaocrawl.storage.sites.hosts import host_names
+
+# Of all fetches at a time, those that hosts may hold which have not answered yet in this run.
+# Each has one, with its robots.txt two of Scrapy's slots: a quarter is left to others **(ours)**.
+_UNKNOWN_SHARE = 3 / 8
+
+FOREVER = float("inf")
+"""A pause that lasts to the end of the run: the host is given up for now."""
+
+
+class HostUse:
+    """Says which hosts may be asked now.
+
+    Args:
+        fetches: how many at a time, and whose turn it is.
+        limits: of the run.
+    """
+
+    def __init__(self, fetches: Fetches, limits: Limits) -> None:
+        self._fetches = fetches
+        self._limits = limits
+        self._downloading: Counter[str] = Counter()
+        self._asked: Counter[str] = Counter(limits.spent)
+        self._parked: dict[str, float] = {}
+        self._answered: set[str] = set()
+        self._most_unknown = max(1, int(fetches.at_once * _UNKNOWN_SHARE))
+
+    @property
+    def pages(self) -> int:
+        """Pages asked for in this run, and those that count from before."""
+        return self._asked.total()
+
+    def begin(self, host: str) -> None:
+        """A fetch of *host* begins."""
+        self._downloading[host] += 1
+        self._asked[host] += 1
+
+    def answered(self, host: str) -> None:
+        """*host* has given an answer, whatever its status."""
+        self._answered.add(host)
+
+    def end(self, host: str) -> None:
+        """A fetch of *host* is over, whatever came of it."""
+        self._downloading[host] -= 1
+        if self._downloading[host] <= 0:
+            del self._downloading[host]
+
+    def park(self, host: str, seconds: float) -> None:
+        """Ask *host* nothing for *seconds*; FOREVER is the rest of the run."""
+        until = time.monotonic() + seconds
+        self._parked[host] = max(until, self._parked.get(host, 0.0))
+
+    def is_free(self, host: str) -> bool:
+        """Whether *host* may be asked now."""
+        is_unknown = host not in self._answered
+        most = 1 if is_unknown or self._fetches.is_on_trial(host) else self._fetches.per_host
+        if self._downloading[host] >= most:
+            return False
+        if self._parked.get(host, 0.0) > time.monotonic():
+            return False
+        if is_unknown and self._held_by_unknown() >= self._most_unknown:
+            return False
+        rest = self._fetches.rest_seconds(host)
+        if rest > 0:
+            self.park(host, rest)
+        return rest <= 0
+
+    def _held_by_unknown(self) -> int:
+        """Fetches under way of hosts that may never answer: they cannot have every slot."""
+        return sum(n for host, n in self._downloading.items() if host not in self._answered)
+
+    @property
+    def parked(self) -> set[str]:
+        """Hosts that rest and will be asked again in this run."""
+        now = time.monotonic()
+        self._parked = {host: until for host, until in self._parked.items() if until > now}
+        return set(self._parked) - self.given_up
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether a fetch is under way."""
+        return bool(self._downloading)
+
+    @property
+    def next_rest(self) -> tuple[str, float] | None:
+        """The host whose rest ends first, and the seconds until then; None when none rests."""
+        resting = {host: self._parked[host] for host in self.parked}
+        if not resting:
+            return None
+        host = min(resting, key=resting.__getitem__)
+        return host, resting[host] - time.monotonic()
+
+    @property
+    def spent(self) -> set[str]:
+        """Hosts that are asked nothing more in this run: given up, or at their most pages."""
+        most = self._limits.pages_per_host
+        full = {host for host, pages in self._asked.items() if pages >= most} if most else set()
+        return full | self.given_up
+
+    @property
+    def why_spent(self) -> str:
+        """Why a run ends of which only rows of spent hosts are left."""
+        return "hosts_given_up" if self.given_up else "limit_pages_per_host"
+
+    @property
+    def given_up(self) -> set[str]:
+        """Hosts that are asked nothing more in this run."""
+        return {host for host, until in self._parked.items() if until == FOREVER}
+
+
+def nothing_elsewhere(
+    rows: frontier.Scope, spent: Collection[str]
+) -> Callable[[Connection], bool]:
+    """An operation that says whether *rows* hold nothing on other hosts than *spent*."""
+
+    def operation(c: Connection) -> bool:
+        left = frontier.remaining(c, elsewhere(c, rows, spent), now=time.time())
+        return not left.pending and not left.leased
+
+    return operation
+
+
+def elsewhere(c: Connection, rows: frontier.Scope, spent: Collection[str]) -> frontier.Scope:
+    """*rows* without those on the hosts *spent*."""
+    if not spent:
+        return rows
+    hosts = host_names(c) if rows.hosts is None else rows.hosts
+    return replace(rows, hosts=frozenset(hosts) - frozenset(spent))

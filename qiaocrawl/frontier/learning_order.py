@@ -1,0 +1,283 @@
+"""The order of a strategy that learns: made again from the log, and kept in step while crawling.
+
+Until the log is read, and wherever the order knows of nothing, the stored scores decide.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import lru_cache, partial
+
+from qiaocrawl.errors import StorageError
+from qiaocrawl.frontier import LearningStrategy
+from qiaocrawl.frontier.memory_order import Choice, Chosen, OrderKeeper
+from qiaocrawl.frontier.order_feed import OrderFeed
+from qiaocrawl.frontier.order_models import ModelKeeping
+from qiaocrawl.frontier.ordering import CrawlOrdering, FollowedPage, reason_of
+from qiaocrawl.frontier.threshold import MovingThreshold
+from qiaocrawl.items import PRUNED, Candidate, Lease, PageAnalysis, Visit
+from qiaocrawl.runtime import CrawlScope, Runtime
+from qiaocrawl.stages.follow_links import FollowPolicy
+from qiaocrawl.storage.frontier import KeyLeases, Scope
+from qiaocrawl.storage.frontier.decisions import Decision
+from qiaocrawl.storage.frontier.order_models import ModelName
+from qiaocrawl.storage.frontier.visit_log import LoggedVisit
+
+logger = logging.getLogger(__name__)
+
+# What waits for longer is looked at in the database meanwhile, which may have changed.
+_LONGEST_REST_SECONDS = 60.0
+_TEND_SECONDS = 3.0
+# Scoring all anew takes up to a second; a fetch may not wait for it.
+_PATIENCE_SECONDS = 0.25
+# A stopping crawl has ten seconds in all.
+_CLOSE_SECONDS = 3.0
+
+
+class LearnedOrdering(CrawlOrdering):
+    """The order of one crawl in memory, shared with other workers through the log of visits.
+
+    Args:
+        strategy: what learns.
+        runtime: the database and the options.
+        scope: the rows of the crawl.
+    """
+
+    def __init__(self, strategy: LearningStrategy, runtime: Runtime, scope: CrawlScope) -> None:
+        super().__init__(strategy)
+        covers = scope.within.covers if scope.within is not None else _everywhere
+        self.keeper = OrderKeeper(strategy, lru_cache(10_000)(covers))
+        self._options = runtime.options
+        rows = Scope(scope.queue, scope.topic)
+        self._feed = OrderFeed(self.keeper, runtime, rows, self.run, self._told)
+        sites = sorted(scope.within.sites) if scope.within is not None else []
+        name = ModelName(scope.topic, strategy.name, sites[0] if len(sites) == 1 else "")
+        self._models = ModelKeeping(
+            strategy, name, runtime, self._options["QIAO_ORDER_MODEL_PAGES"]
+        )
+        stops = self._options["QIAO_STOP_BELOW_THRESHOLD"]
+        self._bar = MovingThreshold(0.0) if stops and is_calibrated(strategy) else None
+        self._chosen: dict[bytes, Choice] = {}
+        self._asked: asyncio.Future[Chosen] | None = None
+        self._task: asyncio.Task[None] | None = None
+        self.is_ready = False
+        """Whether the order is made; before, it has no answers."""
+
+    # --- life -------------------------------------------------------------------------------
+
+    def open(self, token: int, wake: Callable[[], None]) -> None:
+        """Begin to make the order; *wake* is called when it has answers.
+
+        Args:
+            token: of this worker, to know its own visits by.
+        """
+        self._task = asyncio.ensure_future(self._live(token, wake))
+        self._task.add_done_callback(_ended)
+
+    async def _live(self, token: int, wake: Callable[[], None]) -> None:
+        await _patiently(partial(self._make, token))
+        self.is_ready = True
+        wake()
+        while True:
+            await asyncio.sleep(_TEND_SECONDS)
+            await _patiently(self._tend)
+
+    async def _make(self, token: int) -> None:
+        began = time.monotonic()
+        await self._models.load(self.run)
+        await self._feed.begin(token, self._options["QIAO_ORDER_MEMORY"])
+        logger.info(
+            "crawl order %s: %d pages of the log, %d URLs wait (%.1f s)", self.strategy.name,
+            self.keeper.visits, len(self.keeper.order.waiting), time.monotonic() - began,
+        )
+
+    async def _tend(self) -> None:
+        await self._feed.tend()
+        if self._models.is_due:
+            await self._models.save(self.run, self._feed.newest)
+
+    async def close(self) -> None:
+        """Keep what was learnt, as far as there is time."""
+        if self._task is not None:
+            self._task.cancel()
+        try:
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                if self.is_ready:
+                    await self._feed.read_log()
+                    await self._models.save(self.run, self._feed.newest)
+                    await self._feed.keep_scores()
+        except TimeoutError:
+            logger.warning("no time to keep all that the crawl order has learnt")
+        except StorageError as error:
+            logger.warning("what the crawl order has learnt is not kept: %s", error)
+        await super().close()
+
+    # --- pages --------------------------------------------------------------------------------
+
+    def _follow(
+        self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy, now: float
+    ) -> FollowedPage:
+        page = super()._follow(lease, analysis, policy, now)
+        linked = {link.key for link in page.links.visit.links}
+        added = [one for one in page.links.candidates if one.left_out is None]
+        self.keeper.hold(
+            lease.key, [one.key for one in added if one.key in linked],
+            [one for one in added if one.key not in linked],
+        )
+        return page
+
+    def stored(self, page: FollowedPage) -> list[bytes]:
+        """See the base class; what *page* brought may be leased from now on."""
+        self.soon(partial(self.keeper.stored, page.links.visit.key))
+        return super().stored(page)
+
+    def _standing(self, score: float) -> float:
+        # A better score of a URL that waits is the order's affair, not the database's.
+        return PRUNED if score == PRUNED else 0.0
+
+    def scores(self, visit: Visit) -> list[float]:
+        """Learn from the page, and score its links; in the thread of the order."""
+        return self._learn(visit, known=False)
+
+    def _told(self, row: LoggedVisit) -> None:
+        """Learn from a page of the log."""
+        if self.keeper.covers(row.page.host):
+            visit = row.visit(self.keeper.covers)
+            self._learn(visit, known=row.seq <= self._models.upto, via=row.via)
+
+    def _learn(
+        self, visit: Visit, *, known: bool, via: bytes | None = None
+    ) -> list[float]:
+        self._models.begin(known=known)
+        if self._bar is not None:
+            self._bar.judged(visit.relevant)
+        return self.keeper.visit(visit, via)
+
+    def why_pruned(self, visit: Visit, place: int) -> str:
+        """Why the link at *place* is left out: strategy and parts of the score."""
+        node = self.keeper.order.node_of(visit.links[place].key)
+        parts = {} if node is None else self.keeper.strategy.explain_node(node)
+        return reason_of(self.strategy.name, parts)
+
+    # --- leasing ------------------------------------------------------------------------------
+
+    async def choose(self, limit: int, per_host: int, busy_hosts: Iterable[str]) -> Chosen | None:
+        """The best URLs that may be fetched now.
+
+        Returns:
+            None where there is no order yet, or it thinks too long: no fetch waits for it. Its
+            answer is what the next question gets then.
+        """
+        if not self.is_ready:
+            return None
+        if self._asked is None:
+            self._asked = asyncio.ensure_future(self.run(partial(
+                self.keeper.choose, limit, per_host=per_host, busy_hosts=frozenset(busy_hosts),
+                now=time.monotonic(), at_least=self._bar.value if self._bar is not None else PRUNED,
+            )))  # fmt: skip
+        done, _ = await asyncio.wait({self._asked}, timeout=_PATIENCE_SECONDS)
+        if not done:
+            return None
+        chosen, self._asked = self._asked.result(), None
+        self._chosen.update((one.key, one) for one in chosen.choices)
+        return chosen
+
+    def settle(self, found: KeyLeases) -> None:
+        """What was chosen was leased, as far as *found* says."""
+        for key in (*found.gone, *found.later):
+            self._chosen.pop(key, None)
+        later = {key: _monotonic(at) for key, at in found.later.items()}
+        self.soon(partial(self.keeper.settle, later, found.gone))
+
+    def taken(self, leases: Sequence[Lease], *, missed: bool) -> None:
+        """*leases* were taken without asking the order.
+
+        Args:
+            missed: they waited although the order knew of nothing that does.
+        """
+        if leases:
+            self._feed.wants_all_rows |= missed
+            self.soon(partial(self.keeper.taken, leases))
+
+    @property
+    def has_threshold(self) -> bool:
+        """Whether what scores below a threshold is not to be fetched."""
+        return self._bar is not None
+
+    async def is_below_threshold(self) -> bool:
+        """Whether all that waits scores below the moving threshold, if the run is to end there."""
+        if self._bar is None or not self.is_ready:
+            return False
+        top = await self.run(lambda: self.keeper.top_score)
+        return PRUNED < top < self._bar.value
+
+    def closed(self, lease: Lease) -> None:
+        """See the base class."""
+        self._chosen.pop(lease.key, None)
+        self.soon(partial(self.keeper.closed, lease.key))
+
+    def offered(self, candidates: Iterable[Candidate]) -> None:
+        """*candidates* that no page of this crawl links to are in the frontier."""
+        self.soon(partial(self.keeper.offered, list(candidates)))
+
+    def wait_until(self, key: bytes, at: float) -> None:
+        """*key* was not fetched and waits again from epoch second *at* on; 0 = now."""
+        self.soon(partial(self.keeper.wait_until, key, _monotonic(at)))
+
+    def present_score(self, lease: Lease) -> float:
+        """The score *lease* has now."""
+        score = self.keeper.score_of(lease.key)
+        return lease.score if score is None else score
+
+    def decision(self, lease: Lease, now: float) -> Decision:
+        """Why *lease* is fetched now."""
+        one = self._chosen.get(lease.key)
+        if one is None:
+            return super().decision(lease, now)
+        return Decision(self.strategy.name, one.score, now, one.place, one.waiting, one.parts)
+
+    def numbers(self) -> dict[str, float]:
+        """What the run's statistics say of it."""
+        found: dict[str, float] = {
+            "qiaocrawl/order/pages": self.keeper.visits,
+            "qiaocrawl/order/waiting": len(self.keeper.order.waiting),
+            "qiaocrawl/order/models_saved": self._models.saved,
+            "qiaocrawl/order/models_damaged": self._models.damaged,
+        }
+        if self._bar is not None:
+            found["qiaocrawl/order/threshold"] = self._bar.value
+        return found
+
+
+def is_calibrated(strategy: LearningStrategy) -> bool:
+    """Whether the scores of *strategy* are probabilities, so that a threshold means something."""
+    return bool(getattr(strategy, "calibrated", False))
+
+
+def _everywhere(host: str) -> bool:
+    return True
+
+
+async def _patiently(step: Callable[[], Awaitable[None]]) -> None:
+    """A database that is away ends the crawl elsewhere; here it is only waited for."""
+    while True:
+        try:
+            await step()
+            return
+        except StorageError as error:
+            logger.warning("the crawl order waits for the database: %s", error)
+            await asyncio.sleep(_TEND_SECONDS)
+
+
+def _ended(task: asyncio.Task[None]) -> None:
+    """The crawl goes on by stored scores; what stopped the order is said."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        logger.error("the crawl order is no longer tended", exc_info=error)
+
+
+def _monotonic(at: float) -> float:
+    """Epoch second *at* by a clock nobody sets, a minute ahead at most: then the row is asked."""
+    return time.monotonic() + min(at - time.time(), _LONGEST_REST_SECONDS)

@@ -1,0 +1,145 @@
+"""Where a worker's leases come from: the stored scores, or an order in memory that learns."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlalchemy import Connection
+
+from qiaocrawl.frontier.learning_order import LearnedOrdering
+from qiaocrawl.frontier.memory_order import Chosen
+from qiaocrawl.frontier.ordering import CrawlOrdering
+from qiaocrawl.items import Lease, Queue
+from qiaocrawl.runtime import Runtime
+from qiaocrawl.storage import frontier
+from qiaocrawl.storage.frontier import KeyLeases, Scope
+from qiaocrawl.storage.frontier.decisions import save_decisions
+from qiaocrawl.storage.frontier.lease import BatchShape
+
+logger = logging.getLogger(__name__)
+
+# Other workers may have taken all that was chosen; then the next best are tried.
+_ROUNDS = 8
+# How often rows the order does not know of are looked for while it has others.
+_LOOK_SECONDS = 1.0
+# An order that says something waits and has nothing to give for so long may be mistaken.
+_DOUBT_SECONDS = 2.0
+
+
+async def recover_rows(runtime: Runtime, rows: Scope, *, all_dead: bool) -> None:
+    """Take back what dead workers held of *rows*; *all_dead*: all but this one are."""
+    options = runtime.options
+    recovery = await runtime.write(lambda c: frontier.recover(
+        c, rows, now=frontier.clock(c), all_dead=all_dead,
+        max_failures=options["QIAO_FRONTIER_MAX_FAILURES"],
+        lease_seconds=options["QIAO_FRONTIER_LEASE_SECONDS"],
+    ))  # fmt: skip
+    if recovery.requeued or recovery.resumed or recovery.set_aside:
+        logger.info(
+            "taken over from an interrupted crawl: %d URLs waiting again, %d stored pages "
+            "to analyse, %d set aside",
+            recovery.requeued, recovery.resumed, recovery.set_aside,
+        )
+
+
+class StoredSupply:
+    """Leases by the scores in the database, with the reason for each.
+
+    Args:
+        ordering: says why a lease is fetched.
+        token: of the worker.
+    """
+
+    def __init__(self, runtime: Runtime, ordering: CrawlOrdering, token: int) -> None:
+        self._runtime = runtime
+        self._ordering = ordering
+        self._token = token
+        self._lease_seconds: float = runtime.options["QIAO_FRONTIER_LEASE_SECONDS"]
+
+    async def take(self, rows: Scope, shape: BatchShape) -> list[Lease]:
+        """Up to a batch of leases out of *rows*; [] when nothing may be leased now."""
+
+        def operation(c: Connection) -> list[Lease]:
+            now = frontier.clock(c)
+            leases = self._ordering.admitted(c, frontier.lease(
+                c, rows, token=self._token, lease_seconds=self._lease_seconds, now=now, **shape
+            ), now)  # fmt: skip
+            self._note(c, leases, now)
+            return leases
+
+        return await self._runtime.write(operation)
+
+    def _note(self, c: Connection, leases: Sequence[Lease], now: float) -> None:
+        # A page that is stored was decided on before; a query is no page.
+        save_decisions(c, [
+            (lease.url_id, self._ordering.decision(lease, now))
+            for lease in leases if not lease.stored and lease.queue is not Queue.SEARCH
+        ])  # fmt: skip
+
+
+class LearnedSupply(StoredSupply):
+    """Leases by the order in memory, and by the stored scores where it has no answer."""
+
+    _ordering: LearnedOrdering
+
+    def __init__(self, runtime: Runtime, ordering: LearnedOrdering, token: int) -> None:
+        super().__init__(runtime, ordering, token)
+        self._looked_at = self._leased_at = 0.0
+
+    async def take(self, rows: Scope, shape: BatchShape) -> list[Lease]:
+        """Up to a batch of leases out of *rows*; [] when nothing may be leased now."""
+        stored = await self._stored(rows, shape["limit"])
+        if stored:
+            return stored
+        chosen: Chosen | None = None
+        for _ in range(_ROUNDS):
+            chosen = await self._ordering.choose(
+                shape["limit"], shape["per_host"], shape.get("busy_hosts", ())
+            )
+            if chosen is None or not chosen.choices:
+                break
+            if leases := await self._lease(rows, chosen):
+                self._leased_at = time.monotonic()
+                return leases
+        doubtful = time.monotonic() - self._leased_at > _DOUBT_SECONDS
+        if chosen is not None and chosen.waiting and (
+            self._ordering.has_threshold or not doubtful
+        ):
+            return []
+        # The order has no answer yet, or others left rows behind it does not know of.
+        leases = await super().take(rows, shape)
+        self._leased_at = time.monotonic()
+        self._ordering.taken(leases, missed=chosen is not None)
+        return leases
+
+    async def _stored(self, rows: Scope, limit: int) -> list[Lease]:
+        """Pages dead workers have stored, looked for now and then."""
+        if time.monotonic() - self._looked_at < _LOOK_SECONDS:
+            return []
+        self._looked_at = time.monotonic()
+        leases = await self._runtime.write(lambda c: frontier.lease_stored(
+            c, rows, token=self._token, lease_seconds=self._lease_seconds,
+            now=frontier.clock(c), limit=limit,
+        ))  # fmt: skip
+        self._ordering.taken(leases, missed=False)
+        return leases
+
+    async def _lease(self, rows: Scope, chosen: Chosen) -> list[Lease]:
+        scores = {one.key: one.score for one in chosen.choices}
+
+        def operation(c: Connection) -> KeyLeases:
+            now = frontier.clock(c)
+            found = frontier.lease_keys(
+                c, rows, scores, token=self._token, lease_seconds=self._lease_seconds, now=now
+            )
+            self._note(c, found.leases, now)
+            # The order looks at this machine's clock.
+            ahead = time.time() - now
+            return replace(found, later={key: at + ahead for key, at in found.later.items()})
+
+        found = await self._runtime.write(operation)
+        self._ordering.settle(found)
+        return found.leases

@@ -1,0 +1,325 @@
+"""One crawl's order in memory, kept in step with what is committed and what is in hand.
+
+Beside :class:`~qiaocrawl.frontier.CrawlOrder`, which a simulation uses as it is, a real crawl
+has rows that are not committed yet, rows other workers took, and pauses. None of it is thread
+safe: one thread does everything here.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from qiaocrawl.frontier import CrawlOrder, LearningStrategy, NodeState
+from qiaocrawl.items import SEED_SCORE, Candidate, Lease, Visit
+from qiaocrawl.storage.frontier.pending import HOPS, WaitingUrl
+from qiaocrawl.storage.frontier.postponed import TAKEN_UP
+from qiaocrawl.storage.frontier.url_aliases import ALIAS_OF
+
+MAX_WAITING = 500_000
+"""Waiting URLs read from the database; what is beyond waits there until the order runs dry."""
+
+REST = 10.0
+"""Scoring all anew is put off for so many times what the last page took: with 100,000 URLs
+waiting it would fill the thread otherwise. Pages of a polite crawl come later than that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A URL the order chose to be fetched now.
+
+    Attributes:
+        score: on the strategy's own scale.
+        place, waiting: the place-th of so many that waited; the best is 1.
+        parts: of the score, by name.
+    """
+
+    key: bytes
+    score: float
+    place: int
+    waiting: int
+    parts: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What is to be fetched now, best first, and how many URLs waited before.
+
+    Those whose rows are being written are counted with them.
+    """
+
+    choices: tuple[Choice, ...]
+    waiting: int
+
+
+@dataclass(slots=True)
+class _Held:
+    """What a page brought that waits for its transaction: nodes, and rows with no link to them."""
+
+    nodes: list[int]
+    candidates: tuple[Candidate, ...]
+
+
+class OrderKeeper:
+    """The order of one crawl.
+
+    Args:
+        strategy: what scores.
+        covers: whether a host belongs to this crawl.
+    """
+
+    def __init__(self, strategy: LearningStrategy, covers: Callable[[str], bool]) -> None:
+        self.order = CrawlOrder(strategy)
+        self.strategy = strategy
+        self.covers = covers
+        self.visits = 0
+        """Pages told of, those of the log included."""
+        self._held: dict[bytes, _Held] = {}
+        self._out: set[bytes] = set()
+        self._later: list[tuple[float, bytes]] = []
+        self._is_telling = False
+        self._rests_until = 0.0
+        # While waiting rows are read: what this process saw meanwhile, and what was read.
+        self._fresh: set[int] | None = None
+        self._found: set[int] = set()
+
+    # --- pages ------------------------------------------------------------------------------
+
+    def visit(self, visit: Visit, via: bytes | None = None) -> list[float]:
+        """Learn from a page; the scores of its links, in order.
+
+        Args:
+            via: key of the URL that led here without a page of its own.
+        """
+        self.visits += 1
+        self._led(visit.key, visit.host, via)
+        began = time.thread_time()
+        self.order.scores_anew = not self._is_telling and time.monotonic() >= self._rests_until
+        scores = self.order.visit(visit)
+        self._rests_until = time.monotonic() + REST * (time.thread_time() - began)
+        return scores
+
+    def begin_telling(self) -> None:
+        """The log is about to be told again; all is scored anew when waiting rows were read."""
+        self._is_telling = True
+
+    def hold(
+        self, page: bytes, links: Iterable[bytes], candidates: Sequence[Candidate] = ()
+    ) -> None:
+        """What *page* brought has no rows until :meth:`stored` says so.
+
+        Args:
+            links: keys of its links that were not known before.
+            candidates: what it brought beside.
+        """
+        nodes = [node for key in links if (node := self._waiting_node(key)) is not None]
+        for node in nodes:
+            self.order.close(node)
+        self._held[page] = _Held(nodes, tuple(candidates))
+
+    def stored(self, page: bytes) -> None:
+        """The transaction of *page* is committed: what it brought may be leased."""
+        held = self._held.pop(page, None)
+        if held is None:
+            return
+        for node in held.nodes:
+            self._see(node)
+            self.order.put_back(node)
+        self.offered(held.candidates)
+
+    def closed(self, page: bytes) -> None:
+        """*page* is in hand no more; links of it that are still held have no rows."""
+        self._out.discard(page)
+        held = self._held.pop(page, None)
+        if held is not None:
+            for node in held.nodes:
+                self.order.unlink(node)
+
+    def offered(self, candidates: Iterable[Candidate]) -> None:
+        """*candidates* have rows now; no link of a visited page need lead to them."""
+        for one in candidates:
+            if one.left_out is None:
+                is_led = HOPS in one.payload or ALIAS_OF in one.payload
+                again = self._led(one.key, one.host, one.parent if is_led else None)
+                comes_back = one.rearm or TAKEN_UP in one.payload
+                again |= comes_back and one.key not in self._out
+                self._add(one, one.score, again=again)
+
+    # --- leasing ----------------------------------------------------------------------------
+
+    def choose(
+        self, limit: int, *, per_host: int, busy_hosts: Collection[str], now: float,
+        at_least: float = -np.inf,
+    ) -> Chosen:
+        """Take the best *limit* nodes, at most *per_host* of a host and none of *busy_hosts*.
+
+        Args:
+            now: epoch seconds; what waited for a moment before comes back.
+            at_least: lower scores stay.
+        """
+        self._wake(now)
+        order = self.order
+        nodes: list[int] = []
+        of_host: Counter[str] = Counter()
+        full = set(busy_hosts)
+        while len(nodes) < limit:
+            # Full hosts are left out and the others asked again: sorting all for the sake of
+            # a few would cost ten times as much.
+            found = order.best(limit, busy_hosts=full, at_least=at_least)
+            found = [node for node in found if node not in nodes]
+            if not found:
+                break
+            before = len(full)
+            for node in found[: limit - len(nodes)]:
+                host = order.host_of(node)
+                if of_host[host] < per_host:
+                    of_host[host] += 1
+                    nodes.append(node)
+                if of_host[host] >= per_host:
+                    full.add(host)
+            if len(full) == before:
+                break
+        choices = tuple(self._choice(node) for node in nodes)
+        waiting = choices[0].waiting if choices else len(order.waiting)
+        waiting += sum(len(one.nodes) + len(one.candidates) for one in self._held.values())
+        order.take(nodes)
+        self._out.update(one.key for one in choices)
+        return Chosen(choices, waiting)
+
+    def _choice(self, node: int) -> Choice:
+        order = self.order
+        place, waiting = order.place_of(node)
+        parts = self.strategy.explain_node(node)
+        return Choice(order.key_of(node), order.score_of(node), place, waiting, parts)
+
+    def settle(self, later: Mapping[bytes, float], gone: Iterable[bytes]) -> None:
+        """What was chosen and not had: *later* from some second on, the others never."""
+        self._out.difference_update(gone)
+        for key, at in later.items():
+            self.wait_until(key, at)
+
+    def wait_until(self, key: bytes, at: float) -> None:
+        """*key* is in hand no more and waits again from *at* on, by the clock of :meth:`choose`."""
+        self._out.discard(key)
+        heapq.heappush(self._later, (at, key))
+
+    def taken(self, leases: Iterable[Lease]) -> None:
+        """*leases* were taken without asking the order."""
+        for lease in leases:
+            node = self.order.node_of(lease.key)
+            if node is None:
+                node = self.order.add(lease.key, lease.url, lease.host, lease.depth, lease.score)
+            self.order.close(node)
+            self._out.add(lease.key)
+
+    def _wake(self, now: float) -> None:
+        while self._later and self._later[0][0] <= now:
+            _, key = heapq.heappop(self._later)
+            node = self.order.node_of(key)
+            if node is not None and key not in self._out:
+                self._see(node)
+                self.order.put_back(node)
+
+    # --- what waits in the database -----------------------------------------------------------
+
+    def begin_reading(self) -> None:
+        """All waiting rows are about to be read, batch by batch."""
+        self._fresh, self._found = set(), set()
+
+    def found_waiting(self, rows: Iterable[WaitingUrl]) -> bool:
+        """Rows that wait; those the order did not know enter it.
+
+        Returns:
+            Whether there is room for more.
+        """
+        room = MAX_WAITING - len(self.order.waiting)
+        held = {node for one in self._held.values() for node in one.nodes}
+        for row in rows:
+            if not self.covers(row.host) or row.key in self._out:
+                continue
+            node = self._waiting_node(row.key)
+            if node is None:
+                if room <= 0:
+                    return False
+                room -= 1
+                self._led(row.key, row.host, row.via)
+                node = self._add(row, row.score, again=self.order.node_of(row.key) not in held)
+            if self._fresh is not None:
+                self._found.add(node)
+        return True
+
+    def end_reading(self, *, complete: bool) -> None:
+        """All rows were read: what was not among them waits no longer, and scores are made anew.
+
+        Args:
+            complete: False where reading was given up for lack of room.
+        """
+        if complete and self._fresh is not None:
+            known = self._found | self._fresh
+            for node in self.order.waiting.tolist():
+                if node not in known:
+                    self.order.close(node)
+        self._fresh, self._found = None, set()
+        self._is_telling = False
+        self.order.rescore()
+
+    # --- asking -------------------------------------------------------------------------------
+
+    def best_scores(self, most: int) -> list[tuple[bytes, float]]:
+        """(key, score) of the *most* best waiting nodes."""
+        order = self.order
+        return [(order.key_of(node), order.score_of(node)) for node in order.best(most)]
+
+    @property
+    def top_score(self) -> float:
+        """The best score of all that waits; -inf where nothing does."""
+        best = self.order.best(1)
+        return self.order.score_of(best[0]) if best else -np.inf
+
+    def score_of(self, key: bytes) -> float | None:
+        """The present score of *key*; None where it is unknown. Any thread may ask."""
+        node = self.order.node_of(key)
+        return None if node is None else self.order.score_of(node)
+
+    # --- inside -------------------------------------------------------------------------------
+
+    def _add(self, one: Candidate | WaitingUrl, score: float, *, again: bool) -> int:
+        """Let *one* wait; *again* also where it was fetched or given up before."""
+        order = self.order
+        node = order.node_of(one.key)
+        state = None if node is None else order.state_of(node)
+        if node is not None and state is NodeState.TAKEN and again:
+            order.put_back(node)
+        taken = state is NodeState.TAKEN and not again
+        # A node that links lead to has its score from the strategy.
+        known = node is not None and order.score_of(node) > -np.inf
+        if node is None or (not taken and (not known or score >= SEED_SCORE)):
+            node = order.add(one.key, one.url, one.host, one.depth, score)
+        self._see(node)
+        return node
+
+    def _led(self, key: bytes, host: str, via: bytes | None) -> bool:
+        """Let *key* take the place of *via*, which redirects there, and all links to it.
+
+        Returns:
+            Whether it did: not where either is unknown, or both are known.
+        """
+        node = None if via is None else self.order.node_of(via)
+        if node is None or self.order.node_of(key) is not None:
+            return False
+        self.order.readdress(node, key, host)
+        return True
+
+    def _see(self, node: int) -> None:
+        if self._fresh is not None:
+            self._fresh.add(node)
+
+    def _waiting_node(self, key: bytes) -> int | None:
+        node = self.order.node_of(key)
+        waits = node is not None and self.order.state_of(node) is NodeState.WAITING
+        return node if waits else None

@@ -1,0 +1,186 @@
+"""What an order in memory is fed with from the database, and what it writes back.
+
+At first the newest visits of the log, then all rows that wait; from then on what other workers
+add. Reading happens on the reader's thread, and the order takes it in small bites, so that a
+page that was just fetched does not wait for long.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Protocol, TypeVar
+
+from sqlalchemy import Connection
+
+from qiaocrawl.errors import StorageError
+from qiaocrawl.frontier.memory_order import OrderKeeper
+from qiaocrawl.frontier.visit_reader import VisitReader
+from qiaocrawl.storage.frontier import pending, visit_log
+from qiaocrawl.storage.frontier.scope import Scope
+from qiaocrawl.storage.frontier.visit_log import LoggedVisit
+
+T = TypeVar("T")
+
+NEW_ROWS_SECONDS = 60.0
+"""How often rows are looked for that no visit tells of: targets of redirects, say."""
+ALL_ROWS_SECONDS = 30.0
+"""How often, at most, all rows are read again."""
+KEEP_SCORES_SECONDS = 300.0
+"""How often the best scores are written to their rows."""
+
+_HEADS_AT_A_TIME = 20_000
+# Told in one go: a page that was just fetched waits no longer than for these.
+_VISITS_AT_A_TIME = 25
+_ROWS_AT_A_TIME = 2_000
+_SCORES_KEPT = 2_000
+_SCORES_A_TRANSACTION = 200
+
+
+class Store(Protocol):
+    """Reads and writes off the event loop, as :class:`~qiaocrawl.runtime.Runtime` does."""
+
+    async def read(self, operation: Callable[[Connection], T]) -> T:
+        """What *operation* reads."""
+        ...
+
+    async def write(self, operation: Callable[[Connection], T]) -> T:
+        """Run *operation* in a transaction."""
+        ...
+
+
+class Run(Protocol):
+    """Does work in the thread of the order."""
+
+    def __call__(self, work: Callable[[], T]) -> Awaitable[T]:
+        """What *work* gives."""
+        ...
+
+
+class OrderFeed:
+    """Feeds *keeper*.
+
+    Args:
+        keeper: what is fed; touched through *run* only.
+        store: the database.
+        rows: queue and topic of the crawl.
+        run: the thread of the order.
+        tell: lets the order learn from a row of the log; called in that thread.
+    """
+
+    def __init__(
+        self, keeper: OrderKeeper, store: Store, rows: Scope, run: Run,
+        tell: Callable[[LoggedVisit], object],
+    ) -> None:
+        self._keeper = keeper
+        self._store = store
+        self._rows = rows
+        self._run = run
+        self._tell = tell
+        self._reader = VisitReader(0, 0)
+        self._newest_row = 0
+        self._done_at: dict[str, float] = {}
+        self.wants_all_rows = False
+        """Rows wait that the order does not know of."""
+
+    @property
+    def newest(self) -> int:
+        """Place in the log up to which it was read."""
+        return self._reader.newest
+
+    async def begin(self, token: int, most_visits: int) -> None:
+        """Make the order of the newest *most_visits* visits and all rows that wait.
+
+        Args:
+            token: of this worker; its own visits are known already.
+        """
+        start = await self._store.read(
+            lambda c: visit_log.start_of_newest(c, self._rows, most_visits)
+        )
+        self._reader = VisitReader(token, start)
+        await self._run(self._keeper.begin_telling)
+        await self.read_log()
+        await self._read_all_rows()
+        for task in ("new rows", "scores"):
+            self._is_due(task, 0.0)
+
+    async def tend(self) -> None:
+        """Take in what is new; to be called every few seconds."""
+        await self.read_log()
+        if self.wants_all_rows and self._is_due("all rows", ALL_ROWS_SECONDS):
+            self.wants_all_rows = False
+            try:
+                await self._read_all_rows()
+            except StorageError:
+                self.wants_all_rows = True
+                raise
+        elif self._is_due("new rows", NEW_ROWS_SECONDS):
+            await self._read_rows()
+        if self._is_due("scores", KEEP_SCORES_SECONDS):
+            await self.keep_scores()
+
+    def _is_due(self, task: str, seconds: float) -> bool:
+        now = time.monotonic()
+        due = now - self._done_at.get(task, -1e9) >= seconds
+        if due:
+            self._done_at[task] = now
+        return due
+
+    # --- the log ----------------------------------------------------------------------------
+
+    async def read_log(self) -> None:
+        """Take in the visits that have come to light."""
+        after = self._reader.floor
+        while True:
+            heads = await self._store.read(partial(self._heads, after=after))
+            unread = self._reader.unread(heads, time.monotonic())
+            for start in range(0, len(unread), _VISITS_AT_A_TIME):
+                some = unread[start : start + _VISITS_AT_A_TIME]
+                await self._take_in(some)
+                self._reader.have_read(some, time.monotonic())
+            if len(heads) < _HEADS_AT_A_TIME:
+                break
+            after = heads[-1][0]
+        self._reader.settle(time.monotonic())
+
+    def _heads(self, c: Connection, after: int) -> list[tuple[int, int]]:
+        return visit_log.heads_since(c, self._rows, after, _HEADS_AT_A_TIME)
+
+    async def _take_in(self, seqs: Sequence[int]) -> None:
+        rows = await self._store.read(partial(visit_log.load, seqs=seqs))
+
+        def tell() -> None:
+            for row in rows:
+                self._tell(row)
+
+        await self._run(tell)
+
+    # --- rows that wait -----------------------------------------------------------------------
+
+    async def _read_all_rows(self) -> None:
+        await self._run(self._keeper.begin_reading)
+        self._newest_row = 0
+        complete = await self._read_rows()
+        await self._run(partial(self._keeper.end_reading, complete=complete))
+
+    async def _read_rows(self) -> bool:
+        """Read on from the newest row; False where there was no room for all of them."""
+        while True:
+            rows = await self._store.read(self._next_rows)
+            if not await self._run(partial(self._keeper.found_waiting, rows)):
+                return False
+            if rows:
+                self._newest_row = rows[-1].id
+            if len(rows) < _ROWS_AT_A_TIME:
+                return True
+
+    def _next_rows(self, c: Connection) -> list[pending.WaitingUrl]:
+        return pending.waiting_after(c, self._rows, self._newest_row, _ROWS_AT_A_TIME)
+
+    async def keep_scores(self) -> None:
+        """Write the best scores to their rows, some at a time."""
+        best = await self._run(partial(self._keeper.best_scores, _SCORES_KEPT))
+        for start in range(0, len(best), _SCORES_A_TRANSACTION):
+            some = best[start : start + _SCORES_A_TRANSACTION]
+            await self._store.write(partial(pending.keep_scores, scope=self._rows, scores=some))

@@ -1,0 +1,167 @@
+"""What a crawl asks of its order, whatever the strategy: scores of links, off the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from sqlalchemy import Connection
+
+from qiaocrawl.frontier import FoundLink, LearningStrategy, Strategy, VisitedPage, scores_of
+from qiaocrawl.frontier.proposed_links import ProposedUrls
+from qiaocrawl.items import PRUNED, Candidate, Lease, PageAnalysis, Visit
+from qiaocrawl.stages.follow_links import Followed, FollowPolicy, follow_links
+from qiaocrawl.storage.frontier.decisions import Decision
+from qiaocrawl.storage.frontier.visit_log import pack_links
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_REASON_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedPage:
+    """What the order made of a page: its candidates, and what the log is to keep of it."""
+
+    links: Followed
+    packed: bytes
+
+
+class CrawlOrdering:
+    """A strategy that remembers nothing, in a thread of its own; its scores stay as they are.
+
+    Args:
+        strategy: what scores links.
+    """
+
+    def __init__(self, strategy: Strategy | LearningStrategy) -> None:
+        self.strategy = strategy
+        self._proposed = ProposedUrls()
+        self._thread = ThreadPoolExecutor(1, "qiaocrawl-order")
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Do *work* in the thread of the order, after all that was asked before."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    def soon(self, work: Callable[[], object]) -> None:
+        """The same without waiting for it; an error of it is logged."""
+        future = asyncio.get_running_loop().run_in_executor(self._thread, work)
+        future.add_done_callback(_done)
+
+    # --- pages ------------------------------------------------------------------------------
+
+    async def follow(
+        self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy
+    ) -> FollowedPage:
+        """Score the links of the page of *lease* and choose what enters the frontier.
+
+        Links of pages that :meth:`stored` was told of are left out; so a page that is tried
+        again brings all it brought before.
+        """
+        now = time.time()
+        return await self.run(partial(self._follow, lease, analysis, policy, now))
+
+    def _follow(
+        self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy, now: float
+    ) -> FollowedPage:
+        links = follow_links(
+            lease, analysis, policy, self.scores, fresh=self._is_news,
+            why_pruned=self.why_pruned, now=now,
+        )
+        return FollowedPage(links, pack_links(links.visit.links))
+
+    def _is_news(self, key: bytes, score: float) -> bool:
+        """Whether a link is worth proposing."""
+        return self._proposed.is_news(key, self._standing(score))
+
+    def stored(self, page: FollowedPage) -> list[bytes]:
+        """All that *page* brought is committed; keys of links no page had brought before."""
+        return self._proposed.remember(
+            # What is left out for now is news again when a better or a plain link leads there.
+            (one.key, self._standing(one.score) if one.left_out is None else PRUNED)
+            for one in page.links.candidates
+        )
+
+    def _standing(self, score: float) -> float:
+        """What a link's *score* is compared with."""
+        return score
+
+    def scores(self, visit: Visit) -> list[float]:
+        """The scores of a page's links; in the thread of the order."""
+        return list(scores_of(self.strategy, visit))
+
+    def why_pruned(self, visit: Visit, place: int) -> str:
+        """Why the link at *place* is left out: strategy and parts of the score."""
+        return reason_of(self.strategy.name, explained(self.strategy, visit, place))
+
+    # --- leasing ----------------------------------------------------------------------------
+
+    def admitted(self, c: Connection, leases: list[Lease], now: float) -> list[Lease]:
+        """Those of *leases* that may be fetched, within the transaction that took them.
+
+        Whoever leaves one out ends its lease. In the thread of the writer.
+        """
+        return leases
+
+    def closed(self, lease: Lease) -> None:
+        """*lease* is in hand no more; what its page brought has no rows, unless it is stored."""
+
+    def offered(self, candidates: Iterable[Candidate]) -> None:
+        """*candidates* that no page of this crawl links to are in the frontier."""
+
+    def wait_until(self, key: bytes, at: float) -> None:
+        """*key* was not fetched and waits again from epoch second *at* on; 0 = now."""
+
+    def present_score(self, lease: Lease) -> float:
+        """The score *lease* has now."""
+        return lease.score
+
+    def decision(self, lease: Lease, now: float) -> Decision:
+        """Why *lease* is fetched now."""
+        return Decision(self.strategy.name, lease.score, now)
+
+    async def is_below_threshold(self) -> bool:
+        """Whether the run is to end since all that waits scores too low."""
+        return False
+
+    async def close(self) -> None:
+        """Let the thread go; the last one to ask has asked."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def numbers(self) -> dict[str, float]:
+        """What the run's statistics say of it."""
+        return {}
+
+
+def _done(future: asyncio.Future[object]) -> None:
+    if not future.cancelled() and (error := future.exception()) is not None:
+        logger.error("the crawl order failed", exc_info=error)
+
+
+def explained(
+    strategy: Strategy | LearningStrategy, visit: Visit, place: int
+) -> Mapping[str, float]:
+    """The parts of the score of the link at *place*, by name.
+
+    Nothing by a strategy that learns: it explains nodes of its order only.
+    """
+    if isinstance(strategy, LearningStrategy):
+        return {}
+    page = VisitedPage(
+        visit.url, visit.host, visit.depth, visit.relevance, visit.relevant, visit.at
+    )
+    return strategy.explain(page, FoundLink(visit.links[place], place, len(visit.links)))
+
+
+def reason_of(name: str, parts: Mapping[str, float]) -> str:
+    """*parts* of a score of strategy *name* on one line."""
+    told = ", ".join(f"{part} {value:.3g}" for part, value in parts.items())
+    return f"{name}: {told or 'left out'}"[:_REASON_CHARS]

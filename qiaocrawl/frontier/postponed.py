@@ -1,0 +1,138 @@
+"""What a guess of discovery put off is tried when nothing else waits, until the guess has held."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from qiaocrawl.discovery.trap_trials import TRAP
+from qiaocrawl.frontier.host_slots import elsewhere
+from qiaocrawl.frontier.ordering import CrawlOrdering
+from qiaocrawl.runtime import Runtime
+from qiaocrawl.stages.follow_links import FollowPolicy
+from qiaocrawl.storage.frontier.postponed import (
+    count_postponed,
+    led_to_stories,
+    newest_article,
+    take_up,
+)
+from qiaocrawl.storage.frontier.scope import Scope
+
+logger = logging.getLogger(__name__)
+
+FIRST_SHARE = 4
+"""URLs of one reason that are tried first; twice as many every time **(ours)**."""
+FRUITLESS_ROUNDS = 3
+"""Rounds without a new article after which a guess has held: 28 URLs of one reason **(ours)**."""
+_MAX_ROUND = 500
+
+
+@dataclass(slots=True)
+class _Trial:
+    """How one reason has fared.
+
+    Attributes:
+        keys: of what was taken up last.
+        fruitless: rounds in a row that brought nothing.
+        share: URLs of the next round.
+    """
+
+    keys: set[bytes] = field(default_factory=set)
+    fruitless: int = 0
+    share: int = FIRST_SHARE
+
+    def judged(self, good: Collection[bytes]) -> None:
+        """The keys *good* led to a new article."""
+        if not self.keys:
+            return
+        is_wrong_guess = not self.keys.isdisjoint(good)
+        self.fruitless = 0 if is_wrong_guess else self.fruitless + 1
+        self.share = 2 * self.share if is_wrong_guess else FIRST_SHARE << self.fruitless
+        if self.fruitless == FRUITLESS_ROUNDS:
+            self.share = 0
+        self.keys.clear()
+
+
+class TakingUp:
+    """Takes up what was postponed, round by round.
+
+    A reason whose URLs lead to a new article was a wrong guess: its rounds go on until none is
+    left. One that brings none three times in a row has held, and the rest stays postponed: else a
+    site that makes pages without end would never be finished. A new run tries again.
+
+    Args:
+        ordering: is told of what waits again.
+        within: its rules judge what was closed as a trap's: made-up stories are articles too.
+    """
+
+    def __init__(
+        self, runtime: Runtime, ordering: CrawlOrdering, within: FollowPolicy | None = None
+    ) -> None:
+        self._runtime = runtime
+        self._ordering = ordering
+        rules = within.rules if within is not None else None
+        self._traps = rules.watch if rules is not None else None
+        self._trials: dict[str, _Trial] = {}
+        self._newest_article = 0
+        self.taken_up = 0
+        self.left = 0
+
+    async def next_round(self, rows: Scope, spent: Collection[str]) -> bool:
+        """Let some of what was put off in *rows* wait again, but on the hosts *spent*.
+
+        Returns:
+            False when there is nothing to try.
+        """
+        rows = await self._runtime.read(partial(elsewhere, rows=rows, spent=spent))
+        waiting = await self._runtime.read(partial(count_postponed, scope=rows))
+        self.left = sum(waiting.values())
+        await self._judge()
+        shares = self._shares(waiting)
+        if not shares:
+            return False
+        self._newest_article = await self._runtime.read(newest_article)
+        taken = await self._runtime.write(
+            partial(take_up, scope=rows, shares=shares, limit=_MAX_ROUND)
+        )
+        for one in taken:
+            self._trials[one.reason].keys.add(one.candidate.key)
+        self._ordering.offered([one.candidate for one in taken])
+        self.taken_up += len(taken)
+        self.left -= len(taken)
+        if taken:
+            logger.info(
+                "nothing else waits: %d URLs that were put off are taken up, %d are left",
+                len(taken), self.left,
+            )
+        return True
+
+    def _shares(self, waiting: Mapping[str, int]) -> dict[str, int]:
+        """How many rows of each reason are taken up now; none where it would be 0."""
+        found = self._traps.shares(waiting) if self._traps is not None else {}
+        for reason in waiting:
+            share = self._trials.setdefault(reason, _Trial()).share
+            if not reason.startswith(TRAP) and share:
+                found[reason] = share
+        return found
+
+    async def _judge(self) -> None:
+        """Look at what the last round brought."""
+        tried = {key for trial in self._trials.values() for key in trial.keys}
+        if not tried:
+            return
+        good = await self._runtime.read(
+            partial(led_to_stories, keys=tried, after=self._newest_article)
+        )
+        for reason, trial in self._trials.items():
+            if self._traps is not None and trial.keys and reason.startswith(TRAP):
+                self._traps.tried(reason, len(trial.keys & good), len(trial.keys))
+            trial.judged(good)
+
+    def numbers(self) -> dict[str, int]:
+        """What the run's statistics say of it."""
+        return {
+            "qiaocrawl/postponed/taken_up": self.taken_up,
+            "qiaocrawl/postponed/left": self.left,
+        }

@@ -1,0 +1,217 @@
+"""The default crawl order: learns from every fetched page which links are worth their fetch.
+
+Score of a URL (ours): the probability, by a logistic regression over some forty signs and the
+words of anchors and URL, that its fetch is worth it. The regression begins with weights fixed
+by hand, so that it needs no training, and takes a step after every page towards what the page
+turned out to be worth, its own relevance or what it led to
+(:func:`~qiaocrawl.frontier.strategies.adaptive.kernels.value_of`). Pages fetched before are learnt
+from again with what is known of them by then, a few after every page (experience replay), so that a
+list is credited when the pages it led to are fetched: the delayed credit of reinforcement
+learning (Rennie & McCallum 1999), here without a fixed discount.
+
+The page scorer errs, and so what is learnt from it. What was known of a link before its fetch is
+a second opinion about the page: the log odds of both are added, those of the link by half (ours;
+after co-training, Blum & Mitchell 1998).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qiaocrawl.frontier.strategies.adaptive import model
+from qiaocrawl.frontier.strategies.adaptive.arrays import NUMBER_OF_SIGNS, SIGNS, Learnt
+from qiaocrawl.frontier.strategies.adaptive.kernels import (
+    base_rate,
+    credit,
+    learn_again,
+    logistic,
+    score_nodes,
+    signs_of,
+    step,
+    value_of,
+)
+from qiaocrawl.frontier.strategies.adaptive.link_memory import LinkMemory
+from qiaocrawl.frontier.strategies.adaptive.link_words import LinkWords
+from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
+from qiaocrawl.frontier.strategies.ranges import within
+from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage, strategies
+from qiaocrawl.vsm.growing_array import Column
+
+_SAMPLE_CHARS = 1_500
+"""Of a sample, what is learnt from."""
+_SAMPLE_TITLE_CHARS = 60
+_SAMPLE_ROUNDS = 3
+_COUNTER_EXAMPLE_WEIGHT = 0.3
+_EXPLAINED = 8
+_RESCORE_PAGES = 5
+_NODES_A_PAGE = 300
+"""Waiting URLs scored anew for every fetched page, 0.4 ms."""
+_MOST_SAID = 3.0
+"""Log odds a link may add."""
+_RELEVANT = 0.5
+_SURE = 0.002
+"""No relevance is nearer to 0 or 1."""
+
+
+@strategies.register("adaptive")
+class Adaptive:
+    """Best first by a score that is learnt while the crawl goes on; see the module.
+
+    Args:
+        topic: its terms, and the samples whose words the order begins with.
+        sign_rate, word_rate: steps of learning.
+        replays: pages learnt from again after every page.
+        second_opinion: what the links to a page count beside its scorer, from 0 to 1.
+
+    Raises:
+        ConfigError: an option out of its bounds.
+    """
+
+    name: ClassVar[str] = "adaptive"
+    page_scorer: ClassVar[str] = ""
+    calibrated: ClassVar[bool] = True
+
+    def __init__(
+        self, topic: CrawlTopic, *, sign_rate: float = 0.2, word_rate: float = 0.1,
+        replays: int = 8, second_opinion: float = 0.5,
+    ) -> None:
+        self.rescore_pages = _RESCORE_PAGES
+        self._second_opinion = within(
+            self.name, "second_opinion", second_opinion, 0.0, 1.0
+        )
+        self.replaying = False
+        self._rates = np.array([
+            within(self.name, "sign_rate", sign_rate, 0.0, 10.0),
+            within(self.name, "word_rate", word_rate, 0.0, 10.0),
+        ])  # fmt: skip
+        self._replays = int(within(self.name, "replays", replays, 0, 1_000))
+        self._words = LinkWords(topic)
+        self._memory = LinkMemory(self._words)
+        self._learnt = model.untrained()
+        self._pages = Column(np.int64)
+        self._signs = Column(np.float64, width=NUMBER_OF_SIGNS)
+        self._number_of_pages = 0
+        # Fixed: the same pages give the same order.
+        self._random = np.random.default_rng(7)
+        self._read_samples(topic)
+
+    # --- what a crawl tells ------------------------------------------------------------------
+
+    def seen(self, node: int, url: str, host: str, depth: int) -> None:
+        """A start page, or what waits without a known link to it."""
+        self._memory.reserve([node], 0)
+        self._memory.add(node, url, host, depth)
+
+    def score(self, page: VisitedPage, links: Sequence[FoundLink]) -> Sequence[float]:
+        """Learn from *page* and score its *links*, in [0, 1]."""
+        memory = self._memory
+        memory.reserve([page.node], 0)
+        led_here = memory.nodes.first_link[page.node] >= 0
+        signs = np.zeros(NUMBER_OF_SIGNS)
+        if led_here:
+            signs_of(memory.nodes, memory.links, self._learnt, page.node, signs)
+            page = self._judged_again(page)
+        memory.visit(page, links)
+        scores = self._scores(np.array([link.node for link in links], np.int64))
+        self._learn(page.node, signs if led_here else None)
+        return [float(score) for score in scores]
+
+    def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The scores of *nodes* by what is known now, in [0, 1]."""
+        # Linear in all, as the number of pages between grows with what waits.
+        self.rescore_pages = max(_RESCORE_PAGES, len(nodes) // _NODES_A_PAGE)
+        return self._scores(nodes)
+
+    def _scores(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+        scores = np.zeros(len(nodes))
+        score_nodes(self._memory.nodes, self._memory.links, self._learnt, nodes, scores)
+        return scores
+
+    def explain_node(self, node: int) -> Mapping[str, float]:
+        """The signs that weigh most in the score of *node*, as parts of its log odds."""
+        memory, learnt = self._memory, self._learnt
+        memory.reserve([node], 0)
+        signs = np.zeros(NUMBER_OF_SIGNS)
+        signs_of(memory.nodes, memory.links, learnt, node, signs)
+        parts = {
+            name: float(part)
+            for (name, _), part in zip(SIGNS, signs * learnt.weights, strict=True)
+        }
+        count = int(memory.nodes.number_of_words[node])
+        words = learnt.word_weights[memory.nodes.words[node, :count]]
+        parts["words learnt"] = float(words.sum() / np.sqrt(1 + count))
+        best = sorted(parts, key=lambda name: -abs(parts[name]))[:_EXPLAINED]
+        return {name: parts[name] for name in best if parts[name]}
+
+    # --- models ------------------------------------------------------------------------------
+
+    def save(self) -> bytes:
+        """What was learnt, for the next crawl of the topic or of its sites."""
+        return model.to_bytes(self._learnt)
+
+    def load(self, data: bytes) -> None:
+        """Begin with what :meth:`save` wrote.
+
+        Raises:
+            ModelError: *data* is damaged or another's.
+        """
+        self._learnt = model.from_bytes(data)
+
+    # --- inside --------------------------------------------------------------------------------
+
+    def _judged_again(self, page: VisitedPage) -> VisitedPage:
+        """*page* with what was known of it before added to its relevance."""
+        expected = self._scores(np.array([page.node]))[0]
+        surprise = _log_odds(expected) - _log_odds(base_rate(self._learnt))
+        told = min(max(surprise, -_MOST_SAID), _MOST_SAID)
+        relevance = logistic(_log_odds(page.relevance) + self._second_opinion * told)
+        return replace(page, relevance=relevance, relevant=relevance >= _RELEVANT)
+
+    def _learn(self, node: int, signs: NDArray[np.float64] | None) -> None:
+        """Take in what the page was worth, and look again at some that were fetched before."""
+        nodes, links, learnt = self._memory.nodes, self._memory.links, self._learnt
+        value = value_of(nodes, links, node)
+        nodes.value[node] = value
+        if not self.replaying:
+            # Start pages too, which no link led to: their folder may hold more like them.
+            credit(nodes, links, learnt, node, value, 1.0)
+        if signs is None:
+            return
+        if not self.replaying:
+            step(nodes, learnt, node, signs, value, self._rates)
+        number = self._number_of_pages
+        self._number_of_pages += 1
+        self._pages.reserve(number + 1)[number] = node
+        self._signs.reserve(number + 1)[number] = signs
+        if not self.replaying:
+            picks = self._random.integers(number + 1, size=self._replays)
+            learn_again(
+                nodes, links, learnt, self._pages.data, self._signs.data, picks, self._rates
+            )
+
+    def _read_samples(self, topic: CrawlTopic) -> None:
+        """Begin with the words of the topic's samples."""
+        learnt: Learnt = self._learnt
+        for sample in topic.pack.samples:
+            text = f"{sample.title} {sample.text[:_SAMPLE_CHARS]}"
+            places = list(set(self._words.of_anchor(text, "").plain))
+            learnt.sample_sum[places] += float(sample.relevant)
+            learnt.sample_count[places] += 1.0
+        for _ in range(_SAMPLE_ROUNDS):
+            for sample in topic.pack.samples:
+                title = self._words.of_anchor(sample.title[:_SAMPLE_TITLE_CHARS], "")
+                model.learn_title(
+                    learnt, title.weighed, sample.relevant, self._rates[1],
+                    1.0 if sample.relevant else _COUNTER_EXAMPLE_WEIGHT,
+                )  # fmt: skip
+
+
+def _log_odds(share: float) -> float:
+    kept = min(max(share, _SURE), 1.0 - _SURE)
+    return math.log(kept / (1.0 - kept))

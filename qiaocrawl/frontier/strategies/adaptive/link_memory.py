@@ -1,0 +1,158 @@
+"""The graph of one crawl as the adaptive order remembers it: URLs, links, and their signs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from qiaocrawl.frontier.strategies.adaptive.arrays import (
+    LINK_NUMBERS,
+    MAX_LINKS_HERE,
+    MAX_WORDS,
+    Links,
+    Nodes,
+)
+from qiaocrawl.frontier.strategies.adaptive.link_features import (
+    GROUPS,
+    URL_NUMBERS,
+    anchor_length,
+    is_pager,
+    place,
+    url_signs,
+)
+from qiaocrawl.frontier.strategies.adaptive.link_words import LinkWords, WordPlaces
+from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage
+from qiaocrawl.vsm.growing_array import Column
+
+_FAR = 9.0
+"""Distance from a relevant page where none is known."""
+
+
+class LinkMemory:
+    """URLs by their node and the links between them; grows, and forgets nothing."""
+
+    def __init__(self, words: LinkWords) -> None:
+        self._words = words
+        self._known = Column(np.bool_)
+        self._last_link = Column(np.int32, -1)
+        self._nodes = {
+            "first_link": Column(np.int32, -1), "links_here": Column(np.float64),
+            "depth": Column(np.float64), "distance": Column(np.float64, _FAR),
+            "similarity": Column(np.float64), "groups": Column(np.int32, width=GROUPS),
+            "numbers": Column(np.float32, width=URL_NUMBERS),
+            "words": Column(np.int32, width=MAX_WORDS),
+            "plain_words": Column(np.int32, width=MAX_WORDS), "number_of_words": Column(np.int32),
+            "fetched": Column(np.bool_), "relevance": Column(np.float64),
+            "value": Column(np.float64), "score": Column(np.float64),
+            "yield_sum": Column(np.float64), "yield_count": Column(np.float64),
+            "link_start": Column(np.int32), "link_count": Column(np.int32),
+            "new_start": Column(np.int32), "new_count": Column(np.int32),
+        }  # fmt: skip
+        self._links = {
+            "source": Column(np.int32), "target": Column(np.int32),
+            "next_here": Column(np.int32, -1), "region": Column(np.int32),
+            "similarity": Column(np.float64), "context": Column(np.float64),
+            "position": Column(np.float64), "numbers": Column(np.float32, width=LINK_NUMBERS),
+            "discovered": Column(np.int32),
+        }  # fmt: skip
+        self._number_of_links = self._number_discovered = 0
+        self._refresh()
+
+    def _refresh(self) -> None:
+        self.nodes = Nodes(**{name: column.data for name, column in self._nodes.items()})
+        self.links = Links(**{name: column.data for name, column in self._links.items()})
+
+    def reserve(self, nodes: Sequence[int], links: int) -> None:
+        """Make room for *nodes* and as many more *links*."""
+        size = max(nodes, default=-1) + 1
+        wanted = self._number_of_links + links
+        if size <= len(self.nodes.depth) and wanted <= len(self.links.source):
+            return
+        for column in (*self._nodes.values(), self._known, self._last_link):
+            column.reserve(size)
+        for column in self._links.values():
+            column.reserve(wanted)
+        self._refresh()
+
+    def add(self, node: int, url: str, host: str, depth: int) -> None:
+        """Enter a URL; one that is known stays as it is. There must be room for it."""
+        if self._known.data[node]:
+            return
+        self._known.data[node] = True
+        signs = url_signs(url, host)
+        nodes = self.nodes
+        nodes.groups[node] = signs.groups
+        nodes.numbers[node] = signs.numbers
+        nodes.depth[node] = depth
+        words = self._words.of_url(signs.words)
+        nodes.similarity[node] = words.similarity
+        self._add_words(node, words)
+
+    def visit(self, page: VisitedPage, found: Sequence[FoundLink]) -> None:
+        """Enter a fetched page and its links."""
+        node = page.node
+        self.reserve([node, *(link.node for link in found)], len(found))
+        self.add(node, page.url, page.host, page.depth)
+        nodes = self.nodes
+        nodes.fetched[node] = True
+        nodes.relevance[node] = page.relevance
+        nodes.link_start[node] = self._number_of_links
+        nodes.link_count[node] = len(found)
+        nodes.new_start[node] = self._number_discovered
+        distance = 0.0 if page.relevant else nodes.distance[node] + 1.0
+        many = min(1.0, math.log1p(len(found)) / 6.0)
+        for one in found:
+            self._add_link(page, one, distance, many)
+        nodes.new_count[node] = self._number_discovered - nodes.new_start[node]
+
+    def _add_link(self, page: VisitedPage, one: FoundLink, distance: float, many: float) -> None:
+        nodes, links, link, target = self.nodes, self.links, one.link, one.node
+        self.add(target, link.url, link.host, page.depth + 1)
+        number = self._number_of_links
+        self._number_of_links += 1
+        anchor = self._words.of_anchor(link.anchor, link.title)
+        links.source[number] = page.node
+        links.target[number] = target
+        links.position[number] = one.position / max(1, one.links_on_page)
+        links.region[number] = place("region", f"{page.host} {link.region}")
+        links.similarity[number] = anchor.similarity
+        links.context[number] = self._words.of_context(link.context)
+        links.numbers[number] = (
+            anchor_length(len(anchor.weighed)), not link.anchor, is_pager(link.anchor),
+            link.host != page.host, page.url.startswith(link.url), many,
+        )  # fmt: skip
+        nodes.links_here[target] += 1
+        if nodes.links_here[target] <= MAX_LINKS_HERE:
+            self._chain(target, number)
+            self._add_words(target, anchor)
+        if nodes.fetched[target]:
+            return
+        nodes.depth[target] = min(nodes.depth[target], page.depth + 1)
+        nodes.distance[target] = min(nodes.distance[target], distance)
+        if nodes.links_here[target] == 1:
+            links.discovered[self._number_discovered] = target
+            self._number_discovered += 1
+
+    def _chain(self, target: int, number: int) -> None:
+        last = self._last_link.data
+        if last[target] < 0:
+            self.nodes.first_link[target] = number
+        else:
+            self.links.next_here[last[target]] = number
+        last[target] = number
+
+    def _add_words(self, node: int, words: WordPlaces) -> None:
+        nodes = self.nodes
+        count = int(nodes.number_of_words[node])
+        known = set(nodes.words[node, :count].tolist()) if count else set()
+        for weighed, plain in zip(words.weighed, words.plain, strict=True):
+            if count == MAX_WORDS:
+                break
+            if weighed not in known:
+                nodes.words[node, count] = weighed
+                nodes.plain_words[node, count] = plain
+                known.add(weighed)
+                count += 1
+        nodes.number_of_words[node] = count

@@ -1,0 +1,70 @@
+"""The words of anchors, contexts and URLs, and how near they are to the topic."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+from qiaocrawl.frontier.strategies.adaptive.link_features import singular, word_place
+from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
+
+_REMEMBERED = 20_000
+_LEARNT_SHARE = 0.3
+"""A word learnt from samples counts this much of an expert's term (ours)."""
+
+
+class WordPlaces(NamedTuple):
+    """The words of a short text.
+
+    Attributes:
+        weighed: places in the table of weights, different for anchors and URLs.
+        plain: places of the same words in the table of the samples.
+        similarity: to the topic, in [0, 1].
+    """
+
+    weighed: tuple[int, ...]
+    plain: tuple[int, ...]
+    similarity: float
+
+
+class LinkWords:
+    """Cuts short texts; what was cut before is remembered."""
+
+    def __init__(self, topic: CrawlTopic) -> None:
+        self._topic = topic
+        profile = topic.profile
+        most = max(profile.weights.values(), default=1.0)
+        self._weights: dict[str, float] = {}
+        for word, weight in profile.weights.items():
+            share = 1.0 if word in profile.terms else _LEARNT_SHARE
+            self._weights[singular(word)] = share * weight / most
+        self.of_url = lru_cache(_REMEMBERED)(self._of_url)
+        self.of_anchor = lru_cache(_REMEMBERED)(self._of_anchor)
+        self.of_context = lru_cache(_REMEMBERED)(self._of_context)
+
+    def words(self, text: str) -> tuple[str, ...]:
+        """The different words of *text*, English ones without plural s."""
+        return tuple(dict.fromkeys(map(singular, self._topic.page_words.count(text))))
+
+    def _of_url(self, text: str) -> WordPlaces:
+        return self._places("url", self.words(text))
+
+    def _of_anchor(self, anchor: str, title: str) -> WordPlaces:
+        both = f"{anchor} {title}" if title and title != anchor else anchor
+        return self._places("anchor", self.words(both))
+
+    def _of_context(self, text: str) -> float:
+        return self._similarity(self.words(text)) if text else 0.0
+
+    def _places(self, kind: str, words: tuple[str, ...]) -> WordPlaces:
+        return WordPlaces(
+            tuple(word_place(kind, word) for word in words),
+            tuple(word_place("", word) for word in words),
+            self._similarity(words),
+        )
+
+    def _similarity(self, words: tuple[str, ...]) -> float:
+        """Sum of the topic's weights, the heaviest 1, over the root of the number of words."""
+        total = sum(self._weights.get(word, 0.0) for word in words)
+        return min(1.0, total / math.sqrt(len(words))) if total else 0.0

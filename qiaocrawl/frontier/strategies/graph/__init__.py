@@ -1,0 +1,1 @@
+"""Link graphs and the rank that flows through them."""

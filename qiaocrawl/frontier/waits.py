@@ -1,0 +1,106 @@
+"""What a run that asks for nothing waits for, and that no wait is longer than one asked for.
+
+Rows say from when on they may be asked by the clock of the wall. Where that clock is set back,
+they would wait for as long as it was ahead: what is further off than any option can have put it
+is due.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from qiaocrawl.fetch.backoff import backoff_seconds
+from qiaocrawl.frontier.host_slots import HostUse
+from qiaocrawl.frontier.lease_supply import recover_rows
+from qiaocrawl.runtime import Runtime
+from qiaocrawl.storage import frontier
+
+logger = logging.getLogger(__name__)
+
+# Hosts that do not answer, block or have no robots.txt rest an hour at most, whatever the options.
+_LEAST_SECONDS = 3_600.0
+# Clocks of several machines, and a transaction that was waited for.
+_SLACK_SECONDS = 60.0
+_LOOK_SECONDS = 600.0
+# What was found longer ago says nothing of now.
+_FRESH_SECONDS = 5.0
+
+
+def longest_wait_seconds(options: Mapping[str, Any]) -> float:
+    """The longest pause these options can give a row or a host."""
+    tries: int = options["QIAO_FRONTIER_MAX_FAILURES"]
+    asked: float = options["QIAO_MAX_RETRY_AFTER_SECONDS"]
+    # Of a host the third pause is the longest one.
+    growing = backoff_seconds(max(tries, 3), options["QIAO_FRONTIER_RETRY_SECONDS"])
+    return max(_LEAST_SECONDS, asked, growing) + _SLACK_SECONDS
+
+
+class RowWaits:
+    """Looks after the rows of a crawl that wait for their time.
+
+    Args:
+        hosts: what the crawl asks now.
+    """
+
+    def __init__(self, runtime: Runtime, hosts: HostUse) -> None:
+        self._runtime = runtime
+        self._hosts = hosts
+        self._longest_seconds = longest_wait_seconds(runtime.options)
+        self._looked_at = float("-inf")
+        self._left: frontier.Remaining | None = None
+        self._left_at = 0.0
+
+    async def take_back(self, rows: frontier.Scope, *, all_dead: bool) -> None:
+        """Take over what dead workers held; every ten minutes, look at what waits too long."""
+        await recover_rows(self._runtime, rows, all_dead=all_dead)
+        if time.monotonic() - self._looked_at > _LOOK_SECONDS:
+            await self.right(rows)
+
+    async def right(self, rows: frontier.Scope) -> None:
+        """Let rows wait no longer than options say."""
+        self._looked_at = time.monotonic()
+        changed = await self._runtime.write(lambda c: frontier.bound_waits(
+            c, rows, now=frontier.clock(c), longest_seconds=self._longest_seconds
+        ))  # fmt: skip
+        if changed:
+            logger.warning(
+                "%d URLs were to wait longer than any option asks for: the clock was ahead, they "
+                "are due now", changed,
+            )
+
+    async def note(self, rows: frontier.Scope, left: frontier.Remaining) -> None:
+        """Nothing can be asked now, and this is *left*."""
+        self._left, self._left_at = left, time.monotonic()
+        far = left.next_due is not None and left.next_due > time.time() + self._longest_seconds
+        if far and time.monotonic() - self._looked_at > _FRESH_SECONDS:
+            await self.right(rows)
+
+    def words(self) -> str:
+        """What the crawl waits for while it asks nobody, and until when; "" when it asks."""
+        if self._hosts.is_asking:
+            return ""
+        found = []
+        if self._runtime.writer.is_away:
+            found.append("the database, which does not answer")
+        if rest := self._hosts.next_rest:
+            host, seconds = rest
+            found.append(f"{len(self._hosts.parked)} hosts that rest, {host} until {_at(seconds)}")
+        left = self._left
+        if left is not None and time.monotonic() - self._left_at < _FRESH_SECONDS:
+            ahead = (left.next_due or 0.0) - time.time()
+            if ahead > 0:
+                found.append(f"{left.pending} URLs, the first until {_at(ahead)}")
+            if left.leased:
+                found.append(f"{left.leased} pages that other workers have in hand")
+        return " and ".join(found)
+
+
+def _at(seconds: float) -> str:
+    """The time of day in so many seconds, and how long that is."""
+    then = datetime.fromtimestamp(time.time() + seconds).astimezone()
+    day = f"{then:%Y-%m-%d }" if seconds >= 43_200 else ""
+    return f"{day}{then:%H:%M:%S} (in {seconds:.0f} s)"

@@ -1,0 +1,394 @@
+"""One process's hold on the frontier: leases in, outcomes out, nothing lost between.
+
+A worker leases rows in batches, keeps them alive, hands them out host by host and gives
+them back when it stops. It knows asyncio and the store, not Scrapy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Unpack
+
+from sqlalchemy import Connection
+
+from qiaocrawl.errors import OutdatedError, StorageError
+from qiaocrawl.frontier.aliases import AliasLearning
+from qiaocrawl.frontier.completion import Around, Told, closing, trying_again
+from qiaocrawl.frontier.host_slots import FOREVER, HostUse, nothing_elsewhere
+from qiaocrawl.frontier.learning_order import LearnedOrdering
+from qiaocrawl.frontier.lease_supply import LearnedSupply, StoredSupply
+from qiaocrawl.frontier.limits import Fetches, Limits
+from qiaocrawl.frontier.ordering import CrawlOrdering
+from qiaocrawl.frontier.postponed import TakingUp
+from qiaocrawl.frontier.ready_leases import ReadyLeases
+from qiaocrawl.frontier.waits import RowWaits
+from qiaocrawl.items import Candidate, Lease, Outcome
+from qiaocrawl.runtime import CrawlScope, Runtime
+from qiaocrawl.runtime.run_end import Ending
+from qiaocrawl.storage import frontier
+
+logger = logging.getLogger(__name__)
+
+_POLL_SECONDS = 0.25
+_HOSTS_FRESH_SECONDS = 2.0
+# Rows held of one host, for each fetch it may have at a time. More would save writes; but a
+# row leased early cannot give way to a better one found meanwhile.
+_ROWS_PER_FETCH = 2
+
+
+class FrontierWorker:
+    """Leases rows of *scope* and accounts for every one of them.
+
+    Args:
+        wake: called when leases have arrived or the frontier has drained, so that the
+            caller asks :meth:`next_lease` again.
+        ordering: scores links, and says which leases come first.
+    """
+
+    def __init__(
+        self, runtime: Runtime, scope: CrawlScope, *, ordering: CrawlOrdering, limits: Limits,
+        fetches: Fetches, run_id: int | None, wake: Callable[[], None],
+    ) -> None:  # fmt: skip
+        self._runtime = runtime
+        self._scope = scope
+        self._rows = frontier.Scope(scope.queue, scope.topic, frozenset())
+        self._rows_found_at = 0.0
+        self._limits = limits
+        self._run_id = run_id
+        self._wake_caller = wake
+        self.aliases = AliasLearning(runtime.reader, runtime.writer, run_id, runtime.options)
+        self._lease_seconds: float = runtime.options["QIAO_FRONTIER_LEASE_SECONDS"]
+        self.token = secrets.randbits(62)
+        self._ordering = ordering
+        self._batch: int = runtime.options["QIAO_FRONTIER_BATCH"]
+        self._rows_per_host = fetches.per_host * _ROWS_PER_FETCH
+        self._supply, self._ready = self._order_leases(fetches)
+        self._postponed = TakingUp(runtime, ordering, scope.within)
+        self._outstanding: dict[int, Lease] = {}
+        self._hosts = HostUse(fetches, limits)
+        self.waits = RowWaits(runtime, self._hosts)
+        self._unflushed = 0
+        self._starved = True
+        self._event = asyncio.Event()
+        self._closing = False
+        self._pump_task: asyncio.Task[None] | None = None
+        self._renewed_at = self._started_at = time.monotonic()
+        self.drained = False
+        self.ending = Ending(wake)
+
+    def _order_leases(self, fetches: Fetches) -> tuple[StoredSupply, ReadyLeases]:
+        ordering = self._ordering
+        if not isinstance(ordering, LearnedOrdering):
+            return StoredSupply(self._runtime, ordering, self.token), ReadyLeases()
+        # Leased late, so that what the last pages taught counts at once.
+        self._batch = min(self._batch, 2 * fetches.at_once)
+        self._rows_per_host = fetches.per_host
+        supply = LearnedSupply(self._runtime, ordering, self.token)
+        return supply, ReadyLeases(ordering.present_score)
+
+    # --- life ---------------------------------------------------------------------
+
+    async def open(self) -> None:
+        """Take back what dead workers held, then start leasing."""
+        await self._find_rows()
+        await self.waits.take_back(self._rows, all_dead=self._runtime.database.is_exclusive)
+        await self.aliases.load()
+        if isinstance(self._ordering, LearnedOrdering):
+            self._ordering.open(self.token, self._event.set)
+        self._pump_task = asyncio.ensure_future(self._pump())
+        self._pump_task.add_done_callback(self.ending.pump_ended)
+
+    async def close(self) -> int:
+        """Give unfinished leases back; returns how many URLs of the scope still wait."""
+        # Asked to end, not cancelled: a cancelled lease write would leave rows nobody holds.
+        self._closing = True
+        self._event.set()
+        if self._pump_task is not None:
+            await asyncio.wait([self._pump_task])
+        await self._find_rows()
+        held = [*self._outstanding.values(), *self._ready.all()]
+        await self._runtime.write(lambda c: frontier.release(c, held, now=time.time()))
+        await self._runtime.write(self.aliases.saving())
+        await self._ordering.close()
+        left = await self._remaining()
+        return left.pending + left.leased
+
+    def numbers(self) -> dict[str, float]:
+        """What the run's statistics say of aliases, order and what was put off."""
+        parts = (self.aliases, self._ordering, self._postponed)
+        return {name: number for part in parts for name, number in part.numbers().items()}
+
+    # --- handing out ----------------------------------------------------------------
+
+    def next_lease(self) -> Lease | None:
+        """The best-scored lease whose host may be asked now; None when there is none."""
+        if self.stop_reason or self._limit_reached():
+            return None
+        lease = self._ready.next(self._hosts.is_free)
+        if lease is None:
+            self._starve()
+            return None
+        self._outstanding[lease.url_id] = lease
+        self._hosts.begin(lease.host)
+        if len(self._ready) < self._batch // 2:
+            self._starve()
+        return lease
+
+    def left_downloader(self, lease: Lease, *, answered: bool = False) -> None:
+        """The fetch of *lease* is over, whatever came of it: its host is free again."""
+        if answered:
+            self._hosts.answered(lease.host)
+        self._hosts.end(lease.host)
+
+    def park(self, host: str, seconds: float) -> None:
+        """Ask *host* nothing for *seconds* (Retry-After, blocks); its rows go back meanwhile."""
+        self._hosts.park(host, seconds)
+        returned = self._ready.take_host(host)
+        if returned:
+            self.post(
+                lambda c: frontier.release(c, returned, now=time.time()),
+                then=lambda: self._wait_again(returned),
+            )
+
+    # --- coming back ------------------------------------------------------------------
+
+    def offer(self, candidates: Sequence[Candidate]) -> None:
+        """Queue *candidates* for the frontier; it cannot drain before they are stored."""
+        self.post(
+            lambda c: frontier.offer(c, candidates, run_id=self._run_id, now=time.time()),
+            then=lambda: self._ordering.offered(candidates),
+        )
+
+    def post(
+        self, operation: Callable[[Connection], object],
+        then: Callable[[], None] | None = None,
+    ) -> None:
+        """Queue a write nobody waits for; a failure of it stops the crawl visibly.
+
+        Args:
+            then: called when it is committed.
+        """
+        self._unflushed += 1
+        self.drained = False
+        future = asyncio.wrap_future(self._runtime.writer.submit(operation))
+        future.add_done_callback(partial(self._posted, then))
+
+    async def complete(
+        self,
+        lease: Lease,
+        outcome: Outcome,
+        *,
+        also: Callable[[Connection], object] | None = None,
+        around: Around | None = None,
+        **told: Unpack[Told],
+    ) -> bool:
+        """Close *lease* and store what came of it, in one transaction.
+
+        Args:
+            also: writes more.
+            around: what comes before and after.
+            told: what the row says beside *outcome*.
+
+        Returns:
+            False when the lease was lost to another worker; nothing is written then.
+
+        Raises:
+            OutdatedError: *around.only_if* said no; nothing is written, and the lease is held
+                on.
+        """
+        around = around or Around()
+        operation = closing(lease, outcome, around.only_if, also, **told)
+        mine = await self.ending.stops_with(self._runtime.write(operation, around.first))
+        if mine is None:
+            raise OutdatedError(f"{lease.url}: what was to be stored is out of date")
+        if mine and around.then is not None:
+            around.then()
+        if mine and (save := self.aliases.ended(lease, outcome)):
+            self.post(save)
+        return self._settled(lease, mine)
+
+    async def retry(
+        self, lease: Lease, *, reason: str, pause_seconds: float,
+        also: Callable[[Connection], object] | None = None,
+    ) -> bool:
+        """Give *lease* another try after a pause, or give it up; *also* writes more."""
+        most: int = self._runtime.options["QIAO_FRONTIER_MAX_FAILURES"]
+        operation = trying_again(lease, reason, pause_seconds, most, also)
+        mine = await self.ending.stops_with(self._runtime.write(operation))
+        if mine:
+            self._ordering.wait_until(lease.key, time.time() + pause_seconds)
+        return self._settled(lease, mine)
+
+    def give_back(self, lease: Lease, reason: str) -> None:
+        """*lease* was not used: its row waits again, and no failure is counted."""
+        self._outstanding.pop(lease.url_id, None)
+
+        def operation(c: Connection) -> None:
+            frontier.release(c, [lease], now=time.time())
+            frontier.note_wait(c, lease.url_id, reason)
+
+        self.post(operation, then=lambda: self._wait_again([lease]))
+
+    def _wait_again(self, leases: Sequence[Lease]) -> None:
+        for lease in leases:
+            self._ordering.wait_until(lease.key, 0.0)
+
+    def forget(self, lease: Lease) -> None:
+        """*lease* was lost to another worker: nothing is owed for it here."""
+        self._settled(lease, False)
+
+    def holds(self, lease: Lease) -> bool:
+        """Whether *lease* was handed out and has no outcome yet."""
+        return self._outstanding.get(lease.url_id) is lease
+
+    def _settled(self, lease: Lease, mine: bool) -> bool:
+        # One that was lost may have been leased again since.
+        if self.holds(lease):
+            del self._outstanding[lease.url_id]
+        self._ordering.closed(lease)
+        if not mine:
+            # Whoever has it may give it up: it is looked for when its lease could be over.
+            self._ordering.wait_until(lease.key, time.time() + self._lease_seconds)
+        self._event.set()
+        return mine
+
+    # --- the pump -----------------------------------------------------------------------
+
+    async def _pump(self) -> None:
+        try:
+            while not self._closing:
+                await self._tick()
+        except StorageError as error:
+            self.stop("storage_error", error)
+
+    async def _tick(self) -> None:
+        try:
+            async with asyncio.timeout(_POLL_SECONDS):
+                await self._event.wait()
+        except TimeoutError:
+            self._starved = True
+        self._event.clear()
+        if self._closing:
+            return
+        await self._renew_when_due()
+        if self._starved and len(self._ready) < self._batch * 4:
+            await self._lease_more()
+        if not len(self._ready) and not self._is_busy:
+            await self._check_drained()
+
+    async def _renew_when_due(self) -> None:
+        if time.monotonic() - self._renewed_at < self._lease_seconds / 3:
+            return
+        self._renewed_at = time.monotonic()
+        # Only what is in hand: rows whose lease was committed while the answer got lost run out.
+        held = [*self._outstanding, *(lease.url_id for lease in self._ready.all())]
+        await self._runtime.write(
+            lambda c: frontier.renew(
+                c, self.token, held, lease_seconds=self._lease_seconds, now=frontier.clock(c)
+            )
+        )
+        # Other workers may share the database, and have died meanwhile.
+        await self.waits.take_back(self._rows, all_dead=False)
+
+    async def _find_rows(self) -> None:
+        """Look up the scope's hosts: links may have brought new subdomains."""
+        self._rows_found_at = time.monotonic()
+        self._rows = await self._runtime.write(self._runtime.rows_of(self._scope))
+
+    async def _lease_more(self) -> int:
+        self._starved = False
+        if time.monotonic() - self._rows_found_at > _HOSTS_FRESH_SECONDS:
+            await self._find_rows()
+        full = self._ready.hosts_with(self._rows_per_host)
+        busy = full | self._hosts.parked | self._hosts.spent
+        leases = await self._supply.take(self._rows, {
+            "limit": self._batch, "per_host": self._rows_per_host, "busy_hosts": busy,
+        })
+        kept, preferred = await self.aliases.to_fetch(leases, self._scope.within)
+        self._ready.add(kept)
+        # Given up while the rows were on their way.
+        for host in {lease.host for lease in kept} & self._hosts.given_up:
+            self.park(host, FOREVER)
+        if preferred:
+            self._ordering.offered(preferred)
+        if len(kept) < len(leases):
+            held = {lease.url_id for lease in kept}
+            for lease in (one for one in leases if one.url_id not in held):
+                self._ordering.closed(lease)
+            self._starve()
+        if leases:
+            self.drained = False
+            self._wake_caller()
+        return len(leases)
+
+    async def _remaining(self) -> frontier.Remaining:
+        """What stands in the frontier for this worker's rows."""
+        rows = self._rows
+        return await self._runtime.write(lambda c: frontier.remaining(c, rows, now=time.time()))
+
+    async def _check_drained(self) -> None:
+        await self.aliases.settle()
+        await self._find_rows()
+        left = await self._remaining()
+        if not (left.is_open or self._is_busy):
+            if await self._postponed.next_round(self._rows, self._hosts.spent):
+                self._starve()
+                return
+            left = await self._remaining()  # something may have been proposed meanwhile
+        if self._is_busy:
+            return
+        if not left.is_open:
+            self.drained = True
+            self._wake_caller()
+        elif await self._only_spent_hosts_wait():
+            self.stop(self._hosts.why_spent)
+        elif await self._ordering.is_below_threshold() and not self._outstanding:
+            self.stop("below_threshold")
+        else:
+            await self.waits.note(self._rows, left)
+
+    async def _only_spent_hosts_wait(self) -> bool:
+        spent = self._hosts.spent
+        return bool(spent) and await self._runtime.write(nothing_elsewhere(self._rows, spent))
+
+    @property
+    def _is_busy(self) -> bool:
+        """Whether a page is in hand or a write under way, or the crawl stops."""
+        return bool(self._unflushed or self._outstanding or self.stop_reason)
+
+    # --- bookkeeping ----------------------------------------------------------------------
+
+    def _starve(self) -> None:
+        if not self._starved:
+            self._starved = True
+            self._event.set()
+
+    def _limit_reached(self) -> bool:
+        seconds = time.monotonic() - self._started_at
+        if reason := self._limits.reached(self._hosts.pages, seconds):
+            self.stop(reason)
+        return bool(self.stop_reason)
+
+    @property
+    def stop_reason(self) -> str:
+        """Why nothing is handed out any more; "" while the crawl goes on."""
+        return self.ending.reason
+
+    def stop(self, reason: str, error: BaseException | None = None) -> None:
+        """Hand nothing out any more and let the crawl close with *reason*."""
+        self.ending.stop(reason, error)
+
+    def _posted(self, then: Callable[[], None] | None, future: asyncio.Future[object]) -> None:
+        self._unflushed -= 1
+        self._event.set()
+        if future.cancelled():
+            return
+        if (error := future.exception()) is not None:
+            self.stop("storage_error", error if isinstance(error, Exception) else None)
+        elif then is not None and not self._closing:
+            then()

@@ -1,0 +1,128 @@
+"""The cache folder of unpacked recorded webs, shared by processes."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from qiaocrawl.errors import ReplayError
+from qiaocrawl.replay.pack import Limits, PackWriter
+
+_log = logging.getLogger(__name__)
+
+# A cache file not opened for this long is deleted when another one is written.
+_UNUSED_SECONDS = 30 * 86400
+_SUFFIX = ".pack"
+# Lock files stay: one that is deleted while held would lock nobody out.
+_LOCK_SUFFIX = ".lock"
+
+
+def default_folder() -> Path:
+    """``qiaocrawl/replay`` in the user's cache folder."""
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    # The XDG rules: a relative path is to be ignored.
+    base = Path(cache) if os.path.isabs(cache) else Path("~/.cache").expanduser()
+    return base / "qiaocrawl" / "replay"
+
+
+class PackCache:
+    """Cache files by fingerprint in *folder*."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder or default_folder()
+
+    def pack(
+        self, fingerprint: str, source: str, limits: Limits, fill: Callable[[PackWriter], None]
+    ) -> Path:
+        """The complete cache file of *fingerprint*, made by *fill* when it is not there.
+
+        It is written beside its place and renamed, so that no process ever opens half a
+        file; processes that need the same one wait for the first instead of repeating it.
+
+        Raises:
+            ReplayError: the folder cannot be written, or what *fill* raises.
+        """
+        pack = self._folder / f"{fingerprint}{_SUFFIX}"
+        if _touch(pack):
+            return pack
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise ReplayError(
+                f"cache folder {str(self._folder)!r} cannot be made: {error.strerror}; "
+                "set XDG_CACHE_HOME to a folder that can be written"
+            ) from error
+        with _locked(self._folder / f"{fingerprint}{_LOCK_SUFFIX}"):
+            if not _touch(pack):
+                self._write(pack, source, limits, fill)
+        return pack
+
+    def forget(self, pack: Path) -> None:
+        """Delete a cache file that turned out to be damaged."""
+        pack.unlink(missing_ok=True)
+
+    def _write(
+        self, pack: Path, source: str, limits: Limits, fill: Callable[[PackWriter], None]
+    ) -> None:
+        self._delete_old(pack.stem)
+        _log.info("unpacking recorded web %s into %s", source, self._folder)
+        started = time.monotonic()
+        with NamedTemporaryFile(dir=self._folder, prefix=f"{pack.stem}.", delete=False) as file:
+            draft = Path(file.name)
+        try:
+            writer = PackWriter(draft, limits)
+            try:
+                fill(writer)
+                pages = writer.finish(source)
+            finally:
+                writer.close()
+            _flush(draft)
+            draft.replace(pack)
+        finally:
+            draft.unlink(missing_ok=True)
+        _log.info("unpacked %d pages in %.1f s", pages, time.monotonic() - started)
+
+    def _delete_old(self, fingerprint: str) -> None:
+        """Drafts left by killed processes, and what nobody opened for a month."""
+        for path in self._folder.iterdir():
+            if path.suffix == _LOCK_SUFFIX:
+                continue
+            # We hold the lock of this fingerprint: nobody else writes a draft of it.
+            left = path.name.startswith(f"{fingerprint}.")
+            try:
+                if left or time.time() - path.stat().st_mtime > _UNUSED_SECONDS:
+                    path.unlink(missing_ok=True)
+            except OSError as error:
+                _log.info("%s was not deleted: %s", path, error)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold *path* for this process; the lock goes when the process ends, however it ends."""
+    with path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _touch(pack: Path) -> bool:
+    """Mark *pack* as used now; False when it is not there."""
+    try:
+        os.utime(pack)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except PermissionError:
+        # A cache that belongs to somebody else is as good.
+        return True
+    return True
+
+
+def _flush(path: Path) -> None:
+    """Data before the name: after a power cut the file is whole or not there."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

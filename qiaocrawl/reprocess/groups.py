@@ -1,0 +1,239 @@
+"""All reprint groups made anew in one pass, and what that changes.
+
+The result does not depend on the order in which articles were found or on how many workers
+found them. Titles are read without holding anybody up; only when others stored articles
+meanwhile are they read and grouped once more, under the lock of the title log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from sqlalchemy import Connection
+
+from qiaocrawl.dedup import Grouping, TitleIndex
+from qiaocrawl.dedup.bodies.fingerprints import body_prints
+from qiaocrawl.items import TitleRecord
+from qiaocrawl.runtime import Runtime
+from qiaocrawl.storage.titles import idf_snapshots, title_log, verdicts
+from qiaocrawl.storage.titles.regrouping import (
+    Change,
+    Changes,
+    Rank,
+    compare,
+    names,
+    ranked,
+    stored_places,
+)
+from qiaocrawl.storage.titles.term_weights import rebuild_term_weights
+from qiaocrawl.storage.titles.verdicts import Place
+from qiaocrawl.vsm import IdfSnapshot
+
+Advance = Callable[[int], bool]
+"""Called with the number of titles just done; False asks to stop."""
+
+_ENTRIES_AT_A_TIME = 5_000
+_TEXTS_AT_A_TIME = 200
+
+
+class Stopped(Exception):
+    """The pass was asked to stop; nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """A grouping of all titles.
+
+    Attributes:
+        found: by keys of URLs.
+        ids: articles by the same keys.
+        heads: the article that represents each group, by the key that names the group.
+        newest: number of the last entry of the log it knows.
+    """
+
+    found: Grouping
+    ids: Mapping[bytes, int]
+    heads: Mapping[bytes, int]
+    newest: int
+
+    def place(self, key: bytes) -> Place:
+        """Where the article at the URL of *key* stands."""
+        verdict = self.found.verdicts[key]
+        of = self.ids.get(verdict.of) if verdict.of is not None else None
+        head = self.heads[self.found.groups[key]]
+        return Place(self.ids[key], verdict.kind, of, head, verdict.similarity, verdict.why[:500])
+
+
+def again_dedup(runtime: Runtime, advance: Advance) -> Changes:
+    """Rebuild all reprint groups, and the title weights (Q6).
+
+    Raises:
+        Stopped: *advance* said so.
+    """
+    look_at_bodies(runtime, advance)
+    return regrouped(runtime, runtime.reader.run(used_snapshot), advance)
+
+
+def regrouped(
+    runtime: Runtime, snapshot: IdfSnapshot, advance: Advance, *,
+    first: Callable[[Connection], object] | None = None, early: Grouped | None = None,
+) -> Changes:
+    """Group all titles by *snapshot* and write what changes, in one transaction.
+
+    Args:
+        first: done in that transaction before all else.
+        early: a grouping by *snapshot*, if there is one already.
+
+    Raises:
+        Stopped: *advance* said so.
+    """
+    index = runtime.titles.index_for(snapshot)
+    found = early or runtime.reader.run(partial(group_all, index=index, advance=advance))
+
+    def operation(c: Connection) -> Changes:
+        title_log.lock(c)
+        if first is not None:
+            first(c)
+        stands = title_log.newest(c) == found.newest
+        grouped = found if stands else group_all(c, index, advance)
+        changes = _write(c, grouped, runtime.titles.method, snapshot.version)
+        rebuild_term_weights(c)
+        return changes
+
+    return runtime.write_now(operation)
+
+
+def group_all(c: Connection, index: TitleIndex, advance: Advance) -> Grouped:
+    """Group all titles that are in the log.
+
+    Raises:
+        Stopped: *advance* said so.
+    """
+    ids: dict[bytes, int] = {}
+
+    def placed(number: int) -> None:
+        if not advance(number):
+            raise Stopped
+
+    newest = title_log.newest(c)
+    found = index.regroup(title_records(c, newest, ids), placed)
+    return Grouped(found, ids, _heads(c, found), newest)
+
+
+def used_snapshot(c: Connection) -> IdfSnapshot:
+    """The IDF snapshot in use."""
+    return idf_snapshots.load_snapshot(c, title_log.idf_version(c))
+
+
+def title_records(c: Connection, newest: int, ids: dict[bytes, int]) -> Iterator[TitleRecord]:
+    """The titles up to number *newest* that others are compared with, in the log's order.
+
+    Args:
+        ids: filled with their articles, by key.
+    """
+    after = 0
+    while entries := title_log.entries_since(c, after, _ENTRIES_AT_A_TIME):
+        after = entries[-1].seq
+        for entry in entries:
+            if entry.counts and entry.article_id is not None and entry.seq <= newest:
+                ids[entry.record.key] = entry.article_id
+                yield entry.record
+
+
+def _heads(c: Connection, found: Grouping) -> dict[bytes, int]:
+    best: dict[bytes, tuple[Rank, int]] = {}
+    after = 0
+    while batch := ranked(c, after, _ENTRIES_AT_A_TIME):
+        after = batch[-1].seq
+        for one in batch:
+            name = found.groups.get(one.key)
+            if name is not None and (name not in best or one.rank < best[name][0]):
+                best[name] = (one.rank, one.article_id)
+    return {name: article_id for name, (_, article_id) in best.items()}
+
+
+def _write(c: Connection, grouped: Grouped, method: str, snapshot: int) -> Changes:
+    """Write the rows that differ; a second time none does."""
+    keys = sorted(grouped.ids, key=grouped.ids.__getitem__)
+
+    def pairs() -> Iterator[tuple[Place | None, Place]]:
+        for start in range(0, len(keys), _ENTRIES_AT_A_TIME):
+            places = [grouped.place(key) for key in keys[start : start + _ENTRIES_AT_A_TIME]]
+            stored = stored_places(c, [place.article_id for place in places])
+            olds = [stored.get(place.article_id) for place in places]
+            verdicts.write_places(c, [
+                new for old, new in zip(olds, places, strict=True)
+                if old is None or (old.place, old.method, old.snapshot) != (new, method, snapshot)
+            ], method=method, snapshot=snapshot)  # fmt: skip
+            for old, new in zip(olds, places, strict=True):
+                yield None if old is None else old.place, new
+
+    return compare(pairs())
+
+
+# --- bodies that were never looked at ---------------------------------------------------------
+
+
+def look_at_bodies(runtime: Runtime, advance: Advance) -> int:
+    """Compute what is kept of bodies where that is missing; returns for how many.
+
+    Raises:
+        Stopped: *advance* said so.
+    """
+    after = done = 0
+    while texts := runtime.reader.run(
+        partial(title_log.texts_without_body, after=after, limit=_TEXTS_AT_A_TIME)
+    ):
+        after = texts[-1][0]
+        runtime.write_now(partial(_save_bodies, texts=texts))
+        done += len(texts)
+        if not advance(0):
+            raise Stopped
+    return done
+
+
+def _save_bodies(c: Connection, texts: list[tuple[int, int, str]]) -> None:
+    title_log.lock(c)
+    by_article = {article_id: (seq, text) for seq, article_id, text in texts}
+    for entry in title_log.entries_of_articles(c, list(by_article)):
+        assert entry.article_id is not None
+        seq, text = by_article[entry.article_id]
+        if entry.seq == seq:
+            prints = body_prints(text)
+            title_log.append(c, replace(entry, record=replace(
+                entry.record, body_digest=prints.digest, body_simhash=prints.simhash,
+                body_sketch=prints.sketch,
+            )))  # fmt: skip
+
+
+# --- telling --------------------------------------------------------------------------------------
+
+
+def told(c: Connection, changes: Sequence[Change]) -> list[dict[str, object]]:
+    """Each of *changes*, some thousands at most, with titles and URLs, as JSON objects."""
+    ids = {
+        row_id for one in changes for place in (one.before, one.after) if place is not None
+        for row_id in (place.article_id, place.of, place.group) if row_id is not None
+    }  # fmt: skip
+    named = names(c, sorted(ids))
+    found: list[dict[str, object]] = []
+    for one in changes:
+        title, url = named.get(one.after.article_id, ("", ""))
+        found.append({
+            "title": title, "url": url, "moved": one.has_moved,
+            "before": _told(one.before, named), "after": _told(one.after, named),
+        })  # fmt: skip
+    return found
+
+
+def _told(place: Place | None, named: Mapping[int, tuple[str, str]]) -> dict[str, object] | None:
+    if place is None:
+        return None
+    of = named.get(place.of, ("", "")) if place.of is not None else ("", "")
+    group = named.get(place.group, ("", ""))
+    return {
+        "kind": str(place.kind), "similarity": round(place.similarity, 4), "why": place.why,
+        "of_title": of[0], "of_url": of[1], "group_title": group[0], "group_url": group[1],
+    }  # fmt: skip

@@ -1,0 +1,277 @@
+"""Running a stage again over stored pages: the same functions as in a crawl, on all workers.
+
+Each stage reports what changed. Asked to stop, it does so between two transactions and leaves
+everything as it is between two pages of a crawl; it may be started again at any time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Generic, TypeVar
+
+from sqlalchemy import Connection
+
+from qiaocrawl.errors import ExtractionError
+from qiaocrawl.items import Outcome, PageAnalysis, PageText, Queue, Relevance
+from qiaocrawl.runtime import Runtime
+from qiaocrawl.stages.analyse_page import JoinedText, judge_texts
+from qiaocrawl.stages.analysis_slots import Submit
+from qiaocrawl.stages.paged_articles import Whole, head_alone, save_whole, whole_of
+from qiaocrawl.storage.pages import article_parts, articles, reprocessing
+from qiaocrawl.storage.pages.raw_pages import StoredPage, iter_pages
+from qiaocrawl.storage.pages.reprocessing import StoredText
+from qiaocrawl.storage.pages.revisions import is_deleted
+from qiaocrawl.urls import url_key
+
+T = TypeVar("T")
+
+Advance = Callable[[int], bool]
+"""Called with the number of pages or articles just done; False asks the stage to stop."""
+
+# One transaction each: a commit costs about as much as two pages' statements.
+_PAGES_AT_A_TIME = 64
+_BATCHES_AHEAD = 2
+_GROUPS_AT_A_TIME = 64
+_ARTICLES_AT_A_TIME = 500
+# Texts of one task: the way to a worker and back costs less than judging one of them.
+_TEXTS_A_TASK = 20
+
+_Judged = list[tuple[Relevance, ...]]
+
+
+@dataclass
+class _Restated:
+    """What one batch changed; ``groups`` are the paged articles whose parts it rewrote."""
+
+    changes: Counter[str] = field(default_factory=Counter)
+    groups: set[bytes] = field(default_factory=set)
+
+
+def again_extract(runtime: Runtime, advance: Advance) -> Counter[str]:
+    """Analyse every stored page anew, on all workers.
+
+    Returns:
+        Pages by what happened: ``article, read again``, ``article -> list`` and the like.
+    """
+    changes: Counter[str] = Counter()
+    groups: set[bytes] = set()
+    runtime.reader.run(runtime.titles.load)
+    try:
+        for batch in _analysed(runtime):
+            restated = runtime.write_now(partial(_restate_all, runtime=runtime, batch=batch))
+            _learn(runtime, batch)
+            changes += restated.changes
+            groups |= restated.groups
+            if len(groups) >= _GROUPS_AT_A_TIME:
+                _join_again(runtime, groups)
+            if not advance(len(batch)):
+                break
+    finally:
+        _join_again(runtime, groups)
+        if runtime.learning is not None:
+            runtime.write_now(runtime.learning.saving())
+    return changes
+
+
+def _learn(runtime: Runtime, batch: Sequence[tuple[StoredPage, PageAnalysis]]) -> None:
+    """Let the memory of sites have what the pages tell; they are in the order of fetching."""
+    learning = runtime.learning
+    if learning is not None:
+        for _, analysis in batch:
+            learning.observe(analysis)
+        operation = learning.due()
+        if operation is not None:
+            runtime.write_now(operation)
+
+
+def _analysed(runtime: Runtime) -> Iterator[list[tuple[StoredPage, PageAnalysis]]]:
+    """Stored pages with their analyses, some batches ahead of what is being written."""
+    waiting: deque[list[tuple[StoredPage, _Task[PageAnalysis]]]] = deque()
+    for batch in _stored_pages(runtime):
+        waiting.append([(stored, _submitted(runtime, stored)) for stored in batch])
+        if len(waiting) > _BATCHES_AHEAD:
+            yield _results(waiting.popleft())
+    while waiting:
+        yield _results(waiting.popleft())
+
+
+class _Task(Generic[T]):
+    """Work that was handed to an ordinary slot, and may need the separate one."""
+
+    def __init__(self, runtime: Runtime, submit: Submit[T]) -> None:
+        self._slots, self._submit = runtime.slots, submit
+        self._first = submit(self._slots.ordinary)
+
+    def result(self) -> T | ExtractionError:
+        """What a worker made of it, or why there is nothing."""
+        return self._slots.result(self._submit, self._first)
+
+
+def _submitted(runtime: Runtime, stored: StoredPage) -> _Task[PageAnalysis]:
+    learning = runtime.learning
+    template = learning.template_now(stored.page) if learning is not None else None
+    return _Task(runtime, lambda pool: pool.submit(stored.page, template))
+
+
+def _stored_pages(runtime: Runtime) -> Iterator[list[StoredPage]]:
+    after = 0
+    while batch := runtime.reader.run(
+        partial(iter_pages, topic=None, after_id=after, limit=_PAGES_AT_A_TIME)
+    ):
+        after = batch[-1].id
+        yield [stored for stored in batch if stored.queue != Queue.SEARCH]
+
+
+def _results(
+    batch: Sequence[tuple[StoredPage, _Task[PageAnalysis]]]
+) -> list[tuple[StoredPage, PageAnalysis]]:
+    return [(stored, _analysis(task)) for stored, task in batch]
+
+
+def _analysis(task: _Task[PageAnalysis]) -> PageAnalysis:
+    found = task.result()
+    if isinstance(found, ExtractionError):
+        return PageAnalysis(Outcome.POISON, None, (), charset="", reason=str(found))
+    return found
+
+
+def _restate_all(
+    c: Connection, runtime: Runtime, batch: Sequence[tuple[StoredPage, PageAnalysis]]
+) -> _Restated:
+    runtime.titles.lock(c)
+    restated = _Restated()
+    for stored, analysis in batch:
+        before = reprocessing.outcome_of(c, stored.url_id)
+        if before is None:
+            restated.changes["still open"] += 1
+            continue
+        outcome = analysis.outcome
+        if analysis.part is None:
+            _restate_page(c, runtime, stored, analysis, restated.groups)
+        else:
+            if outcome is Outcome.PART and before == Outcome.NOT_ARTICLE:
+                # Which of both it is follows from the other parts.
+                outcome = Outcome.NOT_ARTICLE
+            _restate_part(c, stored, analysis, restated.groups)
+        reprocessing.set_outcome(c, stored.url_id, outcome, analysis.reason)
+        same = before == outcome.value
+        restated.changes[f"{before}, read again" if same else f"{before} -> {outcome}"] += 1
+    return restated
+
+
+def _restate_page(
+    c: Connection, runtime: Runtime, stored: StoredPage, analysis: PageAnalysis,
+    groups: set[bytes],
+) -> None:
+    left = article_parts.drop_part(c, stored.url_id)
+    if left is not None:
+        groups.add(left)
+    if analysis.article is None:
+        # What its site deleted stays an article: its newest page only says that it is gone.
+        if not is_deleted(c, stored.url_id):
+            reprocessing.drop_article(c, stored.url_id)
+    else:
+        runtime.save_article(c, stored.url_id, analysis, anchor=stored.anchor)
+
+
+def _restate_part(
+    c: Connection, stored: StoredPage, analysis: PageAnalysis, groups: set[bytes]
+) -> None:
+    assert analysis.part is not None
+    left = article_parts.save_part(c, stored.url_id, analysis)
+    groups.add(url_key(analysis.part.urls[0]))
+    if left is not None:
+        groups.add(left)
+
+
+def _join_again(runtime: Runtime, groups: set[bytes]) -> None:
+    """Make the articles of *groups* anew, and take them off the set."""
+    while groups:
+        keys = sorted(groups)[:_GROUPS_AT_A_TIME]
+        loads = (partial(article_parts.load_group, first_key=key) for key in keys)
+        here = [group for load in loads if (group := runtime.reader.run(load)) is not None]
+        tasks = [_Task(runtime, _joining(group)) for group in here]
+        wholes = [_whole(group, task) for group, task in zip(here, tasks, strict=True)]
+        runtime.write_now(partial(_save_wholes, runtime=runtime, wholes=wholes))
+        groups.difference_update(keys)
+
+
+def _joining(group: article_parts.Group) -> Submit[JoinedText]:
+    return lambda pool: pool.submit_parts(group.title, group.texts)
+
+
+def _whole(group: article_parts.Group, task: _Task[JoinedText]) -> Whole:
+    joined = task.result()
+    if isinstance(joined, ExtractionError):
+        return head_alone(group, None)
+    return whole_of(group, joined) if group.is_article else Whole(group, None)
+
+
+def _save_wholes(c: Connection, runtime: Runtime, wholes: Sequence[Whole]) -> None:
+    runtime.titles.lock(c)
+    for whole in wholes:
+        save_whole(c, whole, runtime.save_article)
+
+
+def again_relevance(runtime: Runtime, advance: Advance) -> Counter[str]:
+    """Judge every stored article anew for every imported topic, on all workers.
+
+    Returns:
+        Judgements by topic and result.
+    """
+    changes: Counter[str] = Counter()
+    for batch in _judged(runtime):
+        runtime.write_now(partial(_save_judgements, runtime=runtime, judged=batch))
+        for _, judgements in batch:
+            for one in judgements:
+                changes[f"{one.topic}: {'on topic' if one.relevant else 'off topic'}"] += 1
+        if not advance(len(batch)):
+            break
+    return changes
+
+
+def _judged(runtime: Runtime) -> Iterator[list[tuple[int, tuple[Relevance, ...]]]]:
+    """Stored articles' row ids with their judgements, a batch ahead of what is being written."""
+    waiting: deque[list[tuple[list[StoredText], _Task[_Judged]]]] = deque()
+    after = 0
+    while batch := runtime.reader.run(
+        partial(reprocessing.next_texts, after_id=after, limit=_ARTICLES_AT_A_TIME)
+    ):
+        after = batch[-1].article_id
+        tasks = [batch[at : at + _TEXTS_A_TASK] for at in range(0, len(batch), _TEXTS_A_TASK)]
+        waiting.append([(texts, _Task(runtime, _judging(texts))) for texts in tasks])
+        if len(waiting) > 1:
+            yield _judgements(runtime, waiting.popleft())
+    while waiting:
+        yield _judgements(runtime, waiting.popleft())
+
+
+def _judging(texts: Sequence[StoredText]) -> Submit[_Judged]:
+    return lambda pool: pool.submit_articles(_pages(texts))
+
+
+def _pages(texts: Sequence[StoredText]) -> list[PageText]:
+    return [PageText(text.title, text.text, meta=text.meta, url=text.url) for text in texts]
+
+
+def _judgements(
+    runtime: Runtime, tasks: Sequence[tuple[list[StoredText], _Task[_Judged]]]
+) -> list[tuple[int, tuple[Relevance, ...]]]:
+    found: list[tuple[int, tuple[Relevance, ...]]] = []
+    for texts, task in tasks:
+        judged = task.result()
+        if isinstance(judged, ExtractionError):
+            # Together they took longer than one page may; here they have all the time.
+            judged = judge_texts(_pages(texts), runtime.setup)
+        found += zip((text.article_id for text in texts), judged, strict=True)
+    return found
+
+
+def _save_judgements(
+    c: Connection, runtime: Runtime, judged: Sequence[tuple[int, tuple[Relevance, ...]]]
+) -> None:
+    for article_id, judgements in judged:
+        articles.save_relevance(c, article_id, runtime.catalogue.topic_ids, judgements)

@@ -1,0 +1,1 @@
+"""What each kind of run asks for: queries, sites, watched pages."""

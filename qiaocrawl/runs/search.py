@@ -1,0 +1,296 @@
+"""A search run: what it asks first, what it may ask at all, what it makes of an answer.
+
+The ledger is the plan. A run takes what is due, orders it, and puts as much into the frontier
+as the day's budgets have room for; what the frontier does not come to stays in the ledger.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from sqlalchemy import Connection
+
+from qiaocrawl.fetch.backoff import retry_after_seconds
+from qiaocrawl.frontier import LearningStrategy, Strategy
+from qiaocrawl.frontier.ordering import CrawlOrdering
+from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome
+from qiaocrawl.runtime import Runtime
+from qiaocrawl.search import EVERYWHERE, EngineDefinition, plan
+from qiaocrawl.search.candidates import next_page, query_candidate
+from qiaocrawl.search.plan_budget import budgets_of, daily_limit, within_budget
+from qiaocrawl.search.plan_order import DueQuestion, Pair, PairYield, Worth, arrange, pair_of
+from qiaocrawl.search.plan_periods import can_ask, is_cut_off, is_past, shorter_periods
+from qiaocrawl.search.query import AnswerState, Query, SearchAnswer
+from qiaocrawl.search.resting import EngineRests
+from qiaocrawl.storage import frontier
+from qiaocrawl.storage.search import coverage, engine_budget, ledger
+
+logger = logging.getLogger(__name__)
+
+_BEHIND_ALL = 1e6
+"""Shorter periods come after every question of the plan: else the first of them would use up
+the day. The next run orders them like all others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the operator wants asked: ``sites`` and ``max_terms`` None = all (see :func:`plan`)."""
+
+    engines: Mapping[str, EngineDefinition]
+    sites: Sequence[str] | None = None
+    max_terms: int | None = None
+    period: str = ""
+
+
+# --- the start of a run ------------------------------------------------------------------------
+
+
+def due_candidates(runtime: Runtime, topic: str, wish: Wish) -> list[Candidate]:
+    """Enter the plan into the ledger and give what is to be asked now, in its order.
+
+    What is not chosen to be asked stands in the ledger too, as ``robots``.
+    """
+    options = runtime.options
+    planned = list(plan(
+        runtime.catalogue.pack(topic), [wish.engines[name] for name in sorted(wish.engines)],
+        sites=wish.sites, max_terms=wish.max_terms, period=wish.period,
+        fold_synonyms=options["QIAO_SEARCH_FOLD_SYNONYMS"],
+    ))  # fmt: skip
+    topic_id = runtime.catalogue.topic_ids[topic]
+
+    def operation(c: Connection) -> list[Query]:
+        now = time.time()
+        _enter(c, topic_id, planned, now)
+        asked = _order(c, runtime, topic, wish, planned, now)
+        others = _not_chosen(runtime, asked)
+        ledger.plan_queries(c, topic_id, others, now, AnswerState.ROBOTS)
+        engine_budget.move_to_the_end(c, topic)
+        return asked
+
+    asked = runtime.write_now(operation)
+    places: Counter[str] = Counter()
+    found = []
+    for query in asked:
+        found.append(query_candidate(query, wish.engines[query.engine], rank=places[query.engine]))
+        places[query.engine] += 1
+    return found
+
+
+def _enter(c: Connection, topic_id: int, planned: Sequence[Query], now: float) -> None:
+    ledger.plan_queries(c, topic_id, planned, now)
+    joined: dict[str, set[str]] = {}
+    for query in planned:
+        joined.setdefault(query.engine, set()).update(query.also)
+    for engine, words in joined.items():
+        ledger.drop_unasked(c, topic_id, engine, sorted(words))
+
+
+def _order(
+    c: Connection, runtime: Runtime, topic: str, wish: Wish, planned: Sequence[Query], now: float
+) -> list[Query]:
+    """The due questions of the plan's pairs, engine by engine, as far as the budgets go."""
+    ranks: dict[Pair, int] = {}
+    for rank, query in enumerate(planned):
+        ranks.setdefault(pair_of(query), rank)
+    rows = ledger.due_queries(
+        c, topic, sorted(wish.engines), now=now,
+        repeat_seconds=runtime.options["QIAO_SEARCH_REPEAT_HOURS"] * 3600,
+    )  # fmt: skip
+    due: dict[str, list[DueQuestion]] = {name: [] for name in wish.engines}
+    for row in rows:
+        query = row.query
+        pair_rank = ranks.get(pair_of(query))
+        if pair_rank is not None and _is_wished(query, wish):
+            due[query.engine].append(DueQuestion(query, pair_rank, row.waiting_since))
+    worth = Worth(_yields(c, topic))
+    spent = engine_budget.requests_of_day(c, now)
+    budgets = budgets_of(runtime.options["QIAO_SEARCH_DAILY_BUDGET"])
+    order: list[Query] = []
+    for name, questions in due.items():
+        limit = daily_limit(wish.engines[name], budgets)
+        left = None if limit is None else limit - spent.get(name, 0)
+        order += [one.query for one in within_budget(arrange(questions, worth), left)]
+        if left is not None and left < len(questions):
+            logger.info(
+                "%s: %d questions are due, today's budget has room for %d requests",
+                name, len(questions), max(left, 0),
+            )
+    return order
+
+
+def _is_wished(query: Query, wish: Wish) -> bool:
+    """Whether a question of a planned pair is of the periods asked for."""
+    any_time = not query.period and can_ask(wish.engines[query.engine], wish.period)
+    return not (wish.period and any_time)
+
+
+def _yields(c: Connection, topic: str) -> dict[Pair, PairYield]:
+    articles = coverage.articles_by_pair(c, topic)
+    return {
+        pair: PairYield(requests, new, *articles.get(pair, (0, 0)))
+        for pair, (requests, new) in coverage.requests_by_pair(c, topic).items()
+    }
+
+
+def _not_chosen(runtime: Runtime, asked: Sequence[Query]) -> list[Query]:
+    """The same questions for the scraped engines that the operator did not choose."""
+    chosen, demo = runtime.options["QIAO_ENGINES"], runtime.options["QIAO_DEMO"]
+    engines = [
+        one for one in runtime.catalogue.engines.values()
+        if one.kind == "scraped" and one.name not in chosen
+        and (demo or not one.host.endswith(".test"))
+    ]  # fmt: skip
+    pairs = dict.fromkeys((query.topic, query.term, query.site) for query in asked)
+    return [
+        Query(topic, term, site, engine.name)
+        for topic, term, site in pairs for engine in engines
+        if site == EVERYWHERE or engine.supports_site
+    ]  # fmt: skip
+
+
+# --- what may be asked -------------------------------------------------------------------------
+
+
+class AskingOrder(CrawlOrdering):
+    """Lets questions through as engines are chosen, not parked, and have budget left.
+
+    Args:
+        strategy: of the crawl; the order of questions is in their scores.
+        engines: chosen for this run.
+    """
+
+    def __init__(
+        self, strategy: Strategy | LearningStrategy, runtime: Runtime,
+        engines: Mapping[str, EngineDefinition], rests: EngineRests,
+    ) -> None:  # fmt: skip
+        super().__init__(strategy)
+        given = budgets_of(runtime.options["QIAO_SEARCH_DAILY_BUDGET"])
+        self._limits = {name: daily_limit(one, given) for name, one in engines.items()}
+        self._hosts = {name: one.host for name, one in engines.items()}
+        self._rests = rests
+        self._spent: set[str] = set()
+        # For the statistics alone: what a refused transaction counted, its next try counts again.
+        self._put_off: Counter[str] = Counter()
+
+    def admitted(self, c: Connection, leases: list[Lease], now: float) -> list[Lease]:
+        """See the base class; a question left out stays in the ledger."""
+        return [lease for lease in leases if lease.stored or self._is_admitted(c, lease, now)]
+
+    def _is_admitted(self, c: Connection, lease: Lease, now: float) -> bool:
+        engine = str(lease.payload.get("engine", ""))
+        if engine not in self._limits:
+            self._leave_out(c, lease, f"{engine} is not chosen for this run", now)
+        elif self._rests.is_parked(engine):
+            self._leave_out(c, lease, parked_reason(engine), now)
+            self.put_off(c, lease.topic, engine, parked_reason(engine))
+        elif engine_budget.count_request(c, engine, self._limits[engine], now):
+            return True
+        else:
+            reason = f"{engine} has had its {self._limits[engine]} requests of the day"
+            self._leave_out(c, lease, reason, now)
+            self.put_off(c, lease.topic, engine, reason)
+            if engine not in self._spent:
+                self._spent.add(engine)
+                logger.warning("%s; the rest waits for tomorrow", reason)
+        return False
+
+    def _leave_out(self, c: Connection, lease: Lease, reason: str, now: float) -> None:
+        frontier.complete(
+            c, lease, outcome=Outcome.PRUNED, reason=reason, http_status=None,
+            redirect_key=None, now=now,
+        )
+        self._put_off[str(lease.payload.get("engine", ""))] += 1
+
+    def put_off(self, c: Connection, topic: str, engine: str, reason: str) -> None:
+        """Leave all waiting questions of *engine* to a later run."""
+        self._put_off[engine] += engine_budget.put_off(
+            c, topic, engine, self._hosts[engine], reason, time.time()
+        )
+
+    def numbers(self) -> dict[str, float]:
+        """Questions left to a later run, and engines without budget, for the run's statistics."""
+        prefix = "qiaocrawl/search"
+        return {
+            **{f"{prefix}/put_off/{name}": n for name, n in sorted(self._put_off.items()) if n},
+            **{f"{prefix}/budget_spent/{name}": 1 for name in sorted(self._spent)},
+        }
+
+
+def parked_reason(engine: str) -> str:
+    """Why questions of a parked *engine* are put off."""
+    return f"{engine} refuses, it is left alone for the rest of the run"
+
+
+# --- answers -----------------------------------------------------------------------------------
+
+
+def asked_to_rest(page: FetchedPage, options: Mapping[str, object]) -> float:
+    """Seconds the engine asks to wait (Retry-After); 0 when it does not."""
+    longest = float(str(options["QIAO_MAX_RETRY_AFTER_SECONDS"]))
+    return retry_after_seconds(page.header("retry-after"), page.fetched_at, longest) or 0.0
+
+
+def record_answer(
+    c: Connection, runtime: Runtime, lease: Lease, query: Query, answer: SearchAnswer,
+    *, new_urls: int = 0, rest_seconds: float = 0.0,
+) -> None:  # fmt: skip
+    """Write an answer, or that there was none, into the coverage ledger."""
+    now, options = time.time(), runtime.options
+    repeat_seconds = options["QIAO_SEARCH_REPEAT_HOURS"] * 3600
+    if is_past(query.period, _today(now)):
+        repeat_seconds *= ledger.REPEATS_OF_THE_PAST
+        if answer.state is not AnswerState.PARTIAL:
+            rest_seconds = max(rest_seconds, repeat_seconds)
+    entry = ledger.Answered(
+        answer.state, len(answer.hits), new_urls, answer.message, answer.total, lease.key,
+        retry_seconds=options["QIAO_SEARCH_RETRY_HOURS"] * 3600, rest_seconds=rest_seconds,
+        repeat_seconds=repeat_seconds,
+    )  # fmt: skip
+    ledger.record_answer(c, query, entry, now)
+
+
+def ask_on(
+    c: Connection, runtime: Runtime, lease: Lease, query: Query, answer: SearchAnswer,
+    *, new_urls: int,
+) -> int:  # fmt: skip
+    """Propose what an answer leads to: the next result page, or shorter periods.
+
+    A page that brought nothing new is followed by others like it: nothing then. Returns how
+    many questions follow.
+    """
+    definition = runtime.catalogue.engine(query.engine)
+    most: int = runtime.options["QIAO_SEARCH_MAX_PAGES"]
+    found: list[tuple[Query, Candidate]] = []
+    if new_urls and answer.has_next and query.page < most:
+        following = replace(query, page=query.page + 1)
+        found = [(following, next_page(query, definition, lease))]
+    elif new_urls and is_cut_off(query, answer, definition, most):
+        found = list(_shorter(c, runtime, lease, query))
+    topic_id = runtime.catalogue.topic_ids[query.topic]
+    ledger.plan_queries(c, topic_id, [one for one, _ in found], time.time())
+    runtime.offer(c, [candidate for _, candidate in found])
+    return len(found)
+
+
+def _shorter(
+    c: Connection, runtime: Runtime, lease: Lease, query: Query
+) -> Iterable[tuple[Query, Candidate]]:
+    definition, now = runtime.catalogue.engine(query.engine), time.time()
+    since = now - runtime.options["QIAO_SEARCH_REPEAT_HOURS"] * 3600
+    topic_id = runtime.catalogue.topic_ids[query.topic]
+    for period in shorter_periods(definition, query.period, _today(now)):
+        shorter = replace(query, page=1, period=period)
+        if not ledger.is_settled(c, topic_id, shorter, since=since, now=now):
+            candidate = query_candidate(shorter, definition, depth=lease.depth + 1)
+            score = lease.score - _BEHIND_ALL
+            yield shorter, replace(candidate, score=score, parent=lease.key)
+
+
+def _today(now: float) -> date:
+    return date.fromisoformat(engine_budget.day_of(now))
+

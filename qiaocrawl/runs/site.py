@@ -1,0 +1,294 @@
+"""What one crawl of sites knows of their entrances, lists, traps and missing pages.
+
+Between the pure rules of :mod:`qiaocrawl.discovery` and the database; used on the event loop,
+except for its link rules, which the thread of the crawl order uses too.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+
+from sqlalchemy import Connection
+
+from qiaocrawl.discovery.pagers import DRY_PAGES, PAGE_TAG, ListBound, Pager, pager_of
+from qiaocrawl.discovery.rules import LEVEL, EntranceOptions, LinkRules
+from qiaocrawl.discovery.sitemaps import robots_sitemaps
+from qiaocrawl.discovery.soft_404 import (
+    PROBE,
+    MissingPage,
+    as_missing,
+    is_missing,
+    missing_page,
+    probe_url,
+)
+from qiaocrawl.discovery.static_traps import UrlLimits
+from qiaocrawl.discovery.trap_watch import TrapWatch
+from qiaocrawl.discovery.url_sources import SITEMAP_TAG
+from qiaocrawl.items import (
+    SEED_SCORE,
+    Candidate,
+    Lease,
+    LeftOut,
+    Link,
+    Outcome,
+    PageAnalysis,
+    Queue,
+)
+from qiaocrawl.options import Options
+from qiaocrawl.runtime import Runtime
+from qiaocrawl.stages.follow_links import Followed, FollowPolicy, link_to
+from qiaocrawl.storage.frontier.postponed import TAKEN_UP
+from qiaocrawl.storage.sites.discovery import (
+    FRESH_SECONDS,
+    known_keys,
+    let_wait_again,
+    load_accounts,
+    load_missing_pages,
+    save_accounts,
+    save_missing_page,
+)
+from qiaocrawl.urls import canonical_host, canonical_url
+
+logger = logging.getLogger(__name__)
+
+_PAGES_BETWEEN_SAVES = 10
+_DRY = f"{DRY_PAGES} pages in a row brought nothing new"
+_FULL = {
+    "sitemaps_postponed": ("QIAO_MAX_SITEMAPS_PER_HOST", "others wait until nothing else does"),
+    "too_many_sitemaps": ("QIAO_MAX_SITEMAPS_PER_HOST", "ten times as many wait, the rest is left"),
+    "too_many_listed": ("QIAO_MAX_LISTED_PER_HOST", "the rest is left in this run"),
+}
+_COMPARED = (Outcome.ARTICLE, Outcome.PART, Outcome.LIST, Outcome.NOT_ARTICLE)
+
+Save = Callable[[Connection], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """A page after the rules of lists, ``left`` of its links put off; whether its list is dry."""
+
+    analysis: PageAnalysis
+    left: int = 0
+    ended: bool = False
+
+
+def link_rules(options: Options, *, learns: bool = True) -> LinkRules:
+    """The rules *options* ask for.
+
+    Args:
+        learns: use entrances and learn of traps; off, single URLs are judged and no more.
+    """
+    limits = UrlLimits(
+        chars=options["QIAO_MAX_URL_CHARS"],
+        path_depth=options["QIAO_MAX_PATH_DEPTH"],
+        parameters=options["QIAO_MAX_PARAMETERS"],
+        # News is not of the year after next.
+        latest_year=datetime.now(UTC).year + 1,
+    )
+    entrances = EntranceOptions(
+        sitemaps=learns and options["QIAO_SITEMAPS"],
+        feeds=learns and options["QIAO_FEEDS"],
+        days=options["QIAO_ENTRY_DAYS"],
+        max_sitemaps=options["QIAO_MAX_SITEMAPS_PER_HOST"],
+        max_listed=options["QIAO_MAX_LISTED_PER_HOST"],
+    )
+    watch = TrapWatch(
+        limits, options["QIAO_TRAPS_ALLOWED"], learns=learns and options["QIAO_TRAPS"]
+    )
+    return LinkRules(entrances, watch)
+
+
+def site_discovery(
+    runtime: Runtime, topic: str, policy: FollowPolicy, starts: Collection[str]
+) -> SiteDiscovery:
+    """The discovery of a crawl of *topic* within *policy*, with what former runs learnt."""
+    assert policy.rules is not None, "a crawl of sites has rules"
+    found = SiteDiscovery(runtime, topic, policy.rules, starts)
+    found.load()
+    return found
+
+
+class SiteDiscovery:
+    """The discovery of one crawl of sites.
+
+    Args:
+        rules: of its links.
+        starts: canonical start pages.
+    """
+
+    def __init__(
+        self, runtime: Runtime, topic: str, rules: LinkRules, starts: Collection[str]
+    ) -> None:
+        self._options = runtime.options
+        self._runtime = runtime
+        self._topic = topic
+        self.rules = rules
+        self._start_hosts = {canonical_host(url) for url in starts}
+        self._asked: set[str] = set()
+        self._missing: dict[str, MissingPage] = {}
+        self._lists = ListBound()
+        self._unsaved = 0
+        self._told_full: set[tuple[str, str]] = set()
+
+    def load(self) -> None:
+        """Read what former runs learnt."""
+        since = time.time() - FRESH_SECONDS
+        self.rules.watch.restore(self._runtime.reader.run(partial(load_accounts, since=since)))
+        pages = self._runtime.reader.run(partial(load_missing_pages, since=since))
+        self._missing.update((page.host, page) for page in pages)
+        again = self._runtime.write_now(partial(let_wait_again, is_allowed=self._is_none_now))
+        if again:
+            logger.info("%d URLs closed as traps wait again", again)
+
+    def _is_none_now(self, url: str) -> bool:
+        """Whether *url* is of no trap: options changed, its group was opened or is forgotten."""
+        return not self.rules.watch.reason(url)[0]
+
+    # --- entrances ----------------------------------------------------------------------------
+
+    def robots_read(self, url: str, body: bytes, policy: FollowPolicy) -> list[Candidate]:
+        """What to ask a host for, once its robots.txt at *url* was read: sitemaps, the probe."""
+        base = canonical_url(url)
+        if base is None or base in self._asked or not policy.covers(canonical_host(base)):
+            return []
+        self._asked.add(base)
+        found: list[Candidate] = []
+        if self._options["QIAO_SITEMAPS"]:
+            named = [one for one in robots_sitemaps(body, base)
+                     if policy.covers(canonical_host(one))]
+            if not named and canonical_host(base) in self._start_hosts:
+                named = ["/".join(base.split("/", 3)[:3]) + "/sitemap.xml"]
+            links = [replace(link_to(one), tag=SITEMAP_TAG) for one in named]
+            found += [
+                replace(self._candidate(link.url, {LEVEL: 0}), left_out=self._later(link))
+                for link in links if not self.rules.sitemap_fault(link)
+            ]
+        if self._options["QIAO_SOFT_404_PROBE"] and canonical_host(base) not in self._missing:
+            found.append(self._candidate(probe_url(base), {PROBE: 1}))
+        return found
+
+    def _later(self, sitemap: Link) -> LeftOut | None:
+        why = self.rules.sitemap_postponed(sitemap)
+        return LeftOut(Outcome.POSTPONED, why) if why else None
+
+    def _candidate(self, url: str, payload: dict[str, object]) -> Candidate:
+        link = link_to(url)
+        return Candidate(
+            url=link.url, key=link.key, host=link.host, queue=Queue.SITE, topic=self._topic,
+            score=SEED_SCORE, payload=payload,
+        )
+
+    # --- traps ----------------------------------------------------------------------------------
+
+    def learn(
+        self, lease: Lease, analysis: PageAnalysis, followed: Followed, new: Collection[bytes]
+    ) -> Save | None:
+        """Learn from a page and what became of its links, those of the keys *new* stored first.
+
+        Returns:
+            An operation that stores what was learnt, when there is enough of it.
+        """
+        self._tell_full()
+        if PROBE in lease.payload:
+            return None
+        watch = self.rules.watch
+        cut = self.rules.learn(
+            lease, analysis, followed.visit.links,
+            [one for one in followed.candidates if one.key in new],
+            trial=str(lease.payload.get(TAKEN_UP, "")),
+        )
+        self._tell(cut)
+        for form in (opened := watch.opened()):
+            logger.info("no trap after all, all of it waits again: %s", form)
+        self._unsaved += 1
+        if not cut and not opened and self._unsaved < _PAGES_BETWEEN_SAVES:
+            return None
+        self._unsaved = 0
+        accounts = watch.changed()
+        return partial(save_accounts, accounts=accounts, now=time.time())
+
+    def redirected(self, url: str, target: str) -> None:
+        """Learn from a redirect of *url*."""
+        self._tell(self.rules.watch.redirected(url, target))
+
+    def _tell(self, cut: Sequence[str]) -> None:
+        for form in cut:
+            logger.info("cut as a trap: %s: %s (QIAO_TRAPS_ALLOWED lets it be crawled)",
+                        form, self.rules.watch.told(form))
+
+    def _tell_full(self) -> None:
+        for host, why in sorted(self.rules.full - self._told_full):
+            name, what = _FULL[why]
+            logger.warning(
+                "the sitemaps of %s list more than %s=%d: %s", host, name, self._options[name], what
+            )
+        self._told_full |= self.rules.full
+
+    # --- missing pages ----------------------------------------------------------------------------
+
+    def judged(
+        self, lease: Lease, analysis: PageAnalysis
+    ) -> tuple[PageAnalysis, Save | None]:
+        """*analysis*, as a soft 404 where it is one; what is to be stored of a probe's answer."""
+        if PROBE in lease.payload:
+            if analysis.outcome not in (*_COMPARED, Outcome.SOFT_404):
+                return replace(analysis, links=()), None
+            page = missing_page(lease.host, analysis)
+            if page is None:
+                return as_missing(analysis), None
+            self._missing[page.host] = page
+            return as_missing(analysis), partial(save_missing_page, page=page, now=time.time())
+        known = self._missing.get(lease.host)
+        # A host may show its home page for what is missing: the home page itself is there.
+        if known is None or lease.depth == 0 or analysis.outcome not in _COMPARED:
+            return analysis, None
+        found = as_missing(analysis, lease.host) if is_missing(analysis, known) else analysis
+        return found, None
+
+    def numbers(self) -> dict[str, int]:
+        """What the run's statistics say of it."""
+        return self.rules.watch.numbers()
+
+    # --- lists ------------------------------------------------------------------------------------
+
+    def pager(self, lease: Lease, analysis: PageAnalysis) -> Pager | None:
+        """The paging of a list page; None for other pages."""
+        if analysis.outcome is not Outcome.LIST:
+            return None
+        return pager_of(lease.url, analysis.links)
+
+    def content_keys(
+        self, analysis: PageAnalysis, pager: Pager, policy: FollowPolicy
+    ) -> list[bytes]:
+        """Keys of the links of a list page on the sites, its paging left out."""
+        own = pager.others | ({pager.next.key} if pager.next is not None else set())
+        return [link.key for link in analysis.links
+                if link.key not in own and policy.covers(link.host)]
+
+    async def turn(
+        self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy
+    ) -> Turned:
+        """Put off all links of a list's paging but the next page; that too, when it is dry."""
+        pager = self.pager(lease, analysis)
+        if pager is None:
+            return Turned(analysis)
+        keys = self.content_keys(analysis, pager, policy)
+        known = await self._runtime.read(partial(known_keys, keys=keys))
+        goes_on = self._lists.goes_on(
+            pager.name, brings_new=len(set(keys) - known) > 0, taken_up=TAKEN_UP in lease.payload
+        )
+        why = dict.fromkeys(pager.others, f"pages of {pager.shown_name} are read in order")
+        if pager.next is not None:
+            why[pager.next.key] = "" if goes_on else f"{pager.shown_name}: {_DRY}"
+        turned = tuple(
+            replace(link, tag=PAGE_TAG, postponed=why[link.key]) if link.key in why else link
+            for link in analysis.links
+        )
+        ended = pager.next is not None and not goes_on
+        left = sum(map(bool, why.values()))
+        return Turned(replace(analysis, links=turned), left, ended)

@@ -1,0 +1,24 @@
+"""Watching pages (E1): which are due, what becomes of their links, what a visit teaches.
+
+``settings`` reads the options, ``planning`` shares out the budget, ``links`` chooses what is
+followed, ``round`` says what is due, ``visits`` writes what came of it.
+"""
+
+from __future__ import annotations
+
+from qiaocrawl.runs.watch.links import WatchOrdering, is_page_lease, moved_payload, with_channel
+from qiaocrawl.runs.watch.round import WatchRound
+from qiaocrawl.runs.watch.settings import WatchSettings
+from qiaocrawl.runs.watch.visits import Ending, closed_without_page, page_closes
+
+__all__ = [
+    "Ending",
+    "WatchOrdering",
+    "WatchRound",
+    "WatchSettings",
+    "closed_without_page",
+    "is_page_lease",
+    "moved_payload",
+    "page_closes",
+    "with_channel",
+]

@@ -1,0 +1,169 @@
+"""Which links of a watched page are followed: depth 2, so that a channel is known (E1)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+from qiaocrawl.discovery.url_sources import ENTRY_TAG
+from qiaocrawl.frontier.ordering import CrawlOrdering, FollowedPage
+from qiaocrawl.frontier.strategies.weight_model import FULL_DEPTH, page_group
+from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis, Queue
+from qiaocrawl.stages.follow_links import Followed, FollowPolicy, Fresh, visit_of
+from qiaocrawl.storage.frontier.url_aliases import AS_IS
+from qiaocrawl.storage.frontier.visit_log import pack_links
+
+WATCH = "watch"
+"""In a row's payload: PAGE, LOOK or NEW."""
+PAGE, LOOK, NEW = "page", "look", "new"
+"""A page that leads to articles; an article looked at again; a link not seen before."""
+CHANNEL = "channel"
+"""In a row's payload: what the page an article was found on is called."""
+AGAIN = "again"
+"""In the payload of a page: it has been visited before."""
+
+_MAX_NAME_CHARS = 30
+_SET_OFF = re.compile(r"\s*[-_|—–·>:：]+\s*|\s{2,}")
+
+PAGE_SCORE, LOOK_SCORE, NEW_SCORE, BACKLOG_SCORE = 100.0, 30.0, 50.0, 10.0
+"""Pages first, then what they bring, then articles again, then what stood there before we came."""
+
+
+class WatchOrdering(CrawlOrdering):
+    """Follows links as E1 does, in the order of :data:`PAGE_SCORE` and the others."""
+
+    def _follow(
+        self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy, now: float
+    ) -> FollowedPage:
+        links = follow_watched(lease, analysis, policy, self._is_news, now)
+        return FollowedPage(links, pack_links(links.visit.links))
+
+
+def follow_watched(
+    lease: Lease, analysis: PageAnalysis, policy: FollowPolicy, fresh: Fresh, now: float
+) -> Followed:
+    """Candidates of a page: what to watch for, and the rest for a deep crawl of the site.
+
+    A home page leads to channels and articles, a channel to articles; what lies deeper waits for
+    ``scrapy crawl site``, as do the links of articles, so that it misses none.
+    """
+    left: Counter[str] = Counter(too_many=analysis.links_left)
+    inside = list(_inside(analysis, policy, left))
+    visit = visit_of(lease, analysis, inside, now)
+    leads, channel = is_listing(lease, analysis), channel_of(lease, analysis)
+    candidates = []
+    for place, link in enumerate(inside):
+        candidate = (
+            _news(lease, link, place, channel) if leads and _is_followed(lease, link)
+            else _rest(lease, link, policy)
+        )  # fmt: skip
+        if candidate is None:
+            left["too_deep"] += 1
+        elif fresh(candidate.key, candidate.score):
+            candidates.append(candidate)
+        else:
+            left["known"] += 1
+    return Followed(tuple(candidates), left, visit)
+
+
+def _inside(
+    analysis: PageAnalysis, policy: FollowPolicy, left: Counter[str]
+) -> Iterator[Link]:
+    if analysis.nofollow:
+        left["nofollow"] = len(analysis.links)
+        return
+    for place, link in enumerate(analysis.links):
+        if not policy.covers(link.host):
+            left["offsite"] += 1
+        elif policy.max_links and place >= policy.max_links:
+            left["too_many"] += 1
+        else:
+            yield link
+
+
+def is_page_lease(lease: Lease) -> bool:
+    """Whether *lease* is of a watched page that is due."""
+    return lease.payload.get(WATCH) == PAGE
+
+
+def moved_payload(lease: Lease) -> dict[str, object]:
+    """What the row of a redirect's target takes from *lease*: an article that moved is new."""
+    kept = {name: value for name, value in lease.payload.items()
+            if name in (CHANNEL, AGAIN, AS_IS)}  # fmt: skip
+    return {**kept, WATCH: PAGE if is_page_lease(lease) else NEW}
+
+
+def is_listing(lease: Lease, analysis: PageAnalysis) -> bool:
+    """Whether a page leads to articles: it is watched, or it is a list near a home page.
+
+    A short list may be no list to the extraction; its URL speaks for it then.
+    """
+    if is_page_lease(lease) or lease.depth >= FULL_DEPTH:
+        return is_page_lease(lease)
+    if analysis.outcome is Outcome.NOT_ARTICLE:
+        return page_group(lease.url, lease.depth) != "article" and bool(analysis.links)
+    return analysis.outcome in (Outcome.LIST, Outcome.FEED)
+
+
+def channel_of(lease: Lease, analysis: PageAnalysis) -> str:
+    """What a list is called: by the link that leads to it, else by its title; "" for a home page.
+
+    Of the title, the part before the first mark that sets off the name of a site.
+    """
+    if is_page_lease(lease):
+        return str(lease.payload.get(CHANNEL, ""))
+    if lease.depth == 0:
+        return ""
+    if name := name_of_anchor(lease.anchor):
+        return name
+    return _SET_OFF.split(analysis.page_title.strip())[0].strip()[:_MAX_NAME_CHARS]
+
+
+def name_of_anchor(anchor: str) -> str:
+    """What the text of a link calls its target; "" where it is no name."""
+    name = anchor.strip()
+    is_name = 0 < len(name) <= _MAX_NAME_CHARS and not name.startswith(("http", "/"))
+    return name if is_name else ""
+
+
+def is_news(link: Link, depth: int) -> bool:
+    """Whether *link*, on a page of *depth*, leads to an article as its URL looks."""
+    return page_group(link.url, depth + 1) == "article"
+
+
+def with_channel(lease: Lease, analysis: PageAnalysis) -> PageAnalysis:
+    """*analysis* with its article in the channel it was found in, where it names none (E6)."""
+    article, name = analysis.article, str(lease.payload.get(CHANNEL, ""))
+    if article is None or article.channel or not name or is_page_lease(lease):
+        return analysis
+    return replace(analysis, article=replace(article, channel=name))
+
+
+def _is_followed(lease: Lease, link: Link) -> bool:
+    depth = lease.depth + 1
+    is_article = link.tag == ENTRY_TAG or is_news(link, lease.depth)
+    return depth < FULL_DEPTH or (depth == FULL_DEPTH and is_article)
+
+
+def _news(lease: Lease, link: Link, place: int, channel: str) -> Candidate:
+    # What stood there at the first visit is no news.
+    base = NEW_SCORE if lease.payload.get(AGAIN) else BACKLOG_SCORE
+    return Candidate(
+        url=link.url, key=link.key, host=link.host, queue=Queue.WATCH, topic=lease.topic,
+        score=base - min(place, 999) / 1000, depth=lease.depth + 1, parent=lease.key,
+        anchor=link.anchor, context=link.context, payload={WATCH: NEW, CHANNEL: channel},
+    )  # fmt: skip
+
+
+def _rest(lease: Lease, link: Link, policy: FollowPolicy) -> Candidate | None:
+    """What a deep crawl is to have; None beyond its depth."""
+    depth = lease.depth + 1
+    if policy.max_depth and depth > policy.max_depth:
+        return None
+    return Candidate(
+        url=link.url, key=link.key, host=link.host, queue=Queue.SITE, topic=lease.topic,
+        score=-float(depth), depth=depth, parent=lease.key, anchor=link.anchor,
+        context=link.context,
+    )  # fmt: skip

@@ -1,0 +1,158 @@
+"""When each watched page is visited next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qiaocrawl.revisit import WEEK_HOURS, PageMemory, Rhythms, Schedule, learnt_shapes
+from qiaocrawl.runs.watch.settings import GROUP_WEIGHTS, WatchSettings
+from qiaocrawl.storage.sites.watched import WatchedPage
+
+Floats = NDArray[np.float64]
+
+_HOUR = 3600.0
+FIRST_WAIT_HOURS = 4.0
+"""Between the first two visits of a page found during a round; then it is planned."""
+_PAGES_SHARE = 0.25
+"""Of the daily budget, at least, for pages that lead to articles **(ours)**."""
+_MOST_DOUBLINGS = 6
+_LONGEST_OF_ALL = 6
+"""No wait takes so many times the longest: what is due later was planned by a wrong clock."""
+_GROUPS = tuple(GROUP_WEIGHTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a visit showed. ``news`` are new links, ``at`` epoch seconds."""
+
+    at: float
+    news: int = 0
+    changed: bool = False
+    etag: str = ""
+    modified: str = ""
+    digest: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All pages as they are to be visited, and the weeks of their hosts."""
+
+    pages: tuple[WatchedPage, ...]
+    weeks: Mapping[str, Floats]
+
+
+def righted(page: WatchedPage, now: float, settings: WatchSettings) -> WatchedPage:
+    """*page*, due at once where a clock that was ahead has planned it; else as it is."""
+    longest = _LONGEST_OF_ALL * settings.longest_hours * _HOUR
+    if (page.last_at or 0.0) <= now and page.next_at <= now + longest:
+        return page
+    return replace(page, last_at=None if page.last_at is None else now - longest, next_at=now)
+
+
+def plan_pages(
+    pages: Sequence[WatchedPage], hours: Mapping[str, Floats], settings: WatchSettings,
+    articles_a_day: float,
+) -> Plan:  # fmt: skip
+    """Share out the daily budget over *pages*.
+
+    Args:
+        hours: articles by hour of the week, by host.
+        articles_a_day: requests a day that articles need.
+    """
+    if not pages:
+        return Plan((), {})
+    a_day = max(settings.daily - articles_a_day, _PAGES_SHARE * settings.daily)
+    hosts = sorted({page.host for page in pages})
+    nothing = np.zeros(WEEK_HOURS)
+    shapes = learnt_shapes(np.stack([hours.get(host, nothing) for host in hosts]))
+    schedule = _schedule(pages, hosts, shapes, settings, a_day / 24)
+    schedule.plan()
+    waits = 1 / np.maximum(schedule.visits_per_hour, 1e-9)
+    waits = np.maximum(waits, waits * _crowding(schedule, settings))
+    waits = np.minimum(waits, 2 * settings.longest_hours)
+    planned = tuple(
+        _waiting(replace(page, rate=float(rate), wait_hours=float(wait)), shapes[site], settings)
+        for page, rate, wait, site in zip(
+            pages, schedule.rates, waits, schedule.site, strict=True
+        )
+    )
+    return Plan(planned, dict(zip(hosts, shapes, strict=True)))
+
+
+def _schedule(
+    pages: Sequence[WatchedPage], hosts: Sequence[str], shapes: Floats,
+    settings: WatchSettings, visits_per_hour: float,
+) -> Schedule:  # fmt: skip
+    place = {host: number for number, host in enumerate(hosts)}
+    last = [np.nan if page.last_at is None else page.last_at / _HOUR for page in pages]
+    weights = np.array([max(page.weight, 0.1) for page in pages])
+    return Schedule(
+        settings.tuning(visits_per_hour), PageMemory.unpacked([page.memory for page in pages]),
+        Rhythms(shapes), site=np.array([place[page.host] for page in pages], dtype=np.int64),
+        group=np.array([_group(page.kind) for page in pages], dtype=np.int64),
+        weights=weights / weights.mean(), last=np.array(last, dtype=np.float64),
+    )  # fmt: skip
+
+
+def _group(kind: str) -> int:
+    return _GROUPS.index(kind) if kind in _GROUPS else len(_GROUPS)
+
+
+def _crowding(schedule: Schedule, settings: WatchSettings) -> Floats:
+    """How many times more than the host's own budget its pages would take."""
+    of_host = np.bincount(schedule.site, schedule.visits_per_hour)
+    most = max((1 - _PAGES_SHARE) * settings.daily_of_host / 24, 1e-9)
+    return np.asarray((of_host / most)[schedule.site])
+
+
+def after_visit(
+    page: WatchedPage, seen: Seen, week: Floats | None, settings: WatchSettings
+) -> WatchedPage:
+    """*page* with what a visit showed, and when it is due next.
+
+    Args:
+        week: of its host, from the last plan; None = every hour alike.
+    """
+    shape = np.ones(WEEK_HOURS) if week is None else week
+    if page.last_at is not None and page.last_at > seen.at:
+        # The clock was ahead: how long it took to bring what is new is not known.
+        page = replace(page, last_at=None)
+    schedule = _schedule([page], [page.host], shape[None, :], settings, 1.0)
+    first = page.last_at is None
+    changed = seen.changed and not first
+    schedule.observe(
+        np.zeros(1, dtype=np.int64), seen.at / _HOUR, np.array([float(seen.news)]),
+        np.array([float(changed)]),
+    )
+    told = replace(
+        page, last_at=seen.at, memory=schedule.memory.packed(0), visits=page.visits + 1,
+        changes=page.changes + changed, news=page.news + (0 if first else seen.news),
+        changed_at=seen.at if changed or first else page.changed_at, failures=0,
+        etag=seen.etag, modified=seen.modified, digest=seen.digest or page.digest,
+    )  # fmt: skip
+    return _waiting(told, shape, settings)
+
+
+def after_failure(page: WatchedPage, at: float, settings: WatchSettings) -> WatchedPage:
+    """*page* after a visit that brought none: each in a row doubles the wait."""
+    failed = replace(page, last_at=min(page.last_at or at, at), failures=page.failures + 1)
+    wait = max(failed.wait_hours or FIRST_WAIT_HOURS, settings.shortest_hours)
+    hours = min(wait * 2.0 ** min(failed.failures, _MOST_DOUBLINGS), 4 * settings.longest_hours)
+    return replace(failed, next_at=at + hours * _HOUR)
+
+
+def _waiting(page: WatchedPage, shape: Floats, settings: WatchSettings) -> WatchedPage:
+    """*page* with its next visit after its wait; one that fails keeps its own."""
+    if page.last_at is None or page.failures:
+        return page
+    wait = page.wait_hours or min(max(FIRST_WAIT_HOURS, settings.shortest_hours),
+                                  settings.longest_hours)  # fmt: skip
+    tuning = settings.tuning(1.0)
+    visiting = Rhythms(shape[None, :]).softened(tuning.night_power)
+    due = visiting.after(np.zeros(1, dtype=np.int64), np.array([page.last_at / _HOUR]),
+                         np.array([wait]))  # fmt: skip
+    return replace(page, wait_hours=wait, next_at=float(due[0]) * _HOUR)

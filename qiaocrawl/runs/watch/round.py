@@ -1,0 +1,176 @@
+"""One round of watching: what is due, and what each visit leaves in the database.
+
+All that a visit changes is written in the transaction that closes its page: a kill loses no
+schedule. A page stays due until then.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from qiaocrawl.items import Candidate, Lease, Queue
+from qiaocrawl.runs.watch.links import (
+    AGAIN,
+    CHANNEL,
+    LOOK,
+    LOOK_SCORE,
+    NEW,
+    PAGE,
+    PAGE_SCORE,
+    WATCH,
+)
+from qiaocrawl.runs.watch.planning import plan_pages, righted
+from qiaocrawl.runs.watch.settings import GROUP_WEIGHTS, WatchSettings
+from qiaocrawl.runtime import Runtime
+from qiaocrawl.stages.follow_links import FollowPolicy, link_to
+from qiaocrawl.storage.frontier.url_aliases import AS_IS, AS_WRITTEN
+from qiaocrawl.storage.schema import State
+from qiaocrawl.storage.sites import watch_counts, watched
+from qiaocrawl.storage.sites.watch_counts import Kind
+from qiaocrawl.storage.sites.watched import WatchedArticle, WatchedPage
+
+Floats = NDArray[np.float64]
+
+_MOST_LOOKS = 2_000
+_OPEN = frozenset({State.PENDING, State.DONE, State.FAILED})
+_KINDS: Mapping[str, Kind] = {PAGE: "pages", LOOK: "looks", NEW: "articles"}
+
+
+class WatchRound:
+    """What a run of the spider asks; its operations run in the writer's thread.
+
+    Args:
+        runtime: of the run.
+        topic: that is watched.
+        policy: the sites.
+    """
+
+    def __init__(
+        self, runtime: Runtime, topic: str, policy: FollowPolicy, settings: WatchSettings
+    ) -> None:
+        self.topic, self.policy, self.settings = topic, policy, settings
+        self._runtime = runtime
+        self._armed: set[tuple[int, float]] = set()
+        self._counted: set[tuple[int, int]] = set()
+        self.weeks: Mapping[str, Floats] = {}
+
+    # --- what is due -------------------------------------------------------------------------
+
+    def begin(self, starts: Sequence[str], extra: Sequence[str], now: float) -> None:
+        """Watch the start pages, and pages an operator named beside them."""
+
+        def operation(c: Connection) -> None:
+            # They are proposed by arm(), which also takes over what another spider fetched.
+            urls = [(url, "home") for url in starts] + [(url, "list") for url in extra]
+            self._runtime.offer(c, [_known(url, self.topic) for url, _ in urls])
+            for url, kind in urls:
+                watched.enter_page(
+                    c, self.topic, link_to(url).key, kind=kind, name="",
+                    weight=GROUP_WEIGHTS[kind], now=now,
+                )
+
+        self._runtime.write_now(operation)
+
+    def arm(self, now: float) -> Callable[[Connection], int]:
+        """An operation that plans all pages and lets what is due wait; gives how many.
+
+        Each is armed once a round for one due time, whatever becomes of it.
+        """
+        armed: set[tuple[int, float]] = set()
+
+        def operation(c: Connection) -> int:
+            self._armed -= armed  # by a try of this operation that was refused
+            due = self._due(c, now)
+            self._runtime.offer(c, [candidate for candidate, _ in due])
+            armed.update(one for _, one in due)
+            self._armed |= armed
+            return len(due)
+
+        return operation
+
+    def _due(self, c: Connection, now: float) -> list[tuple[Candidate, tuple[int, float]]]:
+        pages = [page for page in self._planned(c, now)
+                 if page.next_at <= now and page.state in _OPEN and self.policy.covers(page.host)]
+        pages.sort(key=lambda page: -page.weight * max(page.rate, 1e-6) * (now - page.next_at + 1))
+        watched.right_articles(c, self.topic, now, self.settings.longest_step_seconds)
+        articles = watched.due_articles(c, self.topic, now, _MOST_LOOKS)
+        looks = [one for one in articles if self.policy.covers(one.host)]
+        found: Iterable[WatchedPage | WatchedArticle] = [*pages, *looks]
+        new = [one for one in found if (one.url_id, one.next_at) not in self._armed]
+        return [
+            (self._candidate(c, one), (one.url_id, one.next_at))
+            for one in self._within_budget(c, new, now)
+        ]
+
+    def _planned(self, c: Connection, now: float) -> list[WatchedPage]:
+        pages = watched.watched_pages(c, self.topic)
+        needed = watch_counts.articles_a_day(c, self.topic, now)
+        known = [righted(page, now, self.settings) for page in pages]
+        plan = plan_pages(known, watch_counts.hours_by_host(c), self.settings, needed)
+        self.weeks = plan.weeks
+        changed = [new for old, new in zip(pages, plan.pages, strict=True) if new != old]
+        watched.save_plan(c, self.topic, changed)
+        return list(plan.pages)
+
+    def _within_budget(
+        self, c: Connection, due: Sequence[WatchedPage | WatchedArticle], now: float
+    ) -> list[WatchedPage | WatchedArticle]:
+        spent = Counter(watch_counts.spent_today(c, self.topic, now))
+        left = self.settings.daily - spent.total()
+        taken: list[WatchedPage | WatchedArticle] = []
+        for one in due:
+            if len(taken) < left and spent[one.host] < self.settings.daily_of_host:
+                spent[one.host] += 1
+                taken.append(one)
+        return taken
+
+    def _candidate(self, c: Connection, one: WatchedPage | WatchedArticle) -> Candidate:
+        is_page = isinstance(one, WatchedPage)
+        payload: dict[str, object] = {WATCH: PAGE if is_page else LOOK, AS_IS: AS_WRITTEN}
+        if watched.has_source(c, one.url_id):
+            payload |= {"etag": one.etag, "modified": one.modified}
+        if not isinstance(one, WatchedPage):
+            return _candidate(one.url, self.topic, LOOK_SCORE, 2, payload)
+        payload |= {CHANNEL: one.name, AGAIN: one.last_at is not None}
+        depth = 0 if one.kind == "home" else 1
+        return _candidate(one.url, self.topic, PAGE_SCORE + one.weight, depth, payload)
+
+    # --- what was asked ----------------------------------------------------------------------
+
+    def spent(self, now: float) -> Mapping[str, int]:
+        """Requests of this day (UTC) by host."""
+        return self._runtime.reader.run(
+            lambda c: watch_counts.spent_today(c, self.topic, now)
+        )
+
+    def count(self, c: Connection, lease: Lease, now: float) -> None:
+        """Count the request of *lease*, once; a page taken from storage was none."""
+        if not lease.stored and (lease.url_id, lease.attempt) not in self._counted:
+            kind = _KINDS.get(str(lease.payload.get(WATCH)), "articles")
+            watch_counts.count_request(c, self.topic, lease.host, kind, now)
+
+    def note_counted(self, lease: Lease) -> None:
+        """The request of *lease* is counted: what its page fails at costs no further one."""
+        self._counted.add((lease.url_id, lease.attempt))
+
+
+def _candidate(
+    url: str, topic: str, score: float, depth: int, payload: Mapping[str, object]
+) -> Candidate:
+    link = link_to(url)
+    return Candidate(
+        url=link.url, key=link.key, host=link.host, queue=Queue.WATCH, topic=topic,
+        score=score, depth=depth, payload=payload, rearm=True,
+    )
+
+
+def _known(url: str, topic: str) -> Candidate:
+    """A row for *url* where there is none; one that is there stays as it is."""
+    payload = {WATCH: PAGE, AS_IS: AS_WRITTEN}
+    return replace(_candidate(url, topic, PAGE_SCORE, 0, payload), rearm=False)

@@ -1,0 +1,207 @@
+"""What a visit leaves in the database, within the transaction that closes its page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlalchemy import Connection
+
+from qiaocrawl.frontier.strategies.weight_model import FULL_DEPTH, page_group
+from qiaocrawl.items import FetchedPage, Lease, Link, Outcome, PageAnalysis
+from qiaocrawl.revisit import next_look
+from qiaocrawl.runs.watch.links import LOOK, WATCH, channel_of, is_listing, is_news, name_of_anchor
+from qiaocrawl.runs.watch.planning import Seen, after_failure, after_visit
+from qiaocrawl.runs.watch.round import WatchRound
+from qiaocrawl.runs.watch.settings import GROUP_WEIGHTS
+from qiaocrawl.storage.converters import digest16
+from qiaocrawl.storage.pages import revisions
+from qiaocrawl.storage.pages.raw_pages import seen_again
+from qiaocrawl.storage.sites import watch_counts, watched
+from qiaocrawl.storage.sites.watched import WatchedPage
+from qiaocrawl.urls import url_key
+
+_HOUR = 3600.0
+_GONE = frozenset({404, 410})
+_NO_PAGE = frozenset({Outcome.SOFT_404, Outcome.LOGIN, Outcome.POISON, Outcome.NOT_HTML})
+_FRESH_HOURS = 14 * 24
+_DAY = 86_400.0
+_CHINA_SECONDS = 8 * _HOUR
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a URL ended that brought no page to read; ``target`` is where a redirect leads."""
+
+    outcome: Outcome
+    reason: str
+    status: int | None
+    at: float
+    target: str = ""
+
+
+def page_closes(
+    c: Connection, watching: WatchRound, lease: Lease, page: FetchedPage,
+    analysis: PageAnalysis, links: Sequence[Link],
+) -> None:  # fmt: skip
+    """Note a page that was read, before what it brought is stored.
+
+    Args:
+        links: those into the sites of the round.
+    """
+    at = page.fetched_at.timestamp()
+    known = watched.watched_page(c, watching.topic, lease.url_id)
+    if known is None and is_listing(lease, analysis):
+        known = _enter(c, watching, lease, analysis, at)
+    if known is None:
+        _note_article(c, watching, lease, page, analysis)
+    elif analysis.outcome in _NO_PAGE:
+        watched.save_page(c, watching.topic, after_failure(known, at, watching.settings))
+    else:
+        _note_visit(c, watching, known, page, links)
+
+
+def _enter(
+    c: Connection, watching: WatchRound, lease: Lease, analysis: PageAnalysis, at: float
+) -> WatchedPage | None:
+    """Watch a list that came to light, unless its host has enough of them."""
+    if lease.depth >= FULL_DEPTH or lease.payload.get(WATCH) == LOOK:
+        return None
+    if watched.pages_on_host(c, watching.topic, lease.url_id) >= watching.settings.pages_per_host:
+        return None
+    group = page_group(lease.url, lease.depth)
+    kind = "feed" if analysis.outcome is Outcome.FEED else group
+    kind = kind if kind in GROUP_WEIGHTS else "list"
+    watched.enter_page(
+        c, watching.topic, lease.key, kind=kind, name=channel_of(lease, analysis),
+        weight=GROUP_WEIGHTS[kind], now=at,
+    )
+    return watched.watched_page(c, watching.topic, lease.url_id)
+
+
+def _note_visit(
+    c: Connection, watching: WatchRound, known: WatchedPage, page: FetchedPage,
+    links: Sequence[Link],
+) -> None:  # fmt: skip
+    depth = 0 if known.kind == "home" else 1
+    news = [link.key for link in links if is_news(link, depth)]
+    digest = digest16(b"".join(sorted(news or (link.key for link in links))))
+    changed = digest != known.digest
+    seen = Seen(
+        page.fetched_at.timestamp(), watched.count_unknown(c, news) if changed else 0, changed,
+        page.header("etag"), page.header("last-modified"), digest,
+    )  # fmt: skip
+    if changed and known.name:
+        watched.fill_channels(c, news, known.name)
+    if not changed:
+        watched.let_go_of_same(c, known.url_id)
+    if known.kind == "home":
+        _enter_known_lists(c, watching, known, links, seen.at)
+    week = watching.weeks.get(known.host)
+    watched.save_page(c, watching.topic, after_visit(known, seen, week, watching.settings))
+
+
+def _enter_known_lists(
+    c: Connection, watching: WatchRound, home: WatchedPage, links: Sequence[Link], at: float
+) -> None:
+    """Watch the lists a home page leads to that another spider has read already."""
+    channels = {link.key: link for link in links if not is_news(link, 0)}
+    room = watching.settings.pages_per_host - watched.pages_on_host(
+        c, watching.topic, home.url_id
+    )
+    for key in watched.known_lists(c, channels)[:max(room, 0)]:
+        kind = page_group(channels[key].url, 1)
+        kind = kind if kind in GROUP_WEIGHTS else "list"
+        watched.enter_page(
+            c, watching.topic, key, kind=kind, name=name_of_anchor(channels[key].anchor),
+            weight=GROUP_WEIGHTS[kind], now=at,
+        )
+
+
+def _note_article(
+    c: Connection, watching: WatchRound, lease: Lease, page: FetchedPage, analysis: PageAnalysis
+) -> None:
+    at = page.fetched_at.timestamp()
+    is_look = lease.payload.get(WATCH) == LOOK
+    if analysis.article is not None:
+        revisions.note_restored(c, lease.url_id, now=at)
+        stated = analysis.article.published_at
+        published = at if stated is None else min(stated.timestamp(), at)
+        if not is_look and stated is not None and _tells_hour(published, at):
+            watch_counts.add_hour(c, lease.host, published)
+        _look_again(c, watching, lease, published, at,
+                    (page.header("etag"), page.header("last-modified")))  # fmt: skip
+    elif is_look:
+        if analysis.outcome is Outcome.SOFT_404:
+            revisions.note_deleted(c, lease.url_id, analysis.reason or "soft 404", now=at)
+        _look_again(c, watching, lease, at, at)
+
+
+def _tells_hour(published: float, at: float) -> bool:
+    """Whether a time is fresh, and no date alone (midnight in China)."""
+    is_midnight = (published + _CHINA_SECONDS) % _DAY == 0
+    return at - published < _FRESH_HOURS * _HOUR and not is_midnight
+
+
+def _look_again(
+    c: Connection, watching: WatchRound, lease: Lease, published: float, at: float,
+    validators: tuple[str, str] = ("", ""),
+) -> None:  # fmt: skip
+    """Set the next look at the article of *lease*; the first known time begins its schedule."""
+    known = watched.watched_article(c, lease.url_id)
+    # A clock that was ahead may have begun it after now.
+    began = min(known.published, at) if known is not None else published
+    due = next_look(began / _HOUR, at / _HOUR, watching.settings.steps_hours)
+    watched.put_article(
+        c, watching.topic, lease.url_id, published=began,
+        next_at=None if due is None else due * _HOUR, validators=validators,
+    )  # fmt: skip
+
+
+def closed_without_page(
+    c: Connection, watching: WatchRound, lease: Lease, ending: Ending
+) -> None:
+    """Note a URL that brought no page: not modified, gone, moved, or not to be had."""
+    watching.count(c, lease, ending.at)
+    known = watched.watched_page(c, watching.topic, lease.url_id)
+    if ending.outcome is Outcome.NOT_MODIFIED:
+        seen_again(c, lease.url_id, ending.at)
+    if known is not None:
+        _note_no_page(c, watching, known, ending)
+    elif lease.payload.get(WATCH) == LOOK:
+        _note_look(c, watching, lease, ending)
+
+
+def _note_no_page(
+    c: Connection, watching: WatchRound, known: WatchedPage, ending: Ending
+) -> None:
+    if ending.outcome is Outcome.NOT_MODIFIED:
+        seen = Seen(ending.at, etag=known.etag, modified=known.modified)
+        week = watching.weeks.get(known.host)
+        watched.save_page(c, watching.topic, after_visit(known, seen, week, watching.settings))
+        return
+    if ending.outcome is Outcome.REDIRECT and ending.target:
+        # Watched where it is now; here, whether it still leads there.
+        watched.enter_page(
+            c, watching.topic, url_key(ending.target), kind=known.kind, name=known.name,
+            weight=known.weight, now=ending.at,
+        )
+        rests = ending.at + watching.settings.longest_hours * _HOUR
+        known = replace(known, last_at=ending.at, next_at=rests, failures=1)
+        watched.save_page(c, watching.topic, known)
+        return
+    watched.save_page(c, watching.topic, after_failure(known, ending.at, watching.settings))
+
+
+def _note_look(c: Connection, watching: WatchRound, lease: Lease, ending: Ending) -> None:
+    known = watched.watched_article(c, lease.url_id)
+    kept = ("", "") if known is None else (known.etag, known.modified)
+    if ending.outcome is Outcome.DEAD and ending.status in _GONE:
+        revisions.note_deleted(c, lease.url_id, f"HTTP {ending.status}", now=ending.at)
+        kept = ("", "")
+    elif ending.outcome is Outcome.REDIRECT and page_group(ending.target, 1) == "home":
+        revisions.note_deleted(c, lease.url_id, "redirects to a first page", now=ending.at)
+        kept = ("", "")
+    elif ending.outcome is Outcome.NOT_MODIFIED:
+        revisions.note_restored(c, lease.url_id, now=ending.at)
+    _look_again(c, watching, lease, ending.at, ending.at, kept)

@@ -1,0 +1,77 @@
+"""Queries as frontier rows, and an engine's answer as candidates: search meets frontier."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+
+from qiaocrawl.items import Candidate, Lease, Link, Queue
+from qiaocrawl.search import EngineDefinition, EngineRequest, query_url, request_for
+from qiaocrawl.search.query import Hit, Query
+from qiaocrawl.search.signs import is_on_site
+from qiaocrawl.search.wrapped import ASKED_SITE
+from qiaocrawl.urls import host_of, url_key
+
+
+def search_request(definition: EngineDefinition, query: Query) -> EngineRequest:
+    """The request that asks *definition* for *query*, its key out of the environment.
+
+    Raises:
+        ConfigError: the engine lacks something to be asked, or cannot be asked that.
+    """
+    return request_for(definition, query, os.environ)
+
+
+def query_candidate(
+    query: Query, definition: EngineDefinition, *, rank: float = 0, depth: int = 0
+) -> Candidate:
+    """The frontier row that asks *query*; a smaller *rank* is asked earlier.
+
+    Its address stands for the query and holds no key; it is not in canonical form: an engine's
+    parameters are its language.
+    """
+    url = query_url(definition, query)
+    return Candidate(
+        url=url, key=url_key(url), host=host_of(url), queue=Queue.SEARCH, topic=query.topic,
+        score=-float(rank), depth=depth, payload=asdict(query), rearm=True,
+    )
+
+
+def query_of(lease: Lease) -> Query:
+    """The query a leased row asks."""
+    payload: Mapping[str, object] = lease.payload
+    also = payload.get("also")
+    return Query(
+        topic=str(payload["topic"]), term=str(payload["term"]), site=str(payload["site"]),
+        engine=str(payload["engine"]), page=int(str(payload["page"])),
+        period=str(payload.get("period", "")),
+        also=tuple(map(str, also)) if isinstance(also, list | tuple) else (),
+    )
+
+
+def next_page(query: Query, definition: EngineDefinition, lease: Lease) -> Candidate:
+    """The following result page, asked right after the page before it."""
+    following = replace(query, page=query.page + 1)
+    candidate = query_candidate(following, definition, depth=lease.depth + 1)
+    return replace(candidate, score=lease.score, parent=lease.key)
+
+
+def hit_candidates(
+    hits: Sequence[tuple[Hit, Link]], lease: Lease, *, topic: str
+) -> list[Candidate]:
+    """Search results as pages to fetch; an earlier position is fetched earlier."""
+    return [
+        Candidate(
+            url=link.url, key=link.key, host=link.host, queue=Queue.PAGES, topic=topic,
+            score=1.0 / (1 + position), parent=lease.key, anchor=hit.title, context=hit.snippet,
+            payload=_asked_site(lease, link),
+        )
+        for position, (hit, link) in enumerate(hits)
+    ]
+
+
+def _asked_site(lease: Lease, link: Link) -> dict[str, object]:
+    """For a hit that is still a link of the engine: where it must lead in the end."""
+    site = str(lease.payload.get("site", ""))
+    return {ASKED_SITE: site} if site and not is_on_site(link.url, site) else {}

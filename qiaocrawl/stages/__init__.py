@@ -1,0 +1,1 @@
+"""What happens to one page: analysed, followed, joined to its parts, its title compared."""

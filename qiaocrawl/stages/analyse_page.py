@@ -1,0 +1,183 @@
+"""All that a worker process does with one page: extraction, relevance, title words, prints."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from qiaocrawl.dedup.bodies.fingerprints import body_prints
+from qiaocrawl.discovery import read_entrance
+from qiaocrawl.discovery.made_up import text_sample
+from qiaocrawl.discovery.soft_404 import without_address
+from qiaocrawl.extract import read_page
+from qiaocrawl.extract.base import extractor_for, link_reader
+from qiaocrawl.extract.paging import joined
+from qiaocrawl.extract.sites.site_template import SiteTemplate
+from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
+from qiaocrawl.ontology import use_folder
+from qiaocrawl.relevance import PageScorer, page_scorers
+from qiaocrawl.text import Segmenter, fold
+from qiaocrawl.topic.pack import TopicPack
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisSetup:
+    """What a worker needs to know; picklable.
+
+    Attributes:
+        method: name of the body extractor.
+        max_links: links kept of one page.
+        topics: every topic articles are judged for.
+        relevance_method: name of the page scorer.
+        threshold: relevance from which an article is on topic; 0 = each pack's own.
+        extractor_options: checked options of body extractors, (name, value); () = defaults.
+        learn_sites: say of every article what it tells about its site.
+        order_topic: judge every page for this topic, for the crawl order; "" = articles only.
+        order_method: name of the page scorer that does so; "" = *relevance_method*.
+        ontology_dir: folder of installed ontologies; None = that of this process.
+    """
+
+    method: str
+    max_links: int
+    topics: tuple[TopicPack, ...]
+    relevance_method: str
+    threshold: float = 0.0
+    extractor_options: tuple[tuple[str, Any], ...] = ()
+    learn_sites: bool = False
+    order_topic: str = ""
+    order_method: str = ""
+    ontology_dir: str | None = None
+
+
+class _Tools:
+    """Segmenters and scorers of one setup."""
+
+    def __init__(self, setup: AnalysisSetup) -> None:
+        self.extractor = extractor_for(setup.method, dict(setup.extractor_options))
+        self.regions = link_reader(dict(setup.extractor_options))
+        if setup.ontology_dir is not None:
+            use_folder(setup.ontology_dir)
+        scorer = page_scorers.get(setup.relevance_method)
+        terms = [fold(term.text) for pack in setup.topics for term in pack.terms]
+        self.titles = Segmenter(terms, "jieba")
+        self.scorers: list[PageScorer] = [scorer(pack, setup.threshold) for pack in setup.topics]
+        self.order_scorer = _order_scorer(setup, self.scorers)
+
+    def relevance(self, page: PageText) -> tuple[Relevance, ...]:
+        """The judgements of all topics."""
+        return tuple(scorer.judge(page) for scorer in self.scorers)
+
+    def for_order(
+        self, page: PageText, judged: Sequence[Relevance] = ()
+    ) -> tuple[Relevance, ...]:
+        """The judgement the crawl order wants; out of those of all topics if it is there."""
+        if self.order_scorer is None:
+            return ()
+        if judged and self.order_scorer in self.scorers:
+            return (judged[self.scorers.index(self.order_scorer)],)
+        return (self.order_scorer.judge(page),)
+
+
+def _order_scorer(setup: AnalysisSetup, scorers: Sequence[PageScorer]) -> PageScorer | None:
+    """Judges pages for the crawl order; None where no topic is crawled.
+
+    One of *scorers* (of all topics, in order) where the method is theirs, so that no article
+    is judged twice.
+    """
+    names = [pack.name for pack in setup.topics]
+    if setup.order_topic not in names:
+        return None
+    place = names.index(setup.order_topic)
+    if setup.order_method in ("", setup.relevance_method):
+        return scorers[place]
+    return page_scorers.get(setup.order_method)(setup.topics[place])
+
+
+_ready: list[tuple[AnalysisSetup, _Tools]] = []
+"""The tools of the last setup of this process; hashing a setup costs more than a page."""
+
+
+def _tools(setup: AnalysisSetup) -> _Tools:
+    if not _ready or (_ready[0][0] is not setup and _ready[0][0] != setup):
+        _ready[:] = [(setup, _Tools(setup))]
+    return _ready[0][1]
+
+
+def prepare(setup: AnalysisSetup) -> None:
+    """Load dictionaries and build the scorers of *setup* before the first page comes.
+
+    Raises:
+        ConfigError: no such extractor or page scorer, or a file of theirs cannot be used.
+    """
+    _tools(setup)
+    # The dictionaries stay as long as the process: the collector need not walk them again
+    # and again (a tenth of a page's time).
+    gc.freeze()
+
+
+def analyse_page(
+    page: FetchedPage, setup: AnalysisSetup, template: SiteTemplate | None = None
+) -> PageAnalysis:
+    """Everything one parse of *page* gives, for all topics of *setup*.
+
+    Args:
+        template: what is known of the site of *page*.
+
+    Raises:
+        ConfigError: no such extractor or page scorer.
+    """
+    tools = _tools(setup)
+    analysis = read_entrance(page) or read_page(
+        page, setup.method, setup.max_links, tools.extractor, template,
+        learn=setup.learn_sites, regions=tools.regions,
+    )  # fmt: skip
+    words, article = analysis.words, analysis.article
+    if words is None:
+        return analysis
+    if article is None:
+        # Of what can be seen, to know the pages a host shows for missing ones.
+        shown = body_prints(without_address(words.text, page.final_url or page.url))
+        return replace(
+            analysis, words=None, page_relevance=tools.for_order(words),
+            body_digest=shown.digest, body_simhash=shown.simhash,
+        )
+    prints, judged = body_prints(article.text), tools.relevance(words)
+    return replace(
+        analysis,
+        words=None,
+        page_relevance=tools.for_order(words, judged),
+        title_tokens=tuple(tools.titles.terms(article.title)),
+        body_digest=prints.digest,
+        body_simhash=prints.simhash,
+        body_sketch=prints.sketch,
+        text_sample=text_sample(article.text),
+        relevance=judged,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedText:
+    """The parts of an article as one text, with what follows from it."""
+
+    text: str
+    body_digest: bytes
+    relevance: tuple[Relevance, ...]
+    body_simhash: int = 0
+    body_sketch: bytes = b""
+
+
+def join_texts(title: str, texts: Sequence[str], setup: AnalysisSetup) -> JoinedText:
+    """The *texts* of an article's parts in order as one, judged for all topics of *setup*."""
+    text = joined(texts)
+    prints, relevance = body_prints(text), _tools(setup).relevance(PageText(title, text))
+    return JoinedText(text, prints.digest, relevance, prints.simhash, prints.sketch)
+
+
+def judge_texts(
+    articles: Sequence[PageText], setup: AnalysisSetup
+) -> list[tuple[Relevance, ...]]:
+    """All topics' judgements of each of *articles*."""
+    tools = _tools(setup)
+    return [tools.relevance(page) for page in articles]

@@ -1,0 +1,142 @@
+"""Where pages are analysed: ordinary slots for the quick, one separate slot for all others.
+
+In an ordinary slot a page has a second of the processor, thirty times what pages need. One that
+outlasts it, or kills its worker, gets its one further try in the separate slot: with all the
+time the options give, one at a time, behind all others for the processor. So pages that are slow
+never take more of the ordinary slots than that second, however many they are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from functools import cached_property
+from typing import TypeVar
+
+from qiaocrawl.errors import ExtractionError, PoisonPageError
+from qiaocrawl.extract.sites.site_template import SiteTemplate
+from qiaocrawl.items import FetchedPage, PageAnalysis
+from qiaocrawl.stages.analyse_page import AnalysisSetup, JoinedText
+from qiaocrawl.stages.worker_pool import AnalysisPool, is_pool_error, page_error
+
+QUICK_SECONDS = 1.0
+"""Processor time a page has in an ordinary slot."""
+QUICK_BYTES = 2_000_000
+"""Larger pages go to the separate slot at once."""
+
+_NICENESS = 10
+# Tries of one page when its workers die without it being at fault.
+_POOL_TRIES = 5
+
+T = TypeVar("T")
+Submit = Callable[[AnalysisPool], Future[T]]
+
+
+class AnalysisSlots:
+    """The worker processes of one run.
+
+    Args:
+        setup: what they need to know.
+        workers: ordinary slots.
+        seconds: processor time a page has in the separate slot.
+    """
+
+    def __init__(self, setup: AnalysisSetup, *, workers: int, seconds: float) -> None:
+        self._setup = setup
+        self._seconds = seconds
+        self._stopping = False
+        quick = min(seconds, QUICK_SECONDS)
+        self.ordinary = AnalysisPool(setup, workers=workers, seconds=quick)
+
+    @cached_property
+    def separate(self) -> AnalysisPool:
+        """The slot for one page at a time; its process is started when the first one comes."""
+        return AnalysisPool(self._setup, workers=1, seconds=self._seconds, niceness=_NICENESS)
+
+    async def analyse(
+        self, page: FetchedPage, template: SiteTemplate | None, *, alone: bool
+    ) -> PageAnalysis:
+        """Analyse *page*, in the separate slot if it is to be *alone*.
+
+        Raises:
+            PoisonPageError: the page killed or outlasted its worker.
+            ExtractionError: the analysis failed in another way.
+            CancelledError: the run is stopping.
+        """
+        pool = self.separate if alone else self.ordinary
+        return await self._in(pool, lambda pool: pool.submit(page, template))
+
+    async def make_ready(self) -> None:
+        """Wait until the separate slot can begin with a page at once."""
+        await self._in(self.separate, AnalysisPool.ready)
+
+    async def join(self, title: str, texts: Sequence[str]) -> JoinedText:
+        """Join the texts of an article's parts, and judge the whole.
+
+        Raises:
+            PoisonPageError, ExtractionError, CancelledError: as :meth:`analyse`.
+        """
+        submit: Submit[JoinedText] = lambda pool: pool.submit_parts(title, texts)  # noqa: E731
+        try:
+            return await self._in(self.ordinary, submit)
+        except PoisonPageError:
+            return await self._in(self.separate, submit)
+
+    def result(self, submit: Submit[T], first: Future[T]) -> T | ExtractionError:
+        """What came of *first*, or of another try in the separate slot; without an event loop.
+
+        Returns:
+            The error where the page is at fault.
+        """
+        found = _settled(self.ordinary, first)
+        if isinstance(found, PoisonPageError):
+            return _settled(self.separate, submit(self.separate))
+        return found
+
+    async def _in(self, pool: AnalysisPool, submit: Submit[T]) -> T:
+        for _ in range(_POOL_TRIES):
+            if self._stopping:
+                raise asyncio.CancelledError
+            generation = pool.generation
+            future: asyncio.Future[T] | None = None
+            try:
+                future = asyncio.wrap_future(submit(pool))
+                async with asyncio.timeout(pool.patience_seconds):
+                    return await future
+            except asyncio.CancelledError:
+                # Given up because the run stops, or because the pool was started again.
+                if self._stopping:
+                    raise
+            except Exception as error:
+                hangs = future is not None and future.cancelled()
+                if not hangs and not is_pool_error(error):
+                    raise page_error(error, pool.seconds) from error
+                pool.restart(generation)
+        raise PoisonPageError("the analysis workers died again and again")
+
+    @property
+    def _pools(self) -> list[AnalysisPool]:
+        return [self.ordinary, *([self.separate] if "separate" in self.__dict__ else [])]
+
+    def stop(self) -> int:
+        """Give up everything queued or running, and take nothing more; returns how many."""
+        self._stopping = True
+        return sum(pool.cancel_all() for pool in self._pools)
+
+    def close(self) -> None:
+        """Stop the workers at once; queued pages are given up."""
+        for pool in self._pools:
+            pool.close()
+
+
+def _settled(pool: AnalysisPool, future: Future[T]) -> T | ExtractionError:
+    try:
+        return future.result(pool.patience_seconds)
+    except Exception as error:
+        if is_pool_error(error):
+            return PoisonPageError("the analysis workers died")
+        shown = page_error(error, pool.seconds)
+        if not isinstance(shown, ExtractionError):
+            raise
+        return shown

@@ -1,0 +1,138 @@
+"""Paged articles in a crawl: whatever part comes, the article is made again of all that are here.
+
+Three steps: the part is stored by itself; what is stored of its article is joined and judged
+in a worker process; the part's row is closed and the whole article written in one transaction,
+provided that no other part came meanwhile, else the second step is done again. A kill in
+between leaves the row open, and its stored page goes through the same steps once more.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from sqlalchemy import Connection
+
+from qiaocrawl.dedup.bodies.fingerprints import BodyPrints, body_prints
+from qiaocrawl.errors import ExtractionError
+from qiaocrawl.items import Lease, PageAnalysis, Verdict
+from qiaocrawl.stages.analyse_page import JoinedText
+from qiaocrawl.storage import frontier
+from qiaocrawl.storage.pages.article_parts import (
+    Group,
+    load_group,
+    place_article,
+    save_part,
+    tell_urls,
+)
+from qiaocrawl.urls import url_key
+
+logger = logging.getLogger(__name__)
+
+Join = Callable[[str, Sequence[str]], Awaitable[JoinedText]]
+"""Joins the texts of an article's parts under its title, in a worker process."""
+
+
+class SaveArticle(Protocol):
+    """Writes an article with all that is known of it; returns how it stands to others."""
+
+    def __call__(  # noqa: D102
+        self, c: Connection, url_id: int, analysis: PageAnalysis, *, anchor: str
+    ) -> Verdict: ...
+
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What the parts in *group* make: the analysis of the whole article, None for no article."""
+
+    group: Group
+    analysis: PageAnalysis | None
+
+
+def enter_part(c: Connection, lease: Lease, analysis: PageAnalysis) -> Group | None:
+    """Store a leased page as a part; returns all stored parts of its article.
+
+    Returns:
+        None when the lease was lost; nothing is written then.
+    """
+    if not frontier.is_mine(c, lease):
+        return None
+    save_part(c, lease.url_id, analysis)
+    assert analysis.part is not None
+    return load_group(c, url_key(analysis.part.urls[0]))
+
+
+async def join_parts(group: Group, own: PageAnalysis, join: Join) -> Whole:
+    """The whole article of *group*, which the page of *own* belongs to.
+
+    Texts that cannot be joined in the time a page has leave the article with its first part's.
+
+    Raises:
+        CancelledError: the crawl is stopping.
+    """
+    if not group.is_article:
+        return Whole(group, None)
+    if len(group.parts) == 1:
+        return head_alone(group, own)
+    try:
+        return whole_of(group, await join(group.title, group.texts))
+    except ExtractionError as error:
+        logger.warning("the parts of %s stay apart: %s", group.head.first_url, error)
+        return head_alone(group, None)
+
+
+def head_alone(group: Group, own: PageAnalysis | None) -> Whole:
+    """The head of *group* without the texts of the others.
+
+    Args:
+        own: its analysis; None leaves the article's relevance as it is.
+    """
+    analysis = group.head.analysis
+    assert analysis.article is not None
+    if own is None:
+        prints = body_prints(analysis.article.text)
+    else:
+        prints = BodyPrints(own.body_digest, own.body_simhash, own.body_sketch)
+    return Whole(group, replace(
+        analysis,
+        body_digest=prints.digest,
+        body_simhash=prints.simhash,
+        body_sketch=prints.sketch,
+        relevance=own.relevance if own else (),
+    ))  # fmt: skip
+
+
+def whole_of(group: Group, joined: JoinedText) -> Whole:
+    """The article of *group* with the *joined* text: all else is said by its head."""
+    analysis = group.head.analysis
+    assert analysis.article is not None
+    return Whole(group, replace(
+        analysis,
+        article=replace(analysis.article, text=joined.text),
+        body_digest=joined.body_digest,
+        body_simhash=joined.body_simhash,
+        body_sketch=joined.body_sketch,
+        relevance=joined.relevance,
+    ))  # fmt: skip
+
+
+def save_whole(
+    c: Connection, whole: Whole, save_article: SaveArticle, *, own_url_id: int | None = None
+) -> Verdict | None:
+    """Write the article where it belongs, and what there is to say of its parts.
+
+    Args:
+        own_url_id: of the part whose row is closed in this transaction.
+
+    Returns:
+        How the article stands to others; None if there is none.
+    """
+    group = whole.group
+    place_article(c, group)
+    tell_urls(c, group, own_url_id)
+    if whole.analysis is None:
+        return None
+    return save_article(c, group.head.url_id, whole.analysis, anchor=group.head.anchor)

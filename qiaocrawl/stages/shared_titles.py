@@ -1,0 +1,261 @@
+"""The titles of all workers: one process's index, kept in step with the log in the database.
+
+A title is judged within the transaction that stores its article: what other workers have
+committed is read first, under a lock, so several processes decide as one would that got the
+articles in the order of the log. What a transaction judged is believed only when the next one
+runs on the same connection; a connection that had to roll back is never used again (see
+:mod:`qiaocrawl.storage.writer`), so whatever is in doubt is forgotten and read anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from threading import RLock
+
+from sqlalchemy import Connection, RootTransaction
+
+from qiaocrawl.dedup import TitleIndex
+from qiaocrawl.items import TitleRecord, Verdict, VerdictKind
+from qiaocrawl.options import Options
+from qiaocrawl.storage.connection_cache import Memory
+from qiaocrawl.storage.pages.articles import SavedArticle
+from qiaocrawl.storage.titles import idf_snapshots, title_log, verdicts
+from qiaocrawl.storage.titles.title_log import TitleEntry
+from qiaocrawl.storage.titles.verdicts import Place
+from qiaocrawl.vsm import IdfSnapshot
+
+_ENTRIES_AT_A_TIME = 5_000
+_MOST_COMPARED = 200
+"""A larger group is not compared anew when one of its articles changes; reprocessing does."""
+_MOST_DOUBTED = 10_000
+"""Titles in doubt after a rollback that are read again one by one; of more, all are."""
+
+TAKEN_OUT = Verdict(VerdictKind.DISTINCT, why="taken out of its group by hand")
+
+_NO_TITLE = TitleRecord(b"0" * 16, "侨乡归侨回国，2026年3月5日")
+
+MakeIndex = Callable[[IdfSnapshot], TitleIndex]
+
+
+def index_maker(options: Options, terms: Iterable[str]) -> MakeIndex:
+    """What makes the index the options name, for any IDF snapshot.
+
+    Args:
+        terms: words that stay whole, of all topics.
+    """
+    kept = tuple(terms)
+
+    def make(snapshot: IdfSnapshot) -> TitleIndex:
+        return TitleIndex(
+            options["QIAO_DEDUP_METHOD"], options["QIAO_DEDUP_THRESHOLD"],
+            snapshot=snapshot, terms=kept,
+        )  # fmt: skip
+
+    return make
+
+
+class SharedTitles:
+    """Judges titles against those of all workers. For one writer; any thread may call.
+
+    Args:
+        make_index: makes an empty index for an IDF snapshot.
+        method: its name, which stands with every verdict.
+    """
+
+    def __init__(self, make_index: MakeIndex, method: str) -> None:
+        self._make_index = make_index
+        self._method = method
+        self._guard = RLock()
+        self._index = make_index(IdfSnapshot())
+        self._version = 0
+        self._taken_out: set[bytes] = set()
+        self._position = 0
+        # Of the transaction that judged last: it may still be rolled back.
+        self._memory: Memory | None = None
+        self._transaction: RootTransaction | None = None
+        self._before = 0
+        self._touched: set[bytes] = set()
+        self._writes_seen = -1
+
+    def __len__(self) -> int:
+        """How many titles others are compared with."""
+        return len(self._index)
+
+    def index_for(self, snapshot: IdfSnapshot) -> TitleIndex:
+        """An empty index of the same method with another snapshot."""
+        return self._make_index(snapshot)
+
+    @property
+    def method(self) -> str:
+        """Name of the method that judges."""
+        return self._method
+
+    def load(self, c: Connection) -> None:
+        """Read what is committed, without waiting for anybody; saves the first title the time."""
+        # Dictionaries and compiled code are loaded with the first title ever judged; by the
+        # first real one, others would wait for that.
+        self._make_index(IdfSnapshot()).judge_all([_NO_TITLE, replace(_NO_TITLE, key=b"1" * 16)])
+        with self._guard:
+            self._use(c, title_log.idf_version(c))
+            self._catch_up(c, None)
+
+    def lock(self, c: Connection) -> None:
+        """Take the log; as a transaction's first step this keeps workers from deadlocks."""
+        title_log.lock(c)
+
+    def judge(self, c: Connection, article: SavedArticle) -> Verdict:
+        """How *article*, stored in *c*'s transaction, stands to all others; recorded in it too.
+
+        An article that is stored again as it was keeps its verdict. One that was taken out by
+        hand stays out.
+        """
+        with self._guard:
+            self._enter(c)
+            return self._judge(c, article)
+
+    def take_out(self, c: Connection, entry: TitleEntry) -> None:
+        """Take a title out of its group and of all comparison, until it is put back.
+
+        The rest of the group is compared anew, since it may have hung together by this one.
+        """
+        assert entry.article_id is not None, "nothing is stored there"
+        with self._guard:
+            self._enter(c)
+            others = [one for one in verdicts.group_members(c, entry.article_id)
+                      if one != entry.article_id]  # fmt: skip
+            self._forget(entry.record.key)
+            self._taken_out.add(entry.record.key)
+            self._append(c, replace(entry, taken_out=True))
+            self._save(c, entry.article_id, TAKEN_OUT)
+            self._compare(c, title_log.entries_of_articles(c, others))
+
+    def put_back(self, c: Connection, entry: TitleEntry) -> Verdict:
+        """Let a title be compared again, like one that is new."""
+        assert entry.article_id is not None, "nothing is stored there"
+        with self._guard:
+            self._enter(c)
+            self._taken_out.discard(entry.record.key)
+            return self._decide(c, replace(entry, taken_out=False))
+
+    # --- judging ------------------------------------------------------------------------------
+
+    def _judge(self, c: Connection, article: SavedArticle) -> Verdict:
+        key = article.title.key
+        entry = TitleEntry(article.title, article.id, article.text_chars, key in self._taken_out)
+        if not entry.taken_out and key not in self._index:
+            return self._decide(c, entry, is_new=True)
+        if any(known.says(entry) for known in title_log.entries_of_keys(c, [key])):
+            kept = verdicts.stored_verdict(c, article.id)
+            if kept is not None:
+                return kept
+        return self._decide(c, entry)
+
+    def _decide(self, c: Connection, entry: TitleEntry, *, is_new: bool = False) -> Verdict:
+        assert entry.article_id is not None
+        verdict = TAKEN_OUT
+        if not entry.taken_out:
+            self._touched.add(entry.record.key)
+            verdict = self._index.judge(entry.record)
+        together = set() if is_new else set(verdicts.group_members(c, entry.article_id))
+        self._append(c, entry)
+        self._save(c, entry.article_id, verdict, is_new=is_new)
+        if 2 < len(together) <= _MOST_COMPARED:
+            # What this one was like before (a paged article's first page, say) may be all
+            # that held the others together.
+            together |= set(verdicts.group_members(c, entry.article_id))
+            self._compare(c, title_log.entries_of_articles(c, sorted(together)))
+            return verdicts.stored_verdict(c, entry.article_id) or verdict
+        return verdict
+
+    def _append(self, c: Connection, entry: TitleEntry) -> None:
+        self._touched.add(entry.record.key)
+        self._position = title_log.append(c, entry)
+        self._writes_seen = Memory.of(c).title_writes
+
+    def _save(
+        self, c: Connection, article_id: int, verdict: Verdict, *, is_new: bool = False
+    ) -> None:
+        verdicts.save_verdict(
+            c, article_id, verdict, method=self._method, snapshot=self._version, is_new=is_new
+        )
+
+    def _compare(self, c: Connection, entries: Sequence[TitleEntry]) -> None:
+        """Group *entries*, one group so far, anew by themselves."""
+        ids = {entry.record.key: entry.article_id or 0 for entry in entries if entry.counts}
+        if not ids:
+            return
+        found = self._index.regroup(entry.record for entry in entries if entry.counts)
+        groups: dict[bytes, list[int]] = {}
+        for key, name in found.groups.items():
+            groups.setdefault(name, []).append(ids[key])
+        heads = {name: verdicts.best_of(c, members) for name, members in groups.items()}
+        verdicts.write_places(c, [
+            Place(ids[key], verdict.kind, ids.get(verdict.of) if verdict.of else None,
+                  heads[found.groups[key]], verdict.similarity, verdict.why)
+            for key, verdict in found.verdicts.items()
+        ], method=self._method, snapshot=self._version)  # fmt: skip
+
+    # --- in step with the log ---------------------------------------------------------------------
+
+    def _enter(self, c: Connection) -> None:
+        """Take the log for *c*'s transaction, and know all that is in it."""
+        version = title_log.lock(c)
+        memory, transaction = Memory.of(c), c.get_transaction()
+        if transaction is not self._transaction:
+            doubted = self._touched if memory is not self._memory else set()
+            position, self._before = self._before, self._position
+            self._memory, self._transaction, self._touched = memory, transaction, set()
+            self._writes_seen = -1
+            if doubted:
+                self._doubt(c, doubted, position)
+        self._use(c, version)
+        if self._writes_seen != memory.title_writes:
+            self._catch_up(c, self._touched)
+            self._writes_seen = memory.title_writes
+
+    def _doubt(self, c: Connection, keys: set[bytes], position: int) -> None:
+        """Go back to *position*: what was done to *keys* since then may not have happened."""
+        self._before = self._position = position
+        if len(keys) > _MOST_DOUBTED:
+            self._begin(IdfSnapshot())
+            self._version = -1
+            return
+        for key in keys:
+            self._forget(key)
+        known = title_log.entries_of_keys(c, sorted(keys))
+        self._take([entry for entry in known if entry.seq <= position])
+
+    def _use(self, c: Connection, version: int) -> None:
+        if version != self._version:
+            self._begin(idf_snapshots.load_snapshot(c, version))
+            self._version = version
+
+    def _begin(self, snapshot: IdfSnapshot) -> None:
+        self._index = self._make_index(snapshot)
+        self._taken_out.clear()
+        self._before = self._position = 0
+
+    def _catch_up(self, c: Connection, touched: set[bytes] | None) -> None:
+        while entries := title_log.entries_since(c, self._position, _ENTRIES_AT_A_TIME):
+            if touched is not None:
+                touched.update(entry.record.key for entry in entries)
+            self._take(entries)
+            self._position = entries[-1].seq
+            if len(entries) < _ENTRIES_AT_A_TIME:
+                return
+
+    def _take(self, entries: Sequence[TitleEntry]) -> None:
+        for entry in entries:
+            if entry.counts:
+                self._taken_out.discard(entry.record.key)
+                continue
+            self._forget(entry.record.key)
+            if entry.taken_out:
+                self._taken_out.add(entry.record.key)
+        # It replaces those it knows.
+        self._index.add(entry.record for entry in entries if entry.counts)
+
+    def _forget(self, key: bytes) -> None:
+        self._taken_out.discard(key)
+        self._index.remove(key)

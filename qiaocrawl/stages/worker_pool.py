@@ -1,0 +1,231 @@
+"""Worker processes that analyse pages: off the event loop, on time, killable.
+
+A hostile page can hang or kill a parser (faults F-R6 to F-R10). Here it takes down one
+worker and is named; the crawl and the other pages go on. Time is that of the processor: a busy
+machine, a laptop that slept or a clock that was set makes no page a slow one.
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import resource
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pebble import ProcessExpired, ProcessPool
+
+from qiaocrawl.errors import ExtractionError, PoisonPageError
+from qiaocrawl.extract.sites.site_template import SiteTemplate
+from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
+from qiaocrawl.stages.analyse_page import (
+    AnalysisSetup,
+    JoinedText,
+    analyse_page,
+    join_texts,
+    judge_texts,
+    prepare,
+)
+
+logger = logging.getLogger(__name__)
+
+# Loading dictionaries and topic models on a slow, busy machine.
+_START_SECONDS = 60.0
+# A page of 10 MiB needs about 0.8 GiB as a tree; the rest is dictionaries.
+_WORKER_MEMORY_BYTES = 4 * 1024**3
+_PARENT_CHECK_SECONDS = 1.0
+# Processor time takes longer than that on the wall where others want the processor too.
+_BUSY = 4
+# Where memory runs out, the kernel takes a worker rather than the crawl (1000 = first of all).
+_FIRST_TO_GO = "500"
+
+_setup: AnalysisSetup | None = None
+
+
+def _start_worker(setup: AnalysisSetup, niceness: int) -> None:
+    global _setup
+    _setup = setup
+    os.nice(niceness)
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO)
+    resource.setrlimit(resource.RLIMIT_AS, (_WORKER_MEMORY_BYTES, _WORKER_MEMORY_BYTES))
+    threading.Thread(target=_exit_with_parent, args=(os.getppid(),), daemon=True).start()
+    prepare(setup)
+
+
+def _exit_with_parent(parent_pid: int) -> None:
+    """A crawl killed with -9 must not leave its workers behind."""
+    while os.getppid() == parent_pid:
+        time.sleep(_PARENT_CHECK_SECONDS)
+    os._exit(1)
+
+
+def _warm() -> None:
+    """Nothing to do: starting the worker has prepared it."""
+
+
+def _timed(seconds: float, work: Callable[..., Any], *args: Any) -> Any:
+    """*work* within *seconds* of processor time; after them the kernel ends the process.
+
+    No exception could: the parser is not Python.
+    """
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        return work(*args)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _analyse(page: FetchedPage, template: SiteTemplate | None) -> PageAnalysis:
+    assert _setup is not None, "the worker was started without a setup"
+    analysis: PageAnalysis = analyse_page(page, _setup, template)
+    return analysis
+
+
+def _join(title: str, texts: Sequence[str]) -> JoinedText:
+    assert _setup is not None, "the worker was started without a setup"
+    return join_texts(title, texts, _setup)
+
+
+def _judge(articles: Sequence[PageText]) -> list[tuple[Relevance, ...]]:
+    assert _setup is not None, "the worker was started without a setup"
+    return judge_texts(articles, _setup)
+
+
+class AnalysisPool:
+    """Analyses pages in *workers* processes, each page within *seconds* of processor time.
+
+    When a worker dies between two pages (the kernel needs memory, an operator's ``kill``) the
+    pool of processes is broken for good; it is thrown away and another one started.
+
+    Args:
+        niceness: how far the processes stand back behind others, 0 to 19.
+    """
+
+    def __init__(
+        self, setup: AnalysisSetup, *, workers: int, seconds: float, niceness: int = 0
+    ) -> None:
+        self._setup = setup
+        self._workers = workers
+        self._niceness = niceness
+        self.seconds = seconds
+        self._closed = False
+        self.generation = 0
+        """How often the processes were started again."""
+        self._running: set[Future[Any]] = set()
+        self._pool = self._started()
+
+    def submit(
+        self, page: FetchedPage, template: SiteTemplate | None = None
+    ) -> Future[PageAnalysis]:
+        """Queue one page, with what is known of its site.
+
+        The future raises what :func:`page_error` translates.
+        """
+        return self._submit(_analyse, page, template)
+
+    def submit_parts(self, title: str, texts: Sequence[str]) -> Future[JoinedText]:
+        """Queue the texts of an article's parts, to be joined and judged."""
+        return self._submit(_join, title, texts)
+
+    def submit_articles(
+        self, articles: Sequence[PageText]
+    ) -> Future[list[tuple[Relevance, ...]]]:
+        """Queue articles to be judged; all of them have one page's time."""
+        return self._submit(_judge, articles)
+
+    def ready(self) -> Future[None]:
+        """Done when a worker has loaded all it needs."""
+        return self._submit(_warm)
+
+    def _submit(self, work: Callable[..., Any], *args: Any) -> Future[Any]:
+        if not self._pool.active and not self._closed:
+            self.restart(self.generation)
+        future: Future[Any] = self._pool.schedule(_timed, args=(self.seconds, work, *args))
+        self._running.add(future)
+        future.add_done_callback(self._running.discard)
+        return future
+
+    @property
+    def patience_seconds(self) -> float:
+        """How long an answer may take, the pages before it counted; after it the pool is ill."""
+        queued = len(self._running) / self._workers + 1
+        return _START_SECONDS + queued * _BUSY * (self.seconds + 1.0)
+
+    def restart(self, generation: int) -> None:
+        """Begin again with new processes, unless that happened since *generation*.
+
+        What the old ones held is cancelled.
+        """
+        if generation != self.generation or self._closed:
+            return
+        self.generation += 1
+        logger.warning("the analysis workers are lost; starting others")
+        self._pool.stop()
+        self.cancel_all()
+        self._pool = self._started()
+
+    def cancel_all(self) -> int:
+        """Give up everything queued or running (a stopping crawl); returns how many."""
+        running = list(self._running)
+        for future in running:
+            future.cancel()
+        return len(running)
+
+    def close(self) -> None:
+        """Stop the workers at once; queued pages are given up."""
+        self._closed = True
+        self._pool.stop()
+        self._pool.join()
+
+    def _started(self) -> ProcessPool:
+        context = multiprocessing.get_context("forkserver")
+        # The server of forks looks for modules by the environment's path, not by ours: run from
+        # an egg it would load a copy that is installed beside it, and the workers would be that.
+        if Path(__file__).exists():
+            context.set_forkserver_preload(["qiaocrawl.stages.analyse_page"])
+        pool = ProcessPool(
+            max_workers=self._workers, context=context, initializer=_start_worker,
+            initargs=[self._setup, self._niceness],
+        )
+        # Dictionaries and topic models take a second or two to load; the first page comes later.
+        pool.schedule(_warm)
+        return pool
+
+
+def is_pool_error(error: BaseException) -> bool:
+    """Whether *error* says that the workers are lost, whatever page they had."""
+    return isinstance(error, BrokenProcessPool) or (
+        # Pebble's word for a pool that broke before the page came.
+        type(error) is RuntimeError and "Pool" in str(error)
+    )
+
+
+def page_error(error: BaseException, seconds: float) -> Exception:
+    """Say in this project's terms why a page's analysis failed.
+
+    Returns:
+        :class:`PoisonPageError` when the page killed or outlasted its worker, else
+        :class:`ExtractionError`; a ``CancelledError`` is returned as it is.
+    """
+    if isinstance(error, CancelledError):
+        return error
+    outlasted = isinstance(error, ProcessExpired) and error.exitcode == -signal.SIGPROF
+    if outlasted or isinstance(error, FutureTimeoutError):
+        return PoisonPageError(f"analysis took longer than {seconds:g} s")
+    if isinstance(error, ProcessExpired):
+        return PoisonPageError(f"analysis killed its worker (exit code {error.exitcode})")
+    return ExtractionError(f"{type(error).__name__}: {_first_line(error)}")
+
+
+def _first_line(error: Any) -> str:
+    return (str(error).splitlines() or [""])[0][:200]

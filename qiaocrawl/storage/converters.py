@@ -1,0 +1,158 @@
+"""Values on their way into and out of the database: clean text, times, JSON, stable ids.
+
+No driver takes a lone surrogate (both raise) and U+0000 breaks what reads the database later,
+so both become U+FFFD here, at the edge, and are counted. Over-long text is cut and counted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from qiaocrawl.storage.column_types import MAX_HOST_CHARS
+
+REPLACEMENT = "\ufffd"
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+# An even number of backslashes before it are escaped backslashes.
+_ESCAPED_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
+
+changes: Counter[str] = Counter()
+"""What was changed on the way in: ``replaced_chars``, ``replaced_texts``, ``cut_texts``; and
+``unread_texts``, that could not be read on the way out.
+
+At least that: a replayed transaction counts again. Read it with :func:`change_counts`.
+"""
+
+
+def change_counts() -> dict[str, int]:
+    """How many characters and texts were replaced or cut since the process started."""
+    return dict(changes)
+
+
+def clean_text(text: str, max_chars: int) -> str:
+    """*text* with U+0000 and lone surrogates replaced, cut to *max_chars*."""
+    if len(text) > max_chars:
+        changes["cut_texts"] += 1
+        text = text[:max_chars]
+    if "\0" not in text and (text.isascii() or _is_encodable(text)):
+        return text
+    text, found = _UNSTORABLE.subn(REPLACEMENT, text)
+    changes["replaced_chars"] += found
+    changes["replaced_texts"] += 1
+    return text
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()  # four times as fast as searching for surrogates
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def clean_word(text: str, max_chars: int) -> str:
+    """Like :func:`clean_text`, stripped: collations ignore spaces at the end."""
+    return clean_text(text.strip(), max_chars).strip()
+
+
+def clean_host(host: str) -> str:
+    """*host* (with its port, if any) in lower-case ASCII."""
+    return host.strip().lower().encode("ascii", "backslashreplace").decode()[:MAX_HOST_CHARS]
+
+
+def to_json(value: object, max_chars: int = 60_000) -> str:
+    """*value* as JSON text; too long, a list loses its longest items, others are cut and marked."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if len(text) > max_chars and isinstance(value, list | tuple):
+        changes["cut_texts"] += 1
+        text = json.dumps(_shortened(value, max_chars), ensure_ascii=False, separators=(",", ":"))
+    if len(text) > max_chars:
+        changes["cut_texts"] += 1
+        text = json.dumps({"cut": text[: max_chars // 2]}, ensure_ascii=False)
+    if "\\u0000" in text:  # the escape would come back as U+0000 on reading
+        text, found = _ESCAPED_NUL.subn(r"\g<1>" + REPLACEMENT, text)
+        changes["replaced_chars"] += found
+    return clean_text(text, len(text))
+
+
+def _shortened(items: Sequence[object], max_chars: int) -> list[object]:
+    """*items* in their order without the longest ones, so that their JSON fits."""
+    sizes = [len(json.dumps(item, ensure_ascii=False)) + 1 for item in items]
+    kept, room = set(), max_chars - 2
+    for index in sorted(range(len(items)), key=sizes.__getitem__):
+        room -= sizes[index]
+        if room < 0:
+            break
+        kept.add(index)
+    return [item for index, item in enumerate(items) if index in kept]
+
+
+def from_json(text: str | None) -> Any:
+    """The value of JSON *text*; None for empty text."""
+    return json.loads(text) if text else None
+
+
+def json_mapping(text: str | None) -> Mapping[str, object]:
+    """The object in JSON *text*; {} for empty text or anything but an object."""
+    value = from_json(text)
+    return value if isinstance(value, dict) else {}
+
+
+def readable_mapping(text: str | None) -> Mapping[str, object]:
+    """As :func:`json_mapping`; {} for what is no JSON, such as bytes others put there."""
+    try:
+        return json_mapping(text)
+    except (ValueError, RecursionError):
+        changes["unread_texts"] += 1
+        return {}
+
+
+def to_time(when: datetime | None) -> str | None:
+    """*when* as both databases take it: UTC, ``YYYY-MM-DD HH:MM:SS.ffffff``.
+
+    A time without zone is taken as UTC.
+    """
+    if when is None:
+        return None
+    if when.tzinfo is not None:
+        when = when.astimezone(UTC)
+    # strftime would write the year 800 as "800"; isoformat pads it.
+    return when.replace(tzinfo=None).isoformat(sep=" ", timespec="microseconds")
+
+
+def from_time(value: str | datetime | None) -> datetime | None:
+    """The aware UTC time of a stored *value* (SQLite gives text, PyMySQL datetimes)."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    return value.replace(tzinfo=UTC)
+
+
+def to_stored_time(when: datetime) -> datetime:
+    """*when* for a Core expression: UTC without zone."""
+    if when.tzinfo is not None:
+        when = when.astimezone(UTC)
+    return when.replace(tzinfo=None)
+
+
+def epoch_time(seconds: float) -> str:
+    """Epoch *seconds* as a stored time."""
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return moment.replace(tzinfo=None).isoformat(sep=" ", timespec="microseconds")
+
+
+def digest16(data: bytes) -> bytes:
+    """16-byte BLAKE2b of *data*: the identity of a body. Releases the GIL above 2 KiB."""
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def host_id(host: str) -> int:
+    """The row id of *host*: 63 bits of its hash, so that nobody has to look it up."""
+    digest = hashlib.blake2b(host.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 1

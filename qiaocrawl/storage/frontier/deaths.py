@@ -1,0 +1,70 @@
+"""Whose fault a worker's death was: shown by a mark, never by having been there.
+
+A worker that dies holds many pages, and as a rule none of them killed it. So the first death
+proves nothing: it makes a row a **suspect**, which is tried alone from then on, under a mark that
+is committed before and taken away after. Only a death under that mark counts against the page.
+
+All of it stands in ``url.crashes``:
+
+| value | meaning |
+|---|---|
+| 0 | no worker died with this page in analysis |
+| 1 | one did: a suspect |
+| 1 + n | n workers died while it was tried alone |
+| below 0 | it is being tried alone at this moment: the mark |
+
+Most pages are never suspects, so they cost no further commit.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from qiaocrawl.items import Lease
+from qiaocrawl.storage.frontier.scope import Scope, ScopedStatement
+from qiaocrawl.storage.raw_sql import Statement
+
+MAX_ATTEMPTS = 30
+"""A row leased this often without an outcome becomes a suspect: what it does may never end."""
+
+UNMARKED = "ABS(crashes)"
+"""The column without the mark: a worker that gives a row back has outlived it."""
+
+SUSPECTED = "CASE WHEN crashes < 0 THEN 1 - crashes WHEN crashes = 0 THEN 1 ELSE crashes END"
+"""The column after the death of the worker that had the page in analysis."""
+
+SUSPECTED_IF_ENDLESS = (
+    "CASE WHEN crashes < 0 THEN 1 - crashes"
+    " WHEN crashes = 0 AND attempts >= :max_attempts THEN 1 ELSE crashes END"
+)
+"""The column after the death of the worker that had leased a page it had not stored."""
+
+IS_POISON = "crashes < 0 AND -crashes >= :max_failures"
+"""Whether a death under the mark was the last one allowed."""
+
+_FENCE = "id = :id AND lease_token = :token AND attempts = :attempt AND state IN (1, 2)"
+_MARK = Statement(f"UPDATE url SET crashes = -ABS(crashes) WHERE {_FENCE}")
+_UNMARK = Statement(f"UPDATE url SET crashes = {UNMARKED} WHERE {_FENCE}")
+_SEEDS = ScopedStatement(
+    "SELECT url, reason FROM url WHERE {scope} AND state = 5 AND outcome = 'poison'"
+    " AND depth = 0 AND parent_key IS NULL"
+)
+
+
+def mark(c: Connection, lease: Lease) -> None:
+    """Note that the suspect *lease* is being tried alone from now on."""
+    _MARK.run(c, _fence(lease))
+
+
+def unmark(c: Connection, lease: Lease) -> None:
+    """Note that *lease* was tried alone, and its worker lives."""
+    _UNMARK.run(c, _fence(lease))
+
+
+def seeds_set_aside(c: Connection, scope: Scope) -> list[tuple[str, str]]:
+    """Start pages of *scope* that were set aside as poison, each with the reason."""
+    return [(row[0], row[1] or "") for row in _SEEDS.fetch(c, scope, {})]
+
+
+def _fence(lease: Lease) -> dict[str, int]:
+    return {"id": lease.url_id, "token": lease.token, "attempt": lease.attempt}

@@ -1,0 +1,79 @@
+"""Why a URL was fetched when it was: the score it had when it was handed out, and its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection
+
+from qiaocrawl.storage.converters import clean_text, json_mapping, to_json
+from qiaocrawl.storage.raw_sql import Statement
+
+_MAX_PARTS_CHARS = 4_000
+_MAX_SCORE = 1e300
+
+_INSERT = (
+    "INSERT INTO decision (url_id, strategy, score, place, waiting, parts, at)"
+    " VALUES (:url_id, :strategy, :score, :place, :waiting, :parts, :at) "
+)
+_UPDATED = ("strategy", "score", "place", "waiting", "parts", "at")
+_SAVE = Statement(
+    _INSERT + "ON CONFLICT (url_id) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in _UPDATED),
+    mysql=_INSERT + "ON DUPLICATE KEY UPDATE "
+    + ", ".join(f"{name} = VALUES({name})" for name in _UPDATED),
+)
+_FIND = Statement(
+    "SELECT strategy, score, place, waiting, parts, at FROM decision WHERE url_id = :url_id"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Why a URL was handed out.
+
+    Attributes:
+        score: on the strategy's own scale.
+        place, waiting: it was the place-th of so many that waited, from 1; None = not counted.
+        parts: of the score, by name, as the strategy explains it; may be empty.
+        at: when, in epoch seconds.
+    """
+
+    strategy: str
+    score: float
+    at: float
+    place: int | None = None
+    waiting: int | None = None
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+
+def save_decisions(c: Connection, decisions: Sequence[tuple[int, Decision]]) -> None:
+    """Store (row id of the URL, decision) pairs, each in place of an earlier one."""
+    _SAVE.run_many(c, [
+        {
+            "url_id": url_id,
+            "strategy": clean_text(one.strategy, 64),
+            "score": min(max(one.score, -_MAX_SCORE), _MAX_SCORE),
+            "place": one.place,
+            "waiting": one.waiting,
+            "parts": to_json(dict(one.parts), _MAX_PARTS_CHARS) if one.parts else "",
+            "at": one.at,
+        }
+        # In one order, so that workers do not wait for each other in a circle.
+        for url_id, one in sorted(decisions, key=lambda pair: pair[0])
+    ])  # fmt: skip
+
+
+def decision_of(c: Connection, url_id: int) -> Decision | None:
+    """The last decision to fetch a URL; None when there is none."""
+    row = _FIND.run(c, {"url_id": url_id}).fetchone()
+    return None if row is None else _decision(row)
+
+
+def _decision(row: Any) -> Decision:
+    strategy, score, place, waiting, parts, at = row
+    numbers = {name: float(value) for name, value in json_mapping(parts).items()
+               if isinstance(value, int | float)}  # fmt: skip
+    return Decision(strategy, score, at, place, waiting, numbers)

@@ -1,0 +1,327 @@
+"""What becomes of leased rows: kept alive, given back, closed, tried again, taken from the dead.
+
+Every write is fenced: it changes the row only while token and attempt are the lease's own, so
+that a worker which was away too long changes nothing any more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from sqlalchemy import Connection
+
+from qiaocrawl.items import Lease, Outcome
+from qiaocrawl.storage.converters import clean_text, epoch_time
+from qiaocrawl.storage.frontier.deaths import (
+    IS_POISON,
+    MAX_ATTEMPTS,
+    SUSPECTED,
+    SUSPECTED_IF_ENDLESS,
+    UNMARKED,
+)
+from qiaocrawl.storage.frontier.scope import Scope, ScopedStatement
+from qiaocrawl.storage.raw_sql import ListStatement, Statement
+from qiaocrawl.storage.schema import State
+from qiaocrawl.storage.search import engine_budget
+
+# Machines may disagree about the time by so much.
+_SKEW_SECONDS = 600.0
+
+_MAX_REASON_CHARS = 500
+# Polling only asks whether work is left; counting a million rows four times a second would not
+# be cheap.
+_COUNT_CAP = 1_000
+
+_FENCE = "id = :id AND lease_token = :token AND attempts = :attempt"
+
+_STATE_OF = Statement(f"SELECT state, outcome FROM url WHERE {_FENCE}")
+_IS_MINE = Statement(f"SELECT id FROM url WHERE {_FENCE} AND state IN (1, 2)")
+
+_COMPLETE = Statement(
+    "UPDATE url SET state = :state, outcome = :outcome, reason = :reason,"
+    " http_status = COALESCE(:http_status, http_status), redirect_key = :redirect_key,"
+    f" done_at = :done_at, lease_until = NULL, crashes = {UNMARKED}"
+    f" WHERE {_FENCE} AND state IN (1, 2)"
+)
+
+# failures comes last: MySQL assigns from left to right, the others must see the old count.
+_RETRY = Statement(
+    "UPDATE url SET"
+    " state = CASE WHEN failures + 1 >= :max_failures THEN 4 ELSE 0 END,"
+    " outcome = CASE WHEN failures + 1 >= :max_failures THEN 'unreachable' ELSE NULL END,"
+    " done_at = CASE WHEN failures + 1 >= :max_failures THEN :done_at ELSE done_at END,"
+    " reason = :reason, not_before = :not_before, lease_until = NULL, failures = failures + 1,"
+    f" crashes = {UNMARKED}"
+    f" WHERE {_FENCE} AND state IN (1, 2)"
+)
+
+_FAR_SECONDS = 3_600.0
+"""A lease that is this much longer than one's own was given before the clock was set back."""
+
+# A worker's rows are found through the frontier index, which begins with queue and topic: an
+# index of tokens would have to be written five times a page to be read every half minute.
+_RENEW = ListStatement(
+    "UPDATE url SET lease_until = :until WHERE id IN ({list}) AND state IN (1, 2)"
+    " AND lease_token = :token"
+)
+
+_RELEASE = Statement(
+    "UPDATE url SET state = CASE state WHEN 2 THEN 2 ELSE 0 END, lease_token = NULL,"
+    f" lease_until = NULL, attempts = attempts - 1, crashes = {UNMARKED}"
+    f" WHERE {_FENCE} AND state IN (1, 2)"
+)
+
+_NOTE_WAIT = Statement("UPDATE url SET reason = :reason WHERE id = :id AND state = 0")
+
+_EXPIRED = "{scope} AND lease_token IS NOT NULL AND (:all_dead = 1 OR lease_until <= :now)"
+_SET_ASIDE = ScopedStatement(
+    "UPDATE url SET state = 5, outcome = 'poison', done_at = :done_at, lease_token = NULL,"
+    " lease_until = NULL, crashes = 1 - crashes,"
+    " reason = 'its worker died each time it was tried alone'"
+    f" WHERE {_EXPIRED} AND state IN (1, 2) AND {IS_POISON}"
+)
+_RESUME = ScopedStatement(
+    f"UPDATE url SET crashes = {SUSPECTED}, lease_token = NULL, lease_until = NULL"
+    f" WHERE {_EXPIRED} AND state = 2"
+)
+_REQUEUE = ScopedStatement(
+    f"UPDATE url SET state = 0, crashes = {SUSPECTED_IF_ENDLESS}, lease_token = NULL,"
+    f" lease_until = NULL WHERE {_EXPIRED} AND state = 1"
+)
+
+_CUT_SHORT = ScopedStatement(
+    "UPDATE url SET lease_until = :latest WHERE {scope} AND state IN (1, 2)"
+    " AND lease_token IS NOT NULL AND lease_until > :far"
+)
+
+_COUNT_STATE = ScopedStatement(
+    "SELECT COUNT(*) FROM (SELECT 1 FROM url WHERE {scope} AND state = :state LIMIT :cap) AS capped"
+)
+_ANY_DUE = ScopedStatement(
+    "SELECT not_before FROM url WHERE {scope} AND state = 0 AND not_before <= :now LIMIT 1"
+)
+_NEXT_DUE = ScopedStatement("SELECT MIN(not_before) FROM url WHERE {scope} AND state = 0")
+
+_BOUND_WAITS = ScopedStatement(
+    "UPDATE url SET not_before = :now WHERE {scope} AND state = 0 AND not_before > :latest"
+)
+
+_REARM_LISTS = ScopedStatement(
+    "UPDATE url SET state = 0, outcome = NULL, reason = NULL, lease_token = NULL,"
+    " lease_until = NULL, not_before = 0, attempts = 0, failures = 0, crashes = 0"
+    " WHERE {scope} AND ((state = 3 AND outcome IN ('list', 'sitemap', 'feed')"
+    "   AND (fetched_at < :read_before OR fetched_at > :soon))"
+    "  OR (state = 4 AND (done_at < :read_before OR done_at > :soon)))"
+)
+
+
+class Ended(IntEnum):
+    """Whether a lease ended as it was to; false only for LOST."""
+
+    LOST = 0
+    """It belongs to nobody or to another worker: the caller writes nothing else."""
+    NOW = 1
+    BEFORE = 2
+    """By an earlier try, whose commit arrived although its answer did not: what was written
+    with it is there, and is not to be written twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What a recovery found: rows that wait again, stored pages to analyse, rows set aside."""
+
+    requeued: int
+    resumed: int
+    set_aside: int
+
+
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """What a scope still holds. Counts stop at 1,000 (a chunk of 256 hosts); zero is exact.
+
+    ``leased`` counts rows of every worker, stored pages included. ``next_due`` is the epoch
+    time from which a waiting row may be leased, in the past when one may be now, None when none
+    waits.
+    """
+
+    pending: int
+    leased: int
+    next_due: float | None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything is left."""
+        return self.pending > 0 or self.leased > 0
+
+
+def recover(
+    c: Connection, scope: Scope, *, now: float, all_dead: bool, max_failures: int = 3,
+    lease_seconds: float = math.inf,
+) -> Recovery:
+    """Take rows back from workers whose lease ran out (or from all of them: *all_dead*).
+
+    A leased row waits again, a stored page keeps its page. Both may become suspects, and a
+    suspect whose worker died *max_failures* times while it was tried alone is set aside as
+    poison (see :mod:`~qiaocrawl.storage.frontier.deaths`). Call it at the start and, where several
+    workers share a database, every lease time: nobody else takes a dead worker's rows.
+
+    Args:
+        now: by :func:`~qiaocrawl.storage.clock.clock`, as in all of this module.
+        lease_seconds: of a lease. One that lasts an hour longer ends after so long from now: the
+            clock was set back, and only who is alive will renew it.
+    """
+    if math.isfinite(lease_seconds):
+        latest = now + lease_seconds
+        _CUT_SHORT.count(c, scope, {"latest": latest, "far": latest + _FAR_SECONDS})
+    params = {
+        "now": now, "all_dead": int(all_dead), "done_at": epoch_time(now),
+        "max_failures": max_failures, "max_attempts": MAX_ATTEMPTS,
+    }  # fmt: skip
+    set_aside = _SET_ASIDE.count(c, scope, params)
+    resumed = _RESUME.count(c, scope, params)
+    return Recovery(_REQUEUE.count(c, scope, params), resumed, set_aside)
+
+
+def renew(
+    c: Connection, token: int, url_ids: Sequence[int], *, lease_seconds: float, now: float
+) -> int:
+    """Keep rows of worker *token* for another *lease_seconds*; returns how many it still holds.
+
+    Only *url_ids*: a row that was leased while the answer got lost is in nobody's hands.
+    """
+    if not url_ids:
+        return 0
+    return _RENEW.count(c, sorted(url_ids), {"token": token, "until": now + lease_seconds})
+
+
+def release(c: Connection, leases: Sequence[Lease], *, now: float) -> int:
+    """Give *leases* back unused: they count no attempt and no death. Returns how many were held.
+
+    A stored page stays stored and is handed out again at once; a question counts as not asked.
+    """
+    held = 0
+    for one in sorted(leases, key=lambda one: one.url_id):
+        if _RELEASE.run(c, _fence(one)).rowcount:
+            held += 1
+            engine_budget.give_back(c, one, now)
+    return held
+
+
+def note_wait(c: Connection, url_id: int, reason: str) -> None:
+    """Say why a row waits that was given back."""
+    _NOTE_WAIT.run(c, {"id": url_id, "reason": clean_text(reason, _MAX_REASON_CHARS)})
+
+
+def is_mine(c: Connection, lease: Lease) -> bool:
+    """Whether *lease* still holds its row."""
+    return _IS_MINE.run(c, _fence(lease)).fetchone() is not None
+
+
+def complete(
+    c: Connection,
+    lease: Lease,
+    *,
+    outcome: Outcome,
+    reason: str,
+    http_status: int | None,
+    redirect_key: bytes | None,
+    now: float,
+) -> Ended:
+    """Close the row with *outcome*; a repeated call with the same one gives BEFORE.
+
+    Raises:
+        ValueError: *outcome* is RETRY, which closes nothing.
+    """
+    if outcome is Outcome.RETRY:
+        raise ValueError("outcome 'retry' closes no row: use retry()")
+    changed = _COMPLETE.run(c, {
+        **_fence(lease),
+        "state": int(_CLOSED_STATES.get(outcome, State.DONE)),
+        "outcome": outcome.value,
+        "reason": clean_text(reason, _MAX_REASON_CHARS) or None,
+        "http_status": http_status,
+        "redirect_key": redirect_key,
+        "done_at": epoch_time(now),
+    })  # fmt: skip
+    if changed.rowcount:
+        return Ended.NOW
+    row = _STATE_OF.run(c, _fence(lease)).fetchone()
+    is_closed = row is not None and row[0] >= State.DONE and row[1] == outcome.value
+    return Ended.BEFORE if is_closed else Ended.LOST
+
+
+_CLOSED_STATES = {Outcome.UNREACHABLE: State.FAILED, Outcome.POISON: State.SET_ASIDE}
+
+
+def retry(
+    c: Connection,
+    lease: Lease,
+    *,
+    reason: str,
+    not_before: float,
+    max_failures: int,
+    now: float,
+) -> Ended:
+    """Count a failure; the row waits until *not_before*, or is given up as unreachable.
+
+    A repeated call counts once and gives BEFORE.
+    """
+    changed = _RETRY.run(c, {
+        **_fence(lease),
+        "reason": clean_text(reason, _MAX_REASON_CHARS) or None,
+        "not_before": not_before,
+        "max_failures": max_failures,
+        "done_at": epoch_time(now),
+    })  # fmt: skip
+    if changed.rowcount:
+        return Ended.NOW
+    row = _STATE_OF.run(c, _fence(lease)).fetchone()
+    waits = row is not None and row[0] in (State.PENDING, State.FAILED)
+    return Ended.BEFORE if waits else Ended.LOST
+
+
+def remaining(c: Connection, scope: Scope, *, now: float) -> Remaining:
+    """What *scope* still holds; cheap enough to poll."""
+    pending = _count(c, scope, State.PENDING)
+    leased = _count(c, scope, State.LEASED) + _count(c, scope, State.FETCHED)
+    return Remaining(pending, leased, _next_due(c, scope, now) if pending else None)
+
+
+def bound_waits(c: Connection, scope: Scope, *, now: float, longest_seconds: float) -> int:
+    """Let rows that are to wait for more than *longest_seconds* be due; returns how many.
+
+    The clock was ahead when they were put off. Reads all rows of *scope* that wait.
+    """
+    return _BOUND_WAITS.count(c, scope, {"now": now, "latest": now + longest_seconds})
+
+
+def rearm_lists(c: Connection, scope: Scope, *, read_before: float, now: float) -> int:
+    """Let lists (also sitemaps and feeds) read before epoch *read_before* wait again.
+
+    So do URLs given up before. What was read after *now* was so by a clock that was ahead.
+    """
+    return _REARM_LISTS.count(c, scope, {
+        "read_before": epoch_time(read_before), "soon": epoch_time(now + _SKEW_SECONDS),
+    })  # fmt: skip
+
+
+def _count(c: Connection, scope: Scope, state: State) -> int:
+    rows = _COUNT_STATE.fetch(c, scope, {"state": int(state), "cap": _COUNT_CAP})
+    return sum(row[0] for row in rows)
+
+
+def _next_due(c: Connection, scope: Scope, now: float) -> float | None:
+    due = _ANY_DUE.fetch(c, scope, {"now": now})
+    if due:
+        first: float = due[0][0]
+        return first
+    times = [row[0] for row in _NEXT_DUE.fetch(c, scope, {}) if row[0] is not None]
+    return min(times, default=None)
+
+
+def _fence(lease: Lease) -> dict[str, Any]:
+    return {"id": lease.url_id, "token": lease.token, "attempt": lease.attempt}

@@ -1,0 +1,258 @@
+"""Proposing URLs to the frontier: new rows, better scores, another visit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection
+
+from qiaocrawl.items import Candidate, LeftOut, Outcome, Queue
+from qiaocrawl.storage.connection_cache import Memory
+from qiaocrawl.storage.converters import (
+    clean_host,
+    clean_text,
+    clean_word,
+    epoch_time,
+    host_id,
+    to_json,
+)
+from qiaocrawl.storage.raw_sql import ListStatement, Statement
+from qiaocrawl.storage.schema import State
+from qiaocrawl.storage.topics.topic_ids import topic_id
+
+MAX_URL_CHARS = 16_000
+"""A longer URL is stored cut and set aside: no server of ours takes it (F-D7)."""
+
+_MAX_ANCHOR_CHARS = 500
+_MAX_CONTEXT_CHARS = 1_000
+_MAX_REASON_CHARS = 500
+# Leaves room for more rows than any crawl has and keeps SQLite's index small.
+_MAX_SCORE = 1e12
+
+_KNOWN = ListStatement(
+    "SELECT `key`, id, state, score, depth, queue, topic_id, outcome FROM url"
+    " WHERE `key` IN ({list})"
+)
+
+_NEW_HOST = Statement(
+    "INSERT INTO host (id, name) VALUES (:host_id, :host) ON CONFLICT DO NOTHING",
+    mysql="INSERT INTO host (id, name) VALUES (:host_id, :host) "
+    "ON DUPLICATE KEY UPDATE host.id = host.id",
+)
+
+_COLUMNS = (
+    "`key`", "url", "host_id", "queue", "topic_id", "state", "outcome", "reason", "score",
+    "depth", "parent_key", "anchor", "context", "payload", "discovered_at", "run_id",
+    "not_before", "attempts", "failures", "crashes", "done_at",
+)  # fmt: skip
+_INSERT_URL = (
+    f"INSERT INTO url ({', '.join(_COLUMNS)}) VALUES "
+    f"({', '.join(':' + name.strip('`') for name in _COLUMNS)}) "
+)
+_NEW_URL = Statement(
+    _INSERT_URL + "ON CONFLICT DO NOTHING",
+    mysql=_INSERT_URL + "ON DUPLICATE KEY UPDATE url.id = url.id",
+)
+
+# What is known by another address is noted with it, as in
+# :mod:`~qiaocrawl.storage.frontier.url_aliases`.
+_NOTE_ALIAS = Statement(
+    "INSERT INTO aliased_url (url_id, preferred_key) SELECT id, :instead FROM url"
+    " WHERE `key` = :key AND state = 3 AND outcome = 'alias' ON CONFLICT DO NOTHING",
+    mysql="INSERT IGNORE INTO aliased_url (url_id, preferred_key) SELECT id, :instead FROM url"
+    " WHERE `key` = :key AND state = 3 AND outcome = 'alias'",
+)
+
+_RAISE = Statement(
+    "UPDATE url SET score = :score, depth = :depth, queue = :queue, topic_id = :topic_id "
+    "WHERE id = :id AND state = 0"
+)
+
+_REARM = Statement(
+    "UPDATE url SET state = 0, outcome = NULL, reason = NULL, score = :score, depth = :depth, "
+    "queue = :queue, topic_id = :topic_id, payload = :payload, run_id = :run_id, "
+    "lease_token = NULL, lease_until = NULL, not_before = 0, attempts = 0, failures = 0, "
+    "crashes = 0 WHERE id = :id AND state IN (3, 4)"
+)
+
+# What was left out has never been fetched: it is as if the better link had been the first.
+_REVIVE = Statement(
+    "UPDATE url SET state = 0, outcome = NULL, reason = NULL, done_at = NULL, score = :score,"
+    " depth = :depth, queue = :queue, topic_id = :topic_id, payload = :payload,"
+    " run_id = :run_id, parent_key = :parent_key, anchor = :anchor, context = :context,"
+    " lease_token = NULL, lease_until = NULL, not_before = 0, attempts = 0, failures = 0,"
+    " crashes = 0 WHERE id = :id AND state = 3 AND outcome IN ('pruned', 'trap', 'postponed')"
+)
+
+
+def offer(
+    c: Connection, candidates: Sequence[Candidate], *, run_id: int | None, now: float
+) -> int:
+    """Propose *candidates*; returns how many are new URLs.
+
+    A URL that still waits takes the higher score, the lesser depth and the candidate's topic
+    and queue, except that it never moves from watching to a whole-site crawl, nor from either to
+    the queue of single pages: see ``_stays``. A URL that is done or failed is left alone unless the
+    candidate says ``rearm``; one that is leased or set aside is always left alone.
+
+    A candidate that is ``left_out`` is stored as closed where it is new, and raises no score
+    where it is known. One that is not left out lets a URL wait that was pruned or postponed
+    before, or that was closed as a trap's: nobody proposes what is one now.
+
+    Raises:
+        StorageError: a candidate's topic was never imported.
+    """
+    memory = Memory.of(c)
+    merged = _merge(one for one in candidates if not memory.says_nothing_new(one))
+    known = {bytes(row[0]): row for row in _KNOWN.fetch(c, list(merged))}
+    new = [one for key, one in merged.items() if key not in known]
+    if new:
+        _insert(c, new, run_id, now)
+    if known:
+        _update(c, [(merged[key], row) for key, row in known.items()], run_id)
+    memory.remember(merged.values())
+    return len(new)
+
+
+def _merge(candidates: Iterable[Candidate]) -> dict[bytes, Candidate]:
+    """One candidate a key, in key order: writers that sort do not deadlock."""
+    merged: dict[bytes, Candidate] = {}
+    for one in candidates:
+        other = merged.get(one.key)
+        if other is not None:
+            one = replace(
+                other,
+                score=max(one.score, other.score),
+                depth=min(one.depth, other.depth),
+                rearm=one.rearm or other.rearm,
+                left_out=_milder(one.left_out, other.left_out),
+            )
+        merged[one.key] = one
+    return dict(sorted(merged.items()))
+
+
+def _milder(one: LeftOut | None, other: LeftOut | None) -> LeftOut | None:
+    """What holds for a URL with both: what is put off is taken up, what is pruned may not be."""
+    if one is None or other is None:
+        return None
+    return min(one, other, key=lambda left: _MILDER.index(left.outcome))
+
+
+def _insert(c: Connection, new: Sequence[Candidate], run_id: int | None, now: float) -> None:
+    rows = [_row(c, one, run_id, now) for one in new]
+    hosts = {row["host_id"]: clean_host(one.host) for row, one in zip(rows, new, strict=True)}
+    unseen = sorted(Memory.of(c).unseen_hosts(hosts))
+    _NEW_HOST.run_many(c, [{"host_id": row_id, "host": hosts[row_id]} for row_id in unseen])
+    _NEW_URL.run_many(c, rows)
+    _NOTE_ALIAS.run_many(c, [
+        {"key": one.key, "instead": one.left_out.instead}
+        for one in new if one.left_out is not None and one.left_out.instead is not None
+    ])  # fmt: skip
+
+
+def _row(c: Connection, one: Candidate, run_id: int | None, now: float) -> dict[str, Any]:
+    discovered_at = epoch_time(now)
+    state, outcome, reason = _standing(one)
+    return {
+        "key": one.key,
+        "url": clean_text(one.url, MAX_URL_CHARS),
+        "host_id": host_id(clean_host(one.host)),
+        "queue": one.queue.value,
+        "topic_id": topic_id(c, one.topic),
+        "state": int(state),
+        "outcome": outcome,
+        "reason": reason,
+        "score": stored_score(one.score),
+        "depth": one.depth,
+        "parent_key": one.parent,
+        "anchor": clean_text(one.anchor, _MAX_ANCHOR_CHARS),
+        "context": clean_text(one.context, _MAX_CONTEXT_CHARS),
+        "payload": to_json(dict(one.payload)) if one.payload else "",
+        "discovered_at": discovered_at,
+        "run_id": run_id,
+        "not_before": 0.0,
+        "attempts": 0,
+        "failures": 0,
+        "crashes": 0,
+        "done_at": None if state is State.PENDING else discovered_at,
+    }
+
+
+def _standing(one: Candidate) -> tuple[State, str | None, str | None]:
+    """State, outcome and reason a new row begins with."""
+    if len(one.url) > MAX_URL_CHARS:
+        reason = f"URL of {len(one.url)} characters, stored cut"
+        return State.SET_ASIDE, Outcome.REFUSED.value, reason
+    if one.left_out is not None:
+        reason = clean_word(one.left_out.reason, _MAX_REASON_CHARS)
+        return State.DONE, one.left_out.outcome.value, reason
+    return State.PENDING, None, None
+
+
+def stored_score(score: float) -> float:
+    """*score* as a number both databases order; NaN is the lowest."""
+    if math.isnan(score):
+        return -_MAX_SCORE
+    return min(max(score, -_MAX_SCORE), _MAX_SCORE)
+
+
+def _update(c: Connection, pairs: Sequence[tuple[Candidate, Any]], run_id: int | None) -> None:
+    raised, rearmed, revived = [], [], []
+    for one, (_key, row_id, state, score, depth, queue, topic, outcome) in pairs:
+        place = {
+            "id": row_id,
+            "depth": min(depth, one.depth),
+            "queue": queue if _stays(queue, one) else one.queue.value,
+            "topic_id": topic if _stays(queue, one) else topic_id(c, one.topic),
+        }
+        if state == State.PENDING and not _is_pruned(one):
+            best = score if one.left_out else max(score, stored_score(one.score))
+            if (*place.values(), best) != (row_id, depth, queue, topic, score):
+                raised.append({**place, "score": best})
+        elif one.left_out is not None:
+            continue
+        elif outcome in _LEFT_OUT:
+            # A plain link need not be the shortest way to what was put off.
+            depth = place["depth"] if outcome == Outcome.POSTPONED else one.depth
+            revived.append({**_row(c, one, run_id, 0.0), **place, "depth": depth})
+        elif one.rearm and state in (State.DONE, State.FAILED):
+            rearmed.append({
+                "id": row_id,
+                "score": stored_score(one.score),
+                "depth": one.depth,
+                "queue": one.queue.value,
+                "topic_id": topic_id(c, one.topic),
+                "payload": to_json(dict(one.payload)) if one.payload else "",
+                "run_id": run_id,
+            })  # fmt: skip
+    _RAISE.run_many(c, sorted(raised, key=_by_id))
+    _REARM.run_many(c, sorted(rearmed, key=_by_id))
+    _REVIVE.run_many(c, sorted(revived, key=_by_id))
+
+
+_MILDER = (Outcome.POSTPONED, Outcome.ALIAS, Outcome.TRAP, Outcome.PRUNED)
+_LEFT_OUT = (Outcome.PRUNED, Outcome.TRAP, Outcome.POSTPONED)
+
+
+def _is_pruned(one: Candidate) -> bool:
+    return one.left_out is not None and one.left_out.outcome is Outcome.PRUNED
+
+
+def _by_id(row: Mapping[str, Any]) -> int:
+    row_id: int = row["id"]
+    return row_id
+
+
+_RANKS = {Queue.PAGES.value: 1, Queue.SITE.value: 2, Queue.WATCH.value: 3}
+
+
+def _stays(queue: str, one: Candidate) -> bool:
+    """Whether a waiting row keeps its queue: it moves from pages to site to watch, not back.
+
+    Each of these hands on what it does not follow itself, so no later one misses a link. Who
+    wants the page anew takes it over whatever it waits for.
+    """
+    return not one.rearm and _RANKS.get(queue, 0) > _RANKS.get(one.queue.value, 0)

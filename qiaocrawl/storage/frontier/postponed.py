@@ -1,0 +1,166 @@
+"""URLs that a guess of discovery put off: closed rows of the frontier that come back.
+
+Such a row is done with the outcome ``postponed``, or ``trap``; its reason names the guess, and
+rows with the same reason stand and fall together. A plain link to it lets it wait (see
+:mod:`~qiaocrawl.storage.frontier.offer`); :func:`take_up` does when nothing else of a scope waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Connection
+
+from qiaocrawl.discovery.trap_trials import TRAP, group_of
+from qiaocrawl.items import Candidate
+from qiaocrawl.storage.converters import json_mapping, to_json
+from qiaocrawl.storage.frontier.scope import Scope, ScopedStatement
+from qiaocrawl.storage.raw_sql import ListStatement, Statement
+from qiaocrawl.storage.sites.discovery import accounts_of
+
+TAKEN_UP = "taken_up"
+"""In the payload of a row that was taken up: why it had been put off. It is fetched then, whatever
+a guess says of it."""
+
+_MOST_STEPS = 50
+
+_IS_POSTPONED = "state = 3 AND outcome IN ('postponed', 'trap')"
+_COUNT = ScopedStatement(
+    f"SELECT reason, COUNT(*) FROM url WHERE {{scope}} AND {_IS_POSTPONED} GROUP BY reason"
+)
+_BEST = ScopedStatement(
+    "SELECT place, score, id, reason FROM ("
+    "SELECT id, score, reason,"
+    " ROW_NUMBER() OVER (PARTITION BY reason ORDER BY score DESC, id) AS place"
+    f" FROM url WHERE {{scope}} AND {_IS_POSTPONED}) AS ranked WHERE place <= :most"
+)
+_ROWS = (
+    "SELECT u.id, u.`key`, u.url, h.name, u.score, u.depth, u.parent_key, u.anchor, u.reason,"
+    " u.payload FROM url u JOIN host h ON h.id = u.host_id"
+    " WHERE u.id IN ({list}) AND u.state = 3 AND u.outcome IN ('postponed', 'trap')"
+)
+# What another worker takes up at this moment is left to it.
+_ROWS_LOCKED = ListStatement(_ROWS, mysql=_ROWS + " FOR UPDATE SKIP LOCKED")
+_TAKE_UP = Statement(
+    "UPDATE url SET state = 0, outcome = NULL, done_at = NULL, payload = :payload,"
+    " lease_token = NULL, lease_until = NULL, not_before = 0, attempts = 0, failures = 0,"
+    f" crashes = 0 WHERE id = :id AND {_IS_POSTPONED}"
+)
+
+# The reason of an alias names its page, that of a pruned link the parts of its score.
+_GUESS = (
+    "CASE outcome WHEN 'alias' THEN 'another address of a page'"
+    " WHEN 'pruned' THEN 'below the threshold of the crawl order' ELSE COALESCE(reason, '') END"
+)
+_LEFT_OUT = Statement(
+    f"SELECT outcome, {_GUESS}, COUNT(*), MIN(url) FROM url WHERE state = 3"
+    " AND outcome IN ('postponed', 'alias', 'pruned', 'trap', 'soft_404') AND queue <> 'search'"
+    f" GROUP BY outcome, {_GUESS} ORDER BY COUNT(*) DESC, MIN(id) LIMIT :most"
+)
+
+_NEWEST_ARTICLE = Statement("SELECT COALESCE(MAX(id), 0) FROM article")
+_NEW_STORIES = Statement(
+    "SELECT u.`key`, u.parent_key FROM article a JOIN url u ON u.id = a.url_id"
+    " LEFT JOIN verdict v ON v.article_id = a.id"
+    " WHERE a.id > :after AND (v.group_id IS NULL OR v.group_id = a.id)"
+)
+_PARENTS = ListStatement(
+    "SELECT parent_key FROM url WHERE `key` IN ({list}) AND parent_key IS NOT NULL"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutLine:
+    """What one guess left out: how many URLs, and the first of them by name."""
+
+    outcome: str
+    guess: str
+    urls: int
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class TakenUp:
+    """A row that waits again, as a candidate; ``reason`` is why it had been put off."""
+
+    candidate: Candidate
+    reason: str
+
+
+def count_postponed(c: Connection, scope: Scope) -> dict[str, int]:
+    """How many rows of *scope* are put off, by reason. Reads all closed rows of it."""
+    found: dict[str, int] = {}
+    for reason, rows in _COUNT.fetch(c, scope, {}):
+        found[reason or ""] = found.get(reason or "", 0) + rows
+    return found
+
+
+def left_out(c: Connection, *, most: int) -> list[LeftOutLine]:
+    """What guesses left out of all crawls, the *most* guesses that left out most."""
+    lines = [LeftOutLine(*row) for row in _LEFT_OUT.run(c, {"most": most}).fetchall()]
+    found = accounts_of(c, [form for one in lines if (form := group_of(one.guess))])
+    told = {one.form: f"{TRAP}{one.form} ({one.account().told()})" for one in found if one.fetched}
+    return [replace(one, guess=told.get(group_of(one.guess), one.guess)) for one in lines]
+
+
+def take_up(
+    c: Connection, scope: Scope, shares: Mapping[str, int], *, limit: int
+) -> list[TakenUp]:
+    """Let the best postponed rows of *scope* wait again.
+
+    Args:
+        shares: how many rows of each reason at most; those of others stay.
+        limit: most rows in all; the best of every reason go first.
+    """
+    ranked = _BEST.fetch(c, scope, {"most": max(shares.values(), default=0)})
+    mine = sorted(
+        (place, -score, row_id) for place, score, row_id, reason in ranked
+        if place <= shares.get(reason or "", 0)
+    )[:limit]  # fmt: skip
+    rows = _ROWS_LOCKED.fetch(c, sorted(row_id for _, _, row_id in mine))
+    taken = {row[0]: _taken(row, scope) for row in rows}
+    _TAKE_UP.run_many(c, [
+        {"id": row_id, "payload": to_json(dict(taken[row_id].candidate.payload))}
+        for row_id in sorted(taken)
+    ])  # fmt: skip
+    return [taken[row_id] for _, _, row_id in mine if row_id in taken]
+
+
+def _taken(row: Any, scope: Scope) -> TakenUp:
+    _, key, url, host, score, depth, parent, anchor, reason, payload = row
+    return TakenUp(Candidate(
+        url=url, key=bytes(key), host=host, queue=scope.queue, topic=scope.topic, score=score,
+        depth=depth, parent=bytes(parent) if parent is not None else None, anchor=anchor,
+        payload={**json_mapping(payload), TAKEN_UP: reason or ""},
+    ), reason or "")  # fmt: skip
+
+
+def newest_article(c: Connection) -> int:
+    """The number of the article stored last."""
+    return int(_NEWEST_ARTICLE.run(c).fetchone()[0])
+
+
+def led_to_stories(c: Connection, keys: Collection[bytes], after: int) -> set[bytes]:
+    """Those of *keys* that are, or led to, an article stored after number *after*.
+
+    Reprints of other articles do not count.
+    """
+    found: set[bytes] = set()
+    seen: set[bytes] = set()
+    level: Sequence[bytes] = _keys(
+        key for row in _NEW_STORIES.run(c, {"after": after}).fetchall() for key in row
+    )
+    for _ in range(_MOST_STEPS):
+        found.update(key for key in level if key in keys)
+        level = [key for key in level if key not in seen]
+        if not level:
+            break
+        seen.update(level)
+        level = _keys(row[0] for row in _PARENTS.fetch(c, level))
+    return found
+
+
+def _keys(written: Any) -> list[bytes]:
+    return sorted({bytes(key) for key in written if key is not None})

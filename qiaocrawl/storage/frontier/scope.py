@@ -1,0 +1,63 @@
+"""A worker's share of the frontier, as the WHERE clause that selects it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sqlalchemy import Connection
+
+from qiaocrawl.items import Queue
+from qiaocrawl.storage.converters import clean_host, host_id
+from qiaocrawl.storage.raw_sql import ListStatement, Statement
+from qiaocrawl.storage.topics.topic_ids import topic_id
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The rows a worker may take: one queue of one topic, on all hosts (None) or some."""
+
+    queue: Queue
+    topic: str
+    hosts: frozenset[str] | None = None
+
+    @cached_property
+    def host_ids(self) -> tuple[int, ...] | None:
+        """Row ids of the hosts in ascending order; None for all hosts."""
+        if self.hosts is None:
+            return None
+        return tuple(sorted(host_id(clean_host(host)) for host in self.hosts))
+
+    def params(self, c: Connection) -> dict[str, Any]:
+        """Values for ``queue = :queue AND topic_id = :topic_id``.
+
+        Raises:
+            StorageError: the topic was never imported.
+        """
+        return {"queue": self.queue.value, "topic_id": topic_id(c, self.topic)}
+
+
+class ScopedStatement:
+    """A statement whose ``{scope}`` becomes the WHERE clause of a :class:`Scope`."""
+
+    _ALL = "queue = :queue AND topic_id = :topic_id"
+    _SOME = _ALL + " AND host_id IN ({list})"
+
+    def __init__(self, sql: str) -> None:
+        self._on_all = Statement(sql.replace("{scope}", self._ALL))
+        self._on_some = ListStatement(sql.replace("{scope}", self._SOME))
+
+    def count(self, c: Connection, scope: Scope, params: dict[str, Any]) -> int:
+        """Rows changed."""
+        values = {**scope.params(c), **params}
+        if scope.host_ids is None:
+            return self._on_all.run(c, values).rowcount
+        return self._on_some.count(c, scope.host_ids, values)
+
+    def fetch(self, c: Connection, scope: Scope, params: dict[str, Any]) -> list[Any]:
+        """Rows found, a list for every chunk of hosts after the other."""
+        values = {**scope.params(c), **params}
+        if scope.host_ids is None:
+            return list(self._on_all.run(c, values).fetchall())
+        return self._on_some.fetch(c, scope.host_ids, values)

@@ -1,0 +1,170 @@
+"""Other addresses of pages: what was learnt of hosts, and the URLs not fetched for it.
+
+A URL that has a preferred version is closed as ``alias`` and that version proposed, as if it
+had redirected there, but without a request. It stays noted in ``aliased_url`` until the
+preferred version is closed: when that brought no page, the URL waits again, to be fetched
+under its own address. So nothing is lost by a rule that is wrong. Another spelling of a URL
+(:mod:`qiaocrawl.discovery.spellings`) is proposed as such a row at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from qiaocrawl.items import Candidate, Lease, Outcome
+from qiaocrawl.storage.converters import clean_host, epoch_time, json_mapping, to_json
+from qiaocrawl.storage.frontier.lifecycle import complete
+from qiaocrawl.storage.frontier.offer import offer
+from qiaocrawl.storage.raw_sql import ListStatement, Statement
+from qiaocrawl.storage.schema import url_alias
+from qiaocrawl.urls.aliases import HostVotes
+
+READABLE = frozenset({
+    Outcome.ARTICLE, Outcome.PART, Outcome.LIST, Outcome.FEED, Outcome.NOT_MODIFIED,
+})  # fmt: skip
+"""Outcomes with which a preferred version has brought its page."""
+
+ALIAS_OF = "alias_of"
+"""In the payload of a preferred version: the address it was proposed for."""
+AS_IS = "as_is"
+"""In a row's payload: it is fetched under its own address; why. The outcome of its preferred
+version, or :data:`AS_WRITTEN`."""
+AS_WRITTEN = "start page"
+"""A start page is fetched as the operator wrote it."""
+
+_INSERT = (
+    "INSERT INTO url_alias (host, rules, updated_at, votes)"
+    " VALUES (:host, :rules, :updated_at, :votes) "
+)
+_SAVE = Statement(
+    _INSERT + "ON CONFLICT (host) DO UPDATE SET rules = excluded.rules,"
+    " updated_at = excluded.updated_at, votes = excluded.votes",
+    mysql=_INSERT + "ON DUPLICATE KEY UPDATE rules = VALUES(rules),"
+    " updated_at = VALUES(updated_at), votes = VALUES(votes)",
+)
+
+# Locked, so that two workers who hold opposite rules cannot each close the other's URL.
+_TARGETS = ListStatement(
+    "SELECT `key`, outcome FROM url WHERE `key` IN ({list})",
+    mysql="SELECT `key`, outcome FROM url WHERE `key` IN ({list}) FOR UPDATE",
+)
+_NOTE = Statement(
+    "INSERT INTO aliased_url (url_id, preferred_key) VALUES (:url_id, :key)"
+    " ON CONFLICT (url_id) DO UPDATE SET preferred_key = excluded.preferred_key",
+    mysql="INSERT INTO aliased_url (url_id, preferred_key) VALUES (:url_id, :key)"
+    " ON DUPLICATE KEY UPDATE preferred_key = VALUES(preferred_key)",
+)
+
+# A preferred version may itself have been closed as an alias: then that one's is waited for.
+_CLOSED = (
+    "SELECT a.url_id, p.outcome, u.payload FROM aliased_url a"
+    " {join} url p ON p.`key` = a.preferred_key JOIN url u ON u.id = a.url_id"
+    " LEFT JOIN aliased_url b ON b.url_id = p.id"
+    " WHERE ({unknown} p.state IN (3, 4, 5) AND p.outcome <> 'postponed'"
+    " AND (p.outcome <> 'alias' OR b.url_id IS NULL))"
+)
+# One that a bound kept out of the frontier will bring no page either.
+_ALL_CLOSED = Statement(_CLOSED.format(join="LEFT JOIN", unknown="p.id IS NULL OR"))
+_CLOSED_OF = ListStatement(
+    _CLOSED.format(join="JOIN", unknown="") + " AND a.preferred_key IN ({list})"
+)
+_WAIT_AGAIN = Statement(
+    "UPDATE url SET state = 0, outcome = NULL, reason = NULL, redirect_key = NULL,"
+    " payload = :payload, lease_token = NULL, lease_until = NULL, not_before = 0, attempts = 0,"
+    " failures = 0, crashes = 0 WHERE id = :id AND state = 3 AND outcome = 'alias'"
+)
+_FORGET = ListStatement("DELETE FROM aliased_url WHERE url_id IN ({list})")
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """A leased URL and the candidate to be fetched instead of it."""
+
+    lease: Lease
+    preferred: Candidate
+
+
+def alias(
+    c: Connection, swaps: Sequence[Swap], *, run_id: int | None, now: float
+) -> list[Lease]:
+    """Close the leases of *swaps* and propose their preferred versions.
+
+    Returns:
+        The leases that need not be fetched: closed, or lost to another worker. One whose
+        preferred version is closed as an alias itself is not among them: two addresses that
+        wait for each other would never be read.
+    """
+    keys = sorted({one.preferred.key for one in swaps})
+    circular = {bytes(key) for key, outcome in _TARGETS.fetch(c, keys) if outcome == Outcome.ALIAS}
+    here = [one for one in swaps if one.preferred.key not in circular]
+    closed = [one for one in sorted(here, key=lambda one: one.lease.url_id)
+              if _close(c, one, now)]
+    _NOTE.run_many(c, [{"url_id": one.lease.url_id, "key": one.preferred.key} for one in closed])
+    offer(c, [one.preferred for one in closed], run_id=run_id, now=now)
+    # A preferred version may have been tried before, in vain.
+    settle(c, keys)
+    return [one.lease for one in here]
+
+
+def _close(c: Connection, swap: Swap, now: float) -> bool:
+    return bool(complete(
+        c, swap.lease, outcome=Outcome.ALIAS, reason=f"fetched as {swap.preferred.url}",
+        http_status=None, redirect_key=swap.preferred.key, now=now,
+    ))  # fmt: skip
+
+
+def settle(c: Connection, preferred_keys: Sequence[bytes] | None = None) -> int:
+    """Let URLs wait again whose preferred version is closed without a page.
+
+    Args:
+        preferred_keys: of the versions to look at; None for all.
+
+    Returns:
+        How many wait again.
+    """
+    if preferred_keys is None:
+        closed = list(_ALL_CLOSED.run(c).fetchall())
+    else:
+        closed = _CLOSED_OF.fetch(c, preferred_keys)
+    in_vain = [(row_id, outcome, payload) for row_id, outcome, payload in sorted(closed)
+               if outcome not in READABLE and outcome != Outcome.ALIAS]
+    _WAIT_AGAIN.run_many(c, [
+        {"id": row_id, "payload": to_json({**json_mapping(payload), AS_IS: outcome or "no row"})}
+        for row_id, outcome, payload in in_vain
+    ])  # fmt: skip
+    _FORGET.run(c, sorted(row[0] for row in closed))
+    return len(in_vain)
+
+
+def save_host_votes(c: Connection, found: Sequence[HostVotes], *, now: float) -> None:
+    """Store *found* in place of what was stored of their hosts; who stores last is right."""
+    _SAVE.run_many(c, [
+        {
+            "host": clean_host(one.host),
+            "rules": one.rules,
+            "updated_at": epoch_time(now),
+            "votes": to_json(one.to_dict()),
+        }
+        # In one order, so that crawls on one database do not wait for each other in a circle.
+        for one in sorted(found, key=lambda one: one.host)
+    ])  # fmt: skip
+
+
+def stored_host_votes(c: Connection, *, limit: int) -> list[HostVotes]:
+    """What is stored of the *limit* hosts written last, the oldest of them first.
+
+    What this version cannot read is left out: it is learnt again.
+    """
+    last = select(url_alias.c.votes).order_by(url_alias.c.updated_at.desc(), url_alias.c.host)
+    found = [_read(votes) for (votes,) in c.execute(last.limit(limit))]
+    return [one for one in reversed(found) if one is not None]
+
+
+def _read(text: str) -> HostVotes | None:
+    try:
+        return HostVotes.from_dict(json_mapping(text))
+    except (ValueError, RecursionError):
+        return None  # cut or edited by hand

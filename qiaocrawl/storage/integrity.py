@@ -1,0 +1,119 @@
+"""What `qiaocrawl db check` looks at."""
+
+from __future__ import annotations
+
+import stat
+
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import DatabaseError
+
+from qiaocrawl.storage import migrate
+from qiaocrawl.storage.engine import sqlite_path
+from qiaocrawl.storage.frontier.url_form import url_form_problems
+from qiaocrawl.storage.schema import metadata
+
+MIN_PACKET_BYTES = 16 * 1024 * 1024
+"""``max_allowed_packet`` that holds any page of the default body limit (10 MiB), escaped."""
+
+MIN_MARIADB = (10, 11)
+MIN_MYSQL = (8, 0, 16)
+
+
+def problems(c: Connection) -> list[str]:
+    """Everything wrong with the database behind *c*, in words; [] is healthy."""
+    found = _schema_problems(c)
+    is_current = not found
+    found += _sqlite_problems(c) if c.dialect.name == "sqlite" else _mysql_problems(c)
+    if is_current and not any(one.startswith("damaged") for one in found):
+        found += url_form_problems(c)
+    return found
+
+
+def _schema_problems(c: Connection) -> list[str]:
+    revision, head = migrate.current_revision(c), migrate.head_revision()
+    if revision == head:
+        return []
+    if why := migrate.why_refused(revision):
+        return [why]
+    return [f"schema is {revision or 'missing'}, this version needs {head}: "
+            "run `qiaocrawl db upgrade`"]
+
+
+def _sqlite_problems(c: Connection) -> list[str]:
+    found = _damage(c)
+    mode = c.execute(text("PRAGMA journal_mode")).scalar_one()
+    if mode != "wal":
+        found.append(f"journal mode is {mode!r}, not 'wal': the file system may not support it")
+    path = sqlite_path(c.engine.url)
+    rights = stat.S_IMODE(path.stat().st_mode)
+    if rights & 0o077:
+        found.append(f"others may read {str(path)!r} (mode {rights:04o}): chmod 600 it")
+    return found
+
+
+def _damage(c: Connection) -> list[str]:
+    try:
+        found = [f"damaged: {row[0]}" for row in c.execute(text("PRAGMA integrity_check(20)"))
+                 if row[0] != "ok"]
+        found += [f"table {row[0]}: row {row[1]} refers to a missing row of {row[2]}"
+                  for row in c.execute(text("PRAGMA foreign_key_check")).fetchmany(20)]
+    except DatabaseError as error:  # damaged too much to be looked through
+        return [f"damaged: {error.orig}"]
+    return found
+
+
+def _mysql_problems(c: Connection) -> list[str]:
+    return [*_version_problems(c), *_setting_problems(c), *_table_problems(c)]
+
+
+def _version_problems(c: Connection) -> list[str]:
+    version = c.dialect.server_version_info or ()
+    is_mariadb = bool(getattr(c.dialect, "is_mariadb", False))
+    least, name = (MIN_MARIADB, "MariaDB") if is_mariadb else (MIN_MYSQL, "MySQL")
+    if tuple(version[:3]) >= least:
+        return []
+    return [f"server is {name} {_dotted(version)}; the least version is {_dotted(least)}"]
+
+
+def _dotted(version: tuple[object, ...]) -> str:
+    return ".".join(str(part) for part in version)
+
+
+def _setting_problems(c: Connection) -> list[str]:
+    row = c.execute(text(
+        "SELECT @@max_allowed_packet, @@innodb_flush_log_at_trx_commit, @@character_set_database"
+    )).one()
+    found = []
+    if row[0] < MIN_PACKET_BYTES:
+        found.append(f"max_allowed_packet is {row[0]} bytes: larger pages are cut; "
+                     f"set {MIN_PACKET_BYTES} or more")
+    if row[1] != 1:
+        found.append(f"innodb_flush_log_at_trx_commit is {row[1]}: a crash of the server loses "
+                     "acknowledged pages; set 1")
+    if row[2] != "utf8mb4":
+        found.append(f"the database's character set is {row[2]!r}: create it with utf8mb4")
+    return found
+
+
+def _table_problems(c: Connection) -> list[str]:
+    tables = c.execute(text(
+        "SELECT table_name, engine, table_collation FROM information_schema.tables "
+        "WHERE table_schema = DATABASE()"
+    ))
+    found = []
+    for name, engine, collation in tables:
+        if name not in metadata.tables:
+            continue
+        if engine != "InnoDB":
+            found.append(f"table {name} is {engine}, not InnoDB: its rows are not safe")
+        if not str(collation).startswith("utf8mb4"):
+            found.append(f"table {name} is {collation}: characters such as 𠮷 cannot be stored; "
+                         f"ALTER TABLE {name} CONVERT TO CHARACTER SET utf8mb4 "
+                         "COLLATE utf8mb4_bin")
+    columns = c.execute(text(
+        "SELECT table_name, column_name, character_set_name FROM information_schema.columns "
+        "WHERE table_schema = DATABASE() AND character_set_name NOT IN ('utf8mb4', 'ascii')"
+    ))
+    found += [f"column {table}.{column} is {charset}, not utf8mb4"
+              for table, column, charset in columns if table in metadata.tables]
+    return found

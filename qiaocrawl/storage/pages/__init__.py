@@ -1,0 +1,1 @@
+"""Raw pages, articles, their parts and revisions."""

@@ -1,0 +1,287 @@
+"""The parts of paged articles, and the one article that the parts of a group make.
+
+A part keeps its own text, so that the article can be made again whenever a part comes or
+changes. The article stands at the lowest part that is here: at the first page once that has
+come, whatever the order. What stands where follows from the rows of ``article_part`` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from qiaocrawl.items import Article, Outcome, PageAnalysis
+from qiaocrawl.storage.converters import (
+    clean_text,
+    clean_word,
+    digest16,
+    from_json,
+    from_time,
+    to_json,
+    to_time,
+)
+from qiaocrawl.storage.pages.articles import MAX_TEXT_CHARS, MAX_TITLE_CHARS
+from qiaocrawl.storage.pages.reprocessing import drop_article
+from qiaocrawl.storage.raw_sql import Statement
+from qiaocrawl.storage.titles import title_log
+from qiaocrawl.urls import url_key
+
+_MAX_REASON_CHARS = 500
+_MAX_FIELD_CHARS = 10_000
+_MAX_TOKENS = 2_000
+_MAX_ABOUT_CHARS = 200_000
+_MOST_ROWS = 300
+"""Rows of one group that are looked at: three times what a pager may name."""
+_MOST_NAMED = 10
+
+_NAMES = ("author", "source", "channel", "keywords", "description", "language", "method")
+
+_NEWEST_PAGE = (
+    "(SELECT p.id FROM page_source p WHERE p.url_id = :url_id"
+    " ORDER BY p.last_seen_at DESC, p.id DESC LIMIT 1)"
+)
+_CHANGING = (
+    "first_key", "number", "parts", "reads_alone", "digest", "note", "about", "text",
+)  # fmt: skip
+_INSERT = (
+    f"INSERT INTO article_part (url_id, page_source_id, {', '.join(_CHANGING)})"
+    f" VALUES (:url_id, {_NEWEST_PAGE}, {', '.join(':' + name for name in _CHANGING)}) "
+)
+_UPDATED = ("page_source_id", *_CHANGING)
+_SAVE = Statement(
+    _INSERT + "ON CONFLICT (url_id) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in _UPDATED),
+    mysql=_INSERT + "ON DUPLICATE KEY UPDATE "
+    + ", ".join(f"{name} = VALUES({name})" for name in _UPDATED),
+)
+_FIND = Statement("SELECT first_key FROM article_part WHERE url_id = :url_id")
+_DROP = Statement("DELETE FROM article_part WHERE url_id = :url_id")
+
+_STATE = "SELECT url_id, digest FROM article_part WHERE first_key = :first_key ORDER BY url_id"
+_READ_STATE = Statement(_STATE)
+# A locking read waits for parts that other workers are writing, and sees them.
+_LOCK_STATE = Statement(_STATE, mysql=_STATE + " FOR UPDATE")
+_GROUP = Statement(
+    "SELECT p.url_id, u.url, u.anchor, u.outcome, u.reason, p.number, p.parts, p.reads_alone,"
+    " p.note, p.about, p.text FROM article_part p JOIN url u ON u.id = p.url_id"
+    " WHERE p.first_key = :first_key ORDER BY p.number, u.`key` LIMIT :count"
+)
+
+_ARTICLES = Statement(
+    "SELECT a.id, a.url_id FROM article a JOIN article_part p ON p.url_id = a.url_id"
+    " WHERE p.first_key = :first_key ORDER BY p.number, a.url_id"
+)
+_MOVE = Statement("UPDATE article SET url_id = :url_id WHERE id = :id")
+_TELL = Statement(
+    "UPDATE url SET reason = :reason, outcome = :outcome WHERE id = :id AND state = 3"
+    " AND outcome IN ('article', 'part', 'not_article')"
+)
+
+State = tuple[tuple[int, bytes], ...]
+"""What tells one state of a group from another: row ids of URLs, digests of what they say."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPart:
+    """One part as it is stored. ``analysis`` holds what stands on its page alone.
+
+    ``parts`` is how many parts its pager names; ``outcome`` and ``reason`` are what its URL
+    says of it now.
+    """
+
+    url_id: int
+    url: str
+    anchor: str
+    outcome: str
+    reason: str
+    number: int
+    parts: int
+    reads_alone: bool
+    note: str
+    first_url: str
+    analysis: PageAnalysis
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The parts of one article that are here: one a number, in order, at least one."""
+
+    first_key: bytes
+    state: State
+    parts: tuple[StoredPart, ...]
+
+    @property
+    def head(self) -> StoredPart:
+        """The part at whose URL the article stands."""
+        return self.parts[0]
+
+    @property
+    def is_article(self) -> bool:
+        """Whether any part would be an article alone; other pages with pagers are none."""
+        return any(part.reads_alone for part in self.parts)
+
+    @property
+    def title(self) -> str:
+        """The head's title."""
+        article = self.head.analysis.article
+        return article.title if article is not None else ""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of the parts, in order."""
+        return tuple(part.analysis.article.text for part in self.parts if part.analysis.article)
+
+    def outcome(self, number: int) -> Outcome:
+        """How the URL of part *number* ends."""
+        if number == 1:
+            return Outcome.ARTICLE
+        return Outcome.PART if self.is_article else Outcome.NOT_ARTICLE
+
+    def reason(self, part: StoredPart) -> str:
+        """What there is to say of the URL of *part*; "" for a first part with all others."""
+        most = max(one.parts for one in self.parts)
+        said = []
+        if part.number > 1:
+            said.append(f"part {part.number} of {most} of {part.first_url}")
+        if part is self.head and self.is_article:
+            if part.number > 1:
+                said.append("the article stands here, since its first part did not come")
+            if missing := _missing(self.parts, most):
+                said.append(f"not here: {missing}")
+        return "; ".join(filter(None, [part.note, *said]))
+
+
+def _missing(parts: Sequence[StoredPart], most: int) -> str:
+    here = {part.number for part in parts}
+    missing = [number for number in range(1, most + 1) if number not in here]
+    named = ", ".join(map(str, missing[:_MOST_NAMED])) + (" …" if missing[_MOST_NAMED:] else "")
+    return f"part {named}" if missing else ""
+
+
+def save_part(c: Connection, url_id: int, analysis: PageAnalysis) -> bytes | None:
+    """Store the page of *url_id* as a part, replacing what it was before.
+
+    Returns:
+        The key of the group it belonged to before, if that was another one.
+    """
+    part, article = analysis.part, analysis.article
+    assert part is not None, "the page is no part"
+    assert article is not None, "a part without text"
+    before = _group_of(c, url_id)
+    values: dict[str, Any] = {
+        "first_key": url_key(part.urls[0]),
+        "number": part.number,
+        "parts": len(part.urls),
+        "reads_alone": bool(part.reads_alone),
+        "note": clean_text(analysis.reason, _MAX_REASON_CHARS),
+        "about": to_json(_about(article, analysis), _MAX_ABOUT_CHARS),
+        "text": clean_text(article.text, MAX_TEXT_CHARS),
+    }
+    digest = digest16(to_json([str(value) for value in values.values()], 1 << 30).encode())
+    _SAVE.run(c, {**values, "digest": digest, "url_id": url_id})
+    return before if before != values["first_key"] else None
+
+
+def _about(article: Article, analysis: PageAnalysis) -> dict[str, object]:
+    assert analysis.part is not None
+    return {
+        "first_url": clean_text(analysis.part.urls[0], _MAX_FIELD_CHARS),
+        "title": clean_text(article.title, MAX_TITLE_CHARS),
+        "published_at": to_time(article.published_at),
+        "charset": analysis.charset,
+        "title_tokens": analysis.title_tokens[:_MAX_TOKENS],
+        **{name: clean_text(getattr(article, name), _MAX_FIELD_CHARS) for name in _NAMES},
+    }
+
+
+def drop_part(c: Connection, url_id: int) -> bytes | None:
+    """The page of *url_id* is no part any more; returns the key of the group it left."""
+    before = _group_of(c, url_id)
+    if before is not None:
+        _DROP.run(c, {"url_id": url_id})
+    return before
+
+
+def _group_of(c: Connection, url_id: int) -> bytes | None:
+    row = _FIND.run(c, {"url_id": url_id}).fetchone()
+    return None if row is None else bytes(row[0])
+
+
+def load_group(c: Connection, first_key: bytes) -> Group | None:
+    """The parts of a group that are here; None when there are none.
+
+    Of several pages that claim the same number, the one with the smallest key counts.
+    """
+    rows = _GROUP.run(c, {"first_key": first_key, "count": _MOST_ROWS}).fetchall()
+    parts: dict[int, StoredPart] = {}
+    for row in rows:
+        part = _stored(row)
+        parts.setdefault(part.number, part)
+    state = _state(_READ_STATE, c, first_key)
+    return Group(first_key, state, tuple(parts.values())) if parts else None
+
+
+def is_current(c: Connection, group: Group) -> bool:
+    """Whether the parts are still those of *group*; from now on nobody else changes them.
+
+    Until *c*'s transaction ends, that is. So of several workers that join one article the last
+    one sees the parts of all.
+    """
+    return _state(_LOCK_STATE, c, group.first_key) == group.state
+
+
+def _state(statement: Statement, c: Connection, first_key: bytes) -> State:
+    rows = statement.run(c, {"first_key": first_key}).fetchall()
+    return tuple((row[0], bytes(row[1])) for row in rows)
+
+
+def _stored(row: Any) -> StoredPart:
+    url_id, url, anchor, outcome, reason, number, parts, reads_alone, note, about, text = row
+    known: Mapping[str, Any] = from_json(about)
+    article = Article(
+        url=url, title=known["title"], text=text, published_at=from_time(known["published_at"]),
+        **{name: known[name] for name in _NAMES},
+    )  # fmt: skip
+    analysis = PageAnalysis(
+        Outcome.ARTICLE, article, (), known["charset"], title_tokens=tuple(known["title_tokens"])
+    )
+    return StoredPart(
+        url_id, url, anchor, outcome or "", reason or "", number, parts, bool(reads_alone), note,
+        known["first_url"], analysis,
+    )  # fmt: skip
+
+
+def place_article(c: Connection, group: Group) -> None:
+    """Leave the group at most one article, at its head; one that stood elsewhere moves there.
+
+    A group without anything that reads as an article is left none.
+    """
+    rows = _ARTICLES.run(c, {"first_key": group.first_key}).fetchall()
+    if not group.is_article:
+        rows, leaving = [], rows
+    elif any(row[1] == group.head.url_id for row in rows):
+        leaving = [row for row in rows if row[1] != group.head.url_id]
+    else:
+        leaving = list(rows[1:])
+        for row_id, _ in rows[:1]:
+            _MOVE.run(c, {"id": row_id, "url_id": group.head.url_id})
+            title_log.follow(c, row_id)
+    for _, url_id in leaving:
+        drop_article(c, url_id)
+
+
+def tell_urls(c: Connection, group: Group, own_url_id: int | None = None) -> None:
+    """Write outcomes and reasons of the parts' closed URLs, as far as they changed.
+
+    Args:
+        own_url_id: of a row that was closed after *group* was read.
+    """
+    for part in sorted(group.parts, key=lambda part: part.url_id):
+        reason = clean_word(group.reason(part), _MAX_REASON_CHARS)
+        outcome = group.outcome(part.number).value
+        is_told = (part.outcome, part.reason) == (outcome, reason)
+        if not is_told or part.url_id == own_url_id:
+            _TELL.run(c, {"id": part.url_id, "reason": reason or None, "outcome": outcome})

@@ -1,0 +1,202 @@
+"""Articles with their relevance and title terms."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from qiaocrawl.errors import StorageError
+from qiaocrawl.items import Article, PageAnalysis, Relevance, TitleRecord
+from qiaocrawl.storage.column_types import MAX_SKETCH_BYTES
+from qiaocrawl.storage.converters import (
+    clean_text,
+    clean_word,
+    epoch_time,
+    from_time,
+    to_json,
+    to_time,
+)
+from qiaocrawl.storage.pages.revisions import keep_version
+from qiaocrawl.storage.raw_sql import Statement
+from qiaocrawl.storage.titles.term_weights import rebuild_term_weights
+from qiaocrawl.storage.titles.verdicts import save_verdict
+
+__all__ = [
+    "SavedArticle",
+    "rebuild_term_weights",
+    "save_article",
+    "save_relevance",
+    "save_title_terms",
+    "save_verdict",
+]
+
+MAX_TITLE_CHARS = 2_000
+MAX_TEXT_CHARS = 1_000_000
+"""About three megabytes of Chinese: a book, or a page that is no article."""
+
+_MAX_NAME_CHARS = 200
+_MAX_NOTE_CHARS = 10_000
+MAX_TERM_CHARS = 100
+
+_FIND = Statement(
+    "SELECT a.id, u.`key`, h.name FROM url u JOIN host h ON h.id = u.host_id"
+    " LEFT JOIN article a ON a.url_id = u.id WHERE u.id = :url_id"
+)
+
+_FIELDS = (
+    "title", "published_at", "author", "source", "channel", "keywords", "description",
+    "anchor", "language", "charset", "method", "body_digest", "title_tokens", "truncated",
+    "updated_at", "text",
+)  # fmt: skip
+_NEWEST_PAGE = (
+    "(SELECT p.id FROM page_source p WHERE p.url_id = :url_id"
+    " ORDER BY p.last_seen_at DESC, p.id DESC LIMIT 1)"
+)
+_FETCHED_AT = "COALESCE(u.fetched_at, :updated_at)"
+_INSERT = Statement(
+    f"INSERT INTO article (url_id, page_source_id, site, fetched_at, {', '.join(_FIELDS)})"
+    f" SELECT u.id, {_NEWEST_PAGE}, h.name, {_FETCHED_AT}, {', '.join(':' + f for f in _FIELDS)}"
+    " FROM url u JOIN host h ON h.id = u.host_id WHERE u.id = :url_id"
+)
+_UPDATE = Statement(
+    f"UPDATE article SET {', '.join(f'{f} = :{f}' for f in _FIELDS)},"
+    f" page_source_id = {_NEWEST_PAGE},"
+    " fetched_at = (SELECT COALESCE(u.fetched_at, :updated_at) FROM url u WHERE u.id = :url_id)"
+    " WHERE id = :id"
+)
+
+_RELEVANCE = (
+    "INSERT INTO relevance (article_id, topic_id, score, relevant, method, terms)"
+    " VALUES (:article_id, :topic_id, :score, :relevant, :method, :terms) "
+)
+_SAVE_RELEVANCE = Statement(
+    _RELEVANCE + "ON CONFLICT (article_id, topic_id) DO UPDATE SET score = excluded.score,"
+    " relevant = excluded.relevant, method = excluded.method, terms = excluded.terms",
+    mysql=_RELEVANCE + "ON DUPLICATE KEY UPDATE score = VALUES(score),"
+    " relevant = VALUES(relevant), method = VALUES(method), terms = VALUES(terms)",
+)
+
+_DROP_TERMS = Statement("DELETE FROM title_term WHERE article_id = :article_id")
+_ADD_TERM = Statement(
+    "INSERT INTO title_term (article_id, term, count, weight)"
+    " VALUES (:article_id, :term, :count, 0)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedArticle:
+    """An article as it is stored now: its row id, and what deduplication takes from it."""
+
+    id: int
+    title: TitleRecord
+    text_chars: int
+
+
+def save_article(
+    c: Connection,
+    url_id: int,
+    article: Article,
+    analysis: PageAnalysis,
+    *,
+    anchor: str,
+    now: float,
+) -> SavedArticle:
+    """Insert the article of *url_id* or replace what it said; its id stays.
+
+    What a newer page says otherwise is a revision: what was said before is kept.
+
+    The caller holds the row's lease, which keeps two writers apart.
+
+    Raises:
+        StorageError: there is no such URL.
+    """
+    found = _FIND.run(c, {"url_id": url_id}).fetchone()
+    if found is None:
+        raise StorageError(f"no url row {url_id!r}: its article cannot be stored")
+    row_id, key, host = found
+    params = {**_values(article, analysis, anchor), "url_id": url_id,
+              "updated_at": epoch_time(now)}
+    if row_id is None:
+        row_id = _INSERT.run(c, params).lastrowid
+        assert row_id is not None
+    else:
+        keep_version(c, row_id, params, now=now)
+        _UPDATE.run(c, {**params, "id": row_id})
+    title = TitleRecord(
+        bytes(key), params["title"], host, from_time(params["published_at"]), params["source"],
+        params["body_digest"], analysis.body_simhash, analysis.body_sketch[:MAX_SKETCH_BYTES],
+    )
+    return SavedArticle(row_id, title, len(params["text"]))
+
+
+def _values(article: Article, analysis: PageAnalysis, anchor: str) -> dict[str, Any]:
+    return {
+        "title": clean_text(article.title, MAX_TITLE_CHARS),
+        "published_at": to_time(article.published_at),
+        "author": clean_word(article.author, _MAX_NAME_CHARS),
+        "source": clean_word(article.source, _MAX_NAME_CHARS),
+        "channel": clean_word(article.channel, _MAX_NAME_CHARS),
+        "keywords": clean_text(article.keywords, _MAX_NOTE_CHARS),
+        "description": clean_text(article.description, _MAX_NOTE_CHARS),
+        "anchor": clean_text(anchor, _MAX_NOTE_CHARS),
+        "language": clean_word(article.language, 16).encode("ascii", "replace").decode(),
+        "charset": clean_word(analysis.charset, 64),
+        "method": clean_word(article.method, 64),
+        "body_digest": analysis.body_digest[:64],
+        "title_tokens": to_json(analysis.title_tokens),
+        "truncated": len(article.title) > MAX_TITLE_CHARS or len(article.text) > MAX_TEXT_CHARS,
+        "text": clean_text(article.text, MAX_TEXT_CHARS),
+    }
+
+
+def save_relevance(
+    c: Connection,
+    article_id: int,
+    topic_ids: Mapping[str, int],
+    judgements: Sequence[Relevance],
+) -> None:
+    """Store what topics think of an article, replacing what they thought before.
+
+    Raises:
+        StorageError: a judgement's topic is not among *topic_ids* (names to row ids).
+    """
+    unknown = {one.topic for one in judgements} - topic_ids.keys()
+    if unknown:
+        raise StorageError(f"topic {sorted(unknown)[0]!r} is not in the database")
+    _SAVE_RELEVANCE.run_many(c, [
+        {
+            "article_id": article_id,
+            "topic_id": topic_ids[one.topic],
+            "score": one.score,
+            "relevant": bool(one.relevant),
+            "method": clean_word(one.method, 64),
+            "terms": to_json(_explained(one)),
+        }
+        for one in sorted(judgements, key=lambda one: topic_ids[one.topic])
+    ])  # fmt: skip
+
+
+def _explained(judgement: Relevance) -> list[tuple[object, ...]]:
+    """Its words with their shares, and with their places where these are known."""
+    if not judgement.places:
+        return [*judgement.terms]
+    pairs = zip(judgement.terms, judgement.places, strict=True)
+    return [(*term, places) for term, places in pairs]
+
+
+def save_title_terms(c: Connection, article_id: int, tokens: Sequence[str]) -> None:
+    """Replace the title terms of an article by *tokens*, counted; blank ones are left out.
+
+    Their weights are 0 until :func:`rebuild_term_weights`.
+    """
+    words = (clean_word(token, MAX_TERM_CHARS) for token in tokens)
+    counts = Counter(word for word in words if word)
+    _DROP_TERMS.run(c, {"article_id": article_id})
+    _ADD_TERM.run_many(c, [
+        {"article_id": article_id, "term": term, "count": count}
+        for term, count in sorted(counts.items())
+    ])  # fmt: skip

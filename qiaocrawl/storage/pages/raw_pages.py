@@ -1,0 +1,224 @@
+"""Raw pages: the evidence, committed before anything is made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from email.message import Message
+from typing import Any
+
+from sqlalchemy import Connection
+
+from qiaocrawl.items import FetchedPage, Lease
+from qiaocrawl.storage.compression import compress, decompress
+from qiaocrawl.storage.converters import (
+    changes,
+    clean_text,
+    clean_word,
+    digest16,
+    epoch_time,
+    from_json,
+    from_time,
+    to_json,
+    to_time,
+)
+from qiaocrawl.storage.raw_sql import Statement
+from qiaocrawl.storage.topics.topic_ids import topic_id
+
+# What a statement holds beside the body: headers, URL, the text itself.
+_PACKET_RESERVE_BYTES = 256 * 1024
+# A MySQL client sends binary values as text: PyMySQL two hexadecimal digits a byte.
+_SENT_PER_BYTE = 2
+
+_OWN = " WHERE id = :id AND lease_token = :token AND attempts = :attempt AND state = "
+_MARK_FETCHED = Statement(
+    "UPDATE url SET state = 2, fetched_at = :fetched_at, http_status = :status" + _OWN + "1"
+)
+_IS_FETCHED = Statement("SELECT 1 FROM url" + _OWN + "2")
+_FIND = Statement("SELECT id FROM page_source WHERE url_id = :url_id AND digest = :digest")
+_SEEN_AGAIN = Statement(
+    "UPDATE page_source SET last_seen_at = :seen WHERE id = :id AND last_seen_at < :seen"
+)
+_NEWEST_ID = Statement(
+    "SELECT id FROM page_source WHERE url_id = :url_id ORDER BY last_seen_at DESC, id DESC LIMIT 1"
+)
+_COLUMNS = (
+    "url_id", "digest", "final_url", "http_status", "headers", "content_type", "charset",
+    "body_bytes", "truncated", "fetched_at", "last_seen_at", "body",
+)  # fmt: skip
+_INSERT = Statement(
+    f"INSERT INTO page_source ({', '.join(_COLUMNS)}) VALUES"
+    f" ({', '.join(':' + name for name in _COLUMNS)})"
+)
+_PACKET = Statement("SELECT @@max_allowed_packet")
+
+_PAGE = "u.url, p.final_url, p.http_status, p.headers, p.body, p.fetched_at, p.truncated"
+_NEWEST = Statement(
+    f"SELECT {_PAGE} FROM page_source p JOIN url u ON u.id = p.url_id WHERE p.url_id = :url_id"
+    " ORDER BY p.last_seen_at DESC, p.id DESC LIMIT 1"
+)
+_BATCH = (
+    f"SELECT p.id, p.url_id, u.`key`, h.name, u.queue, t.name, u.depth, u.anchor, {_PAGE}"
+    " FROM page_source p JOIN url u ON u.id = p.url_id JOIN host h ON h.id = u.host_id"
+    " JOIN topic t ON t.id = u.topic_id WHERE p.id > :after_id AND NOT EXISTS ("
+    "SELECT 1 FROM page_source n WHERE n.url_id = p.url_id AND (n.last_seen_at > p.last_seen_at"
+    " OR (n.last_seen_at = p.last_seen_at AND n.id > p.id)))"
+)
+_BATCH_OF_ALL = Statement(_BATCH + " ORDER BY p.id LIMIT :count")
+_BATCH_OF_TOPIC = Statement(_BATCH + " AND u.topic_id = :topic_id ORDER BY p.id LIMIT :count")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage:
+    """The newest page of a URL with what the frontier knows of it. ``id`` orders batches."""
+
+    id: int
+    url_id: int
+    key: bytes
+    host: str
+    queue: str
+    topic: str
+    depth: int
+    anchor: str
+    page: FetchedPage
+
+
+def store_page(
+    c: Connection, lease: Lease, page: FetchedPage, *, now: float,
+    then: Callable[[Connection], None] | None = None,
+) -> int | None:  # fmt: skip
+    """Store *page* and mark its row fetched; returns the page_source id.
+
+    A body that is stored already is only seen again. One that the server's packets cannot take
+    is cut and marked ``truncated``; its digest and size stay those of the whole.
+
+    Args:
+        then: writes more with it, once: not when this is repeated because the answer to its
+            commit was lost.
+
+    Returns:
+        None when the lease was lost; nothing is written then.
+    """
+    fetched_at = to_time(page.fetched_at)
+    own = {"id": lease.url_id, "token": lease.token, "attempt": lease.attempt}
+    marked = _MARK_FETCHED.run(c, {**own, "fetched_at": fetched_at, "status": page.status})
+    if marked.rowcount:
+        if then is not None:
+            then(c)
+    elif _IS_FETCHED.run(c, own).fetchone() is None:
+        return None
+    digest = digest16(page.body)
+    found = _FIND.run(c, {"url_id": lease.url_id, "digest": digest}).fetchone()
+    if found is not None:
+        row_id: int = found[0]
+        _SEEN_AGAIN.run(c, {"id": row_id, "seen": fetched_at})
+        return row_id
+    return _insert(c, lease.url_id, digest, page)
+
+
+def seen_again(c: Connection, url_id: int, now: float) -> None:
+    """Note that the newest page of *url_id* still stands: its host said so."""
+    row = _NEWEST_ID.run(c, {"url_id": url_id}).fetchone()
+    if row is not None:
+        _SEEN_AGAIN.run(c, {"id": row[0], "seen": epoch_time(now)})
+
+
+def load_page(c: Connection, url_id: int) -> FetchedPage | None:
+    """The page of *url_id* that was seen last; None when none is stored."""
+    row = _NEWEST.run(c, {"url_id": url_id}).fetchone()
+    return None if row is None else _page(row)
+
+
+def iter_pages(
+    c: Connection, *, topic: str | None, after_id: int, limit: int
+) -> list[StoredPage]:
+    """The next *limit* newest pages (one a URL) after page_source *after_id*, by id.
+
+    Args:
+        topic: only URLs found for this topic; None for all.
+
+    Raises:
+        StorageError: *topic* was never imported.
+    """
+    params: dict[str, Any] = {"after_id": after_id, "count": limit}
+    if topic is None:
+        rows = _BATCH_OF_ALL.run(c, params).fetchall()
+    else:
+        params["topic_id"] = topic_id(c, topic)
+        rows = _BATCH_OF_TOPIC.run(c, params).fetchall()
+    return [_stored_page(row) for row in rows]
+
+
+def _stored_page(row: Any) -> StoredPage:
+    row_id, url_id, key, host, queue, topic, depth, anchor, *page = row
+    return StoredPage(
+        row_id, url_id, bytes(key), host, queue, topic, depth, anchor, page=_page(page)
+    )
+
+
+def _insert(c: Connection, url_id: int, digest: bytes, page: FetchedPage) -> int:
+    body, is_cut = _fitting(c, page.body)
+    content_type = page.header("content-type")
+    fetched_at = to_time(page.fetched_at)
+    result = _INSERT.run(c, {
+        "url_id": url_id,
+        "digest": digest,
+        "final_url": clean_text(page.final_url, 16_000),
+        "http_status": page.status,
+        "headers": to_json(page.headers),
+        "content_type": clean_word(content_type, 200),
+        "charset": clean_word(_declared_charset(content_type), 64),
+        "body_bytes": len(page.body),
+        "truncated": bool(page.truncated or is_cut),
+        "fetched_at": fetched_at,
+        "last_seen_at": fetched_at,
+        "body": body,
+    })  # fmt: skip
+    assert result.lastrowid is not None
+    return result.lastrowid
+
+
+def _fitting(c: Connection, body: bytes) -> tuple[bytes, bool]:
+    """*body* compressed, cut until the server takes it, and whether it was cut."""
+    limit = (_packet_bytes(c) - _PACKET_RESERVE_BYTES) // _SENT_PER_BYTE
+    frame, kept = compress(body), len(body)
+    while len(frame) > limit:
+        # In proportion, a little less for what compresses worse than the rest.
+        kept = int(kept * limit / len(frame) * 0.98)
+        frame = compress(body[:kept])
+    if kept < len(body):
+        changes["cut_bodies"] += 1
+    return frame, kept < len(body)
+
+
+def _packet_bytes(c: Connection) -> int:
+    """``max_allowed_packet``; on SQLite the longest blob it takes."""
+    if c.dialect.name == "sqlite":
+        return 1_000_000_000
+    if "qiao_packet_bytes" not in c.info:
+        c.info["qiao_packet_bytes"] = int(_PACKET.run(c).fetchone()[0])
+    size: int = c.info["qiao_packet_bytes"]
+    return size
+
+
+def _declared_charset(content_type: str) -> str:
+    if "charset" not in content_type.lower():
+        return ""
+    message = Message()
+    message["content-type"] = content_type.replace("\n", " ").replace("\r", " ")
+    return str(message.get_param("charset", "")).lower()
+
+
+def _page(row: Any) -> FetchedPage:
+    url, final_url, status, headers, body, fetched_at, truncated = row
+    when = from_time(fetched_at)
+    assert when is not None
+    return FetchedPage(
+        url=url,
+        final_url=final_url,
+        status=status,
+        headers=tuple((name, value) for name, value in from_json(headers) or ()),
+        body=decompress(body),
+        fetched_at=when,
+        truncated=bool(truncated),
+    )

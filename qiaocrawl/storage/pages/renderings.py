@@ -1,0 +1,74 @@
+"""Pages that need a browser: what is known of the forms of URLs, and rows that wait for it."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from qiaocrawl.items import Lease
+from qiaocrawl.storage.converters import clean_host, clean_text, clean_word, digest16, to_json
+from qiaocrawl.storage.raw_sql import Statement
+
+_MAX_FORM_CHARS = 200
+_MAX_REASON_CHARS = 500
+
+_INSERT = (
+    "INSERT INTO rendering (`key`, host, form, gained, in_vain, plain, voted_at)"
+    " VALUES (:key, :host, :form, :gained, :in_vain, :plain, :voted_at) "
+)
+_SAVE = Statement(
+    _INSERT + "ON CONFLICT (`key`) DO UPDATE SET gained = excluded.gained,"
+    " in_vain = excluded.in_vain, plain = excluded.plain, voted_at = excluded.voted_at",
+    mysql=_INSERT + "ON DUPLICATE KEY UPDATE gained = VALUES(gained),"
+    " in_vain = VALUES(in_vain), plain = VALUES(plain), voted_at = VALUES(voted_at)",
+)
+_NEWEST = Statement(
+    "SELECT host, form, gained, in_vain, plain, voted_at FROM rendering"
+    " ORDER BY voted_at DESC, `key` LIMIT :count"
+)
+
+_FENCE = "id = :id AND lease_token = :token AND attempts = :attempt AND state IN (1, 2)"
+_WAIT = Statement(
+    "UPDATE url SET state = 0, payload = :payload, reason = :reason, lease_token = NULL,"
+    f" lease_until = NULL, not_before = 0, crashes = 0 WHERE {_FENCE}"
+)
+_SET_PAYLOAD = Statement("UPDATE url SET payload = :payload WHERE id = :id")
+
+Row = tuple[str, str, int, int, int, float]
+"""host, form, gained, in_vain, plain, epoch second of the last vote."""
+
+
+def newest_votes(c: Connection, limit: int) -> list[Row]:
+    """What is known of the forms voted on last, the oldest of them first."""
+    rows = _NEWEST.run(c, {"count": limit}).fetchall()
+    return [tuple(row) for row in reversed(rows)]
+
+
+def save_votes(c: Connection, votes: Row) -> None:
+    """Replace what is known of one host and form. Of two workers the last one counts."""
+    host, form = clean_host(votes[0]), clean_word(votes[1], _MAX_FORM_CHARS)
+    _SAVE.run(c, {
+        "key": digest16(f"{host} {form}".encode()), "host": host, "form": form,
+        "gained": votes[2], "in_vain": votes[3], "plain": votes[4], "voted_at": votes[5],
+    })  # fmt: skip
+
+
+def wait_for_browser(c: Connection, lease: Lease, mark: str, reason: str) -> bool:
+    """Give *lease* back with *mark* in its payload: its row is fetched once more.
+
+    The page that is stored stays. It counts neither a failure nor a crash.
+
+    Returns:
+        False when the lease was lost.
+    """
+    changed = _WAIT.run(c, {
+        "id": lease.url_id, "token": lease.token, "attempt": lease.attempt,
+        "payload": to_json({**lease.payload, mark: reason}),
+        "reason": clean_text(reason, _MAX_REASON_CHARS),
+    })  # fmt: skip
+    return bool(changed.rowcount)
+
+
+def forget_mark(c: Connection, lease: Lease, mark: str) -> None:
+    """Take *mark* from the payload of a row that was fetched with the browser."""
+    left = {name: value for name, value in lease.payload.items() if name != mark}
+    _SET_PAYLOAD.run(c, {"id": lease.url_id, "payload": to_json(left)})

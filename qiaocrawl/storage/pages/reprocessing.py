@@ -1,0 +1,96 @@
+"""What running a stage again over stored pages reads and rewrites."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, func, select, update
+
+from qiaocrawl.items import Outcome, Queue
+from qiaocrawl.storage.converters import clean_word
+from qiaocrawl.storage.schema import (
+    State,
+    article,
+    page_source,
+    relevance,
+    title_term,
+    url,
+)
+from qiaocrawl.storage.titles import title_log
+from qiaocrawl.storage.titles.verdicts import drop_verdict
+
+
+@dataclass(frozen=True, slots=True)
+class StoredText:
+    """An article as page scorers see it."""
+
+    article_id: int
+    title: str
+    text: str
+    meta: str
+    url: str
+
+
+def count_pages(c: Connection) -> int:
+    """How many URLs have a stored page, search answers apart."""
+    pages = select(func.count(page_source.c.url_id.distinct())).join(
+        url, url.c.id == page_source.c.url_id
+    )
+    count: int = c.execute(pages.where(url.c.queue != Queue.SEARCH)).scalar_one()
+    return count
+
+
+def count_articles(c: Connection) -> int:
+    """How many articles there are."""
+    count: int = c.execute(select(func.count()).select_from(article)).scalar_one()
+    return count
+
+
+def next_texts(c: Connection, after_id: int, limit: int) -> list[StoredText]:
+    """The next *limit* articles after *after_id*, by id; [] at the end."""
+    found = (
+        select(
+            article.c.id, article.c.title, article.c.text, article.c.keywords,
+            article.c.description, url.c.url,
+        )
+        .join(url, url.c.id == article.c.url_id)
+        .where(article.c.id > after_id)
+        .order_by(article.c.id)
+        .limit(limit)
+    )  # fmt: skip
+    return [
+        StoredText(row_id, title, text, f"{keywords}\n{description}".strip(), address)
+        for row_id, title, text, keywords, description, address in c.execute(found)
+    ]
+
+
+def outcome_of(c: Connection, url_id: int) -> str | None:
+    """The outcome a URL has now; None while it is still open."""
+    found: str | None = c.execute(select(url.c.outcome).where(url.c.id == url_id)).scalar_one()
+    return found
+
+
+def set_outcome(c: Connection, url_id: int, outcome: Outcome, reason: str) -> None:
+    """Change the outcome of a closed URL; an open one keeps its own course."""
+    closed = State.SET_ASIDE if outcome is Outcome.POISON else State.DONE
+    c.execute(
+        update(url)
+        .where(url.c.id == url_id, url.c.state.in_((State.DONE, State.SET_ASIDE)))
+        .values(outcome=outcome.value, reason=clean_word(reason, 500), state=closed)
+    )
+
+
+def drop_article(c: Connection, url_id: int) -> bool:
+    """Remove the article of a URL whose page turned out to be none; its source stays.
+
+    Reprints it stood for stay together, and another one stands for them.
+    """
+    found = c.execute(select(article.c.id).where(article.c.url_id == url_id)).scalar_one_or_none()
+    if found is None:
+        return False
+    title_log.withdraw(c, found)
+    drop_verdict(c, found)
+    for table in (relevance, title_term):
+        c.execute(delete(table).where(table.c.article_id == found))
+    c.execute(delete(article).where(article.c.id == found))
+    return True

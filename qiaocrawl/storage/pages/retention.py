@@ -1,0 +1,122 @@
+"""How much is stored, and letting go of raw pages nobody refers to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, or_, select
+
+from qiaocrawl.storage.converters import to_stored_time
+from qiaocrawl.storage.database import Database
+from qiaocrawl.storage.schema import (
+    State,
+    article,
+    article_part,
+    metadata,
+    page_source,
+    revision,
+    url,
+)
+
+# Rows deleted in one transaction: a crawl that runs meanwhile waits no longer than for these.
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """Raw pages let go, and the bytes their compressed bodies took."""
+
+    pages: int
+    body_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What a database holds. ``body_bytes`` are as fetched, ``stored_bytes`` compressed."""
+
+    rows: dict[str, int]
+    states: dict[str, int]
+    outcomes: dict[str, int]
+    body_bytes: int
+    stored_bytes: int
+
+
+def prune(
+    c: Connection, older_than: datetime, *, dry_run: bool, limit: int | None = None
+) -> Pruned:
+    """Delete raw pages last seen before *older_than* that nobody needs.
+
+    Kept as evidence whatever their age: pages an article, a part of one or an earlier
+    version was made of.
+    Kept for the crawl: pages that wait for analysis. URLs, articles and verdicts are never deleted.
+
+    Args:
+        dry_run: only count.
+        limit: delete at most this many; None for all in one transaction.
+    """
+    chosen = select(page_source.c.id, func.length(page_source.c.body)).where(
+        _disposable(older_than)
+    )
+    if dry_run:
+        found = chosen.subquery()
+        row = c.execute(select(func.count(), func.sum(found.c[1])).select_from(found)).one()
+        return Pruned(int(row[0]), int(row[1] or 0))
+    rows = c.execute(chosen.order_by(page_source.c.id).limit(limit)).all()
+    for start in range(0, len(rows), _BATCH):
+        ids = [row[0] for row in rows[start : start + _BATCH]]
+        c.execute(delete(page_source).where(page_source.c.id.in_(ids)))
+    return Pruned(len(rows), sum(row[1] for row in rows))
+
+
+def prune_in_batches(
+    database: Database, older_than: datetime, progress: Callable[[int], None]
+) -> Pruned:
+    """Like :func:`prune`, some hundred pages a transaction; *progress* gets each number."""
+    pages = body_bytes = 0
+    while True:
+        with database.engine.begin() as c:
+            done = prune(c, older_than, dry_run=False, limit=_BATCH)
+        if not done.pages:
+            return Pruned(pages, body_bytes)
+        pages += done.pages
+        body_bytes += done.body_bytes
+        progress(done.pages)
+
+
+def stats(c: Connection) -> Stats:
+    """Counts over the whole database; reads every index once."""
+    rows = {
+        name: c.execute(select(func.count()).select_from(table)).scalar_one()
+        for name, table in sorted(metadata.tables.items())
+    }
+    states = c.execute(select(url.c.state, func.count()).group_by(url.c.state))
+    outcomes = c.execute(
+        select(url.c.outcome, func.count())
+        .where(url.c.outcome.is_not(None))
+        .group_by(url.c.outcome)
+        .order_by(func.count().desc(), url.c.outcome)
+    )
+    size = c.execute(
+        select(func.sum(page_source.c.body_bytes), func.sum(func.length(page_source.c.body)))
+    ).one()
+    return Stats(
+        rows=rows,
+        states={State(state).name.lower(): count for state, count in states},
+        outcomes={row[0]: row[1] for row in outcomes},
+        body_bytes=int(size[0] or 0),
+        stored_bytes=int(size[1] or 0),
+    )
+
+
+def _disposable(older_than: datetime) -> ColumnElement[bool]:
+    is_evidence = or_(
+        exists().where(article.c.page_source_id == page_source.c.id),
+        exists().where(article_part.c.page_source_id == page_source.c.id),
+        exists().where(revision.c.page_source_id == page_source.c.id),
+    )
+    is_awaited = exists().where(
+        and_(url.c.id == page_source.c.url_id, url.c.state == State.FETCHED)
+    )
+    return and_(page_source.c.last_seen_at < to_stored_time(older_than), ~is_evidence, ~is_awaited)

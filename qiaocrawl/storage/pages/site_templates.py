@@ -1,0 +1,80 @@
+"""What was learnt of sites, a row a host; who stores last is right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, select
+
+from qiaocrawl.extract.sites.site_template import SiteTemplate
+from qiaocrawl.storage.converters import clean_host, epoch_time, from_time, json_mapping, to_json
+from qiaocrawl.storage.raw_sql import Statement
+from qiaocrawl.storage.schema import site_template
+
+_MAX_JSON_CHARS = 1_000_000
+
+_INSERT = (
+    "INSERT INTO site_template (host, pages, redesigns, updated_at, template)"
+    " VALUES (:host, :pages, :redesigns, :updated_at, :template) "
+)
+_SAVE = Statement(
+    _INSERT + "ON CONFLICT (host) DO UPDATE SET pages = excluded.pages,"
+    " redesigns = excluded.redesigns, updated_at = excluded.updated_at,"
+    " template = excluded.template",
+    mysql=_INSERT + "ON DUPLICATE KEY UPDATE pages = VALUES(pages),"
+    " redesigns = VALUES(redesigns), updated_at = VALUES(updated_at),"
+    " template = VALUES(template)",
+)
+_LOAD = Statement("SELECT template FROM site_template WHERE host = :host")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTemplate:
+    """A stored template and when it was stored."""
+
+    template: SiteTemplate
+    updated_at: datetime | None
+
+
+def save_site_templates(
+    c: Connection, templates: Sequence[SiteTemplate], *, now: float
+) -> None:
+    """Store *templates* in place of what was stored of their hosts."""
+    _SAVE.run_many(c, [
+        {
+            "host": clean_host(one.host),
+            "pages": one.pages,
+            "redesigns": one.redesigns,
+            "updated_at": epoch_time(now),
+            "template": to_json(one.to_dict(), max_chars=_MAX_JSON_CHARS),
+        }
+        # In one order, so that crawls on one database do not wait for each other in a circle.
+        for one in sorted(templates, key=lambda one: one.host)
+    ])  # fmt: skip
+
+
+def load_site_template(c: Connection, host: str) -> SiteTemplate | None:
+    """What is stored of *host*; None for nothing, or for what this version cannot read."""
+    row = _LOAD.run(c, {"host": clean_host(host)}).fetchone()
+    template = _read(row[0]) if row is not None else None
+    return template if template is not None and template.host == clean_host(host) else None
+
+
+def stored_templates(c: Connection, host: str = "") -> list[StoredTemplate]:
+    """All stored templates, or that of *host*, those with most articles first."""
+    columns = select(site_template.c.template, site_template.c.updated_at).order_by(
+        site_template.c.pages.desc(), site_template.c.host
+    )
+    if host:
+        columns = columns.where(site_template.c.host == clean_host(host))
+    found = ((_read(template), when) for template, when in c.execute(columns))
+    return [StoredTemplate(one, from_time(when)) for one, when in found if one is not None]
+
+
+def _read(text: str) -> SiteTemplate | None:
+    try:
+        return SiteTemplate.from_dict(json_mapping(text))
+    except (ValueError, RecursionError):
+        return None  # cut or edited by hand: learnt again

@@ -1,0 +1,196 @@
+"""What an operator must hear of: `qiaocrawl health` asks for it, and so does a cron job."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from sqlalchemy import Connection, case, exists, func, select
+
+from qiaocrawl.search.query import AnswerState
+from qiaocrawl.sessions.accounts import AccountState
+from qiaocrawl.storage.engine import sqlite_path
+from qiaocrawl.storage.reports.run_log import SUCCESSFUL_ENDS
+from qiaocrawl.storage.schema import (
+    State,
+    account,
+    article,
+    proxy,
+    query,
+    query_answer,
+    run,
+    topic,
+    url,
+)
+
+_ABANDONED_SECONDS = 600.0
+"""So long after its lease a row is nobody's: what lives renews leases or takes them over."""
+_LEAST_ANSWERS = 3
+_ANSWER_HOURS = 24.0
+_GOOD_ANSWERS = (AnswerState.HIT, AnswerState.EMPTY)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is still healthy.
+
+    Attributes:
+        article_hours: age of the newest article; 0 = any.
+        free_bytes: room on the disk of a SQLite file; 0 = any.
+    """
+
+    article_hours: float
+    free_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """A run as its record tells it; ``ended`` is None for one that goes on or died.
+
+    Attributes:
+        is_dead: it has no end, and no process of this machine is it.
+        remaining: URLs of its scope that still waited at its end.
+    """
+
+    id: int
+    spider: str
+    topic: str
+    started: datetime
+    ended: datetime | None
+    reason: str
+    remaining: int | None
+    is_dead: bool
+
+
+def last_runs(c: Connection, count: int) -> list[RunLine]:
+    """The newest *count* runs, the newest first."""
+    rows = c.execute(
+        select(run, topic.c.name.label("topic"))
+        .outerjoin(topic, topic.c.id == run.c.topic_id).order_by(run.c.id.desc()).limit(count)
+    )
+    return [RunLine(
+        row.id, row.spider, row.topic or "", _aware(row.started_at),
+        _aware(row.finished_at) if row.finished_at else None, row.reason, row.remaining,
+        row.finished_at is None and row.machine == socket.gethostname() and not _lives(row.pid),
+    ) for row in rows]  # fmt: skip
+
+
+def alarms(c: Connection, limits: Limits, *, now: float) -> list[str]:
+    """Everything an operator should look at, in words; [] is healthy."""
+    return [
+        *_bad_runs(c, now), *_abandoned(c, now), *_no_articles(c, limits, now),
+        *_refusing_engines(c, now), *_lost_sessions(c), *_dead_proxies(c, now),
+        *_full_disk(c, limits),
+    ]  # fmt: skip
+
+
+def _bad_runs(c: Connection, now: float) -> list[str]:
+    """Runs that died or failed, where none of the same spider and topic has ended well since."""
+    found, mended = [], set()
+    for one in last_runs(c, 200):
+        what = (one.spider, one.topic)
+        is_bad = one.is_dead or (one.ended is not None and one.reason not in SUCCESSFUL_ENDS)
+        if what not in mended and is_bad:
+            mended.add(what)
+            how = f"以 {one.reason} 结束 ended with {one.reason}" if one.ended else "中断 died"
+            found.append(f"{one.spider} {one.topic}: 运行 run {one.id} {how}, "
+                         f"{_ago(one.started.timestamp(), now)} 开始 started")
+        elif one.ended is not None:
+            mended.add(what)
+    return found
+
+
+def _abandoned(c: Connection, now: float) -> list[str]:
+    rows = c.execute(
+        select(url.c.queue, func.count()).where(
+            url.c.state.in_((State.LEASED, State.FETCHED)),
+            url.c.lease_until < now - _ABANDONED_SECONDS,
+        ).group_by(url.c.queue)
+    )
+    return [f"{queue}: {number} 个网址无人处理 URLs are nobody's; `scrapy crawl {queue}` goes on "
+            "with them" for queue, number in rows]  # fmt: skip
+
+
+def _no_articles(c: Connection, limits: Limits, now: float) -> list[str]:
+    if not limits.article_hours:
+        return []
+    newest = c.execute(select(func.max(article.c.fetched_at))).scalar_one()
+    if newest is None:
+        return ["尚无文章 no article is stored"]
+    since = _aware(newest).timestamp()
+    if now - since <= 3600 * limits.article_hours:
+        return []
+    return [f"最新文章 the newest article was stored {_ago(since, now)}"]
+
+
+def _refusing_engines(c: Connection, now: float) -> list[str]:
+    """Engines that were asked and gave no good answer."""
+    since = datetime.fromtimestamp(now, UTC) - timedelta(hours=_ANSWER_HOURS)
+    good = func.count(case((query_answer.c.state.in_(_GOOD_ANSWERS), 1)))
+    rows = c.execute(
+        select(query.c.engine, func.count(), good)
+        .join(query, query.c.id == query_answer.c.query_id)
+        .where(query_answer.c.asked_at >= since.replace(tzinfo=None))
+        .group_by(query.c.engine)
+    )
+    return [f"{engine}: {number} 次回答均无结果 answers in {_ANSWER_HOURS:.0f} h, none of them good"
+            for engine, number, good in rows if number >= _LEAST_ANSWERS and not good]  # fmt: skip
+
+
+def _lost_sessions(c: Connection) -> list[str]:
+    """Sites all of whose accounts rest."""
+    other = account.alias()
+    usable = exists().where(
+        other.c.site == account.c.site,
+        other.c.state.in_((AccountState.ACTIVE, AccountState.NEW)),
+    )
+    rows = c.execute(
+        select(account.c.site, account.c.name, account.c.reason)
+        .where(account.c.state == AccountState.RESTING, ~usable).order_by(account.c.site)
+    )
+    return [f"{site}: 账号 account {name} 休息中 rests: {reason}" for site, name, reason in rows]
+
+
+def _dead_proxies(c: Connection, now: float) -> list[str]:
+    number, resting = c.execute(
+        select(func.count(), func.count(case((proxy.c.resting_until > now, 1))))
+        .select_from(proxy)
+    ).one()
+    if not number or number != resting:
+        return []
+    return [f"{number} 个代理全部不可用 none of the proxies works"]
+
+
+def _full_disk(c: Connection, limits: Limits) -> list[str]:
+    if c.dialect.name != "sqlite" or not limits.free_bytes:
+        return []
+    free = shutil.disk_usage(sqlite_path(c.engine.url).parent).free
+    if free >= limits.free_bytes:
+        return []
+    return [f"磁盘将满 the disk is nearly full: {free >> 20} MiB free"]
+
+
+def _lives(pid: int) -> bool:
+    """Whether *pid* is a crawl on this machine; where that cannot be told, any process is."""
+    try:
+        os.kill(pid, 0)
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return b"crawl" in command or not command
+
+
+def _aware(stored: datetime) -> datetime:
+    return stored.replace(tzinfo=UTC)
+
+
+def _ago(since: float, now: float | None = None) -> str:
+    hours = ((time.time() if now is None else now) - since) / 3600
+    return f"{hours:.0f} 小时前 h ago" if hours >= 1 else f"{60 * hours:.0f} 分钟前 min ago"

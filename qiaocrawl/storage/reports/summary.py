@@ -1,0 +1,195 @@
+"""What a person wants to know of a topic's collection: counts, sites, reprints, articles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, case, desc, func, select
+
+from qiaocrawl.items import Outcome, Queue
+from qiaocrawl.storage.converters import from_time
+from qiaocrawl.storage.schema import (
+    State,
+    article,
+    query,
+    relevance,
+    site,
+    topic,
+    url,
+    verdict,
+)
+
+_OPEN = (State.PENDING, State.LEASED, State.FETCHED)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a spider's queue is: URLs known, URLs closed; articles counts all queues.
+
+    URLs the crawl order or a guess of discovery left out are neither.
+    """
+
+    known: int
+    done: int
+    articles: int
+
+
+@dataclass(frozen=True, slots=True)
+class SiteLine:
+    """One site's articles. ``name`` is the topic's name for the host, "" when it has none."""
+
+    host: str
+    name: str
+    articles: int
+    relevant: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLine:
+    """One reprint group: the title that represents it and its members (title, host)."""
+
+    title: str
+    host: str
+    members: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleLine:
+    """One article as a list shows it; ``score`` in [0, 1]."""
+
+    title: str
+    host: str
+    published: datetime | None
+    source: str
+    score: float
+
+
+def queue_progress(c: Connection, queue: str) -> Progress:
+    """Counts of the frontier rows of *queue* (``search``, ``site`` or ``pages``)."""
+    is_open = case((url.c.state.in_(_OPEN), 1), else_=0)
+    row = c.execute(
+        select(func.count(), func.coalesce(func.sum(is_open), 0)).where(
+            url.c.queue == queue,
+            func.coalesce(url.c.outcome, "").not_in((Outcome.PRUNED, Outcome.POSTPONED)),
+        )
+    ).one()
+    articles = c.execute(select(func.count()).select_from(article)).scalar_one()
+    return Progress(known=row[0], done=row[0] - int(row[1]), articles=articles)
+
+
+def answers(c: Connection, topic_name: str) -> dict[tuple[str, str], int]:
+    """Queries by (engine, answer state)."""
+    found = (
+        select(query.c.engine, query.c.state, func.count())
+        .join(topic, topic.c.id == query.c.topic_id)
+        .where(topic.c.name == topic_name)
+        .group_by(query.c.engine, query.c.state)
+    )
+    return {(engine, state): count for engine, state, count in c.execute(found)}
+
+
+def search_yield(c: Connection, topic_name: str) -> tuple[int, int]:
+    """(hits of all answers, URLs that were new among them)."""
+    row = c.execute(
+        select(func.coalesce(func.sum(query.c.hits), 0),
+               func.coalesce(func.sum(query.c.new_urls), 0))
+        .join(topic, topic.c.id == query.c.topic_id)
+        .where(topic.c.name == topic_name)
+    ).one()
+    return int(row[0]), int(row[1])
+
+
+def outcomes(c: Connection, topic_name: str) -> dict[str, int]:
+    """Page URLs (engines' result pages apart) by outcome; ``waiting`` for the open ones."""
+    name = case((url.c.state.in_(_OPEN), "waiting"), else_=func.coalesce(url.c.outcome, "?"))
+    found = (
+        select(name, func.count())
+        .join(topic, topic.c.id == url.c.topic_id)
+        .where(topic.c.name == topic_name, url.c.queue != Queue.SEARCH)
+        .group_by(name)
+    )
+    return {row[0]: row[1] for row in c.execute(found)}
+
+
+def relevance_counts(c: Connection, topic_name: str) -> tuple[int, int]:
+    """(on-topic articles, off-topic articles)."""
+    found = (
+        select(relevance.c.relevant, func.count())
+        .join(topic, topic.c.id == relevance.c.topic_id)
+        .where(topic.c.name == topic_name)
+        .group_by(relevance.c.relevant)
+    )
+    counts = {bool(relevant): count for relevant, count in c.execute(found)}
+    return counts.get(True, 0), counts.get(False, 0)
+
+
+def sites(c: Connection, topic_name: str) -> list[SiteLine]:
+    """Articles by site, the most relevant first."""
+    on_topic = func.coalesce(func.sum(case((relevance.c.relevant, 1), else_=0)), 0)
+    named = and_(site.c.host == article.c.site, site.c.topic_id == topic.c.id)
+    found = (
+        select(article.c.site, func.max(site.c.name), func.count(), on_topic)
+        .join(relevance, relevance.c.article_id == article.c.id)
+        .join(topic, topic.c.id == relevance.c.topic_id)
+        .outerjoin(site, named)
+        .where(topic.c.name == topic_name)
+        .group_by(article.c.site)
+        .order_by(desc(on_topic), article.c.site)
+    )
+    return [SiteLine(h, name or "", count, int(on)) for h, name, count, on in c.execute(found)]
+
+
+def reprint_groups(c: Connection, topic_name: str, limit: int) -> tuple[int, list[GroupLine]]:
+    """(number of groups with more than one on-topic member, the largest *limit* of them)."""
+    sized = (
+        _on_topic(select(verdict.c.group_id, func.count().label("size")), topic_name)
+        .group_by(verdict.c.group_id)
+        .having(func.count() > 1)
+        .subquery()
+    )
+    total = c.execute(select(func.count()).select_from(sized)).scalar_one()
+    largest = c.execute(
+        select(sized.c.group_id).order_by(desc(sized.c.size), sized.c.group_id).limit(limit)
+    ).scalars()
+    return total, [_group(c, group_id) for group_id in largest]
+
+
+def _on_topic(columns: Select[tuple[int, int]], topic_name: str) -> Select[tuple[int, int]]:
+    return (
+        columns.select_from(verdict)
+        .join(relevance, relevance.c.article_id == verdict.c.article_id)
+        .join(topic, topic.c.id == relevance.c.topic_id)
+        .where(topic.c.name == topic_name, relevance.c.relevant)
+    )
+
+
+def _group(c: Connection, group_id: int) -> GroupLine:
+    rows = c.execute(
+        select(article.c.id, article.c.title, article.c.site)
+        .join(verdict, verdict.c.article_id == article.c.id)
+        .where(verdict.c.group_id == group_id)
+        .order_by(article.c.published_at, article.c.id)
+    ).all()
+    head = next((row for row in rows if row.id == group_id), rows[0])
+    others = tuple((row.title, row.site) for row in rows if row.id != head.id)
+    return GroupLine(head.title, head.site, others)
+
+
+def best_articles(c: Connection, topic_name: str, limit: int) -> list[ArticleLine]:
+    """The highest-scored on-topic articles, representatives of their reprint groups only."""
+    stands_for_group: ColumnElement[bool] = verdict.c.group_id == article.c.id
+    found = (
+        select(article.c.title, article.c.site, article.c.published_at, article.c.source,
+               relevance.c.score)
+        .join(relevance, relevance.c.article_id == article.c.id)
+        .join(topic, topic.c.id == relevance.c.topic_id)
+        .join(verdict, verdict.c.article_id == article.c.id)
+        .where(topic.c.name == topic_name, relevance.c.relevant, stands_for_group)
+        .order_by(desc(relevance.c.score), article.c.id)
+        .limit(limit)
+    )
+    return [
+        ArticleLine(title, host, from_time(published), source, score)
+        for title, host, published, source, score in c.execute(found)
+    ]

@@ -1,0 +1,1 @@
+"""Search in the tables: the coverage ledger and the budgets of engines."""

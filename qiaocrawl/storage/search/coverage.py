@@ -1,0 +1,202 @@
+"""What the coverage ledger tells: states by pair, what they brought, what they were before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Select, case, func, select
+
+from qiaocrawl.search.query import WITH_HITS, AnswerState
+from qiaocrawl.storage import schema
+from qiaocrawl.storage.converters import clean_host, clean_word, from_time, to_stored_time
+from qiaocrawl.storage.search.ledger import NO_ANSWER
+from qiaocrawl.storage.topics.topic_ids import topic_id
+
+Pair = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which rows of the ledger; "" and None = all. ``site`` "-" is the whole web."""
+
+    engine: str = ""
+    site: str = ""
+    term: str = ""
+    state: AnswerState | None = None
+    since: datetime | None = None
+    """Asked at this time or later; what was never asked is left out then."""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRow:
+    """One question and its last answer.
+
+    Attributes:
+        new_urls: of the last answer.
+        tries: how often it was asked.
+        articles, on_topic: that came of the URLs it was the first to bring.
+    """
+
+    id: int
+    term: str
+    site: str
+    engine: str
+    period: str
+    page: int
+    state: AnswerState
+    hits: int
+    new_urls: int
+    message: str
+    tries: int
+    planned_at: datetime
+    asked_at: datetime | None
+    due_at: datetime | None
+    articles: int = 0
+    on_topic: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PastAnswer:
+    """One of the last answers to a question."""
+
+    query_id: int
+    asked_at: datetime
+    state: AnswerState
+    hits: int
+    new_urls: int
+    message: str
+
+
+def ledger_rows(c: Connection, topic: str, chosen: Chosen) -> list[LedgerRow]:
+    """The chosen questions of *topic* in the order they were planned. Linear in the ledger.
+
+    Raises:
+        StorageError: *topic* was never imported.
+    """
+    table = schema.query
+    wanted = topic_id(c, topic)
+    articles = _articles(wanted).add_columns(table.c.id).group_by(table.c.id)
+    brought = {row[2]: (row[0], int(row[1] or 0)) for row in c.execute(articles)}
+    statement = select(
+        table.c.id, table.c.term, table.c.site, table.c.engine, table.c.period, table.c.page,
+        table.c.state, table.c.hits, table.c.new_urls, table.c.message, table.c.tries,
+        table.c.planned_at, table.c.asked_at, table.c.due_at,
+    ).where(table.c.topic_id == wanted, *_conditions(chosen)).order_by(table.c.id)  # fmt: skip
+    return [_ledger_row(row, brought.get(row[0], (0, 0))) for row in c.execute(statement)]
+
+
+def _ledger_row(row: Any, brought: tuple[int, int]) -> LedgerRow:
+    planned_at = from_time(row[11])
+    assert planned_at is not None, "the column is never NULL"
+    row_id, term, site, engine, period, page, state, hits, new_urls, message, tries = row[:11]
+    articles, on_topic = brought
+    return LedgerRow(
+        row_id, term, site, engine, period, page, AnswerState(state), hits, new_urls, message,
+        tries, planned_at, from_time(row[12]), from_time(row[13]), articles, on_topic,
+    )  # fmt: skip
+
+
+def _conditions(chosen: Chosen) -> list[Any]:
+    table = schema.query
+    found: list[Any] = []
+    if chosen.engine:
+        found.append(table.c.engine == clean_word(chosen.engine, 64))
+    if chosen.site:
+        found.append(table.c.site == ("" if chosen.site == "-" else clean_host(chosen.site)))
+    if chosen.term:
+        found.append(table.c.term == clean_word(chosen.term, 200))
+    if chosen.state is not None:
+        found.append(table.c.state == chosen.state.value)
+    if chosen.since is not None:
+        found.append(table.c.asked_at >= to_stored_time(chosen.since))
+    return found
+
+
+def lost_answers(c: Connection, topic: str) -> dict[int, PastAnswer]:
+    """The last hit of every question of *topic* that had hits and has no answer now, by row id."""
+    query, past = schema.query, schema.query_answer
+    statement = (
+        select(
+            past.c.query_id, past.c.asked_at, past.c.state, past.c.hits, past.c.new_urls,
+            past.c.message,
+        )
+        .join(query, query.c.id == past.c.query_id)
+        .where(
+            query.c.topic_id == topic_id(c, topic),
+            query.c.state.in_([state.value for state in NO_ANSWER]),
+            past.c.state.in_([state.value for state in WITH_HITS]),
+        )
+        .order_by(past.c.asked_at)
+    )
+    return {row[0]: _past(row) for row in c.execute(statement)}
+
+
+def past_answers(c: Connection, query_ids: Sequence[int]) -> list[PastAnswer]:
+    """What is remembered of the answers to some (at most some hundred) questions, oldest first."""
+    past = schema.query_answer
+    statement = (
+        select(
+            past.c.query_id, past.c.asked_at, past.c.state, past.c.hits, past.c.new_urls,
+            past.c.message,
+        )
+        .where(past.c.query_id.in_(list(query_ids)))
+        .order_by(past.c.query_id, past.c.asked_at)
+    )
+    return [_past(row) for row in c.execute(statement)]
+
+
+def _past(row: Any) -> PastAnswer:
+    asked_at = from_time(row[1])
+    assert asked_at is not None, "the column is never NULL"
+    return PastAnswer(row[0], asked_at, AnswerState(row[2]), *row[3:])
+
+
+def requests_by_pair(c: Connection, topic: str) -> dict[Pair, tuple[float, float]]:
+    """Requests and new URLs by (term, site, engine), older ones counting less."""
+    table = schema.query
+    pair = (table.c.term, table.c.site, table.c.engine)
+    statement = (
+        select(*pair, func.sum(table.c.asked_weight), func.sum(table.c.new_weight))
+        .where(table.c.topic_id == topic_id(c, topic), table.c.tries > 0)
+        .group_by(*pair)
+    )
+    return {(term, site, engine): (asked, new)
+            for term, site, engine, asked, new in c.execute(statement)}
+
+
+def articles_by_pair(c: Connection, topic: str) -> dict[Pair, tuple[int, int]]:
+    """Articles, and those on topic, of the URLs each (term, site, engine) was first to bring.
+
+    Linear in the articles.
+    """
+    table = schema.query
+    pair = (table.c.term, table.c.site, table.c.engine)
+    statement = _articles(topic_id(c, topic)).add_columns(*pair).group_by(*pair)
+    return {(term, site, engine): (articles, int(on_topic or 0))
+            for articles, on_topic, term, site, engine in c.execute(statement)}
+
+
+def _articles(topic: int) -> Select[Any, Any]:
+    """Number of articles and of those on topic, joined to the questions that led to them."""
+    query, url, article, relevance = (
+        schema.query, schema.url, schema.article, schema.relevance,
+    )  # fmt: skip
+    # A hit that redirects (links that only the engine resolves do) counts by where it leads.
+    before = url.alias("before")
+    led_by = case((before.c.outcome == "redirect", before.c.parent_key), else_=url.c.parent_key)
+    on_topic = case((relevance.c.relevant, 1), else_=0)
+    return (
+        select(func.count(), func.sum(on_topic))
+        .select_from(article)
+        .join(url, url.c.id == article.c.url_id)
+        .outerjoin(before, before.c.key == url.c.parent_key)
+        .join(query, query.c.url_key == led_by)
+        .outerjoin(
+            relevance,
+            (relevance.c.article_id == article.c.id) & (relevance.c.topic_id == topic),
+        )
+        .where(query.c.topic_id == topic)
+    )

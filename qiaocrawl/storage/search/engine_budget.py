@@ -1,0 +1,96 @@
+"""Requests each search engine got a day, and questions put off since it is to get no more.
+
+The day is Beijing's, as the engines' own quotas are. A request is counted when its question is
+leased, so that workers which share the database cannot ask more than the budget together; what
+was leased and not asked is given back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta, timezone
+
+from sqlalchemy import Connection, select
+
+from qiaocrawl.items import Lease, Queue
+from qiaocrawl.storage import schema
+from qiaocrawl.storage.converters import clean_host, clean_word, epoch_time, host_id
+from qiaocrawl.storage.raw_sql import Statement
+from qiaocrawl.storage.topics.topic_ids import topic_id
+
+_BEIJING = timezone(timedelta(hours=8))
+_MAX_REASON_CHARS = 500
+_LAST_IN_LINE = -1e9
+
+_BEGIN = "INSERT INTO engine_day (engine, day, asked) VALUES (:engine, :day, 0) "
+_BEGIN_DAY = Statement(
+    _BEGIN + "ON CONFLICT DO NOTHING",
+    mysql=_BEGIN + "ON DUPLICATE KEY UPDATE asked = asked",
+)
+_COUNT = Statement(
+    "UPDATE engine_day SET asked = asked + 1 WHERE engine = :engine AND day = :day"
+    " AND (:most IS NULL OR asked < :most)"
+)
+_GIVE_BACK = Statement(
+    "UPDATE engine_day SET asked = asked - 1 WHERE engine = :engine AND day = :day AND asked > 0"
+)
+# The payload is JSON without spaces (see values.to_json).
+_PUT_OFF = Statement(
+    "UPDATE url SET state = 3, outcome = 'pruned', reason = :reason, done_at = :done_at,"
+    " not_before = 0, attempts = 0, failures = 0, lease_token = NULL, lease_until = NULL"
+    " WHERE queue = :queue AND topic_id = :topic_id AND state = 0 AND host_id = :host_id"
+    " AND payload LIKE :engine"
+)
+_TO_THE_END = Statement(
+    "UPDATE url SET score = :score WHERE queue = :queue AND topic_id = :topic_id AND state = 0"
+)
+
+
+def day_of(now: float) -> str:
+    """The Beijing day of epoch second *now*, as ``2026-03-05``."""
+    return f"{datetime.fromtimestamp(now, UTC).astimezone(_BEIJING):%Y-%m-%d}"
+
+
+def count_request(c: Connection, engine: str, most: int | None, now: float) -> bool:
+    """Count one request of *engine* today; False when it got *most* already (None = no end)."""
+    params = {"engine": clean_word(engine, 64), "day": day_of(now)}
+    _BEGIN_DAY.run(c, params)
+    return _COUNT.run(c, {**params, "most": most}).rowcount == 1
+
+
+def give_back(c: Connection, lease: Lease, now: float) -> None:
+    """*lease* was not used: its request, if it was to be one, is not counted."""
+    engine = lease.payload.get("engine")
+    if lease.queue is Queue.SEARCH and isinstance(engine, str) and not lease.stored:
+        _GIVE_BACK.run(c, {"engine": clean_word(engine, 64), "day": day_of(now)})
+
+
+def requests_of_day(c: Connection, now: float) -> Mapping[str, int]:
+    """Requests of today by engine; engines that got none are left out."""
+    table = schema.engine_day
+    statement = select(table.c.engine, table.c.asked).where(table.c.day == day_of(now))
+    return {row[0]: row[1] for row in c.execute(statement)}
+
+
+def put_off(
+    c: Connection, topic: str, engine: str, host: str, reason: str, now: float
+) -> int:
+    """Take the waiting questions of *engine* out of the frontier; returns how many.
+
+    The ledger has them all: a later run asks them.
+    """
+    return _PUT_OFF.run(c, {
+        "queue": Queue.SEARCH.value,
+        "topic_id": topic_id(c, topic),
+        "host_id": host_id(clean_host(host)),
+        "engine": f'%"engine":"{engine}"%',
+        "reason": clean_word(reason, _MAX_REASON_CHARS),
+        "done_at": epoch_time(now),
+    }).rowcount  # fmt: skip
+
+
+def move_to_the_end(c: Connection, topic: str) -> None:
+    """Let questions that wait from an earlier run come after all that this run proposes."""
+    _TO_THE_END.run(c, {
+        "queue": Queue.SEARCH.value, "topic_id": topic_id(c, topic), "score": _LAST_IN_LINE,
+    })  # fmt: skip

@@ -1,0 +1,308 @@
+"""The coverage ledger: every question of keyword x site x engine x period x page, how it went.
+
+It is the plan as well: what is entered stays until it has an answer, whatever becomes of the
+process that was to ask it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, and_, func, or_, select
+
+from qiaocrawl.fetch.backoff import backoff_seconds
+from qiaocrawl.search.query import AnswerState, Query
+from qiaocrawl.storage import schema
+from qiaocrawl.storage.converters import (
+    clean_host,
+    clean_text,
+    clean_word,
+    digest16,
+    epoch_time,
+    from_time,
+    to_stored_time,
+)
+from qiaocrawl.storage.raw_sql import ListStatement, Statement
+from qiaocrawl.storage.topics.topic_ids import topic_id
+
+ANSWERS_KEPT = 8
+"""Last answers of each question that are remembered."""
+
+MEMORY = 0.7
+"""What an earlier request still counts for when its question is asked again (ours): discounting
+as of dynamic models (West and Harrison, Bayesian Forecasting and Dynamic Models, 2nd ed., 6.3),
+since what was new once is not new again."""
+
+NO_ANSWER = frozenset({
+    AnswerState.BLOCKED, AnswerState.DECOY, AnswerState.LAYOUT_CHANGED, AnswerState.ERROR,
+    AnswerState.UNKNOWN,
+})  # fmt: skip
+"""States after which nothing is known: neither that there are hits nor that there are none."""
+
+_LONGEST_PAUSE_SECONDS = 7 * 86_400.0
+REPEATS_OF_THE_PAST = 30
+"""Days that are over are asked about so many times as seldom as the present (ours)."""
+# Machines may disagree about the time by so much.
+_SKEW = timedelta(minutes=10)
+_MAX_MESSAGE_CHARS = 2_000
+_MAX_SHORT_MESSAGE_CHARS = 300
+_MAX_ALSO_CHARS = 500
+
+_INSERT = (
+    "INSERT INTO `query` (topic_id, `key`, engine, term, site, page, state, hits, new_urls,"
+    " message, planned_at, period, also) VALUES (:topic_id, :key, :engine, :term, :site, :page,"
+    " :state, 0, 0, '', :planned_at, :period, :also) "
+)
+_PLAN = Statement(
+    _INSERT + "ON CONFLICT DO NOTHING",
+    mysql=_INSERT + "ON DUPLICATE KEY UPDATE `query`.id = `query`.id",
+)
+_KNOWN = ListStatement("SELECT `key`, also, state FROM `query` WHERE `key` IN ({list})")
+_CHANGE = Statement("UPDATE `query` SET also = :also, state = :state WHERE `key` = :key")
+_PAST = Statement(
+    "SELECT id, tries, bad_in_a_row, asked_weight, new_weight FROM `query` WHERE `key` = :key"
+)
+_TIMES = Statement("SELECT asked_at, due_at FROM `query` WHERE `key` = :key")
+_ANSWER = Statement(
+    "UPDATE `query` SET state = :state, hits = :hits, new_urls = :new_urls, message = :message,"
+    " asked_at = :asked_at, tries = :tries, bad_in_a_row = :bad_in_a_row, due_at = :due_at,"
+    " total = :total, asked_weight = :asked_weight, new_weight = :new_weight,"
+    " url_key = :url_key WHERE id = :id"
+)
+_FORGET = Statement("DELETE FROM query_answer WHERE query_id = :id AND slot = :slot")
+_REMEMBER = Statement(
+    "INSERT INTO query_answer (query_id, slot, asked_at, state, hits, new_urls, message)"
+    " VALUES (:id, :slot, :asked_at, :state, :hits, :new_urls, :short_message)"
+)
+_DROP_UNASKED = ListStatement(
+    "DELETE FROM `query` WHERE topic_id = :topic_id AND engine = :engine AND term IN ({list})"
+    " AND asked_at IS NULL"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What is written of one answer.
+
+    Attributes:
+        url_key: of the frontier row that asked; None where none did.
+        retry_seconds: first pause after an answer that is none; each further one in a row is
+            four times as long, at most a week.
+        rest_seconds: not to be asked again before, whatever the answer was.
+        repeat_seconds: when a whole answer is asked for again, such as the operator's interval;
+            a partial one is sooner: after *retry_seconds*, each time four times that, at most
+            half of this.
+    """
+
+    state: AnswerState
+    hits: int = 0
+    new_urls: int = 0
+    message: str = ""
+    total: int | None = None
+    url_key: bytes | None = None
+    retry_seconds: float = 3_600.0
+    rest_seconds: float = 0.0
+    repeat_seconds: float = 72_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class DueQuery:
+    """A question to be asked now; ``waiting_since`` is in epoch seconds, ``asked`` if ever."""
+
+    query: Query
+    waiting_since: float
+    asked: bool
+
+
+def plan_queries(
+    c: Connection, topic_id: int, queries: Sequence[Query], now: float,
+    state: AnswerState = AnswerState.NOT_ASKED,
+) -> int:  # fmt: skip
+    """Enter *queries* as not asked yet; those already there stay. Returns how many were new.
+
+    Args:
+        state: NOT_ASKED, or ROBOTS for what nobody chose to ask. A question of state ROBOTS
+            that is planned after all is not asked yet.
+    """
+    rows = {row["key"]: row for row in (_row(topic_id, one, now, state) for one in queries)}
+    known = {bytes(key): (also, was) for key, also, was in _KNOWN.fetch(c, sorted(rows))}
+    # In the order of the plan, which the numbers of the rows keep.
+    new = [row for key, row in rows.items() if key not in known]
+    _PLAN.run_many(c, new)
+    if state is AnswerState.NOT_ASKED:
+        _CHANGE.run_many(c, list(_changes(rows, known)))
+    return len(new)
+
+
+def _changes(
+    rows: Mapping[bytes, dict[str, Any]], known: Mapping[bytes, tuple[str, str]]
+) -> Iterator[dict[str, Any]]:
+    """What is to be written of rows that are there: other synonyms, a choice made since."""
+    for key, (also, was) in sorted(known.items()):
+        state = AnswerState.NOT_ASKED.value if was == AnswerState.ROBOTS else was
+        if (rows[key]["also"], state) != (also, was):
+            yield {"key": key, "also": rows[key]["also"], "state": state}
+
+
+def drop_unasked(c: Connection, topic_id: int, engine: str, terms: Iterable[str]) -> None:
+    """Forget the questions with *terms* that *engine* never got: they are asked with others."""
+    words = [clean_word(term, 200) for term in terms]
+    _DROP_UNASKED.run(c, words, {"topic_id": topic_id, "engine": clean_word(engine, 64)})
+
+
+def record_answer(c: Connection, query: Query, answer: Answered, now: float) -> None:
+    """Write an engine's answer to *query*, entering the query if it was never planned.
+
+    Raises:
+        StorageError: its topic was never imported.
+    """
+    row = _row(topic_id(c, query.topic), query, now, AnswerState.NOT_ASKED)
+    _PLAN.run(c, row)
+    row_id, tries, bad, asked_weight, new_weight = _PAST.run(c, {"key": row["key"]}).fetchone()
+    is_none = answer.state in NO_ANSWER
+    bad = bad + 1 if is_none or answer.state is AnswerState.PARTIAL else 0
+    values = {
+        "id": row_id,
+        "state": answer.state.value,
+        "hits": answer.hits,
+        "new_urls": answer.new_urls,
+        "message": clean_text(answer.message, _MAX_MESSAGE_CHARS),
+        "short_message": clean_word(answer.message, _MAX_SHORT_MESSAGE_CHARS),
+        "asked_at": epoch_time(now),
+        "tries": tries + 1,
+        "slot": tries % ANSWERS_KEPT,
+        "bad_in_a_row": bad,
+        "due_at": _due_at(answer, bad, now),
+        "total": answer.total,
+        # What was no answer says nothing about what the question brings.
+        "asked_weight": asked_weight if is_none else asked_weight * MEMORY + 1,
+        "new_weight": new_weight if is_none else new_weight * MEMORY + answer.new_urls,
+        "url_key": answer.url_key,
+    }
+    _ANSWER.run(c, values)
+    _FORGET.run(c, values)
+    _REMEMBER.run(c, values)
+
+
+def _due_at(answer: Answered, bad_in_a_row: int, now: float) -> str | None:
+    pause = answer.rest_seconds
+    if not pause and not bad_in_a_row:
+        return None
+    if bad_in_a_row:
+        # Not more steps than the longest pause has room for: a float has an end.
+        growing = backoff_seconds(min(bad_in_a_row, 20), answer.retry_seconds)
+        is_partial = answer.state is AnswerState.PARTIAL
+        longest = answer.repeat_seconds / 2 if is_partial else _LONGEST_PAUSE_SECONDS
+        pause = max(pause, min(growing, longest))
+    return epoch_time(now + pause)
+
+
+def due_queries(
+    c: Connection, topic: str, engines: Sequence[str], *, repeat_seconds: float, now: float
+) -> list[DueQuery]:
+    """What *engines* should be asked now, in the order it was planned.
+
+    That is: what was never asked; first result pages answered more than *repeat_seconds* ago;
+    and what had no answer and has waited long enough. Later result pages that were answered
+    are asked again only when the page before leads to them. What was asked after *now*, or is
+    to wait for longer than anything does, was so by a clock that was ahead: it is due.
+    """
+    table = schema.query
+    moment = datetime.fromtimestamp(now, UTC)
+    at, before = to_stored_time(moment), moment - timedelta(seconds=repeat_seconds)
+    longest = max(_LONGEST_PAUSE_SECONDS, REPEATS_OF_THE_PAST * repeat_seconds)
+    latest = to_stored_time(moment + timedelta(seconds=longest) + _SKEW)
+    statement = (
+        select(
+            table.c.term, table.c.site, table.c.engine, table.c.page, table.c.period,
+            table.c.also, table.c.planned_at, table.c.asked_at, table.c.due_at,
+        )
+        .where(
+            table.c.topic_id == topic_id(c, topic),
+            table.c.engine.in_(list(engines)),
+            or_(
+                table.c.asked_at.is_(None),
+                and_(
+                    or_(table.c.due_at <= at, table.c.due_at > latest),
+                    or_(table.c.page == 1, table.c.bad_in_a_row > 0),
+                ),
+                and_(
+                    table.c.due_at.is_(None), table.c.page == 1,
+                    or_(
+                        table.c.asked_at < to_stored_time(before),
+                        table.c.asked_at > to_stored_time(moment + _SKEW),
+                    ),
+                ),
+            ),
+        )
+        .order_by(table.c.id)
+    )  # fmt: skip
+    return [_due_query(topic, row, repeat_seconds) for row in c.execute(statement)]
+
+
+def _due_query(topic: str, row: Any, repeat_seconds: float) -> DueQuery:
+    term, site, engine, page, period, also, planned_at, asked_at, due_at = row
+    query = Query(topic, term, site, engine, page, period, tuple(filter(None, also.split("\n"))))
+    if asked_at is None:
+        return DueQuery(query, _epoch(planned_at), asked=False)
+    since = _epoch(due_at) if due_at is not None else _epoch(asked_at) + repeat_seconds
+    return DueQuery(query, since, asked=True)
+
+
+def is_settled(
+    c: Connection, topic_id: int, query: Query, *, since: float, now: float
+) -> bool:
+    """Whether *query* was asked after *since* or is to rest until after *now* (epoch seconds)."""
+    row = _TIMES.run(c, {"key": query_key(topic_id, query)}).fetchone()
+    if row is None or row[0] is None:
+        return False
+    due_at = from_time(row[1])
+    asked_at = from_time(row[0])
+    assert asked_at is not None
+    return asked_at.timestamp() > since or (due_at is not None and due_at.timestamp() > now)
+
+
+def _epoch(stored: datetime) -> float:
+    moment = from_time(stored)
+    assert moment is not None, "the caller has looked"
+    return moment.timestamp()
+
+
+def ledger_counts(c: Connection, topic: str) -> dict[tuple[str, AnswerState], int]:
+    """How many queries of *topic* stand in which state, by engine."""
+    table = schema.query
+    statement = (
+        select(table.c.engine, table.c.state, func.count())
+        .where(table.c.topic_id == topic_id(c, topic))
+        .group_by(table.c.engine, table.c.state)
+    )
+    return {(engine, AnswerState(state)): n for engine, state, n in c.execute(statement)}
+
+
+def query_key(topic: int, one: Query) -> bytes:
+    """The 16-byte key of a question; synonyms asked with its term make no other question."""
+    parts = [
+        str(topic), clean_word(one.engine, 64), clean_word(one.term, 200),
+        clean_host(one.site), str(one.page),
+    ]  # fmt: skip
+    return digest16("\x1f".join([*parts, one.period] if one.period else parts).encode())
+
+
+def _row(topic: int, one: Query, now: float, state: AnswerState) -> dict[str, Any]:
+    also = "\n".join(clean_word(word, 200) for word in one.also)
+    return {
+        "topic_id": topic,
+        "key": query_key(topic, one),
+        "engine": clean_word(one.engine, 64),
+        "term": clean_word(one.term, 200),
+        "site": clean_host(one.site),
+        "page": one.page,
+        "period": one.period,
+        "also": clean_word(also, _MAX_ALSO_CHARS),
+        "state": state.value,
+        "planned_at": epoch_time(now),
+    }
+

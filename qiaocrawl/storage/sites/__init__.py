@@ -1,0 +1,1 @@
+"""Sites in the tables: hosts, discovery, watching, proxies, accounts."""

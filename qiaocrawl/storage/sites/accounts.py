@@ -1,0 +1,125 @@
+"""Accounts, a row each. What is secret arrives sealed and leaves sealed: no key is known here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, insert, select, update
+
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.sessions.accounts import Account, AccountState
+from qiaocrawl.storage.converters import clean_word, from_time, to_stored_time
+from qiaocrawl.storage.schema import account as accounts
+
+_MAX_REASON_CHARS = 500
+
+
+def add_account(c: Connection, site: str, name: str, secret: bytes, *, now: datetime) -> int:
+    """Store a new account; one that is there gets the new secret and loses its cookies.
+
+    Returns:
+        Its id.
+    """
+    values = {
+        "state": AccountState.NEW.value, "reason": "", "secret": secret, "session": b"",
+        "logged_in_at": None, "rests_until": None, "updated_at": to_stored_time(now),
+    }  # fmt: skip
+    there = find_account(c, site, name)
+    if there is not None:
+        c.execute(update(accounts).where(accounts.c.id == there.id).values(values))
+        return there.id
+    result = c.execute(insert(accounts).values(site=site, name=clean_word(name, 100), **values))
+    return int(result.lastrowid)
+
+
+def find_account(c: Connection, site: str, name: str) -> Account | None:
+    """The account *name* of *site*; None when there is none."""
+    wanted = (accounts.c.site == site) & (accounts.c.name == clean_word(name, 100))
+    row = c.execute(select(accounts).where(wanted)).fetchone()
+    return None if row is None else _account(row)
+
+
+def require_account(c: Connection, site: str, name: str) -> Account:
+    """The account *name* of *site*.
+
+    Raises:
+        ConfigError: there is none; the message lists what there is.
+    """
+    found = find_account(c, site, name)
+    if found is None:
+        there = ", ".join(one.name for one in list_accounts(c, site)) or "none"
+        raise ConfigError(
+            f"site {site!r} has no account {name!r} (there are: {there}); "
+            f"`qiaocrawl session add {site} {name}` makes it"
+        )
+    return found
+
+
+def load_account(c: Connection, account_id: int) -> Account | None:
+    """The account with this id; None when it was removed."""
+    row = c.execute(select(accounts).where(accounts.c.id == account_id)).fetchone()
+    return None if row is None else _account(row)
+
+
+def list_accounts(c: Connection, site: str = "") -> list[Account]:
+    """All accounts, or those of *site*, in the order they were made."""
+    query = select(accounts).order_by(accounts.c.site, accounts.c.id)
+    if site:
+        query = query.where(accounts.c.site == site)
+    return [_account(row) for row in c.execute(query)]
+
+
+def save_session(
+    c: Connection, account_id: int, session: bytes, *, now: datetime, logged_in: bool
+) -> None:
+    """Store the sealed cookies of an account.
+
+    Args:
+        logged_in: whether a login brought them, which ends a rest; else they are only newer.
+    """
+    values: dict[str, Any] = {"session": session, "updated_at": to_stored_time(now)}
+    if logged_in:
+        values |= {"state": AccountState.ACTIVE.value, "reason": "", "rests_until": None,
+                   "logged_in_at": to_stored_time(now)}  # fmt: skip
+    c.execute(update(accounts).where(accounts.c.id == account_id).values(values))
+
+
+def save_state(
+    c: Connection, account_id: int, state: AccountState, reason: str, *, now: datetime,
+    rests_until: datetime | None = None,
+) -> None:
+    """Store how an account stands; one that is logged out loses its cookies."""
+    values: dict[str, Any] = {
+        "state": state.value, "reason": clean_word(reason, _MAX_REASON_CHARS),
+        "rests_until": None if rests_until is None else to_stored_time(rests_until),
+        "updated_at": to_stored_time(now),
+    }  # fmt: skip
+    if state is AccountState.OUT:
+        values["session"] = b""
+    c.execute(update(accounts).where(accounts.c.id == account_id).values(values))
+
+
+def seal_anew(c: Connection, reseal: Callable[[str, bytes], bytes]) -> int:
+    """Replace every sealed text by what *reseal* (owner, text) makes of it; how many accounts."""
+    found = list_accounts(c)
+    for one in found:
+        values = {
+            "secret": reseal(one.owner, one.secret) if one.secret else b"",
+            "session": reseal(one.owner, one.session) if one.session else b"",
+        }
+        c.execute(update(accounts).where(accounts.c.id == one.id).values(values))
+    return len(found)
+
+
+def remove_account(c: Connection, account_id: int) -> None:
+    """Delete an account with its secret and cookies."""
+    c.execute(delete(accounts).where(accounts.c.id == account_id))
+
+
+def _account(row: Row[Any]) -> Account:
+    return Account(
+        row.id, row.site, row.name, AccountState(row.state), row.reason, bytes(row.secret),
+        bytes(row.session), from_time(row.logged_in_at), from_time(row.rests_until),
+    )

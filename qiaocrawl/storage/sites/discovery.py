@@ -1,0 +1,150 @@
+"""What discovery keeps of sites: accounts of groups of URLs, and pages shown for missing ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlalchemy import Connection
+
+from qiaocrawl.discovery.soft_404 import MissingPage
+from qiaocrawl.discovery.trap_accounts import StoredAccount, cutting
+from qiaocrawl.discovery.trap_trials import TRAP
+from qiaocrawl.discovery.url_forms import url_forms
+from qiaocrawl.items import Lease, Outcome
+from qiaocrawl.storage.converters import clean_host, clean_text, clean_word, digest16
+from qiaocrawl.storage.frontier.lifecycle import complete
+from qiaocrawl.storage.raw_sql import ListStatement, Statement
+
+FRESH_SECONDS = 30 * 86400.0
+"""Older accounts are forgotten: sites are rebuilt, and a trap that is one is soon found again."""
+_MAX_ACCOUNTS = 50_000
+_MAX_FORM_CHARS = 400
+_MAX_TITLE_CHARS = 500
+_MAX_CUT_CHARS = 200
+
+_INSERT_ACCOUNT = (
+    "INSERT INTO url_form (`key`, host, form, credit, fetched, stories, trees, listed, cut,"
+    " updated_at) VALUES (:key, :host, :form, :credit, :fetched, :stories, :trees, :listed, :cut,"
+    " :updated_at) "
+)
+_SAVE_ACCOUNT = Statement(
+    _INSERT_ACCOUNT + "ON CONFLICT (`key`) DO UPDATE SET credit = excluded.credit,"
+    " fetched = excluded.fetched, stories = excluded.stories, trees = excluded.trees,"
+    " listed = excluded.listed, cut = excluded.cut, updated_at = excluded.updated_at",
+    mysql=_INSERT_ACCOUNT + "ON DUPLICATE KEY UPDATE credit = VALUES(credit),"
+    " fetched = VALUES(fetched), stories = VALUES(stories), trees = VALUES(trees),"
+    " listed = VALUES(listed), cut = VALUES(cut), updated_at = VALUES(updated_at)",
+)
+_FIELDS = "host, form, credit, fetched, stories, trees, listed, cut"
+_LOAD_ACCOUNTS = Statement(
+    f"SELECT {_FIELDS} FROM url_form"
+    " WHERE updated_at >= :since"
+    " ORDER BY CASE WHEN credit <= 0 THEN 0 ELSE 1 END, updated_at DESC LIMIT :most"
+)
+_CUT = ListStatement(
+    f"SELECT {_FIELDS} FROM url_form WHERE `key` IN ({{list}})"
+)
+_INSERT_MISSING = (
+    "INSERT INTO missing_page (host, title, digest, simhash, updated_at) VALUES"
+    " (:host, :title, :digest, :simhash, :updated_at) "
+)
+_SAVE_MISSING = Statement(
+    _INSERT_MISSING + "ON CONFLICT (host) DO UPDATE SET title = excluded.title,"
+    " digest = excluded.digest, simhash = excluded.simhash, updated_at = excluded.updated_at",
+    mysql=_INSERT_MISSING + "ON DUPLICATE KEY UPDATE title = VALUES(title),"
+    " digest = VALUES(digest), simhash = VALUES(simhash), updated_at = VALUES(updated_at)",
+)
+_LOAD_MISSING = Statement(
+    "SELECT host, title, digest, simhash FROM missing_page WHERE updated_at >= :since"
+)
+_TRAPS = Statement("SELECT id, url FROM url WHERE state = 3 AND outcome = 'trap'")
+_WAIT_AGAIN = Statement(
+    "UPDATE url SET state = 0, outcome = NULL, reason = NULL, done_at = NULL, lease_token = NULL,"
+    " lease_until = NULL, not_before = 0, attempts = 0, failures = 0, crashes = 0"
+    " WHERE id = :id AND state = 3 AND outcome = 'trap'"
+)
+_KNOWN = ListStatement("SELECT `key` FROM url WHERE `key` IN ({list})")
+
+
+def save_accounts(c: Connection, accounts: Sequence[StoredAccount], *, now: float) -> None:
+    """Store *accounts* in place of what was stored of their groups; who stores last is right."""
+    rows = [
+        {
+            "key": _form_key(one.form), "host": clean_host(one.host),
+            "form": clean_text(one.form, _MAX_FORM_CHARS), "credit": one.credit,
+            "fetched": one.fetched, "stories": one.stories, "trees": one.trees,
+            "listed": one.listed, "cut": clean_word(one.cut, _MAX_CUT_CHARS),
+            "updated_at": now,
+        }
+        for one in accounts
+    ]  # fmt: skip
+    # In key order, so that two workers do not wait for each other.
+    _SAVE_ACCOUNT.run_many(c, sorted(rows, key=lambda row: bytes(row["key"])))
+
+
+def load_accounts(c: Connection, *, since: float) -> list[StoredAccount]:
+    """At most 50,000 accounts stored since epoch second *since*: what is cut, then the newest."""
+    params = {"since": since, "most": _MAX_ACCOUNTS}
+    return [_account(row) for row in _LOAD_ACCOUNTS.run(c, params).fetchall()]
+
+
+def accounts_of(c: Connection, forms: Sequence[str]) -> list[StoredAccount]:
+    """The stored accounts of groups *forms*, as far as there are any, in the order of *forms*."""
+    found = {one.form: one for row in _CUT.fetch(c, [_form_key(form) for form in forms])
+             for one in [_account(row)]}
+    return [found[form] for form in forms if form in found]
+
+
+def let_wait_again(c: Connection, is_allowed: Callable[[str], bool]) -> int:
+    """Let URLs wait again that were closed as a trap's and are allowed now; how many."""
+    found = [row_id for row_id, url in _TRAPS.run(c).fetchall() if is_allowed(url)]
+    _WAIT_AGAIN.run_many(c, [{"id": row_id} for row_id in sorted(found)])
+    return len(found)
+
+
+def cut_reason(c: Connection, url: str) -> str:
+    """Why canonical *url* belongs to a group that was cut as a trap; "" where it does not."""
+    found = cutting((one.form, one.account()) for one in accounts_of(c, url_forms(url)))
+    return f"{TRAP}{found[0]} ({found[1].told()})" if found is not None else ""
+
+
+def save_missing_page(c: Connection, page: MissingPage, *, now: float) -> None:
+    """Store what a host shows for pages that do not exist."""
+    _SAVE_MISSING.run(c, {
+        "host": clean_host(page.host), "title": clean_word(page.title, _MAX_TITLE_CHARS),
+        "digest": page.digest, "simhash": page.simhash.to_bytes(8, "big"), "updated_at": now,
+    })  # fmt: skip
+
+
+def load_missing_pages(c: Connection, *, since: float) -> list[MissingPage]:
+    """What hosts show for pages that do not exist, as seen since epoch second *since*."""
+    rows = _LOAD_MISSING.run(c, {"since": since}).fetchall()
+    return [
+        MissingPage(host, title, bytes(digest), int.from_bytes(bytes(simhash), "big"))
+        for host, title, digest, simhash in rows
+    ]
+
+
+def close_traps(
+    c: Connection, refused: Sequence[tuple[Lease, str]], *, now: float
+) -> None:
+    """Close the leases of *refused* as URLs of a trap, each with why; lost ones are left."""
+    for lease, why in sorted(refused, key=lambda one: one[0].url_id):
+        complete(
+            c, lease, outcome=Outcome.TRAP, reason=why, http_status=None, redirect_key=None,
+            now=now,
+        )
+
+
+def known_keys(c: Connection, keys: Sequence[bytes]) -> set[bytes]:
+    """Those of *keys* that URLs of the frontier have."""
+    return {bytes(row[0]) for row in _KNOWN.fetch(c, keys)}
+
+
+def _form_key(form: str) -> bytes:
+    return digest16(form.encode("utf-8", "replace"))
+
+
+def _account(row: Any) -> StoredAccount:
+    return StoredAccount(*row)

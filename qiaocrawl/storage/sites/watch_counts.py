@@ -1,0 +1,102 @@
+"""What watching counts: requests by day and host, and the hours in which sites publish."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from qiaocrawl.storage.converters import clean_host, host_id
+from qiaocrawl.storage.raw_sql import Statement
+from qiaocrawl.storage.topics.topic_ids import topic_id
+
+Floats = NDArray[np.float64]
+Kind = Literal["pages", "articles", "looks"]
+
+WEEK_HOURS = 168
+_DAY_SECONDS = 86_400
+
+_COUNT = (
+    "INSERT INTO watch_day (topic_id, day, host_id, pages, articles, looks)"
+    " VALUES (:topic_id, :day, :host_id, :pages, :articles, :looks) "
+)
+_COUNT_REQUEST = Statement(
+    _COUNT + "ON CONFLICT (topic_id, day, host_id) DO UPDATE SET pages = pages + :pages,"
+    " articles = articles + :articles, looks = looks + :looks",
+    mysql=_COUNT + "ON DUPLICATE KEY UPDATE pages = pages + :pages,"
+    " articles = articles + :articles, looks = looks + :looks",
+)
+_SPENT = Statement(
+    "SELECT h.name, d.pages + d.articles + d.looks FROM watch_day d"
+    " JOIN host h ON h.id = d.host_id WHERE d.topic_id = :topic_id AND d.day = :day"
+)
+_OTHERS = Statement(
+    "SELECT COUNT(DISTINCT day), COALESCE(SUM(articles + looks), 0) FROM watch_day"
+    " WHERE topic_id = :topic_id AND day >= :first AND day < :day"
+)
+_TOTALS = Statement(
+    "SELECT COALESCE(SUM(pages), 0), COALESCE(SUM(articles), 0), COALESCE(SUM(looks), 0)"
+    " FROM watch_day WHERE topic_id = :topic_id AND day = :day"
+)
+_HOUR = "INSERT INTO watch_hour (host_id, hour, articles) VALUES (:host_id, :hour, 1) "
+_ADD_HOUR = Statement(
+    _HOUR + "ON CONFLICT (host_id, hour) DO UPDATE SET articles = articles + 1",
+    mysql=_HOUR + "ON DUPLICATE KEY UPDATE articles = articles + 1",
+)
+_HOURS = Statement("SELECT h.name, w.hour, w.articles FROM watch_hour w"
+                   " JOIN host h ON h.id = w.host_id")  # fmt: skip
+
+
+def day_of(now: float) -> int:
+    """Days since the epoch, UTC."""
+    return int(now // _DAY_SECONDS)
+
+
+def count_request(c: Connection, topic: str, host: str, kind: Kind, now: float) -> None:
+    """Count a request to *host*, whose row is there."""
+    counts = {"pages": 0, "articles": 0, "looks": 0, kind: 1}
+    _COUNT_REQUEST.run(c, {
+        "topic_id": topic_id(c, topic), "day": day_of(now),
+        "host_id": host_id(clean_host(host)), **counts,
+    })  # fmt: skip
+
+
+def spent_today(c: Connection, topic: str, now: float) -> Mapping[str, int]:
+    """Requests of this day (UTC) by host."""
+    params = {"topic_id": topic_id(c, topic), "day": day_of(now)}
+    return {host: int(count) for host, count in _SPENT.run(c, params).fetchall()}
+
+
+def totals_today(c: Connection, topic: str, now: float) -> tuple[int, int, int]:
+    """Requests of this day (UTC) for pages, for new articles, for articles again."""
+    params = {"topic_id": topic_id(c, topic), "day": day_of(now)}
+    pages, articles, looks = _TOTALS.run(c, params).fetchone()
+    return int(pages), int(articles), int(looks)
+
+
+def articles_a_day(c: Connection, topic: str, now: float, days: int = 7) -> float:
+    """Requests for articles on a day, new or again: the mean of the last *days* before today.
+
+    0 where nothing is known.
+    """
+    day = day_of(now)
+    params = {"topic_id": topic_id(c, topic), "day": day, "first": day - days}
+    counted, requests = _OTHERS.run(c, params).fetchone()
+    return float(requests) / counted if counted else 0.0
+
+
+def add_hour(c: Connection, host: str, published: float) -> None:
+    """Count an article of *host* that came out at epoch *published*."""
+    hour = int(published // 3600) % WEEK_HOURS
+    _ADD_HOUR.run(c, {"host_id": host_id(clean_host(host)), "hour": hour})
+
+
+def hours_by_host(c: Connection) -> dict[str, Floats]:
+    """(168,) articles by hour of the week, for every host that has any; cost grows with them."""
+    found: dict[str, Floats] = {}
+    for host, hour, articles in _HOURS.run(c).fetchall():
+        found.setdefault(host, np.zeros(WEEK_HOURS))[hour % WEEK_HOURS] = articles
+    return found

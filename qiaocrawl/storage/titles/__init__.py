@@ -1,0 +1,1 @@
+"""Titles in the tables: the log, verdicts, reprint groups and term weights."""

@@ -1,0 +1,205 @@
+"""The log of titles: every article's title in one order that all workers of a database share.
+
+A title is judged in four steps within the transaction that stores its article: take the lock
+(:func:`lock`), read what others have committed since (:func:`entries_since`), judge, write
+(:func:`append`). The lock is a row that stays locked until the transaction ends, so rows become
+visible in the order of their numbers, and two copies that come to two workers at the same
+moment are judged one after the other. On SQLite the one writing transaction is the lock.
+
+A row that changes is deleted and written anew with a higher number; a title that is gone leaves
+a row without an article. So whoever reads on from a number misses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Connection
+
+from qiaocrawl.errors import StorageError
+from qiaocrawl.items import TitleRecord
+from qiaocrawl.storage.column_types import MAX_SKETCH_BYTES
+from qiaocrawl.storage.connection_cache import Memory
+from qiaocrawl.storage.converters import from_time, to_time
+from qiaocrawl.storage.raw_sql import ListStatement, Statement
+
+_LOCK = Statement(
+    "SELECT snapshot FROM title_clock WHERE id = 1",
+    mysql="SELECT snapshot FROM title_clock WHERE id = 1 FOR UPDATE",
+)
+_READ_CLOCK = Statement("SELECT snapshot FROM title_clock WHERE id = 1")
+_SET_CLOCK = Statement("UPDATE title_clock SET snapshot = :snapshot WHERE id = 1")
+_NEWEST = Statement("SELECT MAX(seq) FROM title_entry")
+_COUNT = Statement(
+    "SELECT COUNT(*) FROM title_entry WHERE article_id IS NOT NULL AND NOT taken_out"
+)
+
+_COLUMNS = (
+    "`key`, article_id, title, host, published_at, source, body_digest, body_simhash,"
+    " body_sketch, text_chars, taken_out"
+)
+_SELECT = f"SELECT seq, {_COLUMNS} FROM title_entry "
+_SINCE = Statement(_SELECT + "WHERE seq > :after ORDER BY seq LIMIT :count")
+_BY_KEY = ListStatement(_SELECT + "WHERE `key` IN ({list})")
+_BY_ARTICLE = ListStatement(_SELECT + "WHERE article_id IN ({list})")
+_WITHOUT_BODY = Statement(
+    "SELECT e.seq, e.article_id, a.text FROM title_entry e JOIN article a ON a.id = e.article_id"
+    " WHERE e.body_simhash IS NULL AND e.seq > :after ORDER BY e.seq LIMIT :count"
+)
+_KEY_OF = Statement(
+    "SELECT u.`key` FROM article a JOIN url u ON u.id = a.url_id WHERE a.id = :article_id"
+)
+# Deletes the row of the same key, if there is one.
+_APPEND = Statement(
+    f"REPLACE INTO title_entry ({_COLUMNS}) VALUES (:key, :article_id, :title, :host,"
+    " :published_at, :source, :body_digest, :body_simhash, :body_sketch, :text_chars, :taken_out)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TitleEntry:
+    """A title as it was judged.
+
+    Attributes:
+        article_id: None where no article is any more; only key and *taken_out* count then.
+        text_chars: length of the article's text.
+        taken_out: by hand, out of all groups: it is compared with nothing.
+        seq: its place in the log; 0 before it has one.
+    """
+
+    record: TitleRecord
+    article_id: int | None
+    text_chars: int = 0
+    taken_out: bool = False
+    seq: int = 0
+
+    @property
+    def counts(self) -> bool:
+        """Whether other titles are compared with it."""
+        return self.article_id is not None and not self.taken_out
+
+    def says(self, other: TitleEntry) -> bool:
+        """Whether it says the same as *other*, wherever both stand in the log."""
+        return replace(self, seq=0) == replace(other, seq=0)
+
+
+def lock(c: Connection) -> int:
+    """Take the log for this transaction, unless it has it; waits for others to end theirs.
+
+    Returns:
+        The version of the IDF snapshot in use; it does not change while the lock is held.
+
+    Raises:
+        StorageError: the row that is the lock is missing.
+    """
+    memory, transaction = Memory.of(c), c.get_transaction()
+    if transaction is None or memory.titles_held_in is not transaction:
+        memory.idf_version = _version(_LOCK, c)
+        memory.titles_held_in = c.get_transaction()
+    return memory.idf_version
+
+
+def idf_version(c: Connection) -> int:
+    """The version of the IDF snapshot in use, without waiting; 0 is the one that is shipped."""
+    return _version(_READ_CLOCK, c)
+
+
+def set_idf_version(c: Connection, version: int) -> None:
+    """Use another IDF snapshot from now on; every worker sees it with its next title."""
+    lock(c)
+    _SET_CLOCK.run(c, {"snapshot": version})
+    Memory.of(c).idf_version = version
+
+
+def _version(statement: Statement, c: Connection) -> int:
+    row = statement.run(c).fetchone()
+    if row is None:
+        raise StorageError("table title_clock has lost its row (1, 0): INSERT it again")
+    version: int = row[0]
+    return version
+
+
+def newest(c: Connection) -> int:
+    """The highest number of the log; 0 for an empty one."""
+    return _NEWEST.run(c).fetchone()[0] or 0
+
+
+def count_compared(c: Connection) -> int:
+    """How many titles others are compared with."""
+    number: int = _COUNT.run(c).fetchone()[0]
+    return number
+
+
+def entries_since(c: Connection, after: int, limit: int) -> list[TitleEntry]:
+    """The next *limit* entries behind number *after*, in order; [] at the end."""
+    return [_entry(row) for row in _SINCE.run(c, {"after": after, "count": limit}).fetchall()]
+
+
+def entries_of_keys(c: Connection, keys: Sequence[bytes]) -> list[TitleEntry]:
+    """The entries of *keys* (of URLs), as far as there are any, in any order."""
+    return [_entry(row) for row in _BY_KEY.fetch(c, keys)]
+
+
+def entries_of_articles(c: Connection, article_ids: Sequence[int]) -> list[TitleEntry]:
+    """The entries of articles, by their row ids, in any order."""
+    return [_entry(row) for row in _BY_ARTICLE.fetch(c, article_ids)]
+
+
+def texts_without_body(c: Connection, after: int, limit: int) -> list[tuple[int, int, str]]:
+    """(number, article, text) of the next entries whose body was never looked at, in order."""
+    rows = _WITHOUT_BODY.run(c, {"after": after, "count": limit}).fetchall()
+    return [tuple(row) for row in rows]
+
+
+def append(c: Connection, entry: TitleEntry) -> int:
+    """Write *entry* at the end of the log, in the place of an earlier one of its key.
+
+    Returns:
+        Its number.
+    """
+    lock(c)
+    record = entry.record
+    written = _APPEND.run(c, {
+        "key": record.key,
+        "article_id": entry.article_id,
+        "title": record.title,
+        "host": record.host,
+        "published_at": to_time(record.published_at),
+        "source": record.source,
+        "body_digest": record.body_digest,
+        "body_simhash": record.body_simhash.to_bytes(8, "big"),
+        "body_sketch": record.body_sketch[:MAX_SKETCH_BYTES],
+        "text_chars": entry.text_chars,
+        "taken_out": entry.taken_out,
+    })  # fmt: skip
+    Memory.of(c).title_writes += 1
+    assert written.lastrowid is not None
+    return written.lastrowid
+
+
+def withdraw(c: Connection, article_id: int) -> None:
+    """The article of this title is about to go: leave a row that tells other workers so."""
+    for entry in entries_of_articles(c, [article_id]):
+        gone = TitleRecord(entry.record.key, "")
+        append(c, TitleEntry(gone, None, taken_out=entry.taken_out))
+
+
+def follow(c: Connection, article_id: int) -> None:
+    """The article of this title stands at another URL now: leave word at the old one."""
+    for entry in entries_of_articles(c, [article_id]):
+        key = bytes(_KEY_OF.run(c, {"article_id": article_id}).fetchone()[0])
+        taken_out = any(one.taken_out for one in (entry, *entries_of_keys(c, [key])))
+        append(c, TitleEntry(TitleRecord(entry.record.key, ""), None))
+        append(c, replace(entry, record=replace(entry.record, key=key), taken_out=taken_out))
+
+
+def _entry(row: Any) -> TitleEntry:
+    (seq, key, article_id, title, host, published_at, source, digest, simhash, sketch, chars,
+     taken_out) = row  # fmt: skip
+    record = TitleRecord(
+        bytes(key), title, host, from_time(published_at), source, bytes(digest),
+        int.from_bytes(simhash or b"", "big"), bytes(sketch),
+    )
+    return TitleEntry(record, article_id, chars, bool(taken_out), seq)

@@ -1,0 +1,1 @@
+"""Topics in the tables, and what operators said of pages."""

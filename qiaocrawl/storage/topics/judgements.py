@@ -1,0 +1,132 @@
+"""Which pages operators say are on topic, and the samples that follow from it.
+
+The last judgement of a URL counts. A judged page becomes a sample as soon as, and as long as,
+there is an article at its URL: title and text are taken from there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from qiaocrawl.storage.converters import clean_text, clean_word, epoch_time, from_time
+from qiaocrawl.storage.raw_sql import Statement
+from qiaocrawl.storage.topics.topic_ids import topic_id
+from qiaocrawl.storage.topics.topics import load_pack
+from qiaocrawl.text import collapse
+from qiaocrawl.topic.pack import Sample, TopicPack
+from qiaocrawl.urls import url_key
+
+MAX_JUDGED_SAMPLES = 500
+"""Newest judgements of a topic that become samples."""
+_MAX_TITLE_CHARS = 200
+_MAX_TEXT_CHARS = 20_000
+"""Scorers read no further."""
+
+_INSERT = (
+    "INSERT INTO judgement (topic_id, `key`, url, relevant, note, judged_at)"
+    " VALUES (:topic_id, :key, :url, :relevant, :note, :judged_at) "
+)
+_SAVE = Statement(
+    _INSERT + "ON CONFLICT (topic_id, `key`) DO UPDATE SET relevant = excluded.relevant,"
+    " note = excluded.note, judged_at = excluded.judged_at",
+    mysql=_INSERT + "ON DUPLICATE KEY UPDATE relevant = VALUES(relevant),"
+    " note = VALUES(note), judged_at = VALUES(judged_at)",
+)
+_FROM = (
+    " FROM judgement j LEFT JOIN url u ON u.`key` = j.`key`"
+    " LEFT JOIN article a ON a.url_id = u.id WHERE j.topic_id = :topic_id"
+)
+_NEWEST_FIRST = " ORDER BY j.judged_at DESC, j.`key` LIMIT :limit"
+_LIST = Statement(
+    "SELECT j.url, j.relevant, j.note, j.judged_at, a.title" + _FROM + _NEWEST_FIRST
+)
+_SAMPLES = Statement(
+    "SELECT j.`key`, j.url, j.relevant, a.title, a.text" + _FROM
+    + " AND a.id IS NOT NULL" + _NEWEST_FIRST
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredJudgement:
+    """A judgement as it stands.
+
+    Attributes:
+        title: of the article at *url*; None while there is none, so that it is no sample yet.
+    """
+
+    url: str
+    relevant: bool
+    note: str
+    judged_at: datetime
+    title: str | None
+
+
+def save_judgement(
+    c: Connection, topic: str, url: str, *, relevant: bool, note: str, now: float
+) -> None:
+    """Note whether the page at the canonical *url* is on topic, whatever was said before.
+
+    Raises:
+        StorageError: the topic was never imported.
+    """
+    _SAVE.run(c, {
+        "topic_id": topic_id(c, topic),
+        "key": url_key(url),
+        "url": url,
+        "relevant": relevant,
+        "note": clean_word(note, 500),
+        "judged_at": epoch_time(now),
+    })  # fmt: skip
+
+
+def list_judgements(c: Connection, topic: str, limit: int) -> list[StoredJudgement]:
+    """The newest *limit* judgements for a topic, newest first.
+
+    Raises:
+        StorageError: the topic was never imported.
+    """
+    rows = _LIST.run(c, {"topic_id": topic_id(c, topic), "limit": limit}).fetchall()
+    found = []
+    for url, relevant, note, judged_at, title in rows:
+        moment = from_time(judged_at)
+        assert moment is not None
+        found.append(StoredJudgement(url, bool(relevant), note, moment, title))
+    return found
+
+
+def judged_samples(
+    c: Connection, topic: str, limit: int = MAX_JUDGED_SAMPLES
+) -> tuple[Sample, ...]:
+    """The articles at judged URLs as samples, of the newest *limit* judgements, oldest first.
+
+    Raises:
+        StorageError: the topic was never imported.
+    """
+    rows = _SAMPLES.run(c, {"topic_id": topic_id(c, topic), "limit": limit}).fetchall()
+    samples = []
+    for key, url, relevant, title, text in reversed(rows):
+        shown = collapse(title) or url
+        samples.append(Sample(
+            name=f"judged-{bytes(key).hex()}",
+            title=clean_word(shown[:_MAX_TITLE_CHARS], _MAX_TITLE_CHARS),
+            text=clean_text((text.strip() or shown)[:_MAX_TEXT_CHARS], _MAX_TEXT_CHARS),
+            relevant=bool(relevant),
+        ))  # fmt: skip
+    return tuple(samples)
+
+
+def judged_pack(c: Connection, name: str) -> TopicPack:
+    """The topic called *name* with its judged articles behind the samples it was imported with.
+
+    Raises:
+        StorageError: it was never imported.
+    """
+    pack = load_pack(c, name)
+    judged = judged_samples(c, name)
+    # A pack that was exported with its judgements and imported again has them already.
+    again = {sample.name for sample in judged}
+    kept = [sample for sample in pack.samples if sample.name not in again]
+    return replace(pack, samples=(*kept, *judged))

@@ -1,0 +1,176 @@
+"""Topic packs in the database, which is their truth after import."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Table, delete, func, insert, select, update
+
+from qiaocrawl.errors import StorageError
+from qiaocrawl.storage import schema
+from qiaocrawl.storage.converters import clean_host, clean_text, clean_word
+from qiaocrawl.storage.topics.topic_ids import find_topic_id, topic_id
+from qiaocrawl.topic.pack import Sample, Site, Term, TopicPack
+
+_MAX_NOTE_CHARS = 10_000
+_MAX_SAMPLE_CHARS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRow:
+    """An imported topic and how much it holds."""
+
+    id: int
+    name: str
+    title: str
+    description: str
+    threshold: float
+    terms: int
+    sites: int
+    samples: int
+
+
+def save_pack(c: Connection, pack: TopicPack, *, now: float) -> int:
+    """Make the database's topic exactly *pack*; returns the topic's id.
+
+    Rows that stay keep their ids; what the pack no longer has is deleted.
+    """
+    found = _save_topic(c, pack, now)
+    _replace(c, schema.term, found, "text", [_term_row(one) for one in pack.terms])
+    _replace(c, schema.site, found, "host", [_site_row(one) for one in pack.sites])
+    _replace(c, schema.sample, found, "name", [_sample_row(one) for one in pack.samples])
+    return found
+
+
+def load_pack(c: Connection, name: str) -> TopicPack:
+    """The topic called *name*, its rows in the order of the imported pack.
+
+    Raises:
+        StorageError: it was never imported.
+    """
+    found = topic_id(c, name)
+    head = c.execute(select(schema.topic).where(schema.topic.c.id == found)).one()
+    return TopicPack(
+        name=head.name,
+        title=head.title,
+        description=head.description,
+        threshold=head.threshold,
+        terms=_load(c, schema.term, found, _term),
+        sites=_load(c, schema.site, found, _site),
+        samples=_load(c, schema.sample, found, _sample),
+        language=head.language,
+    )
+
+
+def list_topics(c: Connection) -> list[TopicRow]:
+    """All imported topics by name."""
+    topic = schema.topic
+    counts = [
+        select(func.count()).select_from(table).where(table.c.topic_id == topic.c.id)
+        .scalar_subquery()
+        for table in (schema.term, schema.site, schema.sample)
+    ]  # fmt: skip
+    columns = (topic.c.id, topic.c.name, topic.c.title, topic.c.description, topic.c.threshold)
+    rows = c.execute(select(*columns, *counts).order_by(topic.c.name))
+    return [TopicRow(*row) for row in rows]
+
+
+def _save_topic(c: Connection, pack: TopicPack, now: float) -> int:
+    when = datetime.fromtimestamp(now, UTC).replace(tzinfo=None)
+    name = clean_word(pack.name, 64)
+    if name != pack.name or not name:
+        raise StorageError(f"topic name {pack.name!r} must be 1 to 64 characters of text")
+    values = {
+        "title": clean_word(pack.title, 200),
+        "description": clean_text(pack.description, _MAX_NOTE_CHARS),
+        "language": clean_word(pack.language, 16),
+        "threshold": pack.threshold,
+        "updated_at": when,
+    }
+    found = find_topic_id(c, name)
+    if found is not None:
+        c.execute(update(schema.topic).where(schema.topic.c.id == found).values(values))
+        return found
+    result = c.execute(insert(schema.topic).values(name=name, created_at=when, **values))
+    return int(result.lastrowid)
+
+
+def _replace(
+    c: Connection, table: Table, topic: int, identity: str, rows: Sequence[dict[str, Any]]
+) -> None:
+    """Make the rows of *topic* in *table* those given, matched by their *identity* column."""
+    wanted = {row[identity]: {**row, "position": at} for at, row in enumerate(rows)}
+    there = {row[identity]: row for row in c.execute(
+        select(table).where(table.c.topic_id == topic)).mappings()}
+    gone = [row["id"] for key, row in there.items() if key not in wanted]
+    for start in range(0, len(gone), 500):
+        c.execute(delete(table).where(table.c.id.in_(gone[start : start + 500])))
+    for key, row in wanted.items():
+        if key in there and _differs(there[key], row):
+            c.execute(update(table).where(table.c.id == there[key]["id"]).values(row))
+    new = [{"topic_id": topic, **row} for key, row in wanted.items() if key not in there]
+    if new:
+        c.execute(insert(table), new)
+
+
+def _differs(old: Mapping[Any, Any], new: Mapping[str, Any]) -> bool:
+    return any(old[name] != value for name, value in new.items())
+
+
+def _load(
+    c: Connection, table: Table, topic: int, make: Callable[[Any], Any]
+) -> tuple[Any, ...]:
+    rows = c.execute(
+        select(table).where(table.c.topic_id == topic).order_by(table.c.position, table.c.id)
+    )
+    return tuple(make(row) for row in rows)
+
+
+def _term_row(one: Term) -> dict[str, Any]:
+    return {
+        "text": clean_word(one.text, 100),
+        "kind": clean_word(one.kind, 32),
+        "weight": one.weight,
+        "note": clean_text(one.note, _MAX_NOTE_CHARS),
+    }
+
+
+def _term(row: Any) -> Term:
+    return Term(text=row.text, kind=row.kind, weight=row.weight, note=row.note)
+
+
+def _site_row(one: Site) -> dict[str, Any]:
+    return {
+        "host": clean_host(one.host),
+        "name": clean_word(one.name, 200),
+        "role": clean_word(one.role, 32),
+        "tier": one.tier,
+        "region": clean_word(one.region, 100),
+        "kind": clean_word(one.kind, 32),
+        "start_url": clean_text(one.start_url, _MAX_NOTE_CHARS),
+        "render": one.render,
+        "note": clean_text(one.note, _MAX_NOTE_CHARS),
+    }
+
+
+def _site(row: Any) -> Site:
+    return Site(
+        host=row.host, name=row.name, role=row.role, tier=row.tier, region=row.region,
+        kind=row.kind, start_url=row.start_url, render=row.render, note=row.note,
+    )  # fmt: skip
+
+
+def _sample_row(one: Sample) -> dict[str, Any]:
+    return {
+        "name": clean_word(one.name, 200),
+        "title": clean_text(one.title, _MAX_NOTE_CHARS),
+        "text": clean_text(one.text, _MAX_SAMPLE_CHARS),
+        "relevant": one.relevant,
+    }
+
+
+def _sample(row: Any) -> Sample:
+    return Sample(name=row.name, title=row.title, text=row.text, relevant=row.relevant)

@@ -1,0 +1,186 @@
+"""Authors and editor: labels, bylines, declared people."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from qiaocrawl.extract import extract_article
+from qiaocrawl.extract.extraction import Field
+from qiaocrawl.extract.fields.metadata import metadata_of
+from qiaocrawl.extract.fields.names import is_organisation, is_person, split_names, tidy_name
+from qiaocrawl.page import parse_page
+
+NOW = datetime(2024, 6, 1, tzinfo=UTC)
+TITLE = "侨乡新春联谊会举行"
+BODY = f"<p>{'侨乡的正文有许多话要说。' * 12}</p>"
+
+
+def fields_of(html: str, url: str = "https://www.example.com/a.html") -> dict[str, Field]:
+    page = parse_page(html.encode(), "text/html; charset=utf-8", url)
+    return dict(metadata_of(page, None, NOW).fields)
+
+
+def authors_in(html: str) -> tuple[str, ...]:
+    found = fields_of(html).get("authors")
+    return found.value if found is not None else ()
+
+
+@pytest.mark.parametrize(
+    ("line", "authors"),
+    [
+        ("作者：陈小桥 来源：南桥侨报", ("陈小桥",)),
+        ("作者：陈小桥、林木", ("陈小桥", "林木")),
+        ("本报记者 陈小桥 林木", ("陈小桥", "林木")),
+        ("本报实习生 陈小桥</div><div>本报记者 林木", ("陈小桥", "林木")),
+        ("（南桥社记者 格桑央金）", ("格桑央金",)),
+        ("陈小桥/文", ("陈小桥",)),
+        ("图文/陈小桥", ("陈小桥",)),
+        ("■本报记者 陈小桥", ("陈小桥",)),
+        ("作者：陈小桥 (Mary Chen)", ("陈小桥 (Mary Chen)",)),
+        ("作者：佚名", ()),
+        ("记者：请问您怎么看？", ()),
+        ("记者近日了解到新情况", ()),
+        ("责任编辑：林木", ()),
+    ],
+)
+def test_chinese_labels(line: str, authors: tuple[str, ...]) -> None:
+    assert authors_in(f"<title>{TITLE}</title><h1>{TITLE}</h1><div>{line}</div>{BODY}") == authors
+
+
+def test_a_name_signed_at_the_end() -> None:
+    html = f"<h1>{TITLE}</h1>{BODY}<p>{'末段也有许多话要说，一直说到这里为止。' * 5}（陈小桥）</p>"
+    assert authors_in(html) == ("陈小桥",)
+
+
+ENGLISH = "<p>The hall of the old street was opened to all the people of the town on Monday.</p>"
+
+
+@pytest.mark.parametrize(
+    ("line", "authors"),
+    [
+        ("By Alice Bridge", ("Alice Bridge",)),
+        ("By Alice Bridge and Bob van der Wood", ("Alice Bridge", "Bob van der Wood")),
+        ("By Alice Bridge, Health Correspondent", ("Alice Bridge",)),
+        ("Posted by Alice Bridge on March 5, 2024", ("Alice Bridge",)),
+        ("<b>By</b><b>Alice Bridge</b><i>News Reporter</i>", ("Alice Bridge",)),
+        ("By", ()),
+        ("By clicking you agree to all terms", ()),
+    ],
+)
+def test_english_bylines(line: str, authors: tuple[str, ...]) -> None:
+    html = f"<html lang=en><title>The hall opens</title><h1>The hall opens</h1><p>{line}</p>"
+    assert authors_in(html + ENGLISH * 3) == authors
+
+
+@pytest.mark.parametrize(
+    ("head", "authors"),
+    [
+        ('{"@type": "NewsArticle", "author": [{"@type": "Person", "name": "Alice Bridge"}, '
+         '{"@type": "Person", "name": "Bob Wood"}]}', ("Alice Bridge", "Bob Wood")),
+        ('{"@graph": [{"@type": "Article", "author": {"@id": "#a"}}, '
+         '{"@id": "#a", "@type": "Person", "name": "Alice Bridge"}]}', ("Alice Bridge",)),
+        ('{"@type": "Article", "author": {"@type": "Organization", "name": "The Wire"}}',
+         ("The Wire",)),
+        ('{"@type": "Article", "author": {"name": null}}', ()),
+    ],
+)  # fmt: skip
+def test_json_ld(head: str, authors: tuple[str, ...]) -> None:
+    script = f'<script type="application/ld+json">{head}</script>'
+    assert authors_in(script + f"<h1>The hall opens</h1>{ENGLISH}") == authors
+
+
+def test_a_person_comes_before_the_site() -> None:
+    html = (
+        '<meta property="og:site_name" content="The Wire"><meta name=author content="The Wire">'
+        f'<h1>The hall opens</h1><p class="byline"><a rel=author>Alice Bridge</a></p>{ENGLISH}'
+    )
+    assert authors_in(html) == ("Alice Bridge",)
+
+
+def test_a_longer_list_of_the_same_people_is_taken() -> None:
+    html = (
+        '<meta name=author content="Alice Bridge"><h1>The hall opens</h1>'
+        f"<p>By Alice Bridge and Bob Wood</p>{ENGLISH}"
+    )
+    assert authors_in(html) == ("Alice Bridge", "Bob Wood")
+
+
+def test_the_editor_is_kept_apart() -> None:
+    html = f"<h1>{TITLE}</h1><p>记者 陈小桥</p>{BODY}<p>（责任编辑：林木）</p>"
+    fields = fields_of(html)
+    assert fields["authors"].value == ("陈小桥",)
+    assert fields["editor"].value == "林木"
+
+
+@pytest.mark.parametrize(
+    ("written", "names"),
+    [
+        ("By Alice Bridge, Bob Wood & Carol O'Hill", ["Alice Bridge", "Bob Wood", "Carol O'Hill"]),
+        ("陈小桥，林木", ["陈小桥", "林木"]),
+        ("陈小桥 林木", ["陈小桥", "林木"]),
+        ("Alice Bridge, Senior Reporter", ["Alice Bridge"]),
+        ("Alice BridgeTwitter", ["Alice Bridge"]),
+        ("Ian McDonald", ["Ian McDonald"]),
+        ("news@example.com", []),
+        ("admin", []),
+        ("", []),
+    ],
+)
+def test_splitting(written: str, names: list[str]) -> None:
+    assert split_names(written) == names
+
+
+def test_telling_people_from_media() -> None:
+    assert is_person("陈小桥")
+    assert is_person("乔伊·斯波")
+    assert is_person("Mary-Jane van der Wood")
+    assert not is_person("了解到")
+    assert not is_person("Staff Reporter")
+    assert is_organisation("南桥日报")
+    assert not is_organisation("陈小桥")
+    assert tidy_name("记者 陈小桥 摄影") == "陈小桥"
+
+
+@pytest.mark.parametrize(
+    ("written", "names"),
+    [
+        ("文梓晴", ["文梓晴"]),  # a surname, no label
+        ("文/林泽民", ["林泽民"]),
+        ("侨味编辑部", ["侨味编辑部"]),
+        ("陈晓 编辑：王", ["陈晓"]),
+    ],
+)
+def test_labels_inside_names_are_no_labels(written: str, names: list[str]) -> None:
+    assert split_names(written) == names
+
+
+@pytest.mark.parametrize(
+    ("line", "authors"),
+    [
+        ("2008-12-20 ╱ 記者張雅惠╱左營報導", ("張雅惠",)),
+        ("Posted on August 9, 2018 by Mei Tan", ("Mei Tan",)),
+        ("2020-08-16 18:40　摄影：郑一鸣", ("郑一鸣",)),
+    ],
+)
+def test_bylines_of_one_line(line: str, authors: tuple[str, ...]) -> None:
+    text = "left the city. " * 30 if line.isascii() else "他们离开了这座城市，后来又回来了。" * 20
+    markup = f"<title>A long way home</title><h1>A long way home</h1><p>{line}</p><p>{text}</p>"
+    assert extract_article(f"<meta charset=utf-8>{markup}".encode()).authors == authors
+
+
+def test_the_author_of_a_thread_is_that_of_its_first_post() -> None:
+    posts = "".join(
+        f"<div class=post><a href=/u/{i}>{user}</a><p>金牌会员</p><p>发表于 2014-07-2{i} 21:33 "
+        f"只看该作者</p><div class=text>{text}</div><a href=#>回复</a></div>"
+        for i, (user, text) in enumerate([
+            ("埔仔番薯", "今年暑假想带爸爸去走一趟，请教大家那条街还在吗？" * 3),
+            ("千岛过客", "街名早就改了，我去年去过，老店铺还有不少。" * 2),
+            ("阿榄", "祝顺利，找到了记得回来告诉我们。"),
+        ])
+    )  # fmt: skip
+    markup = f"<title>想去泗水寻根</title><h1>想去泗水寻根</h1><div>{posts}</div>"
+    found = extract_article(f"<meta charset=utf-8>{markup}".encode())
+    assert found.authors == ("埔仔番薯",)
+    assert found.fields["authors"].origin == "first post"

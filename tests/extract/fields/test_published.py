@@ -1,0 +1,107 @@
+"""The publish date: which witness wins, and what is no publish date."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from qiaocrawl.extract.fields.metadata import metadata_of
+from qiaocrawl.page import parse_page
+
+NOW = datetime(2024, 6, 1, 4, tzinfo=UTC)
+TITLE = "侨乡新春联谊会举行"
+BODY = f"<p>{'侨乡的正文有许多话要说。' * 12}</p>"
+
+
+def date_in(html: str, url: str = "https://www.example.com/a.html") -> str:
+    page = parse_page(f"<title>{TITLE}</title>{html}".encode(), "text/html; charset=utf-8", url)
+    published = metadata_of(page, None, NOW).published_at
+    return published.strftime("%Y-%m-%d %H:%M") if published is not None else ""
+
+
+def shown(line: str) -> str:
+    return f"<h1>{TITLE}</h1><div>{line}</div>{BODY}"
+
+
+@pytest.mark.parametrize(
+    ("line", "date"),
+    [
+        ("2012年1月11日 16:48", "2012-01-11 16:48"),
+        ("二〇一二年一月十一日", "2012-01-11 00:00"),
+        ("中華民國101年1月11日", "2012-01-11 00:00"),
+        ("2012-01-11 下午 4:48", "2012-01-11 16:48"),
+        ("12年1月11日", "2012-01-11 00:00"),
+        ("3小时前", "2024-06-01 09:00"),
+        ("昨天 20:15", "2024-05-31 20:15"),
+        ("5月30日 08:00", "2024-05-30 08:00"),
+        # published before updated, whatever comes first
+        ("更新：2024-03-09 10:00 发布：2024-03-05 08:30", "2024-03-05 08:30"),
+        ("更新时间：2024-03-09 10:00", "2024-03-09 10:00"),
+        # what is no publish date
+        ("今天是2024年5月30日", ""),
+        ("注册时间：2010-01-01", ""),
+        ("© 2023-01-01 南桥侨网", ""),
+    ],
+)
+def test_lines_near_the_title(line: str, date: str) -> None:
+    assert date_in(shown(line)) == date
+
+
+def test_agreeing_witnesses_outvote_one() -> None:
+    html = shown("2024-03-05") + '<meta name="createdate" content="2024-03-01">'
+    assert date_in(html, "https://www.example.com/2024/03/05/a.html")[:10] == "2024-03-05"
+
+
+def test_the_header_of_the_page_and_comments_do_not_count() -> None:
+    html = (
+        "<div>2024年5月30日 星期四</div>" + "<p>导航</p>" * 20 + shown("2024-03-05")
+        + "<div>网友 2024-04-01 10:00</div><div>网友 2024-04-02 10:00</div>"
+    )  # fmt: skip
+    assert date_in(html)[:10] == "2024-03-05"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        '<script>var a = {"publishTime":"2024-03-05 08:30:00"}</script>',
+        "<script>window.x = {ptime: 1, pubDate: '2024-03-05T08:30:00+08:00'}</script>",
+        '<script>{"ctime":1709598600}</script>',
+        '<span itemprop="datePublished" content="2024-03-05T08:30:00+08:00"></span>',
+        '<script type="application/ld+json">{"@graph": [{"@type": "WebSite"}, '
+        '{"@type": "NewsArticle", "datePublished": "2024-03-05T08:30:00+08:00"}]}</script>',
+        '<script type="application/ld+json">{"datePublished": "2024-03-05 08:30", }</script>',
+    ],
+)
+def test_scripts_and_attributes(head: str) -> None:
+    assert date_in(head + shown("")) == "2024-03-05 08:30"
+
+
+def test_the_year_may_stand_in_the_url() -> None:
+    url = "https://www.example.com/2019/a.html"
+    assert date_in(shown("3月5日 08:30"), url) == "2019-03-05 08:30"
+
+
+def test_the_year_may_stand_in_the_copyright_line() -> None:
+    assert date_in(shown("3月5日 08:30") + "<p>版权所有 2010-2018</p>") == "2018-03-05 08:30"
+
+
+def test_the_day_before_the_month_by_country() -> None:
+    html = "<html lang=en><h1>The hall of the town opens to all</h1><p>Posted 03/05/2024</p>"
+    for host, date in (("www.example.co.uk", "2024-05-03"), ("www.example.com", "2024-03-05")):
+        page = parse_page(html.encode(), "", f"https://{host}/a")
+        published = metadata_of(page, None, NOW).published_at
+        assert published is not None
+        assert str(published.date()) == date
+
+
+def test_the_last_change_is_kept_apart() -> None:
+    html = (
+        '<meta property="article:published_time" content="2024-03-05T08:30:00+08:00">'
+        '<meta property="article:modified_time" content="2024-03-09T10:00:00+08:00">'
+    )
+    page = parse_page((html + shown("")).encode(), "text/html; charset=utf-8")
+    fields = metadata_of(page, None, NOW).fields
+    assert str(fields["modified_at"].value.date()) == "2024-03-09"
+    assert fields["published_at"].origin == "meta article:published_time"
+    assert fields["published_at"].confidence >= 0.9

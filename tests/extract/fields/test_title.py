@@ -1,0 +1,125 @@
+"""Titles: the heading the page's <title> confirms, without the site's name."""
+
+from __future__ import annotations
+
+import pytest
+
+from qiaocrawl.extract.fields.declared import declared_by
+from qiaocrawl.extract.fields.site_suffix import without_site_name
+from qiaocrawl.extract.fields.title import title_of
+from qiaocrawl.page import Page, parse_page
+
+
+def page_of(html: str) -> Page:
+    return parse_page(html.encode(), "text/html; charset=utf-8", "https://www.example.com/1.html")
+
+
+def title_in(html: str) -> str:
+    found = title_of(page_of(html))
+    return found.value if found is not None else ""
+
+
+NAME = "侨乡新春联谊会举行"
+SITE = '<meta property="og:site_name" content="南桥侨网">'
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        # the heading is confirmed by <title>
+        (f"<title>{NAME}_新闻_南桥侨网</title><h1>{NAME}</h1>", NAME),
+        ("<title>侨乡新春联谊会举行</title><h2> 侨乡新春\n联谊会举行 </h2>", "侨乡新春联谊会举行"),
+        # a logo as h1 is not the title
+        (f"{SITE}<title>{NAME} - 南桥侨网</title><h1>南桥侨网</h1>", NAME),
+        # the site's name is known or repeated
+        (f"{SITE}<title>侨批展开幕|南桥侨网</title>", "侨批展开幕"),
+        ("<title>侨批展开幕_要闻_南桥日报</title>\n<a>要闻</a>\n<p>南桥日报</p>", "侨批展开幕"),
+        # a dash that belongs to the title
+        ("<title>中国队4-0获胜</title>", "中国队4-0获胜"),
+        ("<title>GPT-2 与侨刊整理</title>", "GPT-2 与侨刊整理"),
+        ("<title>归来 - 一位侨领的半生</title>", "归来 - 一位侨领的半生"),
+        # other witnesses
+        ('<meta property="og:title" content="侨批展幕"><title>侨批展幕 桥</title>', "侨批展幕"),
+        ('<script type="application/ld+json">{"headline": "侨批展开幕"}</script>', "侨批展开幕"),
+        ("<h1>侨批展今日开幕</h1>", "侨批展今日开幕"),
+        ("<p>没有题目</p>", ""),
+    ],
+)  # fmt: skip
+def test_title(html: str, title: str) -> None:
+    assert title_in(html) == title
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        # the heading above the body beats a <title> made for search engines
+        (
+            f'<meta property="og:title" content="{NAME}"><title>新春 联谊 南桥 侨网</title>'
+            f"<h1>{NAME}</h1>",
+            NAME,
+        ),
+        # a label inside the heading, a breadcrumb as heading, a cut title
+        (f"<title>{NAME}</title><h1><div>特稿</div><div>{NAME}</div></h1>", NAME),
+        (f"<title>{NAME}</title><h1>首页 > 侨务 > {NAME}</h1><h2>{NAME}</h2>", NAME),
+        (f"<title>{NAME}</title><h2>{NAME[:6]}…</h2>", NAME),
+        # the longest of two headings in <title>
+        (f"<title>联谊 {NAME}_侨网</title><h1>联谊会举行</h1><h2>联谊 {NAME}</h2>", f"联谊 {NAME}"),
+        # a short title before the first separator
+        ("<title>夜雨_原文及赏析</title><h1>夜雨</h1>", "夜雨"),
+        # the site's name first, by its host
+        ("<title>Example - 侨批展开幕</title>", "侨批展开幕"),
+        # a ragged end
+        (f"<h1>{NAME} - -</h1>", NAME),
+    ],
+)  # fmt: skip
+def test_witnesses_are_weighed(html: str, title: str) -> None:
+    assert title_in(html) == title
+
+
+def test_a_large_centred_line_above_the_body_may_be_the_title() -> None:
+    html = (
+        "<title>南桥侨网</title><p>首页</p>"
+        f'<p align=center style="font-size: 24px"><b>{NAME}</b></p><p>{"侨乡的正文。" * 20}</p>'
+    )
+    found = title_of(page_of(html), 2)
+    assert found is not None
+    assert (found.value, found.origin) == (NAME, "line by its looks")
+
+
+def test_headings_far_below_the_body_do_not_count() -> None:
+    html = "<title>侨务</title><p>正文。</p>" + "<p>评论</p>" * 50 + "<h2>相关：别的新闻题目</h2>"
+    found = title_of(page_of(html), 0)
+    assert found is not None
+    assert found.value == "侨务"
+
+
+def test_confidence_grows_with_the_witnesses() -> None:
+    sure = title_of(page_of(f"{SITE}<title>{NAME} - 南桥侨网</title><h1>{NAME}</h1>"))
+    unsure = title_of(page_of(f"<title>{NAME}</title>"))
+    assert sure is not None
+    assert unsure is not None
+    assert 0 < unsure.confidence < sure.confidence <= 1
+
+
+def test_parts_are_cut_only_where_they_are_names() -> None:
+    page = page_of("<title>甲_乙_丙</title>\n<p>乙</p>\n<p>丙</p>")
+    assert without_site_name("甲_乙_丙", page, declared_by(page)) == "甲"
+    assert without_site_name("甲_乙_丁", page, declared_by(page)) == "甲_乙_丁"
+    known = declared_by(page, frozenset(["丁"]))
+    assert without_site_name("甲_乙_丁", page, known) == "甲"
+    assert without_site_name("", page, known) == ""
+
+
+def test_very_long_titles_are_cut() -> None:
+    assert len(title_in(f"<title>{'侨' * 1_000_000}</title>")) == 300
+
+
+def test_a_mark_before_a_heading_that_the_title_element_lacks_goes() -> None:
+    markup = (
+        "<html><head><title>仰光商铺连遭劫掠 侨团与警方联防 - 互助 - 唐人街论坛</title></head>"
+        "<body>"
+        "<h1>[互助] 仰光商铺连遭劫掠 侨团与警方联防</h1></body></html>"
+    )
+    found = title_of(parse_page(markup.encode(), "text/html; charset=utf-8"))
+    assert found is not None
+    assert found.value == "仰光商铺连遭劫掠 侨团与警方联防"

@@ -1,0 +1,167 @@
+"""Proxies as records, and the pool: sticky, scored, resting, limited."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from qiaocrawl.fetch.proxy import Proxy, parse_list, parse_proxy
+from qiaocrawl.fetch.proxy_pool import PoolLimits, ProxyPool, ProxyState
+
+A, B, C = (Proxy("http", f"p{n}.test", 8080) for n in range(3))
+
+
+def pool(*proxies: Proxy, **limits: float) -> ProxyPool:
+    made = ProxyPool(PoolLimits(**limits), random.Random(7))  # type: ignore[arg-type]
+    made.replace(proxies)
+    return made
+
+
+def test_a_proxy_shows_everything_but_its_password() -> None:
+    proxy = parse_proxy("http://us%40er:p%3Aw@P.test:3128", {})
+    assert (proxy.host, proxy.port, proxy.user, proxy.password) == (
+        "p.test", 3128, "us@er", "p:w")  # fmt: skip
+    assert proxy.secret_url == "http://us%40er:p%3Aw@p.test:3128"
+    assert "p:w" not in f"{proxy} {proxy!r} {[proxy]}"
+    assert str(proxy) == "http://p.test:3128"
+    assert parse_proxy("10.0.0.1:8080", {}).origin == "http://10.0.0.1:8080"
+    assert parse_proxy("https://[2001:db8::1]:444", {}).origin == "https://[2001:db8::1]:444"
+    assert not parse_proxy("https://p.test", {}).serves("https")
+    assert A.serves("https")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [("socks5://u:secret@p.test:1080", "socks5 proxies are not supported"),
+     ("u:secret@http://p.test:80", "must be http"),
+     ("http://u:secret://x@p.test:80", "must be http"),
+     ("http://u:secret@p.test:x", "must be http"), ("http://u:secret@p.test:80/x", "must be http"),
+     ("http://u:${NONE}@p.test:80", "environment variable NONE"), ("", "must be http"),
+     (f"http://u:secret{'x' * 300}@p.test:80", "too long")],
+)  # fmt: skip
+def test_a_line_that_is_no_proxy_is_refused_without_showing_it(line: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said) as caught:
+        parse_proxy(line, {})
+    assert "secret" not in str(caught.value)
+
+
+def test_lists_are_lines_or_json() -> None:
+    lines = "# mine\nhttp://u:${PW}@a.test:1\n\nb.test:2 # second\nsocks5://c.test:3\nb.test:2\n"
+    found = parse_list(lines, {"PW": "s@x"})
+    assert [one.origin for one in found.proxies] == ["http://a.test:1", "http://b.test:2"]
+    assert found.proxies[0].password == "s@x"
+    assert found.faults == ("line 5: socks5 proxies are not supported, http and https ones are",)
+    json = '{"data": [{"ip": "1.2.3.4", "port": 8, "user": "u", "password": "p@"},"c:9"]}'
+    found = parse_list(json, {})
+    assert [one.secret_url for one in found.proxies] == ["http://u:p%40@1.2.3.4:8", "http://c:9"]
+    for broken in ("{", "[[[", '{"data": 3}', '[{"port": []}]', "\x00\ufeff<html>", "[" * 9000):
+        assert parse_list(broken, {}).proxies == ()
+
+
+def test_a_host_keeps_its_proxy_while_that_works() -> None:
+    shared = pool(A, B, C)
+    kept = {host: shared.take(host, "http", 0.0) for host in "abcdefgh"}
+    assert len(set(kept.values())) > 1
+    for host, proxy in kept.items():
+        assert proxy is not None
+        shared.release(proxy)
+        assert shared.take(host, "http", 100.0) == proxy
+        shared.release(proxy)
+    first = kept["a"]
+    assert first is not None
+    shared.failed(first, 0.0)
+    second = shared.take("a", "http", 1.0)
+    assert second not in (None, first)
+    assert shared.take("a", "http", 9999.0) == second, "it went back to the proxy it had lost"
+
+
+def test_failures_rest_a_proxy_longer_each_time_and_none_left_is_said() -> None:
+    shared = pool(A)
+    ends, now = [], 0.0
+    for _ in range(6):
+        shared.failed(A, now)
+        shared.failed(A, now + 1.0)  # what was under way fails with it
+        assert shared.take("h", "http", now + 1.0) is None
+        seconds, all_rest = shared.wait_seconds("h", "http", now)
+        assert all_rest
+        ends.append(seconds)
+        now += seconds
+    assert ends == [60.0, 240.0, 960.0, 3600.0, 3600.0, 3600.0]
+    assert shared.alive(now - 1) == 0
+    assert shared.take("h", "http", now) == A
+    shared.answered(A, "h", 0.1)
+    shared.failed(A, now)
+    assert shared.wait_seconds("h", "http", now)[0] == 60.0
+    assert pool().wait_seconds("h", "http", 0.0) == (3600.0, True)
+
+
+def test_a_block_keeps_a_proxy_off_that_host_alone() -> None:
+    shared = pool(A)
+    shared.blocked(A, "h", 0.0)
+    assert shared.take("h", "http", 1.0) is None
+    assert shared.wait_seconds("h", "http", 1.0) == (59.0, True)
+    assert shared.take("other", "http", 1.0) == A
+
+
+def test_a_dead_host_does_not_wear_out_the_pool() -> None:
+    shared = pool(A, B)
+    for _ in range(5):
+        for proxy in (A, B):
+            shared.unanswered(proxy, "dead", 0.0)
+    assert shared.alive(0.0) == 2
+    for host in ("dead2", "dead3"):
+        shared.unanswered(A, host, 0.0)
+    assert shared.alive(0.0) == 1, "three hosts without an answer speak against the proxy"
+
+
+def test_limits_are_waited_for_without_changing_the_proxy() -> None:
+    shared = pool(A, B, at_once=2, per_minute=3)
+    first = shared.take("h", "http", 0.0)
+    assert first is not None
+    assert shared.take("h", "http", 0.0) == first
+    assert shared.take("h", "http", 0.0) is None
+    assert shared.wait_seconds("h", "http", 0.0) == (0.2, False)
+    shared.release(first)
+    assert shared.take("h", "http", 1.0) == first
+    shared.release(first)
+    assert shared.take("h", "http", 2.0) is None, "three within a minute"
+    assert shared.take("h", "http", 61.0) == first
+
+
+def test_better_proxies_are_drawn_more_often() -> None:
+    shared = pool(A, B)
+    for _ in range(12):
+        shared.answered(A, "x", 0.1)
+        shared.states[B].note(good=False)
+    assert 0 < shared.states[B].score < 0.2 < 0.8 < shared.states[A].score < 1
+    drawn: list[Proxy] = []
+    for n in range(200):
+        proxy = shared.take(f"g{n}", "http", 0.0)
+        if proxy is not None:
+            shared.release(proxy)
+            drawn.append(proxy)
+    assert drawn.count(A) > 8 * drawn.count(B)
+    slow, quick = ProxyState(latency_seconds=5.0), ProxyState(latency_seconds=0.0)
+    assert slow.score == quick.score / 2
+
+
+def test_https_sites_are_not_asked_through_https_proxies() -> None:
+    secure = Proxy("https", "p.test", 443)
+    shared = pool(secure)
+    assert shared.take("h", "https", 0.0) is None
+    assert shared.wait_seconds("h", "https", 0.0) == (3600.0, True)
+    assert shared.take("h", "http", 0.0) == secure
+
+
+def test_a_new_list_keeps_what_is_known() -> None:
+    shared = pool(A, B)
+    shared.failed(A, 0.0)
+    shared.replace([A, C], {C: ProxyState(failures_in_row=2, resting_until=50.0)})
+    assert (shared.alive(1.0), shared.alive(55.0), len(shared.states)) == (0, 1, 2)
+    for gone in (shared.answered, shared.blocked):
+        gone(B, "h", 1.0)
+    shared.failed(B, 1.0)
+    shared.unanswered(B, "h", 1.0)
+    shared.release(B)
+    assert B not in shared.states

@@ -1,0 +1,93 @@
+"""Status codes, Retry-After and back-off."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from qiaocrawl.fetch.backoff import backoff_seconds, retry_after_seconds
+from qiaocrawl.fetch.status import judge_fetch
+from qiaocrawl.items import FetchedPage, Outcome
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def page(status: int, body: bytes = b"x", **headers: str) -> FetchedPage:
+    pairs = tuple((name.replace("_", "-"), value) for name, value in headers.items())
+    return FetchedPage("http://a.test/x", "http://a.test/x", status, pairs, body, NOW)
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [
+        (301, Outcome.REDIRECT),
+        (308, Outcome.REDIRECT),
+        (401, Outcome.LOGIN),
+        (403, Outcome.BLOCKED),
+        (404, Outcome.DEAD),
+        (410, Outcome.DEAD),
+        (418, Outcome.DEAD),
+        (429, Outcome.RETRY),
+        (500, Outcome.RETRY),
+        (503, Outcome.RETRY),
+        (599, Outcome.RETRY),
+    ],
+)
+def test_each_status_has_an_outcome(status: int, outcome: Outcome) -> None:
+    decision = judge_fetch(page(status, location="/y"), longest_park_seconds=60)
+    assert decision is not None
+    assert decision.outcome is outcome
+    assert str(status) in decision.reason
+
+
+def test_a_page_worth_reading_needs_no_decision() -> None:
+    assert judge_fetch(page(200), longest_park_seconds=60) is None
+
+
+def test_an_empty_page_is_no_article() -> None:
+    decision = judge_fetch(page(200, b""), longest_park_seconds=60)
+    assert decision is not None
+    assert decision.outcome is Outcome.NOT_ARTICLE
+
+
+def test_a_redirect_names_its_target_in_canonical_form() -> None:
+    decision = judge_fetch(page(302, location="../Y?b=1#part"), longest_park_seconds=60)
+    assert decision is not None
+    assert decision.target == "http://a.test/Y?b=1"
+
+
+@pytest.mark.parametrize("location", ["", "javascript:alert(1)", "ftp://a.test/", "file:///etc/x"])
+def test_a_redirect_to_nowhere_is_dead(location: str) -> None:
+    decision = judge_fetch(page(302, location=location), longest_park_seconds=60)
+    assert decision is not None
+    assert decision.outcome is Outcome.DEAD
+
+
+def test_retry_after_parks_the_host() -> None:
+    decision = judge_fetch(page(429, retry_after="17"), longest_park_seconds=60)
+    assert decision is not None
+    assert decision.park_seconds == 17
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("5", 5.0),
+        (" 5 ", 5.0),
+        ("0", 0.0),
+        ("999999999999999999999", 60.0),
+        ("", None),
+        ("Mon, 01 Jan 99999999999 00:00:00 GMT", None), ("soon", None),
+        ("-3", None),
+        ("Sat, 21 Nov 2026 12:00:30 GMT", 30.0),
+        ("Sat, 21 Nov 2026 11:00:00 GMT", 0.0),
+        ("Sat, 21 Nov 2099 12:00:00 GMT", 60.0),
+    ],
+)
+def test_retry_after_forms(header: str, seconds: float | None) -> None:
+    assert retry_after_seconds(header, NOW, 60.0) == seconds
+
+
+def test_pauses_grow_fourfold() -> None:
+    assert [backoff_seconds(n, 2.0) for n in (1, 2, 3)] == [2.0, 8.0, 32.0]

@@ -1,0 +1,189 @@
+"""The order in memory beside what is committed and in hand; what is new in the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pytest
+
+from learning_samples import SITE, AnchorYield, link, visit
+from qiaocrawl.frontier import memory_order as keeping
+from qiaocrawl.frontier.memory_order import Chosen, OrderKeeper
+from qiaocrawl.frontier.visit_reader import LOOK_BACK_SECONDS, VisitReader
+from qiaocrawl.items import SEED_SCORE, Candidate, LeftOut, Link, Outcome, Queue
+from qiaocrawl.stages.follow_links import seed_candidate
+from qiaocrawl.storage.frontier.pending import WaitingUrl
+from qiaocrawl.storage.frontier.postponed import TAKEN_UP
+
+
+@pytest.fixture
+def keeper() -> OrderKeeper:
+    return OrderKeeper(AnchorYield(), lambda host: host.endswith("a.test"))
+
+
+@pytest.fixture(autouse=True)
+def _scored_anew_with_every_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeping, "REST", 0.0)
+
+
+def choose(keeper: OrderKeeper, limit: int = 10, *, per_host: int = 10, now: float = 0.0,
+           busy: Iterable[str] = (), at_least: float = -1e300) -> list[str]:  # fmt: skip
+    found: Chosen = keeper.choose(
+        limit, per_host=per_host, busy_hosts=frozenset(busy), now=now, at_least=at_least
+    )
+    names = {link(str(n), host=host).key: f"{n}" for n in range(20) for host in (SITE, "b.a.test")}
+    return [names.get(one.key, "?") for one in found.choices]
+
+
+def row(number: int, score: float = 0.0, host: str = SITE) -> WaitingUrl:
+    one = link(str(number), host=host)
+    return WaitingUrl(number, one.key, one.url, host, 1, score, "")
+
+
+def candidate(one: Link, **fields: object) -> Candidate:
+    return Candidate(one.url, one.key, one.host, Queue.SITE, "t", **fields)  # type: ignore[arg-type]
+
+
+def test_what_a_page_brought_is_not_chosen_before_it_is_committed(keeper: OrderKeeper) -> None:
+    page = visit("0", link("1", "a"), link("2", "b"))
+    keeper.visit(page)
+    keeper.hold(page.key, [link("1").key], [candidate(link("3"), score=0.4)])
+    assert choose(keeper) == ["2"], "the row of 2 was there before"
+    keeper.stored(page.key)
+    keeper.closed(page.key)
+    assert choose(keeper) == ["1", "3"]
+    assert choose(keeper) == []
+
+
+def test_what_a_refused_page_brought_waits_when_it_is_brought_again(keeper: OrderKeeper) -> None:
+    page = visit("0", link("1", "a"), link("2", "b"))
+    for key in (page.key, link("9").key):
+        keeper.visit(replace(page, key=key))
+        keeper.hold(key, [link("1").key, link("2").key], [candidate(link("3"), score=0.4)])
+        keeper.closed(key)
+        assert choose(keeper) == [], "nothing of it has a row"
+    keeper.visit(page)
+    keeper.hold(page.key, [link("1").key, link("2").key], [candidate(link("3"), score=0.4)])
+    keeper.stored(page.key)
+    keeper.closed(page.key)
+    assert choose(keeper) == ["1", "2", "3"]
+
+
+def test_the_best_hosts_share_a_choice_and_a_busy_one_is_passed(keeper: OrderKeeper) -> None:
+    keeper.visit(visit("good", link("x", "a")))
+    keeper.visit(visit("x", relevance=0.9))
+    keeper.visit(visit("0", *(link(str(n), "a") for n in range(1, 5)),
+                       *(link(str(n), host="b.a.test") for n in range(5, 9))))  # fmt: skip
+    found = keeper.choose(3, per_host=2, busy_hosts=(), now=0.0)
+    assert [one.score for one in found.choices] == [0.9, 0.9, 0.5]
+    assert [(one.place, one.waiting) for one in found.choices] == [(1, 8), (1, 8), (5, 8)]
+    assert found.choices[0].parts == {"yield of anchor": 0.9}
+    assert choose(keeper, busy=["b.a.test"]) == ["3", "4"]
+    assert choose(keeper, at_least=0.6) == []
+    assert choose(keeper, 2) == ["6", "7"]
+
+
+def test_what_comes_back_waits_again_when_its_time_has_come(keeper: OrderKeeper) -> None:
+    keeper.visit(visit("0", *(link(str(n)) for n in range(1, 5))))
+    assert choose(keeper) == ["1", "2", "3", "4"]
+    keeper.settle({link("1").key: 50.0}, [link("2").key])
+    keeper.wait_until(link("3").key, 0.0)
+    assert choose(keeper, now=40.0) == ["3"]
+    assert choose(keeper, now=60.0) == ["1"]
+
+
+def test_waiting_rows_and_the_order_agree_in_the_end(keeper: OrderKeeper) -> None:
+    keeper.visit(visit("0", *(link(str(n)) for n in range(1, 5))))
+    (in_hand,) = choose(keeper, 1)
+    keeper.begin_reading()
+    # 2 waits, 3 and 4 do not; 7 comes from elsewhere, 8 is out of bounds, 0 was let wait again.
+    rows = [row(0), row(2), row(7), row(8, host="www.b.test"), row(int(in_hand))]
+    assert keeper.found_waiting(rows)
+    late = visit("9", link("10"))
+    keeper.visit(late)
+    keeper.hold(late.key, [link("10").key])
+    keeper.stored(late.key)
+    keeper.end_reading(complete=True)
+    assert sorted(choose(keeper)) == ["0", "10", "2", "7"]
+
+
+def test_no_more_rows_are_taken_than_there_is_room_for(
+    keeper: OrderKeeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "MAX_WAITING", 3)
+    keeper.visit(visit("0", link("1")))
+    keeper.begin_reading()
+    assert not keeper.found_waiting([row(n) for n in range(2, 9)])
+    keeper.end_reading(complete=False)
+    assert choose(keeper) == ["1", "2", "3"], "what was known before stays"
+
+
+def test_start_pages_come_first_also_the_second_time(keeper: OrderKeeper) -> None:
+    keeper.visit(visit("1", link("2", "a")))
+    start = seed_candidate(link("1").url, Queue.SITE, "t", rearm=True)
+    keeper.offered([start])
+    found = keeper.choose(5, per_host=5, busy_hosts=(), now=0.0)
+    assert [one.score for one in found.choices] == [SEED_SCORE, 0.5]
+    keeper.offered([start])
+    assert choose(keeper) == [], "it is in hand"
+
+
+def test_a_pruned_link_waits_when_a_better_one_leads_there(keeper: OrderKeeper) -> None:
+    assert keeper.visit(visit("0", link("1", "never")))[0] == -float("inf")
+    assert choose(keeper) == []
+    keeper.visit(visit("2", link("1", "a")))
+    assert choose(keeper) == ["1"]
+
+
+def test_what_was_put_off_waits_when_it_is_taken_up(keeper: OrderKeeper) -> None:
+    keeper.visit(visit("0", link("1", "a")))
+    put_off = candidate(link("2"), left_out=LeftOut(Outcome.POSTPONED, "a pager"))
+    keeper.hold(link("0").key, [], [put_off])
+    keeper.closed(link("0").key)
+    assert choose(keeper) == ["1"]
+    again = candidate(link("2"), score=0.3, payload={TAKEN_UP: "a pager"})
+    keeper.offered([again])
+    assert choose(keeper) == ["2"]
+    keeper.offered([again])
+    assert choose(keeper) == [], "it is in hand"
+    keeper.closed(link("2").key)
+    keeper.offered([again])
+    assert choose(keeper) == ["2"], "put off once more and taken up once more"
+
+
+def test_rows_that_come_to_light_late_are_read_once() -> None:
+    reader = VisitReader(token=7, start=10)
+    for _ in range(2):
+        assert reader.unread([(11, 1), (13, 2), (14, 7)], now=0.0) == [11, 13], "not taken in yet"
+    reader.have_read([11, 13], now=0.0)
+    assert reader.unread([(11, 1), (12, 1), (13, 2), (14, 7)], now=5.0) == [12]
+    reader.have_read([12], now=5.0)
+    reader.settle(now=6.0)
+    assert (reader.floor, reader.newest) == (10, 14)
+    assert reader.unread([(15, 1)], now=100.0) == [15]
+    reader.have_read([15], now=100.0)
+    reader.settle(now=LOOK_BACK_SECONDS + 4.0)
+    assert reader.floor == 14, "all but the last are old"
+    assert reader.unread([(9, 1), (14, 7), (15, 1), (16, 1)], now=200.0) == [16]
+
+
+def test_what_a_redirect_leads_to_is_judged_by_the_links_that_led_there(
+    keeper: OrderKeeper,
+) -> None:
+    keeper.visit(visit("0", link("1", "a"), link("2", "a")))
+    assert choose(keeper, 1) == ["1"]
+    target = link("3")
+    keeper.closed(link("1").key)
+    keeper.offered([candidate(target, parent=link("1").key, payload={"hops": 1})])
+    assert choose(keeper, 1) == ["3"], "it has the place of what redirects there"
+    keeper.visit(visit("3", relevance=0.75))
+    keeper.visit(visit("4", link("5", "a")))
+    assert keeper.score_of(link("5").key) == 0.75
+
+    told_again = OrderKeeper(AnchorYield(), lambda host: True)
+    told_again.visit(visit("0", link("1", "a"), link("2", "a")))
+    told_again.visit(visit("3", relevance=0.75), via=link("1").key)
+    assert choose(told_again, 1) == ["2"]
+    assert told_again.score_of(link("2").key) == 0.75
+    assert choose(told_again) == []

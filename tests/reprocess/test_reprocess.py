@@ -1,0 +1,203 @@
+"""Stages run again over stored pages: on all workers, in batches, stoppable."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from crawling import PROJECT, article, import_pack, pack, rows
+from qiaocrawl.cli import main
+from qiaocrawl.items import Candidate, FetchedPage, Outcome, Queue
+from qiaocrawl.options import Options
+from qiaocrawl.reprocess.groups import Stopped, again_dedup
+from qiaocrawl.reprocess.pages import again_extract, again_relevance
+from qiaocrawl.runtime import Runtime
+from qiaocrawl.stages.follow_links import link_to
+from qiaocrawl.storage import Database, frontier
+from qiaocrawl.storage.pages.raw_pages import store_page
+
+HOST = "www.qiao.test"
+NOW = 1_790_000_000.0
+TITLES = ("侨胞寻根", "侨乡办厂", "华文学校开学", "归侨座谈", "侨务新规")
+
+
+def store(database_url: str, pages: dict[str, bytes]) -> None:
+    """Pages that were fetched and closed as no articles."""
+    import_pack(database_url, pack(HOST))
+    scope = frontier.Scope(Queue.SITE, "qiaoqing", None)
+    with Database.open(database_url) as database, database.engine.begin() as c:
+        links = [link_to(f"http://{HOST}{path}") for path in pages]
+        frontier.offer(c, [Candidate(link.url, link.key, HOST, Queue.SITE, "qiaoqing")
+                           for link in links], run_id=None, now=NOW)
+        while leases := frontier.lease(c, scope, token=1, limit=200, per_host=200,
+                                       lease_seconds=60, now=NOW):
+            for lease in leases:
+                body = pages[lease.url.removeprefix(f"http://{HOST}")]
+                store_page(c, lease, FetchedPage(
+                    lease.url, lease.url, 200, (("content-type", "text/html"),), body,
+                    datetime(2026, 9, 1, tzinfo=UTC),
+                ), now=NOW)
+                frontier.complete(c, lease, outcome=Outcome.NOT_ARTICLE, reason="", now=NOW,
+                                  http_status=200, redirect_key=None)
+
+
+def numbered(count: int) -> dict[str, bytes]:
+    return {f"/{n}.html": article(f"第{n}批：{TITLES[n % 5]}") for n in range(count)}
+
+
+def paged() -> dict[str, bytes]:
+    """Two pages of one story."""
+    pager = '<div>共2页 <a href="/n/12345.html">1</a> <a href="/n/12345_2.html">2</a></div></body>'
+    return {
+        path: article("侨胞代表团回乡参访", paragraphs=count).decode()
+        .replace("</body>", pager).replace("（", f"（{count}之").encode()
+        for path, count in (("/n/12345.html", 6), ("/n/12345_2.html", 3))
+    }  # fmt: skip
+
+
+@pytest.fixture
+def opened(database_url: str) -> Iterator[Callable[[], Runtime]]:
+    """Opens runtimes on the database, and closes them."""
+    all_opened = []
+
+    def open_runtime() -> Runtime:
+        given = {"QIAO_DATABASE_URL": database_url, "QIAO_EXTRACT_WORKERS": 2}
+        runtime = Runtime(Options.from_environment(given))
+        all_opened.append(runtime)
+        return runtime
+
+    yield open_runtime
+    for runtime in all_opened:
+        runtime.close()
+
+
+def test_every_page_is_read_again(database_url: str, opened: Callable[[], Runtime]) -> None:
+    store(database_url, {**numbered(150), **paged(), "/empty": b"<title>x</title>"})
+    done = []
+
+    def advance(pages: int) -> bool:
+        done.append(pages)
+        return True
+
+    runtime = opened()
+    changes = again_extract(runtime, advance)
+    assert sum(done) == 153
+    assert changes == Counter({
+        "not_article -> article": 151, "not_article, read again": 2,
+    })
+    ((whole, texts),) = rows(
+        database_url, "SELECT a.text, COUNT(*) FROM article a JOIN url u ON u.id = a.url_id"
+        " WHERE u.url LIKE '%12345%' GROUP BY a.text"
+    )
+    assert texts == 1
+    assert len(str(whole).split("\n")) == 9
+    found = rows(database_url, "SELECT outcome FROM url WHERE url LIKE '%12345%' ORDER BY url")
+    assert found == [("article",), ("part",)]
+    again = again_extract(runtime, advance)
+    assert again == Counter({
+        "article, read again": 151, "part, read again": 1, "not_article, read again": 1,
+    })
+    assert rows(database_url, "SELECT COUNT(*) FROM article") == [(151,)]
+
+
+def test_relevance_and_groups_are_made_again(
+    database_url: str, opened: Callable[[], Runtime]
+) -> None:
+    store(database_url, numbered(40))
+    runtime = opened()
+    again_extract(runtime, lambda done: True)
+    before = rows(database_url, "SELECT article_id, score FROM relevance ORDER BY article_id")
+    runtime.write_now(lambda c: c.execute(text("UPDATE relevance SET score = 0")))
+    assert again_relevance(runtime, lambda done: True) == {"qiaoqing: on topic": 40}
+    assert rows(database_url, "SELECT article_id, score FROM relevance ORDER BY article_id"
+                ) == before
+    verdicts = rows(database_url, "SELECT * FROM verdict ORDER BY article_id")
+    assert len(verdicts) == 40, "articles that are read again are judged"
+    with pytest.raises(Stopped):
+        again_dedup(runtime, lambda done: False)
+    assert rows(database_url, "SELECT * FROM verdict ORDER BY article_id") == verdicts
+    seen = []
+    again_dedup(runtime, lambda done: bool(seen.append(done)) or True)
+    assert sum(seen) == 40
+    assert again_dedup(runtime, lambda done: True).articles == []
+
+
+@pytest.mark.parametrize(
+    "database_url", [pytest.param("mariadb", marks=pytest.mark.mariadb)], indirect=True
+)
+def test_a_stage_that_was_stopped_starts_anew(
+    database_url: str, opened: Callable[[], Runtime]
+) -> None:
+    store(database_url, paged())
+    store(database_url, numbered(200))
+    runtime = opened()
+    stopped = again_extract(runtime, lambda done: False)
+    assert 0 < stopped.total() < 202
+    (joined,) = rows(database_url, "SELECT text FROM article a JOIN url u ON u.id = a.url_id"
+                                   " WHERE u.url LIKE '%12345%'")
+    assert len(str(joined[0]).split("\n")) == 9, "what was read is joined"
+    assert again_extract(runtime, lambda done: True).total() == 202
+    assert rows(database_url, "SELECT COUNT(*) FROM article") == [(201,)]
+
+
+@pytest.mark.parametrize(
+    ("stage", "name", "value"),
+    [("extract", "QIAO_EXTRACT_METHOD", "nope"), ("extract", "QIAO_BLEND_NETWORK", "/nope.npz"),
+     ("extract", "QIAO_CLUSTER_MODEL", "/nope"), ("relevance", "QIAO_EXTRACT_METHOD", "nope")],
+)  # fmt: skip
+def test_a_wrong_option_ends_the_command_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    stage: str, name: str, value: str,
+) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    store(url, numbered(2))
+    if name == "QIAO_CLUSTER_MODEL":
+        monkeypatch.setenv("QIAO_EXTRACT_METHOD", "cluster")
+    monkeypatch.setenv(name, value)
+    command = ["qiaocrawl", "reprocess", "--stage", stage, "--database", url]
+    monkeypatch.setattr(sys, "argv", command)
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 1
+    said = capsys.readouterr().err
+    assert said.startswith("qiaocrawl: ")
+    assert said.count("\n") == 1
+    assert value in said
+
+
+def test_ctrl_c_ends_the_command_between_two_batches(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    store(url, numbered(1500))
+    command = [sys.executable, "-m", "qiaocrawl", "reprocess", "--stage", "extract",
+               "--database", url, "--workers", "1"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(PROJECT)}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )
+    try:
+        end = time.monotonic() + 60
+        while not rows(url, "SELECT 1 FROM article LIMIT 1"):
+            assert time.monotonic() < end, "nothing was read"
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 130, said
+    assert "of 1500; the same command begins anew" in said
+    assert "Traceback" not in said
+    ((read,),) = rows(url, "SELECT COUNT(*) FROM article")
+    assert isinstance(read, int)
+    assert 0 < read < 1500
+    assert read % 4 == 0, "whole batches of 64"

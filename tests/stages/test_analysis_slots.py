@@ -1,0 +1,94 @@
+"""Slow pages have a slot of their own: the quick ones go on meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import wait
+from datetime import UTC, datetime
+
+import pytest
+
+from crawling import article, pack
+from qiaocrawl.errors import ExtractionError, PoisonPageError
+from qiaocrawl.items import FetchedPage, Outcome
+from qiaocrawl.stages.analyse_page import AnalysisSetup
+from qiaocrawl.stages.analysis_slots import AnalysisSlots
+
+# Two seconds of the processor where a page has one in an ordinary slot.
+SLOW = b"<p>x" * 400_000
+
+
+def page(body: bytes) -> FetchedPage:
+    url = "http://www.qiao.test/a"
+    return FetchedPage(url, url, 200, (("content-type", "text/html"),), body, datetime.now(UTC))
+
+
+@pytest.fixture
+def slots(monkeypatch: pytest.MonkeyPatch) -> Iterator[AnalysisSlots]:
+    monkeypatch.setattr("qiaocrawl.stages.analysis_slots.QUICK_SECONDS", 0.3)
+    setup = AnalysisSetup("density", 100, (pack("www.qiao.test"),), "vsm")
+    made = AnalysisSlots(setup, workers=1, seconds=30.0)
+    yield made
+    made.close()
+
+
+def test_other_pages_are_analysed_while_a_slow_one_is_in_hand(slots: AnalysisSlots) -> None:
+    """F-R6, told by counts: twenty pages end before the one that came first."""
+
+    async def both() -> list[str]:
+        ended: list[str] = []
+
+        async def analyse(name: str, body: bytes, *, alone: bool) -> None:
+            await slots.analyse(page(body), None, alone=alone)
+            ended.append(name)
+
+        await slots.make_ready()
+        slow = asyncio.ensure_future(analyse("slow", SLOW * 10, alone=True))
+        await asyncio.gather(*(analyse("quick", article(f"侨讯{n}"), alone=False)
+                               for n in range(20)))  # fmt: skip
+        await slow
+        return ended
+
+    assert asyncio.run(both()) == ["quick"] * 20 + ["slow"]
+
+
+def test_a_page_that_outlasts_its_ordinary_slot_is_read_in_the_separate_one(
+    slots: AnalysisSlots,
+) -> None:
+    async def tries() -> Outcome:
+        with pytest.raises(PoisonPageError, match=r"longer than 0\.3 s"):
+            await slots.analyse(page(SLOW), None, alone=False)
+        return (await slots.analyse(page(SLOW), None, alone=True)).outcome
+
+    assert asyncio.run(tries()) is Outcome.NOT_ARTICLE
+
+
+def test_without_an_event_loop_it_is_the_same(slots: AnalysisSlots) -> None:
+    """As `qiaocrawl reprocess` does it."""
+    futures = [slots.ordinary.submit(page(body)) for body in (SLOW, article("侨讯"))]
+    wait(futures, timeout=60)
+    found = [
+        slots.result(lambda pool, body=body: pool.submit(page(body)), future)
+        for body, future in zip((SLOW, article("侨讯")), futures, strict=True)
+    ]
+    assert not any(isinstance(one, ExtractionError) for one in found)
+
+
+def test_the_separate_slot_is_started_when_it_is_needed(slots: AnalysisSlots) -> None:
+    asyncio.run(slots.analyse(page(article("侨讯")), None, alone=False))
+    assert "separate" not in vars(slots)
+
+
+def test_a_run_that_stops_takes_nothing_more(slots: AnalysisSlots) -> None:
+    async def stop() -> int:
+        slow = [asyncio.ensure_future(slots.analyse(page(SLOW), None, alone=alone))
+                for alone in (False, True)]  # fmt: skip
+        await asyncio.sleep(0)
+        stopped = slots.stop()
+        for task in (*slow, asyncio.ensure_future(slots.join("侨", ["讯"]))):
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        return stopped
+
+    assert asyncio.run(stop()) == 2
