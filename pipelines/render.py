@@ -16,7 +16,7 @@ from qiaocrawl.crawl.browser.learning import render_learning, saving
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import runtime_of
-from qiaocrawl.fetch.rendering import RENDER, RenderLearning
+from qiaocrawl.fetch.rendering import RENDER, RenderModel
 from qiaocrawl.items import PageAnalysis
 from qiaocrawl.storage.pages.renderings import forget_mark, wait_for_browser
 
@@ -52,7 +52,7 @@ class RenderPipeline:
         if not isinstance(item, CrawledPage) or item.analysis is None:
             return item
         learning = await render_learning(self._crawler)
-        if learning.is_to_be_rendered(item.lease, item.page, item.analysis):
+        if learning.needs_rendering(item.lease, item.page, item.analysis):
             if not learning.is_useless_for(item.lease):
                 await self._put_back(item.lease, item.analysis)
             self._count("spared")
@@ -64,7 +64,7 @@ class RenderPipeline:
             item = replace(item, writes=(*item.writes, forget))
         return item
 
-    def _learn(self, learning: RenderLearning, item: CrawledPage) -> None:
+    def _learn(self, learning: RenderModel, item: CrawledPage) -> None:
         assert item.analysis is not None
         votes = learning.learn(item.lease, item.page, item.analysis)
         if votes is not None:

@@ -22,18 +22,18 @@ from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.search import EVERYWHERE, EngineDefinition, plan
 from qiaocrawl.search.candidates import next_page, query_candidate
+from qiaocrawl.search.engine_pauses import EnginePauses
 from qiaocrawl.search.plan_budget import budgets_of, daily_limit, within_budget
-from qiaocrawl.search.plan_order import DueQuestion, Pair, PairYield, Worth, arrange, pair_of
+from qiaocrawl.search.plan_order import DueQuery, ExpectedYield, Pair, PairYield, order_due, pair_of
 from qiaocrawl.search.plan_periods import can_ask, is_cut_off, is_past, shorter_periods
 from qiaocrawl.search.query import AnswerState, Query, SearchAnswer
-from qiaocrawl.search.resting import EngineRests
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.search import coverage, engine_budget, ledger
 
 logger = logging.getLogger(__name__)
 
 _BEHIND_ALL = 1e6
-"""Shorter periods come after every question of the plan: else the first of them would use up
+"""Shorter periods come after every query of the plan: else the first of them would use up
 the day. The next run orders them like all others."""
 
 
@@ -93,7 +93,7 @@ def _enter(c: Connection, topic_id: int, planned: Sequence[Query], now: float) -
 def _order(
     c: Connection, runtime: Runtime, topic: str, wish: Wish, planned: Sequence[Query], now: float
 ) -> list[Query]:
-    """The due questions of the plan's pairs, engine by engine, as far as the budgets go."""
+    """The due queries of the plan's pairs, engine by engine, as far as the budgets go."""
     ranks: dict[Pair, int] = {}
     for rank, query in enumerate(planned):
         ranks.setdefault(pair_of(query), rank)
@@ -101,30 +101,30 @@ def _order(
         c, topic, sorted(wish.engines), now=now,
         repeat_seconds=runtime.options["QIAO_SEARCH_REPEAT_HOURS"] * 3600,
     )  # fmt: skip
-    due: dict[str, list[DueQuestion]] = {name: [] for name in wish.engines}
+    due: dict[str, list[DueQuery]] = {name: [] for name in wish.engines}
     for row in rows:
         query = row.query
         pair_rank = ranks.get(pair_of(query))
         if pair_rank is not None and _is_wished(query, wish):
-            due[query.engine].append(DueQuestion(query, pair_rank, row.waiting_since))
-    worth = Worth(_yields(c, topic))
+            due[query.engine].append(DueQuery(query, pair_rank, row.waiting_since))
+    expected_yield = ExpectedYield(_yields(c, topic))
     spent = engine_budget.requests_of_day(c, now)
     budgets = budgets_of(runtime.options["QIAO_SEARCH_DAILY_BUDGET"])
     order: list[Query] = []
-    for name, questions in due.items():
+    for name, queries in due.items():
         limit = daily_limit(wish.engines[name], budgets)
         left = None if limit is None else limit - spent.get(name, 0)
-        order += [one.query for one in within_budget(arrange(questions, worth), left)]
-        if left is not None and left < len(questions):
+        order += [one.query for one in within_budget(order_due(queries, expected_yield), left)]
+        if left is not None and left < len(queries):
             logger.info(
-                "%s: %d questions are due, today's budget has room for %d requests",
-                name, len(questions), max(left, 0),
+                "%s: %d queries are due, today's budget has room for %d requests",
+                name, len(queries), max(left, 0),
             )
     return order
 
 
 def _is_wished(query: Query, wish: Wish) -> bool:
-    """Whether a question of a planned pair is of the periods asked for."""
+    """Whether a query of a planned pair is of the periods asked for."""
     any_time = not query.period and can_ask(wish.engines[query.engine], wish.period)
     return not (wish.period and any_time)
 
@@ -138,7 +138,7 @@ def _yields(c: Connection, topic: str) -> dict[Pair, PairYield]:
 
 
 def _not_chosen(runtime: Runtime, asked: Sequence[Query]) -> list[Query]:
-    """The same questions for the scraped engines that the operator did not choose."""
+    """The same queries for the scraped engines that the operator did not choose."""
     chosen, demo = runtime.options["QIAO_ENGINES"], runtime.options["QIAO_DEMO"]
     engines = [
         one for one in runtime.catalogue.engines.values()
@@ -157,16 +157,16 @@ def _not_chosen(runtime: Runtime, asked: Sequence[Query]) -> list[Query]:
 
 
 class AskingOrder(CrawlOrdering):
-    """Lets questions through as engines are chosen, not parked, and have budget left.
+    """Lets queries through as engines are chosen, not parked, and have budget left.
 
     Args:
-        strategy: of the crawl; the order of questions is in their scores.
+        strategy: of the crawl; the order of queries is in their scores.
         engines: chosen for this run.
     """
 
     def __init__(
         self, strategy: Strategy | LearningStrategy, runtime: Runtime,
-        engines: Mapping[str, EngineDefinition], rests: EngineRests,
+        engines: Mapping[str, EngineDefinition], rests: EnginePauses,
     ) -> None:  # fmt: skip
         super().__init__(strategy)
         given = budgets_of(runtime.options["QIAO_SEARCH_DAILY_BUDGET"])
@@ -178,7 +178,7 @@ class AskingOrder(CrawlOrdering):
         self._put_off: Counter[str] = Counter()
 
     def admitted(self, c: Connection, leases: list[Lease], now: float) -> list[Lease]:
-        """See the base class; a question left out stays in the ledger."""
+        """See the base class; a query left out stays in the ledger."""
         return [lease for lease in leases if lease.stored or self._is_admitted(c, lease, now)]
 
     def _is_admitted(self, c: Connection, lease: Lease, now: float) -> bool:
@@ -207,13 +207,13 @@ class AskingOrder(CrawlOrdering):
         self._put_off[str(lease.payload.get("engine", ""))] += 1
 
     def put_off(self, c: Connection, topic: str, engine: str, reason: str) -> None:
-        """Leave all waiting questions of *engine* to a later run."""
+        """Leave all waiting queries of *engine* to a later run."""
         self._put_off[engine] += engine_budget.put_off(
             c, topic, engine, self._hosts[engine], reason, time.time()
         )
 
     def numbers(self) -> dict[str, float]:
-        """Questions left to a later run, and engines without budget, for the run's statistics."""
+        """Queries left to a later run, and engines without budget, for the run's statistics."""
         prefix = "qiaocrawl/search"
         return {
             **{f"{prefix}/put_off/{name}": n for name, n in sorted(self._put_off.items()) if n},
@@ -222,7 +222,7 @@ class AskingOrder(CrawlOrdering):
 
 
 def parked_reason(engine: str) -> str:
-    """Why questions of a parked *engine* are put off."""
+    """Why queries of a parked *engine* are put off."""
     return f"{engine} refuses, it is left alone for the rest of the run"
 
 
@@ -261,7 +261,7 @@ def ask_on(
     """Propose what an answer leads to: the next result page, or shorter periods.
 
     A page that brought nothing new is followed by others like it: nothing then. Returns how
-    many questions follow.
+    many queries follow.
     """
     definition = runtime.catalogue.engine(query.engine)
     most: int = runtime.options["QIAO_SEARCH_MAX_PAGES"]

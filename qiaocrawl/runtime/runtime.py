@@ -27,13 +27,13 @@ from qiaocrawl.items import (
 )
 from qiaocrawl.options import Options
 from qiaocrawl.relevance import page_scorers
-from qiaocrawl.replay import RecordedWeb, open_archive
+from qiaocrawl.replay import RecordedWeb, open_recording
 from qiaocrawl.runtime.catalogue import Catalogue
 from qiaocrawl.stages.analyse_page import AnalysisSetup, JoinedText
 from qiaocrawl.stages.analysis_slots import AnalysisSlots
 from qiaocrawl.stages.follow_links import FollowPolicy
 from qiaocrawl.stages.shared_titles import SharedTitles, index_maker
-from qiaocrawl.stages.site_learning import SiteLearning
+from qiaocrawl.stages.site_template_store import SiteTemplateStore
 from qiaocrawl.storage import Database, Reader, Writer, frontier
 from qiaocrawl.storage.pages import articles
 from qiaocrawl.storage.reports import run_log
@@ -106,7 +106,7 @@ class Runtime:
     def recorded_web(self) -> RecordedWeb | None:
         """The recorded web this run crawls instead of the network (QIAO_REPLAY)."""
         path: str = self.options["QIAO_REPLAY"]
-        return open_archive(path) if path else None
+        return open_recording(path) if path else None
 
     # --- reading and writing ------------------------------------------------------------
 
@@ -246,9 +246,9 @@ class Runtime:
         )  # fmt: skip
 
     @cached_property
-    def learning(self) -> SiteLearning | None:
+    def learning(self) -> SiteTemplateStore | None:
         """What this run learns of sites; None when it is to learn nothing."""
-        return SiteLearning(self.reader) if self.options["QIAO_SITE_LEARNING"] else None
+        return SiteTemplateStore(self.reader) if self.options["QIAO_SITE_LEARNING"] else None
 
     @cached_property
     def slots(self) -> AnalysisSlots:

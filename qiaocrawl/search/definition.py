@@ -41,11 +41,11 @@ def load_definitions(
     shipped = resources.files("qiaocrawl.search").joinpath("engines")
     files = toml_files(shipped, Path(extra_dir) if extra_dir else None, "QIAO_ENGINES_DIR")
     definitions = load_records(files, "engine definitions", read_definition)
-    found = {definition.name: definition for definition in definitions}
+    by_name = {definition.name: definition for definition in definitions}
     for name, base_url in (base_urls or {}).items():
-        if name not in found:
-            there = ", ".join(sorted(found))
+        if name not in by_name:
+            there = ", ".join(sorted(by_name))
             raise ConfigError(f"base URL for unknown engine {name!r} (there are: {there})")
         if base_url:
-            found[name] = found[name].at(base_url)
-    return {name: found[name].for_region(region) for name in sorted(found)}
+            by_name[name] = by_name[name].at(base_url)
+    return {name: by_name[name].for_region(region) for name in sorted(by_name)}

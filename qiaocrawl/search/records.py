@@ -124,7 +124,8 @@ class Unwrap:
     ``parameter`` (query parameter ``name`` of the link) or ``base64`` (the same, base64url
     after ``prefix``). ``header`` and ``script`` say that only the engine knows: its link
     answers with a Location header, or with a page whose script or meta refresh leads on (see
-    :mod:`qiaocrawl.search.wrapped`). ``host`` and ``path`` restrict a rule to links that begin so.
+    :mod:`qiaocrawl.search.wrapped_links`). ``host`` and ``path`` restrict a rule to links that
+    begin so.
     """
 
     by: Literal["attribute", "parameter", "base64", "header", "script"]

@@ -70,7 +70,7 @@ def is_public_suffix(domain: str) -> bool:
     Under a top-level domain the list lacks only that domain itself is one (its rule ``*``).
     """
     name = domain.lstrip(".").lower().rstrip(".")
-    found = _SUFFIXES(name)
-    if found.ipv4 or found.ipv6:
+    parts = _SUFFIXES(name)
+    if parts.ipv4 or parts.ipv6:
         return False
-    return not found.domain or name == found.suffix or "." not in name
+    return not parts.domain or name == parts.suffix or "." not in name

@@ -1,4 +1,4 @@
-"""Login recipes as records: how one site is logged in to, and how one sees that one is.
+"""Login recipes as records: how to log in to a site, and how to see that it worked.
 
 They are read from TOML files. Keys (``*`` = must be given; lists may be a single text):
 
@@ -89,8 +89,8 @@ Origins = Annotated[tuple[Annotated[InstanceOf[Origin], BeforeValidator(_origin)
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
-    """What tells something of a page; one of them is enough.
+class PageMarkers:
+    """Markers that identify a page; one match is enough.
 
     Attributes:
         statuses: HTTP status codes.
@@ -151,10 +151,10 @@ class FormLogin:
         return self
 
 
-def _some_sign(signs: Signs) -> Signs:
-    if not signs:
+def _some_marker(markers: PageMarkers) -> PageMarkers:
+    if not markers:
         raise ValueError("must hold at least one sign that the login is done")
-    return signs
+    return markers
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,9 @@ class BrowserLogin:
 
     page: Annotated[Url, Field(min_length=1)]
     qr: Selector = ""
-    done: Annotated[Signs, Field(validate_default=True), AfterValidator(_some_sign)] = Signs()
+    done: Annotated[
+        PageMarkers, Field(validate_default=True), AfterValidator(_some_marker)
+    ] = PageMarkers()
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +216,9 @@ class Recipe:
     http: Annotated[HttpLogin, Field(validate_default=True)] = HttpLogin()
     form: Annotated[FormLogin | None, Field(validate_default=True)] = None
     browser: Annotated[BrowserLogin | None, Field(validate_default=True)] = None
-    success: Signs = Signs()
-    failure: Signs = Signs()
-    expired: Signs = Signs()
+    success: PageMarkers = PageMarkers()
+    failure: PageMarkers = PageMarkers()
+    expired: PageMarkers = PageMarkers()
 
     @field_validator("name", "hosts", "sso", "http", "form", "browser")
     @classmethod

@@ -21,7 +21,7 @@ from sqlalchemy import Connection
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.storage.column_types import MAX_SKETCH_BYTES
-from qiaocrawl.storage.connection_cache import Memory
+from qiaocrawl.storage.connection_cache import ConnectionCache
 from qiaocrawl.storage.converters import from_time, to_time
 from qiaocrawl.storage.raw_sql import ListStatement, Statement
 
@@ -94,7 +94,7 @@ def lock(c: Connection) -> int:
     Raises:
         StorageError: the row that is the lock is missing.
     """
-    memory, transaction = Memory.of(c), c.get_transaction()
+    memory, transaction = ConnectionCache.of(c), c.get_transaction()
     if transaction is None or memory.titles_held_in is not transaction:
         memory.idf_version = _version(_LOCK, c)
         memory.titles_held_in = c.get_transaction()
@@ -110,7 +110,7 @@ def set_idf_version(c: Connection, version: int) -> None:
     """Use another IDF snapshot from now on; every worker sees it with its next title."""
     lock(c)
     _SET_CLOCK.run(c, {"snapshot": version})
-    Memory.of(c).idf_version = version
+    ConnectionCache.of(c).idf_version = version
 
 
 def _version(statement: Statement, c: Connection) -> int:
@@ -174,7 +174,7 @@ def append(c: Connection, entry: TitleEntry) -> int:
         "text_chars": entry.text_chars,
         "taken_out": entry.taken_out,
     })  # fmt: skip
-    Memory.of(c).title_writes += 1
+    ConnectionCache.of(c).title_writes += 1
     assert written.lastrowid is not None
     return written.lastrowid
 
@@ -190,7 +190,7 @@ def follow(c: Connection, article_id: int) -> None:
     """The article of this title stands at another URL now: leave word at the old one."""
     for entry in entries_of_articles(c, [article_id]):
         key = bytes(_KEY_OF.run(c, {"article_id": article_id}).fetchone()[0])
-        taken_out = any(one.taken_out for one in (entry, *entries_of_keys(c, [key])))
+        taken_out = any(logged.taken_out for logged in (entry, *entries_of_keys(c, [key])))
         append(c, TitleEntry(TitleRecord(entry.record.key, ""), None))
         append(c, replace(entry, record=replace(entry.record, key=key), taken_out=taken_out))
 
