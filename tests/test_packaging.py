@@ -22,7 +22,8 @@ PACKAGES = ("qiaocrawl", "spiders", "pipelines", "middlewares")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 # Part of the interface of a declared dependency, which also decides their versions.
-COME_ALONG = {"twisted": "scrapy", "playwright": "scrapy-playwright", "zope": "scrapy"}
+COME_ALONG = {"twisted": "scrapy", "playwright": "scrapy-playwright", "zope": "scrapy",
+              "pydantic_core": "pydantic"}  # fmt: skip
 
 
 def _requirements(path: Path) -> dict[str, Requirement]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+from qiaocrawl.discovery.first_addresses import FirstAddresses
 from qiaocrawl.discovery.page_evidence import PageEvidence
 from qiaocrawl.discovery.static_traps import BOUNDS, UrlLimits, static_trap
 from qiaocrawl.discovery.trap_scores import (
@@ -29,7 +30,6 @@ from qiaocrawl.discovery.url_forms import NEW_BRANCH, section_of, url_forms
 from qiaocrawl.urls import canonical_host
 
 MAX_SCORES = 100_000
-MAX_DIGESTS = 200_000
 MAX_TEXT_GROUPS = 256
 """Groups whose texts are in memory: 25 MB at most."""
 CUT = "barren"
@@ -53,7 +53,7 @@ class TrapWatch:
         self._learns = learns
         self._lock = threading.Lock()
         self._scores: dict[str, PatternScore] = {}
-        self._first: dict[int, str] = {}
+        self._first_addresses = FirstAddresses()
         self._changed: set[str] = set()
         self._opened: list[str] = []
         self._with_texts: dict[str, None] = {}
@@ -110,7 +110,8 @@ class TrapWatch:
         if not self._learns:
             return []
         with self._lock:
-            other, is_double = self._earlier_address(page)
+            other, is_double = self._first_addresses.other_address(page.url, page.digest)
+            self.counts["doubles"] += bool(other)
             forms = self._forms(page.url)
             self._try(page, forms, is_double=is_double)
             # Only groups that this very page cuts are reported.
@@ -260,30 +261,6 @@ class TrapWatch:
         for _, score in scores[cut + 1 :] if cut is not None else ():
             if score.story_stats is not None:
                 score.story_stats.forget_texts()
-
-    def _earlier_address(self, page: PageEvidence) -> tuple[str, bool]:
-        """The other address on the host with the same text ("" for none), and whether this page
-        is the double.
-
-        The same text on two hosts is a reprint, not a trap: neither host makes endless copies.
-        """
-        if not page.digest:
-            return "", False
-        digest = hash((canonical_host(page.url), page.digest))
-        first_url = self._first.get(digest)
-        if first_url is None:
-            self._first[digest] = page.url
-            if len(self._first) > MAX_DIGESTS:
-                del self._first[next(iter(self._first))]
-            return "", False
-        if first_url == page.url:
-            return "", False
-        self.counts["doubles"] += 1
-        # The shorter address is taken for the original: traps add to a URL, they cut nothing off.
-        if len(page.url) >= len(first_url) or url_forms(first_url)[0] == url_forms(page.url)[0]:
-            return first_url, True
-        self._first[digest] = page.url
-        return first_url, False
 
     def _blame(self, url: str, better: str) -> list[str]:
         """The story at *url* also stands at *better*: returns the groups this cuts."""

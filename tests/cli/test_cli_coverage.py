@@ -22,7 +22,7 @@ from qiaocrawl.storage.search.ledger import Answered
 Run = Callable[..., tuple[int, str, str]]
 
 FAILED = "no answer of sogou (Suspended: CAPTCHA); no answer of bing (timeout)"
-HINT = dict(load_definitions()["searxng"].status_hints)[403]
+HINT = dict(load_definitions()["searxng"].status_hints)["403"]
 NOW = 1_800_000_000.0
 WEEK = 7 * 86_400.0
 
