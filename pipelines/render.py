@@ -16,7 +16,7 @@ from qiaocrawl.crawl.browser.learning import render_learning, saving
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import runtime_of
-from qiaocrawl.fetch.rendering import RENDER, RenderLearning
+from qiaocrawl.fetch.rendering import RenderLearning
 from qiaocrawl.items import PageAnalysis
 from qiaocrawl.storage.pages.renderings import forget_mark, wait_for_browser
 
@@ -59,8 +59,8 @@ class RenderPipeline:
             said = f"{item.analysis.reason}; pages like it were rendered in vain"
             return replace(item, analysis=replace(item.analysis, reason=said))
         item = replace(item, then=(*item.then, partial(self._learn, learning, item)))
-        if RENDER in item.lease.payload:
-            forget = partial(forget_mark, lease=item.lease, mark=RENDER)
+        if item.lease.payload.render:
+            forget = partial(forget_mark, lease=item.lease)
             item = replace(item, writes=(*item.writes, forget))
         return item
 
@@ -78,7 +78,7 @@ class RenderPipeline:
         """
         spider = self._spider
         reason = analysis.reason or analysis.outcome
-        mine = await self._runtime.write(lambda c: wait_for_browser(c, lease, RENDER, reason))
+        mine = await self._runtime.write(lambda c: wait_for_browser(c, lease, reason))
         if spider.worker.holds(lease):
             if mine:
                 spider.ordering.wait_until(lease.key, 0.0)

@@ -12,7 +12,7 @@ from qiaocrawl.fetch.status import FetchDecision
 from qiaocrawl.items import Lease, Outcome, Queue
 from qiaocrawl.runs.site import link_rules
 from qiaocrawl.search import EngineDefinition
-from qiaocrawl.search.wrapped import ASKED_SITE, way_on
+from qiaocrawl.search.wrapped import way_on
 from qiaocrawl.stages.follow_links import FollowPolicy
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class PagesSpider(FrontierSpider):
         if decision is not None and decision.outcome not in (Outcome.REDIRECT, Outcome.NOT_ARTICLE):
             await self.record(lease, page, decision)
             return
-        way = way_on(engine, page, location, str(lease.payload.get(ASKED_SITE, "")))
+        way = way_on(engine, page, location, lease.payload.asked_site)
         if way.target:
             self.count("search/links_resolved")
             decision = FetchDecision(Outcome.REDIRECT, "link of the engine", target=way.target)

@@ -117,7 +117,7 @@ class SearchSpider(FrontierSpider):
 
     def declines(self, lease: Lease) -> str:
         """An engine that was parked since the lease was taken is asked nothing."""
-        engine = str(lease.payload.get("engine", ""))
+        engine = lease.payload.engine
         parked = self.rests.is_parked(engine) and not lease.stored
         return parked_reason(engine) if parked else ""
 

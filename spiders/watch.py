@@ -108,9 +108,9 @@ class WatchSpider(FrontierSpider):
 
     def request_headers(self, lease: Lease) -> Mapping[str, str]:
         """If-None-Match and If-Modified-Since, from the headers of the stored page."""
-        asked = {"If-None-Match": lease.payload.get("etag"),
-                 "If-Modified-Since": lease.payload.get("modified")}  # fmt: skip
-        return {name: str(value) for name, value in asked.items() if value}
+        asked = {"If-None-Match": lease.payload.etag,
+                 "If-Modified-Since": lease.payload.modified}  # fmt: skip
+        return {name: value for name, value in asked.items() if value}
 
     # --- answers ----------------------------------------------------------------------------
 
@@ -139,7 +139,7 @@ class WatchSpider(FrontierSpider):
         if found is None or not self.policy.covers(found.host):
             return None
         self._targets[lease.url_id] = found.url
-        payload = {**moved_payload(lease), **found.payload}
+        payload = moved_payload(lease, found.payload)
         return replace(found, payload=payload, rearm=is_page_lease(lease))
 
     def refine(self, lease: Lease, analysis: PageAnalysis) -> PageAnalysis:

@@ -17,9 +17,7 @@ import numpy as np
 
 from qiaocrawl.frontier import CrawlOrder, LearningStrategy, NodeState
 from qiaocrawl.items import SEED_SCORE, Candidate, Lease, Visit
-from qiaocrawl.storage.frontier.pending import HOPS, WaitingUrl
-from qiaocrawl.storage.frontier.postponed import TAKEN_UP
-from qiaocrawl.storage.frontier.url_aliases import ALIAS_OF
+from qiaocrawl.storage.frontier.pending import WaitingUrl
 
 MAX_WAITING = 500_000
 """Waiting URLs read from the database; what is beyond waits there until the order runs dry."""
@@ -144,9 +142,9 @@ class OrderKeeper:
         """*candidates* have rows now; no link of a visited page need lead to them."""
         for one in candidates:
             if one.left_out is None:
-                is_led = HOPS in one.payload or ALIAS_OF in one.payload
+                is_led = one.payload.hops or one.payload.alias_of
                 again = self._led(one.key, one.host, one.parent if is_led else None)
-                comes_back = one.rearm or TAKEN_UP in one.payload
+                comes_back = one.rearm or one.payload.taken_up is not None
                 again |= comes_back and one.key not in self._out
                 self._add(one, one.score, again=again)
 

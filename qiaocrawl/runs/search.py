@@ -182,7 +182,7 @@ class AskingOrder(CrawlOrdering):
         return [lease for lease in leases if lease.stored or self._is_admitted(c, lease, now)]
 
     def _is_admitted(self, c: Connection, lease: Lease, now: float) -> bool:
-        engine = str(lease.payload.get("engine", ""))
+        engine = lease.payload.engine
         if engine not in self._limits:
             self._leave_out(c, lease, f"{engine} is not chosen for this run", now)
         elif self._rests.is_parked(engine):
@@ -204,7 +204,7 @@ class AskingOrder(CrawlOrdering):
             c, lease, outcome=Outcome.PRUNED, reason=reason, http_status=None,
             redirect_key=None, now=now,
         )
-        self._put_off[str(lease.payload.get("engine", ""))] += 1
+        self._put_off[lease.payload.engine] += 1
 
     def put_off(self, c: Connection, topic: str, engine: str, reason: str) -> None:
         """Leave all waiting questions of *engine* to a later run."""

@@ -16,10 +16,9 @@ from functools import partial
 from sqlalchemy import Connection
 
 from qiaocrawl.discovery.pagers import DRY_PAGES, PAGE_TAG, ListBound, Pager, pager_of
-from qiaocrawl.discovery.rules import LEVEL, EntranceOptions, LinkRules
+from qiaocrawl.discovery.rules import EntranceOptions, LinkRules
 from qiaocrawl.discovery.sitemaps import robots_sitemaps
 from qiaocrawl.discovery.soft_404 import (
-    PROBE,
     MissingPage,
     as_missing,
     is_missing,
@@ -37,12 +36,12 @@ from qiaocrawl.items import (
     Link,
     Outcome,
     PageAnalysis,
+    Payload,
     Queue,
 )
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.stages.follow_links import Followed, FollowPolicy, link_to
-from qiaocrawl.storage.frontier.postponed import TAKEN_UP
 from qiaocrawl.storage.sites.discovery import (
     FRESH_SECONDS,
     known_keys,
@@ -165,18 +164,18 @@ class SiteDiscovery:
                 named = ["/".join(base.split("/", 3)[:3]) + "/sitemap.xml"]
             links = [replace(link_to(one), tag=SITEMAP_TAG) for one in named]
             found += [
-                replace(self._candidate(link.url, {LEVEL: 0}), left_out=self._later(link))
+                replace(self._candidate(link.url, Payload(sitemap=0)), left_out=self._later(link))
                 for link in links if not self.rules.sitemap_fault(link)
             ]
         if self._options["QIAO_SOFT_404_PROBE"] and canonical_host(base) not in self._missing:
-            found.append(self._candidate(probe_url(base), {PROBE: 1}))
+            found.append(self._candidate(probe_url(base), Payload(probe=True)))
         return found
 
     def _later(self, sitemap: Link) -> LeftOut | None:
         why = self.rules.sitemap_postponed(sitemap)
         return LeftOut(Outcome.POSTPONED, why) if why else None
 
-    def _candidate(self, url: str, payload: dict[str, object]) -> Candidate:
+    def _candidate(self, url: str, payload: Payload) -> Candidate:
         link = link_to(url)
         return Candidate(
             url=link.url, key=link.key, host=link.host, queue=Queue.SITE, topic=self._topic,
@@ -194,13 +193,13 @@ class SiteDiscovery:
             An operation that stores what was learnt, when there is enough of it.
         """
         self._tell_full()
-        if PROBE in lease.payload:
+        if lease.payload.probe:
             return None
         watch = self.rules.watch
         cut = self.rules.learn(
             lease, analysis, followed.visit.links,
             [one for one in followed.candidates if one.key in new],
-            trial=str(lease.payload.get(TAKEN_UP, "")),
+            trial=lease.payload.taken_up or "",
         )
         self._tell(cut)
         for form in (opened := watch.opened()):
@@ -235,7 +234,7 @@ class SiteDiscovery:
         self, lease: Lease, analysis: PageAnalysis
     ) -> tuple[PageAnalysis, Save | None]:
         """*analysis*, as a soft 404 where it is one; what is to be stored of a probe's answer."""
-        if PROBE in lease.payload:
+        if lease.payload.probe:
             if analysis.outcome not in (*_COMPARED, Outcome.SOFT_404):
                 return replace(analysis, links=()), None
             page = missing_page(lease.host, analysis)
@@ -280,7 +279,8 @@ class SiteDiscovery:
         keys = self.content_keys(analysis, pager, policy)
         known = await self._runtime.read(partial(known_keys, keys=keys))
         goes_on = self._lists.goes_on(
-            pager.name, brings_new=len(set(keys) - known) > 0, taken_up=TAKEN_UP in lease.payload
+            pager.name, brings_new=len(set(keys) - known) > 0,
+            taken_up=lease.payload.taken_up is not None,
         )
         why = dict.fromkeys(pager.others, f"pages of {pager.shown_name} are read in order")
         if pager.next is not None:

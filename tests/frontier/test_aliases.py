@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import pytest
 
 from crawling import import_pack, pack
 from qiaocrawl.frontier.aliases import AliasLearning
-from qiaocrawl.items import Candidate, Lease, Outcome, PageAnalysis, Queue
+from qiaocrawl.items import NO_PAYLOAD, Candidate, Lease, Outcome, PageAnalysis, Payload, Queue
 from qiaocrawl.stages.follow_links import FollowPolicy, link_to, seed_candidate
 from qiaocrawl.storage import Database, Reader, Writer, frontier
 from qiaocrawl.urls.aliases import LEAST_AGREED
@@ -21,10 +21,10 @@ TOPIC = "qiaoqing"
 NOW = 1_800_000_000.0
 
 
-def lease(url: str, payload: Mapping[str, object] | None = None, *, stored: bool = False) -> Lease:
+def lease(url: str, payload: Payload = NO_PAYLOAD, *, stored: bool = False) -> Lease:
     link = link_to(url)
     return Lease(1, 1, 1, link.url, link.key, link.host, Queue.SITE, TOPIC, 2.0, 3, 0,
-                 "here", payload or {}, stored)
+                 "here", payload, stored)
 
 
 def article(declares: str = "", outcome: Outcome = Outcome.ARTICLE) -> PageAnalysis:
@@ -82,7 +82,7 @@ def test_leases_with_a_preferred_version_are_not_fetched(database_url: str) -> N
         }  # fmt: skip
         (instead,) = leases_of(database)
     assert (instead.url, instead.score, instead.depth) == ("https://www.a.test/7", 4.0, 3)
-    assert instead.payload == {"alias_of": urls[0]}
+    assert instead.payload == Payload(alias_of=urls[0])
 
 
 @pytest.mark.parametrize(

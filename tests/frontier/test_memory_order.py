@@ -11,10 +11,9 @@ from learning_samples import SITE, AnchorYield, link, visit
 from qiaocrawl.frontier import memory_order as keeping
 from qiaocrawl.frontier.memory_order import Chosen, OrderKeeper
 from qiaocrawl.frontier.visit_reader import LOOK_BACK_SECONDS, VisitReader
-from qiaocrawl.items import SEED_SCORE, Candidate, LeftOut, Link, Outcome, Queue
+from qiaocrawl.items import SEED_SCORE, Candidate, LeftOut, Link, Outcome, Payload, Queue
 from qiaocrawl.stages.follow_links import seed_candidate
 from qiaocrawl.storage.frontier.pending import WaitingUrl
-from qiaocrawl.storage.frontier.postponed import TAKEN_UP
 
 
 @pytest.fixture
@@ -142,7 +141,7 @@ def test_what_was_put_off_waits_when_it_is_taken_up(keeper: OrderKeeper) -> None
     keeper.hold(link("0").key, [], [put_off])
     keeper.closed(link("0").key)
     assert choose(keeper) == ["1"]
-    again = candidate(link("2"), score=0.3, payload={TAKEN_UP: "a pager"})
+    again = candidate(link("2"), score=0.3, payload=Payload(taken_up="a pager"))
     keeper.offered([again])
     assert choose(keeper) == ["2"]
     keeper.offered([again])
@@ -175,7 +174,7 @@ def test_what_a_redirect_leads_to_is_judged_by_the_links_that_led_there(
     assert choose(keeper, 1) == ["1"]
     target = link("3")
     keeper.closed(link("1").key)
-    keeper.offered([candidate(target, parent=link("1").key, payload={"hops": 1})])
+    keeper.offered([candidate(target, parent=link("1").key, payload=Payload(hops=1))])
     assert choose(keeper, 1) == ["3"], "it has the place of what redirects there"
     keeper.visit(visit("3", relevance=0.75))
     keeper.visit(visit("4", link("5", "a")))

@@ -14,6 +14,7 @@ from qiaocrawl.errors import ModelError, StorageError
 from qiaocrawl.frontier.strategies.adaptive.model import from_bytes
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database, converters
+from qiaocrawl.storage.frontier.payload import payload_keys
 from qiaocrawl.storage.pages import site_templates
 from qiaocrawl.storage.reports.url_history import url_history
 from qiaocrawl.storage.search import coverage, ledger
@@ -90,7 +91,7 @@ def test_objects_in_stored_bytes_are_refused_and_never_made(
     before = converters.change_counts().get("unread_texts", 0)
     with database.engine.begin() as c:
         leases = take(c)
-        assert [dict(lease.payload) for lease in leases] == [{}, {}]
+        assert [payload_keys(lease.payload) for lease in leases] == [{}, {}]
         assert site_templates.load_site_template(c, "a.example") is None
     assert converters.change_counts()["unread_texts"] - before == 2
     with pytest.raises(ModelError, match="something else"):

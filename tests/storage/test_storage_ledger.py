@@ -12,7 +12,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from qiaocrawl.errors import StorageError
-from qiaocrawl.items import Lease, Outcome, Queue, Relevance
+from qiaocrawl.items import Lease, Outcome, Payload, Queue, Relevance
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database, frontier, migrate
 from qiaocrawl.storage.frontier import Scope
@@ -200,7 +200,7 @@ def test_a_budget_is_kept_and_unused_requests_come_back(database: Database) -> N
     add_topic(database)
     rows = [
         candidate(f"s?{n}", host="www.sogou.com", queue=Queue.SEARCH,
-                  payload={"engine": "sogou", "term": "侨"}, score=-float(n))
+                  payload=Payload(engine="sogou", term="侨"), score=-float(n))
         for n in range(5)
     ]  # fmt: skip
     search = Scope(Queue.SEARCH, PACK.name)

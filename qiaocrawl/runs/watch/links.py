@@ -10,19 +10,14 @@ from dataclasses import replace
 from qiaocrawl.discovery.url_sources import ENTRY_TAG
 from qiaocrawl.frontier.ordering import CrawlOrdering, FollowedPage
 from qiaocrawl.frontier.strategies.weight_model import FULL_DEPTH, page_group
-from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis, Queue
+from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis, Payload, Queue
 from qiaocrawl.stages.follow_links import Followed, FollowPolicy, Fresh, visit_of
-from qiaocrawl.storage.frontier.url_aliases import AS_IS
 from qiaocrawl.storage.frontier.visit_log import pack_links
 
-WATCH = "watch"
-"""In a row's payload: PAGE, LOOK or NEW."""
 PAGE, LOOK, NEW = "page", "look", "new"
-"""A page that leads to articles; an article looked at again; a link not seen before."""
-CHANNEL = "channel"
-"""In a row's payload: what the page an article was found on is called."""
-AGAIN = "again"
-"""In the payload of a page: it has been visited before."""
+"""What ``watch`` in a payload says: a page that leads to articles; an article looked at again; a
+link not seen before. ``channel`` is what the page an article was found on is called, ``again``
+that a page was visited before, ``etag`` and ``modified`` what it is asked with."""
 
 _MAX_NAME_CHARS = 30
 _SET_OFF = re.compile(r"\s*[-_|—–·>:：]+\s*|\s{2,}")
@@ -85,14 +80,16 @@ def _inside(
 
 def is_page_lease(lease: Lease) -> bool:
     """Whether *lease* is of a watched page that is due."""
-    return lease.payload.get(WATCH) == PAGE
+    return lease.payload.watch == PAGE
 
 
-def moved_payload(lease: Lease) -> dict[str, object]:
-    """What the row of a redirect's target takes from *lease*: an article that moved is new."""
-    kept = {name: value for name, value in lease.payload.items()
-            if name in (CHANNEL, AGAIN, AS_IS)}  # fmt: skip
-    return {**kept, WATCH: PAGE if is_page_lease(lease) else NEW}
+def moved_payload(lease: Lease, target: Payload) -> Payload:
+    """What the row of a redirect's *target* takes from *lease*: an article that moved is new."""
+    old = lease.payload
+    return replace(
+        target, channel=old.channel, again=old.again, as_is=old.as_is,
+        watch=PAGE if is_page_lease(lease) else NEW,
+    )
 
 
 def is_listing(lease: Lease, analysis: PageAnalysis) -> bool:
@@ -113,7 +110,7 @@ def channel_of(lease: Lease, analysis: PageAnalysis) -> str:
     Of the title, the part before the first mark that sets off the name of a site.
     """
     if is_page_lease(lease):
-        return str(lease.payload.get(CHANNEL, ""))
+        return lease.payload.channel
     if lease.depth == 0:
         return ""
     if name := name_of_anchor(lease.anchor):
@@ -135,7 +132,7 @@ def is_news(link: Link, depth: int) -> bool:
 
 def with_channel(lease: Lease, analysis: PageAnalysis) -> PageAnalysis:
     """*analysis* with its article in the channel it was found in, where it names none (E6)."""
-    article, name = analysis.article, str(lease.payload.get(CHANNEL, ""))
+    article, name = analysis.article, lease.payload.channel
     if article is None or article.channel or not name or is_page_lease(lease):
         return analysis
     return replace(analysis, article=replace(article, channel=name))
@@ -149,11 +146,11 @@ def _is_followed(lease: Lease, link: Link) -> bool:
 
 def _news(lease: Lease, link: Link, place: int, channel: str) -> Candidate:
     # What stood there at the first visit is no news.
-    base = NEW_SCORE if lease.payload.get(AGAIN) else BACKLOG_SCORE
+    base = NEW_SCORE if lease.payload.again else BACKLOG_SCORE
     return Candidate(
         url=link.url, key=link.key, host=link.host, queue=Queue.WATCH, topic=lease.topic,
         score=base - min(place, 999) / 1000, depth=lease.depth + 1, parent=lease.key,
-        anchor=link.anchor, context=link.context, payload={WATCH: NEW, CHANNEL: channel},
+        anchor=link.anchor, context=link.context, payload=Payload(watch=NEW, channel=channel),
     )  # fmt: skip
 
 

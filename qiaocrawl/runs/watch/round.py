@@ -14,22 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from qiaocrawl.items import Candidate, Lease, Queue
+from qiaocrawl.items import Candidate, Lease, Payload, Queue
 from qiaocrawl.runs.watch.links import (
-    AGAIN,
-    CHANNEL,
     LOOK,
     LOOK_SCORE,
     NEW,
     PAGE,
     PAGE_SCORE,
-    WATCH,
 )
 from qiaocrawl.runs.watch.planning import plan_pages, righted
 from qiaocrawl.runs.watch.settings import GROUP_WEIGHTS, WatchSettings
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.stages.follow_links import FollowPolicy, link_to
-from qiaocrawl.storage.frontier.url_aliases import AS_IS, AS_WRITTEN
+from qiaocrawl.storage.frontier.url_aliases import AS_WRITTEN
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.sites import watch_counts, watched
 from qiaocrawl.storage.sites.watch_counts import Kind
@@ -131,12 +128,12 @@ class WatchRound:
 
     def _candidate(self, c: Connection, one: WatchedPage | WatchedArticle) -> Candidate:
         is_page = isinstance(one, WatchedPage)
-        payload: dict[str, object] = {WATCH: PAGE if is_page else LOOK, AS_IS: AS_WRITTEN}
+        payload = Payload(watch=PAGE if is_page else LOOK, as_is=AS_WRITTEN)
         if watched.has_source(c, one.url_id):
-            payload |= {"etag": one.etag, "modified": one.modified}
+            payload = replace(payload, etag=one.etag, modified=one.modified)
         if not isinstance(one, WatchedPage):
             return _candidate(one.url, self.topic, LOOK_SCORE, 2, payload)
-        payload |= {CHANNEL: one.name, AGAIN: one.last_at is not None}
+        payload = replace(payload, channel=one.name, again=one.last_at is not None)
         depth = 0 if one.kind == "home" else 1
         return _candidate(one.url, self.topic, PAGE_SCORE + one.weight, depth, payload)
 
@@ -151,12 +148,12 @@ class WatchRound:
     def count(self, c: Connection, lease: Lease, now: float) -> None:
         """Count the request of *lease*; a page taken from storage was none."""
         if not lease.stored:
-            kind = _KINDS.get(str(lease.payload.get(WATCH)), "articles")
+            kind = _KINDS.get(lease.payload.watch, "articles")
             watch_counts.count_request(c, self.topic, lease.host, kind, now)
 
 
 def _candidate(
-    url: str, topic: str, score: float, depth: int, payload: Mapping[str, object]
+    url: str, topic: str, score: float, depth: int, payload: Payload
 ) -> Candidate:
     link = link_to(url)
     return Candidate(
@@ -167,5 +164,5 @@ def _candidate(
 
 def _known(url: str, topic: str) -> Candidate:
     """A row for *url* where there is none; one that is there stays as it is."""
-    payload = {WATCH: PAGE, AS_IS: AS_WRITTEN}
+    payload = Payload(watch=PAGE, as_is=AS_WRITTEN)
     return replace(_candidate(url, topic, PAGE_SCORE, 0, payload), rearm=False)

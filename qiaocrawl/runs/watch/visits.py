@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from qiaocrawl.frontier.strategies.weight_model import FULL_DEPTH, page_group
 from qiaocrawl.items import FetchedPage, Lease, Link, Outcome, PageAnalysis
 from qiaocrawl.revisit import next_look
-from qiaocrawl.runs.watch.links import LOOK, WATCH, channel_of, is_listing, is_news, name_of_anchor
+from qiaocrawl.runs.watch.links import LOOK, channel_of, is_listing, is_news, name_of_anchor
 from qiaocrawl.runs.watch.planning import Seen, after_failure, after_visit
 from qiaocrawl.runs.watch.round import WatchRound
 from qiaocrawl.runs.watch.settings import GROUP_WEIGHTS
@@ -65,7 +65,7 @@ def _enter(
     c: Connection, watching: WatchRound, lease: Lease, analysis: PageAnalysis, at: float
 ) -> WatchedPage | None:
     """Watch a list that came to light, unless its host has enough of them."""
-    if lease.depth >= FULL_DEPTH or lease.payload.get(WATCH) == LOOK:
+    if lease.depth >= FULL_DEPTH or lease.payload.watch == LOOK:
         return None
     if watched.pages_on_host(c, watching.topic, lease.url_id) >= watching.settings.pages_per_host:
         return None
@@ -122,7 +122,7 @@ def _note_article(
     c: Connection, watching: WatchRound, lease: Lease, page: FetchedPage, analysis: PageAnalysis
 ) -> None:
     at = page.fetched_at.timestamp()
-    is_look = lease.payload.get(WATCH) == LOOK
+    is_look = lease.payload.watch == LOOK
     if analysis.article is not None:
         revisions.note_restored(c, lease.url_id, now=at)
         stated = analysis.article.published_at
@@ -168,7 +168,7 @@ def closed_without_page(
         seen_again(c, lease.url_id, ending.at)
     if known is not None:
         _note_no_page(c, watching, known, ending)
-    elif lease.payload.get(WATCH) == LOOK:
+    elif lease.payload.watch == LOOK:
         _note_look(c, watching, lease, ending)
 
 

@@ -17,8 +17,8 @@ from qiaocrawl.storage.converters import (
     clean_word,
     epoch_time,
     host_id,
-    to_json,
 )
+from qiaocrawl.storage.frontier.payload import payload_text
 from qiaocrawl.storage.raw_sql import ListStatement, Statement
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.topics.topic_ids import topic_id
@@ -170,7 +170,7 @@ def _row(c: Connection, one: Candidate, run_id: int | None, now: float) -> dict[
         "parent_key": one.parent,
         "anchor": clean_text(one.anchor, _MAX_ANCHOR_CHARS),
         "context": clean_text(one.context, _MAX_CONTEXT_CHARS),
-        "payload": to_json(dict(one.payload)) if one.payload else "",
+        "payload": payload_text(one.payload),
         "discovered_at": discovered_at,
         "run_id": run_id,
         "not_before": 0.0,
@@ -225,7 +225,7 @@ def _update(c: Connection, pairs: Sequence[tuple[Candidate, Any]], run_id: int |
                 "depth": one.depth,
                 "queue": one.queue.value,
                 "topic_id": topic_id(c, one.topic),
-                "payload": to_json(dict(one.payload)) if one.payload else "",
+                "payload": payload_text(one.payload),
                 "run_id": run_id,
             })  # fmt: skip
     _RAISE.run_many(c, sorted(raised, key=_by_id))

@@ -9,8 +9,8 @@ from sqlalchemy import Connection, text
 from qiaocrawl.items import Candidate, LeftOut, Outcome, Queue
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.frontier import url_aliases
+from qiaocrawl.storage.frontier.payload import payload_from, payload_keys
 from qiaocrawl.storage.frontier.postponed import (
-    TAKEN_UP,
     count_postponed,
     led_to_stories,
     left_out,
@@ -79,7 +79,8 @@ def test_of_two_links_the_plain_one_counts_and_a_deep_crawl_keeps_its_own(
 def test_the_best_of_every_guess_are_taken_up_in_their_scope(database: Database) -> None:
     add_topic(database)
     reasons = {"a": "one guess", "b": "another"}
-    rows = [put_off(f"{name}{n}", reason, score=n - 0.5 * (name == "b"), payload={"kept": n})
+    rows = [put_off(f"{name}{n}", reason, score=n - 0.5 * (name == "b"),
+                    payload=payload_from({"kept": n}))
             for name, reason in reasons.items() for n in range(4)]
     with database.engine.begin() as c:
         offer(c, [*rows, put_off("elsewhere", host="b.example"), put_off("p", queue=Queue.PAGES)])
@@ -90,7 +91,8 @@ def test_the_best_of_every_guess_are_taken_up_in_their_scope(database: Database)
         assert [one.reason for one in taken] == ["one guess", "another", "one guess"]
         leases = take(c)
         assert [one.url[-2:] for one in leases] == ["a3", "b3", "a2"]
-        assert leases[0].payload == {"kept": 3, TAKEN_UP: "one guess"} == taken[0].candidate.payload
+        assert leases[0].payload == taken[0].candidate.payload
+        assert payload_keys(leases[0].payload) == {"kept": 3, "taken_up": "one guess"}
         assert take_up(c, here, {"one guess": 9, "another": 9}, limit=1)[0].reason == "another"
         assert count_postponed(c, here) == {"one guess": 2, "another": 2}
         assert take_up(c, here, {}, limit=9) == []
