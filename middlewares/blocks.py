@@ -9,7 +9,7 @@ from scrapy.exceptions import NotConfigured
 
 from qiaocrawl.crawl.network.access import access_of, host_of_request
 from qiaocrawl.crawl.responses import fetched_page
-from qiaocrawl.crawl.retry import another_try
+from qiaocrawl.crawl.retry import retry_request
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import BlockedError
 from qiaocrawl.fetch.block_detection import BlockKind, BlockSign, find_block
@@ -90,7 +90,7 @@ class BlockMiddleware:
         if not self._desk.can_switch(host):
             return None
         self._desk.switch(host)
-        return another_try(self._crawler, request, sign.kind)
+        return retry_request(self._crawler, request, sign.kind)
 
     def _report(self, response: Response, lease: Lease, sign: BlockSign) -> None:
         # A host that asks to wait says for how long; the spider keeps to that.

@@ -23,7 +23,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from qiaocrawl.crawl.network.access import access_of, host_of_request
 from qiaocrawl.crawl.network.address_guard import gate_of
 from qiaocrawl.crawl.network.proxy_source import DOWNLOAD_ERRORS
-from qiaocrawl.crawl.retry import another_try
+from qiaocrawl.crawl.retry import retry_request
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError, ProxiesRestError, ProxyError
 from qiaocrawl.fetch.addresses import leads_inside
@@ -173,7 +173,7 @@ class ProxyMiddleware:
             self._desk.pool.unanswered(proxy, host, now)
         self._desk.counts["proxies/failures"] += 1
         request.meta["access_tried"] = (*request.meta.get("access_tried", ()), proxy)
-        again = another_try(self._crawler, request, f"proxy {why}")
+        again = retry_request(self._crawler, request, f"proxy {why}")
         if again is None:
             raise ProxyError(f"proxy {proxy}: {why}")
         return again

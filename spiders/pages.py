@@ -78,7 +78,7 @@ class PagesSpider(FrontierSpider):
             await self.record(lease, page, decision)
         elif way.is_blocked:
             self.count("search/links_blocked")
-            await self.leave_host_alone(lease, way.why, 0.0)
+            await self.fail(lease, await self.host_failures.busy(lease, way.why, 0.0))
         else:
             self.count("search/links_lost")
             await self.finish(lease, Outcome.NOT_ARTICLE, way.why, status=page.status)

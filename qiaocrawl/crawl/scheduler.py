@@ -15,8 +15,9 @@ from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
+from qiaocrawl.crawl.host_failures import HostFailureHandler
 from qiaocrawl.crawl.network.access import access_of
-from qiaocrawl.crawl.retry import HeldRequests
+from qiaocrawl.crawl.retry import DelayedRequests
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
 from qiaocrawl.errors import StorageError
@@ -51,7 +52,7 @@ class FrontierScheduler(BaseScheduler):
         self._worker: FrontierWorker | None = None
         self._watch_task: asyncio.Task[None] | None = None
         first_seconds = self._runtime.options["QIAO_FRONTIER_RETRY_SECONDS"]
-        self._held = HeldRequests(first_seconds, self._wake)
+        self._delayed = DelayedRequests(first_seconds, self._wake)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -82,6 +83,7 @@ class FrontierScheduler(BaseScheduler):
             wake=self._wake,
         )
         spider.worker = self._worker
+        spider.host_failures = HostFailureHandler(self._crawler, self._worker)
         connect = self._crawler.signals.connect
         connect(spider.on_item_dropped, signal=signals.item_dropped)
         connect(spider.on_item_error, signal=signals.item_error)
@@ -100,14 +102,14 @@ class FrontierScheduler(BaseScheduler):
         if self._worker is None:
             return
         try:
-            await self._give_back(reason)
+            await self._release_leases(reason)
         except StorageError as error:
             self._worker.stop("storage_error", error)
         # What failed while the run was closing is how it ended.
         if failure := self._worker.ending.failure:
             self._crawler.stats.set_value(END_REASON, failure)
 
-    async def _give_back(self, reason: str) -> None:
+    async def _release_leases(self, reason: str) -> None:
         """Leases back, record closed.
 
         Raises:
@@ -165,7 +167,7 @@ class FrontierScheduler(BaseScheduler):
         Another try of a request comes here too: its lease is still out.
         """
         if "lease" in request.meta:
-            self._held.hold(request)
+            self._delayed.delay(request)
             return True
         candidate = request.meta.get("candidate")
         if candidate is None or self._worker is None:
@@ -176,8 +178,8 @@ class FrontierScheduler(BaseScheduler):
     def next_request(self) -> Request | None:
         """The best lease whose host may be asked now."""
         assert self._worker is not None
-        if (held := self._held.next()) is not None:
-            return held
+        if (request := self._delayed.next()) is not None:
+            return request
         lease = self._worker.next_lease()
         if self._worker.stop_reason:
             self._stop_crawl(self._worker.stop_reason)
@@ -187,7 +189,7 @@ class FrontierScheduler(BaseScheduler):
         assert isinstance(spider, FrontierSpider)
         if why := spider.declines(lease):
             self._worker.left_downloader(lease)
-            self._worker.give_back(lease, why)
+            self._worker.release(lease, why)
             return self.next_request()
         try:
             return request_of(lease, spider)

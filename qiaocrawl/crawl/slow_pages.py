@@ -20,6 +20,7 @@ from qiaocrawl.crawl.items import CrawledPage
 from qiaocrawl.crawl.suspects import suspects_of
 from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
 from qiaocrawl.errors import ExtractionError, StorageError
+from qiaocrawl.fetch.failure_policy import FailurePolicy
 from qiaocrawl.items import Outcome, PageAnalysis
 from qiaocrawl.stages.analysis_slots import QUICK_BYTES
 from qiaocrawl.storage.pages.raw_pages import load_page
@@ -149,8 +150,8 @@ class SlowPages:
         return lease
 
     async def _analysis(self, lease: Lease, page: FetchedPage) -> PageAnalysis:
-        deaths, most = lease.crashes - 1, self._runtime.options["QIAO_FRONTIER_MAX_FAILURES"]
-        if deaths >= most:
+        deaths = lease.crashes - 1
+        if FailurePolicy.of(self._runtime.options).is_poison(deaths):
             return set_aside(f"{deaths} workers died while this page was tried alone")
         await self._runtime.slots.make_ready()
         try:

@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy import Request, Spider
-from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
+from scrapy.exceptions import DownloadCancelledError
 
-from qiaocrawl.crawl.host_failures import HostCare, host_name
+from qiaocrawl.crawl.host_failures import (
+    HostFailureHandler,
+    host_name,
+    is_answer,
+    words_of,
+)
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
+from qiaocrawl.crawl.network.access import access_of
 from qiaocrawl.crawl.network.pacing import turns_of
 from qiaocrawl.crawl.responses import fetched_page
 from qiaocrawl.crawl.slow_pages import AnalysedApart
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import (
-    AddressRefusedError,
-    BlockedError,
-    BrowserLostError,
     ConfigError,
-    HostParkedError,
-    LoginPageError,
-    ProxiesRestError,
     QiaoError,
-    RobotsUnreachableError,
-    SessionRestError,
     StorageError,
-    TrapError,
 )
-from qiaocrawl.fetch.backoff import backoff_seconds
+from qiaocrawl.fetch.failure_policy import (
+    Close,
+    FailureKind,
+    FailurePolicy,
+    FetchFailure,
+    Release,
+    Retry,
+)
 from qiaocrawl.fetch.status import BUSY_STATUSES, FetchDecision, judge_fetch
 from qiaocrawl.frontier import CrawlTopic, LearningStrategy, Strategy, make_strategy
 from qiaocrawl.frontier.learning_order import LearnedOrdering
@@ -52,12 +54,6 @@ if TYPE_CHECKING:
     from qiaocrawl.frontier.worker import FrontierWorker
     from qiaocrawl.runs.site import SiteDiscovery
 
-# Times a URL waits for a busy host before it fails. With the default pauses (2, 8, 32 s, then three
-# counted tries) a host that stays away is given up after two minutes.
-_PATIENCE = 3
-# What shows that the host is there, though it gave no page.
-_ANSWERS = (BlockedError, DownloadCancelledError, IgnoreRequest, LoginPageError)
-
 
 class FrontierSpider(Spider):
     """A spider whose URLs come from the frontier and whose every fetch ends in an outcome.
@@ -76,7 +72,8 @@ class FrontierSpider(Spider):
     scope: CrawlScope
     policy: FollowPolicy
     ordering: CrawlOrdering
-    care: HostCare
+    failure_policy: FailurePolicy
+    host_failures: HostFailureHandler
     discovery: SiteDiscovery | None = None
 
     @classmethod
@@ -92,7 +89,8 @@ class FrontierSpider(Spider):
         try:
             spider.check_arguments()
             spider.runtime = runtime_of(crawler)
-            spider.care = HostCare(spider)
+            access_of(crawler)  # Its options are checked before anything starts.
+            spider.failure_policy = FailurePolicy.of(spider.runtime.options)
             spider.prepare()
             spider.prepare_order()
             spider.runtime.check_choices()
@@ -232,16 +230,20 @@ class FrontierSpider(Spider):
         """Store the outcome of a fetch that brought no page to read."""
         if decision.outcome is Outcome.RETRY:
             if page.status in BUSY_STATUSES:
-                await self.leave_host_alone(lease, decision.reason, decision.park_seconds)
+                failure = await self.host_failures.busy(
+                    lease, decision.reason, decision.park_seconds
+                )
             else:
-                await self.try_again(lease, decision.reason)
+                failure = FetchFailure(FailureKind.NO_PAGE, decision.reason)
+            await self.fail(lease, failure)
             return
         target = None
         if decision.outcome is Outcome.REDIRECT:
             target = self.redirect_target(lease, decision.target)
             if target is not None and target.key == lease.key:
                 # A cookie wall: the cookie is in the jar now, so the next try may pass.
-                await self.try_again(lease, f"{decision.reason} to itself")
+                reason = f"{decision.reason} to itself"
+                await self.fail(lease, FetchFailure(FailureKind.NO_PAGE, reason))
                 return
         mine = await self.finish(
             lease, decision.outcome, decision.reason, status=page.status,
@@ -259,44 +261,13 @@ class FrontierSpider(Spider):
         """No response came: refused, unreachable, too large, or the crawl is stopping."""
         lease: Lease = failure.request.meta["lease"]  # type: ignore[attr-defined]
         error = failure.value
-        self.worker.left_downloader(lease, answered=isinstance(error, _ANSWERS))
-        reason = f"{type(error).__name__}: {error}"[:300]
-        if isinstance(error, AddressRefusedError):
-            await self.finish(lease, Outcome.REFUSED, str(error))
-        elif isinstance(error, BlockedError):
-            await self.care.blocked(lease, error)
-        elif isinstance(error, ProxiesRestError):
-            self.care.without_proxy(lease, error)
-        elif isinstance(error, TrapError):
-            await self.finish(lease, Outcome.TRAP, str(error))
-        elif isinstance(error, HostParkedError):
-            self.worker.park(lease.host, error.seconds)
-            self.worker.give_back(lease, str(error))
-        elif isinstance(error, StorageError):
+        self.worker.left_downloader(lease, answered=is_answer(error))
+        if isinstance(error, StorageError):
             self.worker.stop("storage_error", error)
-        elif isinstance(error, RobotsUnreachableError):
-            if self.care.silent_robots(lease, error):
-                return
-            await self.leave_host_alone(lease, str(error), error.retry_seconds)
-        elif isinstance(error, SessionRestError):
-            self.wait_for_session(lease, error)
-        elif isinstance(error, LoginPageError):
-            await self.finish(lease, Outcome.LOGIN, str(error))
-        elif isinstance(error, IgnoreRequest):
-            # Scrapy ignores what robots.txt forbids, and bodies that unpack without end.
-            forbidden = "robots.txt" in str(error)
-            await self.finish(
-                lease, Outcome.ROBOTS if forbidden else Outcome.TOO_LARGE, str(error)
-            )
-        elif isinstance(error, DownloadCancelledError):
-            if not self.runtime.stopping:
-                await self.finish(lease, Outcome.TOO_LARGE, reason)
-            # A stopping crawl gives the lease back when it closes.
-        elif isinstance(error, BrowserLostError):
-            await self._abandon(lease, failure)
+        elif isinstance(error, DownloadCancelledError) and self.runtime.stopping:
+            return  # The lease is given back when the crawl closes.
         else:
-            await self.care.silent(lease, error)
-            await self.try_again(lease, reason)
+            await self.fail(lease, await self.host_failures.failure_of(lease, error))
 
     # --- what went wrong behind the edge ------------------------------------------------
 
@@ -329,11 +300,7 @@ class FrontierSpider(Spider):
             # Not the page's fault; its lease is given back when the crawl stops.
             self.worker.stop("storage_error", error)
             return
-        reason = f"{type(error).__name__}: {error}"[:300]
-        if lease.failures + 1 >= self.runtime.options["QIAO_FRONTIER_MAX_FAILURES"]:
-            await self.finish(lease, Outcome.POISON, reason)
-        else:
-            await self.try_again(lease, reason)
+        await self.fail(lease, FetchFailure(FailureKind.INTERNAL, words_of(error)))
 
     # --- outcomes -------------------------------------------------------------------------
 
@@ -353,40 +320,25 @@ class FrontierSpider(Spider):
         self.count(f"outcome/{outcome}" if mine else "lease_lost")
         return mine
 
-    async def leave_host_alone(self, lease: Lease, reason: str, seconds: float) -> None:
-        """The host asks to wait: nothing of it is asked meanwhile, and no failure is counted.
+    async def fail(self, lease: Lease, failure: FetchFailure) -> None:
+        """Do with *lease* what the failure policy decides."""
+        waits = self.waited.get(lease.url_id, 0)
+        if failure.kind is FailureKind.BUSY:
+            self.waited[lease.url_id] = waits + 1
+        decision = self.failure_policy.decide(failure, failures=lease.failures, waits=waits)
+        self.host_failures.count_decision(failure, decision)
+        match decision:
+            case Close():
+                await self.finish(lease, decision.outcome, decision.reason)
+            case Release():
+                self.worker.release(lease, decision.reason)
+            case Retry():
+                await self._retry(lease, decision)
 
-        Each URL is patient a few times; a host that stays busy is a failing one then.
-        """
-        waited = self.waited[lease.url_id] = self.waited.get(lease.url_id, 0) + 1
-        pause = await turns_of(self.crawler).park(host_name(lease), seconds)
-        self.worker.park(lease.host, pause)
-        self.count("politeness/parked")
-        if waited <= _PATIENCE:
-            until = datetime.fromtimestamp(time.time() + pause, UTC)
-            self.worker.give_back(lease, f"host asks to wait until {until:%H:%M:%S}: {reason}")
-        else:
-            await self.try_again(lease, reason, at_least_seconds=pause)
-
-    def wait_for_session(self, lease: Lease, error: SessionRestError) -> None:
-        """No account may be used for *lease* now: it waits, and no failure is counted."""
-        if error.retry_seconds:
-            self.worker.park(lease.host, error.retry_seconds)
-        self.worker.give_back(lease, str(error)[:300])
-        self.count("session/put_back")
-
-    async def try_again(
-        self, lease: Lease, reason: str, *, at_least_seconds: float = 0.0
-    ) -> None:
-        """Put *lease* back with a growing pause, or give it up after too many failures."""
-        options = self.runtime.options
-        if lease.failures + 1 >= options["QIAO_FRONTIER_MAX_FAILURES"]:
-            await self.finish(lease, Outcome.UNREACHABLE, reason)
-            return
-        pause = backoff_seconds(lease.failures + 1, options["QIAO_FRONTIER_RETRY_SECONDS"])
+    async def _retry(self, lease: Lease, decision: Retry) -> None:
         mine = await self.worker.retry(
-            lease, reason=reason, pause_seconds=max(pause, at_least_seconds),
-            also=lambda c: self.try_fails(c, lease, reason),
+            lease, reason=decision.reason, pause_seconds=decision.pause_seconds,
+            also=lambda c: self.try_fails(c, lease, decision.reason),
         )
         self.count(f"outcome/{Outcome.RETRY}" if mine else "lease_lost")
 

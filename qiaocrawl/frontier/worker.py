@@ -224,7 +224,7 @@ class FrontierWorker:
             self._ordering.wait_until(lease.key, time.time() + pause_seconds)
         return self._settled(lease, mine)
 
-    def give_back(self, lease: Lease, reason: str) -> None:
+    def release(self, lease: Lease, reason: str) -> None:
         """*lease* was not used: its row waits again, and no failure is counted."""
         self._outstanding.pop(lease.url_id, None)
 
