@@ -178,14 +178,14 @@ def _fill(database: Database, pages: int, links: int) -> None:
     scope = Scope(Queue.SITE, _PACK.name)
     with database.engine.begin() as c:
         save_pack(c, _PACK, now=time.time())
-        frontier.offer(c, [_candidate(web.known[0])], run_id=None, now=1.8e9)
+        frontier.enqueue(c, [_candidate(web.known[0])], run_id=None, now=1.8e9)
         for _ in range(pages):
             visit = web.next_page()
             found = frontier.lease_keys(
                 c, scope, {visit.key: 1.0}, token=1, lease_seconds=60.0, now=1.8e9
             )
             visit_log.append(c, found.leases[0], visit, visit_log.pack_links(visit.links))
-            frontier.offer(c, [_candidate(one) for one in visit.links], run_id=None, now=1.8e9)
+            frontier.enqueue(c, [_candidate(one) for one in visit.links], run_id=None, now=1.8e9)
 
 
 def _candidate(link: Link) -> Candidate:

@@ -16,7 +16,6 @@ from datetime import datetime
 from enum import StrEnum
 
 # --- frontier ----------------------------------------------------------------
-
 SEED_SCORE = 1e10
 """Start pages come before every link: epoch seconds of a depth-first crawl lie below."""
 
@@ -64,9 +63,9 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """Why a URL is in the frontier and how it is to be fetched; a field is a key of the row's JSON.
+    """Why a URL is in the frontier; a field's name is its key in the JSON of the row.
 
-    Fields without a comment: see :mod:`qiaocrawl.runs.watch.links`, and the query it asks.
+    From ``watch`` on: see :mod:`qiaocrawl.runs.watch.links`, from ``topic`` on: a query.
     """
 
     hops: int = 0  # redirects that led to it
@@ -93,8 +92,8 @@ class Payload:
     other: Mapping[str, object] = field(default_factory=dict)  # what another version stored
 
     def __bool__(self) -> bool:
-        """Whether anything is said: the URL was proposed for its very address then."""
-        return self is not NO_PAYLOAD and self != NO_PAYLOAD
+        """Whether it says anything: such a URL was proposed for its very address."""
+        return self != NO_PAYLOAD
 
 
 NO_PAYLOAD = Payload()
@@ -115,7 +114,7 @@ class Candidate:
     anchor: str = ""
     context: str = ""
     payload: Payload = NO_PAYLOAD
-    rearm: bool = False  # fetch again although it was done before (start pages of a new run)
+    refetch: bool = False  # fetch again although it was done before (start pages of a new run)
     left_out: LeftOut | None = None
 
 

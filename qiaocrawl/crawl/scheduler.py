@@ -15,15 +15,16 @@ from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
-from qiaocrawl.crawl.host_failures import HostFailureHandler
+from qiaocrawl.crawl.context import crawl_of
 from qiaocrawl.crawl.network.access import access_of
 from qiaocrawl.crawl.retry import DelayedRequests
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
 from qiaocrawl.errors import StorageError
+from qiaocrawl.frontier.completion import LeaseEnd
 from qiaocrawl.frontier.limits import Fetches
 from qiaocrawl.frontier.worker import FrontierWorker
-from qiaocrawl.items import Lease, Outcome
+from qiaocrawl.items import Outcome
 from qiaocrawl.runtime.run_end import END_REASON, SEED_SET_ASIDE
 from qiaocrawl.storage.frontier.deaths import seeds_set_aside
 
@@ -67,23 +68,22 @@ class FrontierScheduler(BaseScheduler):
 
     async def _open(self, spider: FrontierSpider) -> None:
         settings = self._crawler.settings
-        access = access_of(self._crawler)
+        access, crawl = access_of(self._crawler), spider.crawl
         self._worker = FrontierWorker(
             self._runtime,
-            spider.scope,
-            limits=spider.limits(),
-            ordering=spider.ordering,
+            crawl.scope,
+            limits=crawl.limits,
+            ordering=crawl.ordering,
             fetches=Fetches(
                 settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
                 settings.getint("CONCURRENT_REQUESTS"),
                 access.rest_seconds,
                 access.is_on_trial,
             ),
-            run_id=await self._runtime.start_run(spider.name, spider.topic, spider.asked),
+            run_id=await self._runtime.start_run(spider.name, spider.topic, crawl.asked),
             wake=self._wake,
         )
-        spider.worker = self._worker
-        spider.host_failures = HostFailureHandler(self._crawler, self._worker)
+        spider.open(self._worker)
         connect = self._crawler.signals.connect
         connect(spider.on_item_dropped, signal=signals.item_dropped)
         connect(spider.on_item_error, signal=signals.item_error)
@@ -123,10 +123,10 @@ class FrontierScheduler(BaseScheduler):
         await desk.close()
         stats = self._crawler.stats
         stats.set_value("qiaocrawl/frontier/remaining", remaining)
-        found = getattr(self._crawler.spider, "discovery", None)
+        discovery = crawl_of(self._crawler).discovery
         numbers = {
             **self._worker.numbers(), **desk.numbers(),
-            **(found.numbers() if found is not None else {}),
+            **(discovery.numbers() if discovery is not None else {}),
         }
         for name, number in numbers.items():
             stats.set_value(name, number)
@@ -142,9 +142,9 @@ class FrontierScheduler(BaseScheduler):
     async def _check_seeds(self) -> None:
         """A run whose start pages could not be read has not done what it was asked."""
         assert self._worker is not None
-        spider, ending = self._crawler.spider, self._worker.ending
-        assert isinstance(spider, FrontierSpider)
-        rows = await self._runtime.write(self._runtime.rows_of(spider.scope))
+        ending = self._worker.ending
+        scope = crawl_of(self._crawler).scope
+        rows = await self._runtime.write(self._runtime.rows_of(scope))
         seeds = await self._runtime.read(partial(seeds_set_aside, scope=rows))
         for url, why in seeds:
             logger.error("start page set aside: %s (%s)", url, why)
@@ -172,7 +172,7 @@ class FrontierScheduler(BaseScheduler):
         candidate = request.meta.get("candidate")
         if candidate is None or self._worker is None:
             raise ValueError(f"request {request.url!r} carries no frontier candidate")
-        self._worker.offer([candidate])
+        self._worker.enqueue([candidate])
         return True
 
     def next_request(self) -> Request | None:
@@ -192,13 +192,13 @@ class FrontierScheduler(BaseScheduler):
             self._worker.release(lease, why)
             return self.next_request()
         try:
-            return request_of(lease, spider)
+            return spider.request(lease)
         except (KeyError, ValueError, TypeError) as error:
             # A row no request can be made of must not hold up the others.
             self._worker.left_downloader(lease)
-            asyncio.ensure_future(
-                spider.finish(lease, Outcome.DEAD, f"no request: {type(error).__name__}: {error}")
-            )
+            reason = f"no request: {type(error).__name__}: {error}"
+            end = LeaseEnd(Outcome.DEAD, reason)
+            asyncio.ensure_future(spider.outcomes.close(lease, end))
             return self.next_request()
 
     # --- waking and stopping ----------------------------------------------------------
@@ -236,24 +236,3 @@ class FrontierScheduler(BaseScheduler):
         engine = self._crawler.engine
         if engine is not None and not engine.running:
             self._runtime.database.limit_patience(_STORE_SECONDS)
-
-
-def request_of(lease: Lease, spider: FrontierSpider) -> Request:
-    """A request for *lease*: redirects and errors come back as they are."""
-    parts = {
-        "url": lease.url,
-        "headers": dict(spider.request_headers(lease)),
-        **spider.request_parts(lease),
-    }
-    return Request(
-        **parts,
-        callback=spider.parse,
-        errback=spider.on_failure,
-        dont_filter=True,
-        meta={
-            "lease": lease,
-            "dont_redirect": True,
-            "handle_httpstatus_all": True,
-            **spider.request_meta(lease),
-        },
-    )

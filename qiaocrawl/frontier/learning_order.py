@@ -219,9 +219,9 @@ class LearnedOrdering(CrawlOrdering):
         self._chosen.pop(lease.key, None)
         self.soon(partial(self.keeper.closed, lease.key))
 
-    def offered(self, candidates: Iterable[Candidate]) -> None:
+    def enqueued(self, candidates: Iterable[Candidate]) -> None:
         """*candidates* that no page of this crawl links to are in the frontier."""
-        self.soon(partial(self.keeper.offered, list(candidates)))
+        self.soon(partial(self.keeper.enqueued, list(candidates)))
 
     def wait_until(self, key: bytes, at: float) -> None:
         """*key* was not fetched and waits again from epoch second *at* on; 0 = now."""

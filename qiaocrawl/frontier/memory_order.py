@@ -128,7 +128,7 @@ class OrderKeeper:
         for node in held.nodes:
             self._see(node)
             self.order.put_back(node)
-        self.offered(held.candidates)
+        self.enqueued(held.candidates)
 
     def closed(self, page: bytes) -> None:
         """*page* is in hand no more; links of it that are still held have no rows."""
@@ -138,13 +138,13 @@ class OrderKeeper:
             for node in held.nodes:
                 self.order.unlink(node)
 
-    def offered(self, candidates: Iterable[Candidate]) -> None:
+    def enqueued(self, candidates: Iterable[Candidate]) -> None:
         """*candidates* have rows now; no link of a visited page need lead to them."""
         for one in candidates:
             if one.left_out is None:
                 is_led = one.payload.hops or one.payload.alias_of
                 again = self._led(one.key, one.host, one.parent if is_led else None)
-                comes_back = one.rearm or one.payload.taken_up is not None
+                comes_back = one.refetch or one.payload.taken_up is not None
                 again |= comes_back and one.key not in self._out
                 self._add(one, one.score, again=again)
 

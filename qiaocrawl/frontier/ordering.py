@@ -114,7 +114,7 @@ class CrawlOrdering:
     def closed(self, lease: Lease) -> None:
         """*lease* is in hand no more; what its page brought has no rows, unless it is stored."""
 
-    def offered(self, candidates: Iterable[Candidate]) -> None:
+    def enqueued(self, candidates: Iterable[Candidate]) -> None:
         """*candidates* that no page of this crawl links to are in the frontier."""
 
     def wait_until(self, key: bytes, at: float) -> None:

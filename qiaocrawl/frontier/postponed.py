@@ -98,7 +98,7 @@ class TakingUp:
         )
         for one in taken:
             self._trials[one.reason].keys.add(one.candidate.key)
-        self._ordering.offered([one.candidate for one in taken])
+        self._ordering.enqueued([one.candidate for one in taken])
         self.taken_up += len(taken)
         self.left -= len(taken)
         if taken:

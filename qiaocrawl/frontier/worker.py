@@ -12,13 +12,13 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Unpack
+from typing import TypeVar
 
 from sqlalchemy import Connection
 
 from qiaocrawl.errors import OutdatedError, StorageError
 from qiaocrawl.frontier.aliases import AliasLearning
-from qiaocrawl.frontier.completion import Around, Told, closing, trying_again
+from qiaocrawl.frontier.completion import CompleteLease, retry_lease
 from qiaocrawl.frontier.host_slots import FOREVER, HostUse, nothing_elsewhere
 from qiaocrawl.frontier.learning_order import LearnedOrdering
 from qiaocrawl.frontier.lease_supply import LearnedSupply, StoredSupply
@@ -27,10 +27,12 @@ from qiaocrawl.frontier.ordering import CrawlOrdering
 from qiaocrawl.frontier.postponed import TakingUp
 from qiaocrawl.frontier.ready_leases import ReadyLeases
 from qiaocrawl.frontier.waits import RowWaits
-from qiaocrawl.items import Candidate, Lease, Outcome
+from qiaocrawl.items import Candidate, Lease
 from qiaocrawl.runtime import CrawlScope, Runtime
 from qiaocrawl.runtime.run_end import Ending
 from qiaocrawl.storage import frontier
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -157,11 +159,11 @@ class FrontierWorker:
 
     # --- coming back ------------------------------------------------------------------
 
-    def offer(self, candidates: Sequence[Candidate]) -> None:
+    def enqueue(self, candidates: Sequence[Candidate]) -> None:
         """Queue *candidates* for the frontier; it cannot drain before they are stored."""
         self.post(
-            lambda c: frontier.offer(c, candidates, run_id=self._run_id, now=time.time()),
-            then=lambda: self._ordering.offered(candidates),
+            lambda c: frontier.enqueue(c, candidates, run_id=self._run_id, now=time.time()),
+            then=lambda: self._ordering.enqueued(candidates),
         )
 
     def post(
@@ -180,49 +182,44 @@ class FrontierWorker:
 
     async def complete(
         self,
-        lease: Lease,
-        outcome: Outcome,
+        completion: CompleteLease[T],
         *,
-        also: Callable[[Connection], object] | None = None,
-        around: Around | None = None,
-        **told: Unpack[Told],
+        before: Callable[[Connection], object] | None = None,
+        then: Callable[[], object] | None = None,
     ) -> bool:
-        """Close *lease* and store what came of it, in one transaction.
+        """Close a lease and store what came of it, in one transaction.
 
         Args:
-            also: writes more.
-            around: what comes before and after.
-            told: what the row says beside *outcome*.
+            before: what the transaction has to begin with (see :meth:`Writer.submit`).
+            then: called when it is committed: from here on memories may know what was written.
 
         Returns:
             False when the lease was lost to another worker; nothing is written then.
 
         Raises:
-            OutdatedError: *around.only_if* said no; nothing is written, and the lease is held
-                on.
+            OutdatedError: the guard said no; nothing is written, and the lease is held on.
         """
-        around = around or Around()
-        operation = closing(lease, outcome, around.only_if, also, **told)
-        mine = await self.ending.stops_with(self._runtime.write(operation, around.first))
-        if mine is None:
+        lease = completion.lease
+        is_mine = await self.ending.stops_with(self._runtime.write(completion, before))
+        if is_mine is None:
             raise OutdatedError(f"{lease.url}: what was to be stored is out of date")
-        if mine and around.then is not None:
-            around.then()
-        if mine and (save := self.aliases.ended(lease, outcome)):
+        if is_mine and then is not None:
+            then()
+        if is_mine and (save := self.aliases.ended(lease, completion.end.outcome)):
             self.post(save)
-        return self._settled(lease, mine)
+        return self._settled(lease, is_mine)
 
     async def retry(
         self, lease: Lease, *, reason: str, pause_seconds: float,
-        also: Callable[[Connection], object] | None = None,
+        write: Callable[[Connection], object] | None = None,
     ) -> bool:
-        """Give *lease* another try after a pause, or give it up; *also* writes more."""
-        most: int = self._runtime.options["QIAO_FRONTIER_MAX_FAILURES"]
-        operation = trying_again(lease, reason, pause_seconds, most, also)
-        mine = await self.ending.stops_with(self._runtime.write(operation))
-        if mine:
+        """Give *lease* another try after a pause; *write* writes more in the same transaction."""
+        limit: int = self._runtime.options["QIAO_FRONTIER_MAX_FAILURES"]
+        operation = retry_lease(lease, reason, pause_seconds, limit, write)
+        is_mine = await self.ending.stops_with(self._runtime.write(operation))
+        if is_mine:
             self._ordering.wait_until(lease.key, time.time() + pause_seconds)
-        return self._settled(lease, mine)
+        return self._settled(lease, is_mine)
 
     def release(self, lease: Lease, reason: str) -> None:
         """*lease* was not used: its row waits again, and no failure is counted."""
@@ -230,7 +227,7 @@ class FrontierWorker:
 
         def operation(c: Connection) -> None:
             frontier.release(c, [lease], now=time.time())
-            frontier.note_wait(c, lease.url_id, reason)
+            frontier.set_wait_reason(c, lease.url_id, reason)
 
         self.post(operation, then=lambda: self._wait_again([lease]))
 
@@ -315,7 +312,7 @@ class FrontierWorker:
         for host in {lease.host for lease in kept} & self._hosts.given_up:
             self.park(host, FOREVER)
         if preferred:
-            self._ordering.offered(preferred)
+            self._ordering.enqueued(preferred)
         if len(kept) < len(leases):
             held = {lease.url_id for lease in kept}
             for lease in (one for one in leases if one.url_id not in held):

@@ -19,7 +19,12 @@ from qiaocrawl.items import Outcome, PageAnalysis, PageText, Queue, Relevance
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.stages.analyse_page import JoinedText, judge_texts
 from qiaocrawl.stages.analysis_slots import Submit
-from qiaocrawl.stages.paged_articles import Whole, head_alone, save_whole, whole_of
+from qiaocrawl.stages.paged_articles import (
+    AssembledArticle,
+    assembled_of,
+    head_alone,
+    save_assembled,
+)
 from qiaocrawl.storage.pages import article_parts, articles, reprocessing
 from qiaocrawl.storage.pages.raw_pages import StoredPage, iter_pages
 from qiaocrawl.storage.pages.reprocessing import StoredText
@@ -195,25 +200,25 @@ def _join_again(runtime: Runtime, groups: set[bytes]) -> None:
         here = [group for load in loads if (group := runtime.reader.run(load)) is not None]
         tasks = [_Task(runtime, _joining(group)) for group in here]
         wholes = [_whole(group, task) for group, task in zip(here, tasks, strict=True)]
-        runtime.write_now(partial(_save_wholes, runtime=runtime, wholes=wholes))
+        runtime.write_now(partial(_save_articles, runtime=runtime, wholes=wholes))
         groups.difference_update(keys)
 
 
-def _joining(group: article_parts.Group) -> Submit[JoinedText]:
+def _joining(group: article_parts.PartGroup) -> Submit[JoinedText]:
     return lambda pool: pool.submit_parts(group.title, group.texts)
 
 
-def _whole(group: article_parts.Group, task: _Task[JoinedText]) -> Whole:
+def _whole(group: article_parts.PartGroup, task: _Task[JoinedText]) -> AssembledArticle:
     joined = task.result()
     if isinstance(joined, ExtractionError):
         return head_alone(group, None)
-    return whole_of(group, joined) if group.is_article else Whole(group, None)
+    return assembled_of(group, joined) if group.is_article else AssembledArticle(group, None)
 
 
-def _save_wholes(c: Connection, runtime: Runtime, wholes: Sequence[Whole]) -> None:
+def _save_articles(c: Connection, runtime: Runtime, wholes: Sequence[AssembledArticle]) -> None:
     runtime.titles.lock(c)
     for whole in wholes:
-        save_whole(c, whole, runtime.save_article)
+        save_assembled(c, whole, runtime.save_article)
 
 
 def again_relevance(runtime: Runtime, advance: Advance) -> Counter[str]:

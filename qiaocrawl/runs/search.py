@@ -17,15 +17,16 @@ from sqlalchemy import Connection
 
 from qiaocrawl.fetch.backoff import retry_after_seconds
 from qiaocrawl.frontier import LearningStrategy, Strategy
+from qiaocrawl.frontier.journal import CrawlJournal, PagelessEnd
 from qiaocrawl.frontier.ordering import CrawlOrdering
-from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome
+from qiaocrawl.items import Candidate, FetchedPage, Lease, Link, Outcome
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.search import EVERYWHERE, EngineDefinition, plan
-from qiaocrawl.search.candidates import next_page, query_candidate
+from qiaocrawl.search.candidates import hit_candidates, next_page, query_candidate, query_of
 from qiaocrawl.search.plan_budget import budgets_of, daily_limit, within_budget
 from qiaocrawl.search.plan_order import DueQuestion, Pair, PairYield, Worth, arrange, pair_of
 from qiaocrawl.search.plan_periods import can_ask, is_cut_off, is_past, shorter_periods
-from qiaocrawl.search.query import AnswerState, Query, SearchAnswer
+from qiaocrawl.search.query import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.search.resting import EngineRests
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.search import coverage, engine_budget, ledger
@@ -235,6 +236,50 @@ def asked_to_rest(page: FetchedPage, options: Mapping[str, object]) -> float:
     return retry_after_seconds(page.header("retry-after"), page.fetched_at, longest) or 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class StoredAnswer:
+    """What an answer brought: URLs nobody knew, URLs that were known, queries that follow."""
+
+    new_urls: int
+    known_urls: int
+    follow_ups: int
+
+
+def store_answer(
+    c: Connection, runtime: Runtime, lease: Lease, page: FetchedPage, query: Query,
+    answer: SearchAnswer, hits: Sequence[tuple[Hit, Link]],
+) -> StoredAnswer:  # fmt: skip
+    """All that is written of an answer in the transaction that has closed its lease."""
+    candidates = hit_candidates(hits, lease, topic=query.topic)
+    new_urls = runtime.enqueue(c, candidates)
+    record_answer(
+        c, runtime, lease, query, answer, new_urls=new_urls,
+        rest_seconds=asked_to_rest(page, runtime.options),
+    )
+    follow_ups = plan_follow_ups(c, runtime, lease, query, answer, new_urls=new_urls)
+    return StoredAnswer(new_urls, len(candidates) - new_urls, follow_ups)
+
+
+class SearchJournal(CrawlJournal):
+    """An engine that could not be asked stands in the ledger, also while it is retried."""
+
+    counts_pageless_as = f"search/{AnswerState.ERROR}"
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    def closes_without_page(self, c: Connection, lease: Lease, end: PagelessEnd) -> None:
+        """Record the error."""
+        self.try_fails(c, lease, end.reason)
+
+    def try_fails(self, c: Connection, lease: Lease, reason: str) -> None:
+        """Record the error, unless the row holds no query."""
+        if not lease.payload.engine:
+            return
+        answer = SearchAnswer(AnswerState.ERROR, message=reason)
+        record_answer(c, self._runtime, lease, query_of(lease), answer)
+
+
 def record_answer(
     c: Connection, runtime: Runtime, lease: Lease, query: Query, answer: SearchAnswer,
     *, new_urls: int = 0, rest_seconds: float = 0.0,
@@ -254,7 +299,7 @@ def record_answer(
     ledger.record_answer(c, query, entry, now)
 
 
-def ask_on(
+def plan_follow_ups(
     c: Connection, runtime: Runtime, lease: Lease, query: Query, answer: SearchAnswer,
     *, new_urls: int,
 ) -> int:  # fmt: skip
@@ -273,7 +318,7 @@ def ask_on(
         found = list(_shorter(c, runtime, lease, query))
     topic_id = runtime.catalogue.topic_ids[query.topic]
     ledger.plan_queries(c, topic_id, [one for one, _ in found], time.time())
-    runtime.offer(c, [candidate for _, candidate in found])
+    runtime.enqueue(c, [candidate for _, candidate in found])
     return len(found)
 
 

@@ -49,7 +49,6 @@ from qiaocrawl.storage.sites.discovery import (
     load_accounts,
     load_missing_pages,
     save_accounts,
-    save_missing_page,
 )
 from qiaocrawl.urls import canonical_host, canonical_url
 
@@ -232,8 +231,8 @@ class SiteDiscovery:
 
     def judged(
         self, lease: Lease, analysis: PageAnalysis
-    ) -> tuple[PageAnalysis, Save | None]:
-        """*analysis*, as a soft 404 where it is one; what is to be stored of a probe's answer."""
+    ) -> tuple[PageAnalysis, MissingPage | None]:
+        """*analysis*, as a soft 404 where it is one; what a probe shows, to be stored with it."""
         if lease.payload.probe:
             if analysis.outcome not in (*_COMPARED, Outcome.SOFT_404):
                 return replace(analysis, links=()), None
@@ -241,7 +240,7 @@ class SiteDiscovery:
             if page is None:
                 return as_missing(analysis), None
             self._missing[page.host] = page
-            return as_missing(analysis), partial(save_missing_page, page=page, now=time.time())
+            return as_missing(analysis), page
         known = self._missing.get(lease.host)
         # A host may show its home page for what is missing: the home page itself is there.
         if known is None or lease.depth == 0 or analysis.outcome not in _COMPARED:

@@ -20,7 +20,6 @@ from qiaocrawl.extract.base import extractor_for, extractor_options
 from qiaocrawl.items import (
     Candidate,
     FetchedPage,
-    Lease,
     PageAnalysis,
     Queue,
     Verdict,
@@ -152,7 +151,7 @@ class Runtime:
 
         return operation
 
-    def rearm_lists(self, scope: CrawlScope) -> bool:
+    def reschedule_lists(self, scope: CrawlScope) -> bool:
         """Whether this run starts anew: nothing of the last one waits.
 
         List pages that were read more than QIAO_REVISIT_HOURS ago wait again then.
@@ -164,44 +163,17 @@ class Runtime:
             left = frontier.remaining(c, rows, now=now)
             if left.pending or left.leased:
                 return False
-            frontier.rearm_lists(c, rows, read_before=now - hours * 3600, now=now)
+            frontier.reschedule_lists(c, rows, read_before=now - hours * 3600, now=now)
             return True
 
         find_rows = self.rows_of(scope)
         return self.write_now(operation)
 
-    def offer(self, c: Connection, candidates: Sequence[Candidate]) -> int:
+    def enqueue(self, c: Connection, candidates: Sequence[Candidate]) -> int:
         """Propose *candidates* within the caller's transaction; returns how many are new."""
-        return frontier.offer(c, candidates, run_id=self._run_id, now=time.time())
-
-    def offering(self, candidates: Sequence[Candidate]) -> Callable[[Connection], None]:
-        """The same as an operation for the writer."""
-
-        def operation(c: Connection) -> None:
-            self.offer(c, candidates)
-
-        return operation
+        return frontier.enqueue(c, candidates, run_id=self._run_id, now=time.time())
 
     # --- outcomes ---------------------------------------------------------------------------------
-
-    def save_analysis(
-        self,
-        c: Connection,
-        lease: Lease,
-        analysis: PageAnalysis,
-        candidates: Sequence[Candidate],
-    ) -> Verdict | None:
-        """Write all that came of one page, within the transaction that closes its lease.
-
-        Returns:
-            How its article stands to others; None for a page that is none.
-        """
-        verdict = None
-        if analysis.article is not None:
-            verdict = self.save_article(c, lease.url_id, analysis, anchor=lease.anchor)
-        if candidates:
-            self.offer(c, candidates)
-        return verdict
 
     def save_article(
         self, c: Connection, url_id: int, analysis: PageAnalysis, *, anchor: str

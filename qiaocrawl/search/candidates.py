@@ -33,7 +33,7 @@ def query_candidate(
     url = query_url(definition, query)
     return Candidate(
         url=url, key=url_key(url), host=host_of(url), queue=Queue.SEARCH, topic=query.topic,
-        score=-float(rank), depth=depth, payload=Payload(**asdict(query)), rearm=True,
+        score=-float(rank), depth=depth, payload=Payload(**asdict(query)), refetch=True,
     )
 
 

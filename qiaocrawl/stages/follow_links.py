@@ -226,13 +226,13 @@ def _candidate(
 
 
 def seed_candidate(
-    canonical: str, queue: Queue, topic: str, *, rearm: bool
+    canonical: str, queue: Queue, topic: str, *, refetch: bool
 ) -> Candidate:
-    """A start page; *rearm* fetches it again although it was done before."""
+    """A start page; *refetch* fetches it again although it was done before."""
     link = link_to(canonical)
     return Candidate(
         url=link.url, key=link.key, host=link.host, queue=queue, topic=topic,
-        score=SEED_SCORE, payload=Payload(as_is=AS_WRITTEN), rearm=rearm,
+        score=SEED_SCORE, payload=Payload(as_is=AS_WRITTEN), refetch=refetch,
     )
 
 

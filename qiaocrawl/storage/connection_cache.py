@@ -62,7 +62,7 @@ class Memory:
         last = self._offers.get(one.key)
         return (
             last is not None
-            and not one.rearm
+            and not one.refetch
             and last[0] == one.queue
             and last[1] == one.topic
             and last[2] >= one.score

@@ -28,7 +28,7 @@ def _put(c: Connection, runtime: Runtime, number: int) -> None:
     title = TITLE if number < 3 else f"台风过后渔港救援之{number}"
     link = link_to(f"http://{HOSTS[number % 3]}/{number}")
     host = HOSTS[number % 3]
-    frontier.offer(c, [Candidate(link.url, link.key, host, Queue.SITE, "qiaoqing")],
+    frontier.enqueue(c, [Candidate(link.url, link.key, host, Queue.SITE, "qiaoqing")],
                    run_id=None, now=1.8e9)
     url_id = c.execute(text("SELECT id FROM url WHERE url = :url"), {"url": link.url}).scalar_one()
     article = Article(link.url, title, f"第{number}篇正文。", source="侨报",

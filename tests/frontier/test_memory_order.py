@@ -120,11 +120,11 @@ def test_no_more_rows_are_taken_than_there_is_room_for(
 
 def test_start_pages_come_first_also_the_second_time(keeper: OrderKeeper) -> None:
     keeper.visit(visit("1", link("2", "a")))
-    start = seed_candidate(link("1").url, Queue.SITE, "t", rearm=True)
-    keeper.offered([start])
+    start = seed_candidate(link("1").url, Queue.SITE, "t", refetch=True)
+    keeper.enqueued([start])
     found = keeper.choose(5, per_host=5, busy_hosts=(), now=0.0)
     assert [one.score for one in found.choices] == [SEED_SCORE, 0.5]
-    keeper.offered([start])
+    keeper.enqueued([start])
     assert choose(keeper) == [], "it is in hand"
 
 
@@ -142,12 +142,12 @@ def test_what_was_put_off_waits_when_it_is_taken_up(keeper: OrderKeeper) -> None
     keeper.closed(link("0").key)
     assert choose(keeper) == ["1"]
     again = candidate(link("2"), score=0.3, payload=Payload(taken_up="a pager"))
-    keeper.offered([again])
+    keeper.enqueued([again])
     assert choose(keeper) == ["2"]
-    keeper.offered([again])
+    keeper.enqueued([again])
     assert choose(keeper) == [], "it is in hand"
     keeper.closed(link("2").key)
-    keeper.offered([again])
+    keeper.enqueued([again])
     assert choose(keeper) == ["2"], "put off once more and taken up once more"
 
 
@@ -174,7 +174,7 @@ def test_what_a_redirect_leads_to_is_judged_by_the_links_that_led_there(
     assert choose(keeper, 1) == ["1"]
     target = link("3")
     keeper.closed(link("1").key)
-    keeper.offered([candidate(target, parent=link("1").key, payload=Payload(hops=1))])
+    keeper.enqueued([candidate(target, parent=link("1").key, payload=Payload(hops=1))])
     assert choose(keeper, 1) == ["3"], "it has the place of what redirects there"
     keeper.visit(visit("3", relevance=0.75))
     keeper.visit(visit("4", link("5", "a")))

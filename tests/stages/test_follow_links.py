@@ -175,8 +175,8 @@ def test_a_redirect_does_not_take_a_deep_crawl_off_its_sites() -> None:
 
 
 def test_seeds_are_at_the_top() -> None:
-    seed = seed_candidate("http://www.a.test/", Queue.SITE, "t", rearm=True)
-    assert (seed.depth, seed.score, seed.rearm) == (0, SEED_SCORE, True)
+    seed = seed_candidate("http://www.a.test/", Queue.SITE, "t", refetch=True)
+    assert (seed.depth, seed.score, seed.refetch) == (0, SEED_SCORE, True)
     assert isinstance(link_to(seed.url), Link)
 
 

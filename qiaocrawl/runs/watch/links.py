@@ -11,7 +11,7 @@ from qiaocrawl.discovery.url_sources import ENTRY_TAG
 from qiaocrawl.frontier.ordering import CrawlOrdering, FollowedPage
 from qiaocrawl.frontier.strategies.weight_model import FULL_DEPTH, page_group
 from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis, Payload, Queue
-from qiaocrawl.stages.follow_links import Followed, FollowPolicy, Fresh, visit_of
+from qiaocrawl.stages.follow_links import Followed, FollowPolicy, Fresh, follow_redirect, visit_of
 from qiaocrawl.storage.frontier.visit_log import pack_links
 
 PAGE, LOOK, NEW = "page", "look", "new"
@@ -83,13 +83,20 @@ def is_page_lease(lease: Lease) -> bool:
     return lease.payload.watch == PAGE
 
 
-def moved_payload(lease: Lease, target: Payload) -> Payload:
-    """What the row of a redirect's *target* takes from *lease*: an article that moved is new."""
-    old = lease.payload
-    return replace(
-        target, channel=old.channel, again=old.again, as_is=old.as_is,
-        watch=PAGE if is_page_lease(lease) else NEW,
+def follow_moved(lease: Lease, target: str, policy: FollowPolicy) -> Candidate | None:
+    """The candidate a redirect leads to, within the sites.
+
+    A page that moved is asked for again at its new place; an article that moved is new.
+    """
+    candidate = follow_redirect(lease, target, policy)
+    if candidate is None or not policy.covers(candidate.host):
+        return None
+    is_page, old = is_page_lease(lease), lease.payload
+    payload = replace(
+        candidate.payload, channel=old.channel, again=old.again, as_is=old.as_is,
+        watch=PAGE if is_page else NEW,
     )
+    return replace(candidate, payload=payload, refetch=is_page)
 
 
 def is_listing(lease: Lease, analysis: PageAnalysis) -> bool:

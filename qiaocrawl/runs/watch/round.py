@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
+from qiaocrawl.frontier.limits import Limits
 from qiaocrawl.items import Candidate, Lease, Payload, Queue
 from qiaocrawl.runs.watch.links import (
     LOOK,
@@ -53,7 +54,7 @@ class WatchRound:
     ) -> None:
         self.topic, self.policy, self.settings = topic, policy, settings
         self._runtime = runtime
-        self._armed: set[tuple[int, float]] = set()
+        self._scheduled: set[tuple[int, float]] = set()
         self.weeks: Mapping[str, Floats] = {}
 
     # --- what is due -------------------------------------------------------------------------
@@ -62,9 +63,9 @@ class WatchRound:
         """Watch the start pages, and pages an operator named beside them."""
 
         def operation(c: Connection) -> None:
-            # They are proposed by arm(), which also takes over what another spider fetched.
+            # schedule_due() proposes them, and takes over what another spider fetched.
             urls = [(url, "home") for url in starts] + [(url, "list") for url in extra]
-            self._runtime.offer(c, [_known(url, self.topic) for url, _ in urls])
+            self._runtime.enqueue(c, [_known(url, self.topic) for url, _ in urls])
             for url, kind in urls:
                 watched.enter_page(
                     c, self.topic, link_to(url).key, kind=kind, name="",
@@ -73,19 +74,19 @@ class WatchRound:
 
         self._runtime.write_now(operation)
 
-    def arm(self, now: float) -> Callable[[Connection], int]:
+    def schedule_due(self, now: float) -> Callable[[Connection], int]:
         """An operation that plans all pages and lets what is due wait; gives how many.
 
-        Each is armed once a round for one due time, whatever becomes of it.
+        Each is scheduled once a round for one due time, whatever becomes of it.
         """
-        armed: set[tuple[int, float]] = set()
+        scheduled: set[tuple[int, float]] = set()
 
         def operation(c: Connection) -> int:
-            self._armed -= armed  # by a try of this operation that was refused
+            self._scheduled -= scheduled  # by a try of this operation that was refused
             due = self._due(c, now)
-            self._runtime.offer(c, [candidate for candidate, _ in due])
-            armed.update(one for _, one in due)
-            self._armed |= armed
+            self._runtime.enqueue(c, [candidate for candidate, _ in due])
+            scheduled.update(one for _, one in due)
+            self._scheduled |= scheduled
             return len(due)
 
         return operation
@@ -98,7 +99,7 @@ class WatchRound:
         articles = watched.due_articles(c, self.topic, now, _MOST_LOOKS)
         looks = [one for one in articles if self.policy.covers(one.host)]
         found: Iterable[WatchedPage | WatchedArticle] = [*pages, *looks]
-        new = [one for one in found if (one.url_id, one.next_at) not in self._armed]
+        new = [one for one in found if (one.url_id, one.next_at) not in self._scheduled]
         return [
             (self._candidate(c, one), (one.url_id, one.next_at))
             for one in self._within_budget(c, new, now)
@@ -145,6 +146,16 @@ class WatchRound:
             lambda c: watch_counts.spent_today(c, self.topic, now)
         )
 
+    def limits(self, usual: Limits, now: float) -> Limits:
+        """What is left of the day's budget within the *usual* limits."""
+        spent = self.spent(now)
+        return Limits(
+            pages=self.settings.most(self.settings.daily, sum(spent.values()), usual.pages),
+            pages_per_host=usual.pages_per_host or self.settings.daily_of_host,
+            seconds=usual.seconds,
+            spent=spent,
+        )
+
     def count(self, c: Connection, lease: Lease, now: float) -> None:
         """Count the request of *lease*; a page taken from storage was none."""
         if not lease.stored:
@@ -158,11 +169,11 @@ def _candidate(
     link = link_to(url)
     return Candidate(
         url=link.url, key=link.key, host=link.host, queue=Queue.WATCH, topic=topic,
-        score=score, depth=depth, payload=payload, rearm=True,
+        score=score, depth=depth, payload=payload, refetch=True,
     )
 
 
 def _known(url: str, topic: str) -> Candidate:
     """A row for *url* where there is none; one that is there stays as it is."""
     payload = Payload(watch=PAGE, as_is=AS_WRITTEN)
-    return replace(_candidate(url, topic, PAGE_SCORE, 0, payload), rearm=False)
+    return replace(_candidate(url, topic, PAGE_SCORE, 0, payload), refetch=False)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlalchemy import Connection
 
+from qiaocrawl.frontier.journal import CrawlJournal, PagelessEnd
 from qiaocrawl.frontier.strategies.weight_model import FULL_DEPTH, page_group
 from qiaocrawl.items import FetchedPage, Lease, Link, Outcome, PageAnalysis
 from qiaocrawl.revisit import next_look
@@ -29,15 +31,30 @@ _DAY = 86_400.0
 _CHINA_SECONDS = 8 * _HOUR
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How a URL ended that brought no page to read; ``target`` is where a redirect leads."""
+class WatchJournal(CrawlJournal):
+    """Counts the requests of *watching* and notes each visit."""
 
-    outcome: Outcome
-    reason: str
-    status: int | None
-    at: float
-    target: str = ""
+    def __init__(self, watching: WatchRound) -> None:
+        self._watching = watching
+
+    def page_arrives(self, c: Connection, lease: Lease, page: FetchedPage) -> None:
+        """Count the request with the page it brought: a kill after it loses neither."""
+        self._watching.count(c, lease, page.fetched_at.timestamp())
+
+    def page_closes(
+        self, c: Connection, lease: Lease, page: FetchedPage, analysis: PageAnalysis,
+        links: Sequence[Link],
+    ) -> None:  # fmt: skip
+        """Note the visit."""
+        page_closes(c, self._watching, lease, page, analysis, links)
+
+    def closes_without_page(self, c: Connection, lease: Lease, end: PagelessEnd) -> None:
+        """Note that no page came."""
+        closed_without_page(c, self._watching, lease, end)
+
+    def try_fails(self, c: Connection, lease: Lease, reason: str) -> None:
+        """Count the request: a failed try is one too."""
+        self._watching.count(c, lease, time.time())
 
 
 def page_closes(
@@ -159,7 +176,7 @@ def _look_again(
 
 
 def closed_without_page(
-    c: Connection, watching: WatchRound, lease: Lease, ending: Ending
+    c: Connection, watching: WatchRound, lease: Lease, ending: PagelessEnd
 ) -> None:
     """Note a URL that brought no page: not modified, gone, moved, or not to be had."""
     watching.count(c, lease, ending.at)
@@ -173,7 +190,7 @@ def closed_without_page(
 
 
 def _note_no_page(
-    c: Connection, watching: WatchRound, known: WatchedPage, ending: Ending
+    c: Connection, watching: WatchRound, known: WatchedPage, ending: PagelessEnd
 ) -> None:
     if ending.outcome is Outcome.NOT_MODIFIED:
         seen = Seen(ending.at, etag=known.etag, modified=known.modified)
@@ -193,7 +210,7 @@ def _note_no_page(
     watched.save_page(c, watching.topic, after_failure(known, ending.at, watching.settings))
 
 
-def _note_look(c: Connection, watching: WatchRound, lease: Lease, ending: Ending) -> None:
+def _note_look(c: Connection, watching: WatchRound, lease: Lease, ending: PagelessEnd) -> None:
     known = watched.watched_article(c, lease.url_id)
     kept = ("", "") if known is None else (known.etag, known.modified)
     if ending.outcome is Outcome.DEAD and ending.status in _GONE:

@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from qiaocrawl.items import Lease
 from qiaocrawl.storage.converters import clean_host, host_id
 from qiaocrawl.storage.frontier.deaths import SUSPECTED
-from qiaocrawl.storage.frontier.offer import stored_score
+from qiaocrawl.storage.frontier.enqueue import stored_score
 from qiaocrawl.storage.frontier.payload import payload_of
 from qiaocrawl.storage.frontier.scope import Scope, ScopedStatement
 from qiaocrawl.storage.raw_sql import ListStatement, Statement

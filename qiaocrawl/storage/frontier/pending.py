@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from qiaocrawl.storage.frontier.offer import stored_score
+from qiaocrawl.storage.frontier.enqueue import stored_score
 from qiaocrawl.storage.frontier.payload import payload_of
 from qiaocrawl.storage.frontier.scope import Scope, ScopedStatement
 from qiaocrawl.storage.raw_sql import Statement

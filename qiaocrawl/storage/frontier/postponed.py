@@ -2,7 +2,8 @@
 
 Such a row is done with the outcome ``postponed``, or ``trap``; its reason names the guess, and
 rows with the same reason stand and fall together. A plain link to it lets it wait (see
-:mod:`~qiaocrawl.storage.frontier.offer`); :func:`take_up` does when nothing else of a scope waits.
+:mod:`~qiaocrawl.storage.frontier.enqueue`); :func:`take_up` does when nothing else of a scope
+waits.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from sqlalchemy import Connection, select
 
 from qiaocrawl.items import Candidate, Lease, Outcome
 from qiaocrawl.storage.converters import clean_host, epoch_time, json_mapping, to_json
+from qiaocrawl.storage.frontier.enqueue import enqueue
 from qiaocrawl.storage.frontier.lifecycle import complete
-from qiaocrawl.storage.frontier.offer import offer
 from qiaocrawl.storage.frontier.payload import payload_of, payload_text
 from qiaocrawl.storage.raw_sql import ListStatement, Statement
 from qiaocrawl.storage.schema import url_alias
@@ -99,7 +99,7 @@ def alias(
     closed = [one for one in sorted(here, key=lambda one: one.lease.url_id)
               if _close(c, one, now)]
     _NOTE.run_many(c, [{"url_id": one.lease.url_id, "key": one.preferred.key} for one in closed])
-    offer(c, [one.preferred for one in closed], run_id=run_id, now=now)
+    enqueue(c, [one.preferred for one in closed], run_id=run_id, now=now)
     # A preferred version may have been tried before, in vain.
     settle(c, keys)
     return [one.lease for one in here]

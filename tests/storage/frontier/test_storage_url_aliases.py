@@ -17,12 +17,12 @@ from qiaocrawl.storage.frontier.url_aliases import (
 )
 from qiaocrawl.urls.aliases import HostVotes
 from qiaocrawl.urls.versions import HTTPS, Step
-from storage_samples import NOW, SITE, add_topic, candidate, close, offer, scalar, take
+from storage_samples import NOW, SITE, add_topic, candidate, close, enqueue, scalar, take
 
 
 def leased(c: Connection, *paths: str) -> list[Lease]:
     """Leases of new URLs of the mobile host."""
-    offer(c, [candidate(path, host="m.a.example") for path in paths])
+    enqueue(c, [candidate(path, host="m.a.example") for path in paths])
     return take(c)
 
 
@@ -80,7 +80,7 @@ def test_urls_wait_again_when_it_brings_nothing(database: Database) -> None:
 def test_one_that_is_dead_already_is_noticed_at_once(database: Database) -> None:
     add_topic(database)
     with database.engine.begin() as c:
-        offer(c, [candidate("1")])
+        enqueue(c, [candidate("1")])
         (preferred,) = take(c)
         close(c, preferred, Outcome.SOFT_404)
         (one,) = leased(c, "1")
@@ -92,7 +92,7 @@ def test_one_that_is_dead_already_is_noticed_at_once(database: Database) -> None
 def test_one_that_was_read_already_is_not_read_again(database: Database) -> None:
     add_topic(database)
     with database.engine.begin() as c:
-        offer(c, [candidate("1")])
+        enqueue(c, [candidate("1")])
         close(c, take(c)[0])
         (one,) = leased(c, "1")
         aliased(c, [swap(one, "1")])
@@ -103,7 +103,7 @@ def test_one_that_was_read_already_is_not_read_again(database: Database) -> None
 def test_an_alias_of_an_alias_waits_for_the_last(database: Database) -> None:
     add_topic(database)
     with database.engine.begin() as c:
-        offer(c, [candidate("2"), candidate("1", host="m.a.example")])
+        enqueue(c, [candidate("2"), candidate("1", host="m.a.example")])
         leases = {lease.host: lease for lease in take(c)}
         aliased(c, [swap(leases["m.a.example"], "2")])
         aliased(c, [swap(leases["a.example"], "3")])
@@ -120,7 +120,7 @@ def test_an_alias_of_an_alias_waits_for_the_last(database: Database) -> None:
 def test_two_addresses_never_wait_for_each_other(database: Database) -> None:
     add_topic(database)
     with database.engine.begin() as c:
-        offer(c, [candidate("1"), candidate("1", host="m.a.example")])
+        enqueue(c, [candidate("1"), candidate("1", host="m.a.example")])
         leases = {lease.host: lease for lease in take(c)}
         mobile, plain = leases["m.a.example"], leases["a.example"]
         assert aliased(c, [swap(mobile, "1")]) == [mobile.url]

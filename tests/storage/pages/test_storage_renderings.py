@@ -34,7 +34,7 @@ def test_a_stored_page_waits_again_with_its_mark(database: Database) -> None:
         save_pack(c, TopicPack("t", "t", "", 0.1, (), (), ()), now=time.time())
         payload = payload_from({"x": 1})
         one = Candidate(URL, url_key(URL), "news.test", Queue.SITE, "t", payload=payload)
-        frontier.offer(c, [one], run_id=None, now=time.time())
+        frontier.enqueue(c, [one], run_id=None, now=time.time())
     lease, = leased(database, 7)
     page = FetchedPage(URL, URL, 200, (), b"shell", datetime.now(UTC))
     with database.engine.begin() as c:

@@ -88,7 +88,7 @@ _REVIVE = Statement(
 )
 
 
-def offer(
+def enqueue(
     c: Connection, candidates: Sequence[Candidate], *, run_id: int | None, now: float
 ) -> int:
     """Propose *candidates*; returns how many are new URLs.
@@ -96,7 +96,7 @@ def offer(
     A URL that still waits takes the higher score, the lesser depth and the candidate's topic
     and queue, except that it never moves from watching to a whole-site crawl, nor from either to
     the queue of single pages: see ``_stays``. A URL that is done or failed is left alone unless the
-    candidate says ``rearm``; one that is leased or set aside is always left alone.
+    candidate says ``refetch``; one that is leased or set aside is always left alone.
 
     A candidate that is ``left_out`` is stored as closed where it is new, and raises no score
     where it is known. One that is not left out lets a URL wait that was pruned or postponed
@@ -127,7 +127,7 @@ def _merge(candidates: Iterable[Candidate]) -> dict[bytes, Candidate]:
                 other,
                 score=max(one.score, other.score),
                 depth=min(one.depth, other.depth),
-                rearm=one.rearm or other.rearm,
+                refetch=one.refetch or other.refetch,
                 left_out=_milder(one.left_out, other.left_out),
             )
         merged[one.key] = one
@@ -218,7 +218,7 @@ def _update(c: Connection, pairs: Sequence[tuple[Candidate, Any]], run_id: int |
             # A plain link need not be the shortest way to what was put off.
             depth = place["depth"] if outcome == Outcome.POSTPONED else one.depth
             revived.append({**_row(c, one, run_id, 0.0), **place, "depth": depth})
-        elif one.rearm and state in (State.DONE, State.FAILED):
+        elif one.refetch and state in (State.DONE, State.FAILED):
             rearmed.append({
                 "id": row_id,
                 "score": stored_score(one.score),
@@ -255,4 +255,4 @@ def _stays(queue: str, one: Candidate) -> bool:
     Each of these hands on what it does not follow itself, so no later one misses a link. Who
     wants the page anew takes it over whatever it waits for.
     """
-    return not one.rearm and _RANKS.get(queue, 0) > _RANKS.get(one.queue.value, 0)
+    return not one.refetch and _RANKS.get(queue, 0) > _RANKS.get(one.queue.value, 0)
