@@ -89,7 +89,7 @@ def test_leases_with_a_preferred_version_are_not_fetched(database_url: str) -> N
     "one",
     [
         lease("http://m.a.test/9", stored=True),
-        lease("http://m.a.test/9", {"part_of": "00"}),
+        lease("http://m.a.test/9", Payload(part_of="00")),
         lease("http://m.a.test/9", {"hops": 1}),
         lease("http://m.a.test/9", Payload(as_is="dead")),
         lease("http://m.b.test/9"),
