@@ -8,7 +8,7 @@ JOBS ?= 4
 CHECKED := qiaocrawl spiders pipelines middlewares benchmarks scripts tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo install test lint audit clean
+.PHONY: help demo install test format lint audit clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' Makefile
@@ -27,6 +27,11 @@ test: ## everything: set up what tests need, ruff, mypy, pytest (ARGS="-k word" 
 	  echo '$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)'; \
 	  $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS) && exit $$checked
 
+format: ## code as ruff writes it, imports sorted
+	@scripts/install.sh test
+	$(BIN)/ruff check --fix-only $(CHECKED)
+	$(BIN)/ruff format $(CHECKED)
+
 lint: ## ruff and mypy
 	@scripts/install.sh test
 	@$(MAKE) --no-print-directory -k ruff mypy
@@ -35,6 +40,7 @@ lint: ## ruff and mypy
 .PHONY: ruff mypy
 ruff:
 	$(BIN)/ruff check $(CHECKED)
+	$(BIN)/ruff format --check --quiet $(CHECKED)
 mypy:
 	$(BIN)/mypy
 

@@ -39,7 +39,7 @@ from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
 from sqlalchemy import text
 
-from benchmarks.focus_data import FocusError, read_topics
+from benchmarks.crawl_orders.data import FocusError, read_topics
 from qiaocrawl.errors import QiaoError
 from qiaocrawl.replay import open_archive
 from qiaocrawl.replay.collection import find_graph

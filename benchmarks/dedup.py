@@ -7,7 +7,7 @@ DIR holds ``pairs.jsonl`` (``task``, ``title_a``, ``title_b``, ``label``, 1 = sa
 collections ``titles.txt.gz`` and ``hot_titles.txt.gz``, a title a line.
 
 ``quality``: precision, recall and F1 at .8, and at the threshold of the best F1 on the choosing
-part of the pairs (``dedup_data.py`` parts them); all measured on the others. ``paper``: the
+part of the pairs (``titles/data.py`` parts them); all measured on the others. ``paper``: the
 paper's two example pairs. ``segmentation``: jieba beside rjieba. ``streaming``: speed, memory and
 recall as titles come in, each method and size in a process of its own; ``--quick`` ends at
 100,000 titles. Packages that are missing are named and skipped.
@@ -32,12 +32,15 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from benchmarks import dedup_paper, dedup_picture, dedup_quality, dedup_segment
-from benchmarks.dedup_data import TASKS, read_pairs, read_titles
-from benchmarks.dedup_scores import SCORERS, Material, Scores, verdicts
 from benchmarks.dedup_stream import ONE_BY_ONE, OURS
-from benchmarks.dedup_stream_peers import PEERS
 from benchmarks.rows import write_rows
+from benchmarks.titles import paper as dedup_paper
+from benchmarks.titles import picture as dedup_picture
+from benchmarks.titles import quality as dedup_quality
+from benchmarks.titles import segment as dedup_segment
+from benchmarks.titles.data import TASKS, read_pairs, read_titles
+from benchmarks.titles.scores import SCORERS, Material, Scores, verdicts
+from benchmarks.titles.stream_peers import PEERS
 from qiaocrawl.errors import QiaoError
 from qiaocrawl.topic.folder import load_pack
 from qiaocrawl.vsm import IdfSnapshot

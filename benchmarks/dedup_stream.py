@@ -26,8 +26,8 @@ sys.path[: 0 if __package__ else 1] = [str(PROJECT)]
 
 import numpy as np
 
-from benchmarks.dedup_data import read_titles
-from benchmarks.dedup_exact import (
+from benchmarks.titles.data import read_titles
+from benchmarks.titles.exact import (
     count,
     exact_near,
     only_earlier,
@@ -35,8 +35,8 @@ from benchmarks.dedup_exact import (
     sample,
     vectors_of,
 )
-from benchmarks.dedup_scores import documents_of
-from benchmarks.dedup_stream_peers import PEERS
+from benchmarks.titles.scores import documents_of
+from benchmarks.titles.stream_peers import PEERS
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.dedup.methods import methods
 from qiaocrawl.items import TitleRecord

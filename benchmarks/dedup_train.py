@@ -2,7 +2,7 @@
 
     python benchmarks/dedup_train.py --data DIR --output qiaocrawl/dedup/data/pair_model.npz
 
-To the labelled pairs come short headlines, labelled by their dates (``dedup_mine.py``).
+To the labelled pairs come short headlines, labelled by their dates (``titles/mine.py``).
 Needs scikit-learn (``pip install -e .[benchmark]``); what it writes is read without. The same
 data gives the same file. Every pair is learnt twice, with general weights and with those of the
 collection, so that the judgement does not hang on a snapshot. The score is moved so that 0.8 is
@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from benchmarks.dedup_data import TASKS, Pair, read_pairs, read_titles
-from benchmarks.dedup_mine import mined_pairs
+from benchmarks.titles.data import TASKS, Pair, read_pairs, read_titles
+from benchmarks.titles.mine import mined_pairs
 from qiaocrawl.dedup.index.pair_features import NAMES
 from qiaocrawl.dedup.index.pair_model import Trees, features_of, looks_of, score_all, write_trees
 from qiaocrawl.dedup.index.title_words import TitleWords

@@ -7,7 +7,7 @@
 
 Disturbances are kills with -9, SIGSTOP past the lease, kills of the database server, locks of
 other programs and refused commits; half of the first and all of the last fall at the points of
-``benchmarks/failpoints.py``. The peer is stock Scrapy with JOBDIR, killed three times.
+``benchmarks/disturbances/failpoints.py``. The peer is stock Scrapy with JOBDIR, killed three times.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from benchmarks.durability_campaign import KINDS, Campaign
-from benchmarks.durability_jobs import JOBS
+from benchmarks.disturbances.campaign import KINDS, Campaign
+from benchmarks.disturbances.jobs import JOBS
 from benchmarks.local_site import LocalSite, ServedSite, serving
 from benchmarks.mariadb_server import MariaDB
 from benchmarks.rows import write_rows

@@ -5,7 +5,7 @@
 
 DIR holds ``gold.jsonl`` (a page a line: id, url, lang, source_dataset, title, date, author,
 text; null without gold; several authors may be a list) and ``pages/ID.html.gz``. The metric is
-in ``extraction_score.py``.
+in ``bodies/score.py``.
 
 Time is the CPU time of this process for text and metadata, taken in turn over small batches
 of pages; ``speed_ratio`` is trafilatura's time over the method's, the median of the runs. Ours
@@ -41,8 +41,8 @@ from rich.progress import track
 from rich.table import Table
 from w3lib.encoding import html_to_unicode
 
-from benchmarks.extraction_peers import PEERS, REFERENCE, USUAL
-from benchmarks.extraction_score import (
+from benchmarks.bodies.peers import PEERS, REFERENCE, USUAL
+from benchmarks.bodies.score import (
     FIGURES,
     Found,
     Gold,

@@ -23,8 +23,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.bodies.score import GOOD_F1, Found, PageScore, score_page
 from benchmarks.extraction import BenchmarkError, GoldPage, load_pages
-from benchmarks.extraction_score import GOOD_F1, Found, PageScore, score_page
 from benchmarks.rows import write_rows
 from qiaocrawl.extract.methods.blend import BlendExtractor
 from qiaocrawl.extract.methods.block_network import BlockNetwork

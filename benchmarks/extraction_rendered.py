@@ -34,6 +34,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from benchmarks.bodies.score import Found, Mean, PageScore, means, score_page
 from benchmarks.extraction import (
     HALVES,
     BenchmarkError,
@@ -42,7 +43,6 @@ from benchmarks.extraction import (
     groups_of,
     load_pages,
 )
-from benchmarks.extraction_score import Found, Mean, PageScore, means, score_page
 from benchmarks.rows import write_rows
 from qiaocrawl.extract import extractors
 from qiaocrawl.page import parse_page

@@ -4,14 +4,14 @@
     python benchmarks/focus.py --data DIR --strategy adaptive,bfs [--topic course]
         [--collection NAME] [--json FILE] [--scorer NAME] [--samples N] [--again]
 
-DIR holds collections as ``focus_data.py`` reads them. A *task* is one topic of a collection
-with one draw of samples and start pages; see ``focus_tasks.py``. The very code that orders a
+DIR holds collections as ``crawl_orders/data.py`` reads them. A *task* is one topic of a collection
+with one draw of samples and start pages; see ``crawl_orders/tasks.py``. The very code that orders a
 crawl orders the simulated one, on the page judgements of the strategy's page scorer.
 
 AUC is mean recall over the whole crawl; recall counts the relevant pages that can be reached
 from the start pages, without those and the samples. ``--all`` takes every registered strategy
-and the peers in ``focus_peers.py``. What is done is kept, in ``--out`` or the cache folder, and
-not done again until code or data change. Tables go to the screen, with ``--out`` also to files,
+and the peers in ``crawl_orders/peers.py``. What is done is kept, in ``--out`` or the cache folder,
+and not done again until code or data change. Tables go to the screen, with ``--out`` also to files,
 beside the pictures.
 """
 
@@ -32,12 +32,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from rich.console import Console
 
-from benchmarks.focus_data import FocusError, cache_folder, find_collections, read_topics
-from benchmarks.focus_peers import PEERS
-from benchmarks.focus_picture import draw_all
-from benchmarks.focus_report import print_report, rows_of
-from benchmarks.focus_runs import Run, Unit, run_all
-from benchmarks.focus_tasks import RELEVANT_SAMPLES
+from benchmarks.crawl_orders.data import FocusError, cache_folder, find_collections, read_topics
+from benchmarks.crawl_orders.peers import PEERS
+from benchmarks.crawl_orders.picture import draw_all
+from benchmarks.crawl_orders.report import print_report, rows_of
+from benchmarks.crawl_orders.runs import Run, Unit, run_all
+from benchmarks.crawl_orders.tasks import RELEVANT_SAMPLES
 from benchmarks.rows import write_rows
 from qiaocrawl.errors import QiaoError
 from qiaocrawl.frontier import strategies

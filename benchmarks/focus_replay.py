@@ -29,9 +29,9 @@ from rich.console import Console
 from rich.table import Table
 from sqlalchemy import text
 
-from benchmarks.focus_data import Collection, FocusError, find_collections, load_collection
-from benchmarks.focus_sim import figures, scorer_of, simulate
-from benchmarks.focus_tasks import MIN_TARGETS, Task, judgements, make_task
+from benchmarks.crawl_orders.data import Collection, FocusError, find_collections, load_collection
+from benchmarks.crawl_orders.sim import figures, scorer_of, simulate
+from benchmarks.crawl_orders.tasks import MIN_TARGETS, Task, judgements, make_task
 from qiaocrawl.errors import QiaoError
 from qiaocrawl.frontier import strategies
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic

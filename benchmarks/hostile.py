@@ -3,7 +3,8 @@
     python benchmarks/hostile.py [--hosts 27] [--pages 40] [--rounds 1] [--no-peer] [--json FILE]
 
 Five good hosts are crawled alone, then beside hostile ones of all kinds
-(``benchmarks/hostile_hosts.py``), by qiaocrawl and by a plain Scrapy spider with the same limits,
+(``benchmarks/disturbances/hostile_hosts.py``), by qiaocrawl and by a plain Scrapy spider with the
+same limits,
 in turn. The time runs from the first request to the last good page, as the servers saw them; a
 crawl goes on for a minute, so that what floods later is met. CPU is what the process that fetches
 spent in that time, which says more than the time where the machine has other work. Memory is the
@@ -31,7 +32,7 @@ sys.path[: 0 if __package__ else 1] = [str(PROJECT)]
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.hostile_hosts import KINDS, ServedHosts, good_hosts, hostile_hosts
+from benchmarks.disturbances.hostile_hosts import KINDS, ServedHosts, good_hosts, hostile_hosts
 from benchmarks.rows import write_rows
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.topics.topics import save_pack

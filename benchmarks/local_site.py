@@ -83,14 +83,18 @@ class LocalSite:
 
     @classmethod
     def newsroom(cls, count: int) -> LocalSite:
-        """*count* pages: a home page, lists, and the articles that they link to."""
+        """*count* pages: a home page, lists, and the articles that they link to.
+
+        No article says when it came out: to a watcher each is new, whatever day it is.
+        """
         lists = max(count // 25, 1)
         articles = range(1, count - lists)
         pages = {"/": _listing("首页", [(f"/list/{n}/", f"侨务频道{n}") for n in range(lists)])}
         for n in range(lists):
             shown = [(page_path(a), _title(a)) for a in articles if a % lists == n]
             pages[f"/list/{n}/"] = _listing(f"侨务频道{n}", shown)
-        pages |= {page_path(n): _page(n, count - lists, count, 8) for n in articles}
+        pages |= {page_path(n): _page(n, count - lists, count, 8, is_dated=False)
+                  for n in articles}
         return cls({path: page.encode() for path, page in pages.items()})
 
     @classmethod
@@ -111,8 +115,11 @@ class LocalSite:
         return [f"http://{HOST}{path}" for path in self.pages]
 
 
-def _page(number: int, count: int, children: int, paragraphs: int) -> str:
+def _page(
+    number: int, count: int, children: int, paragraphs: int, *, is_dated: bool = True
+) -> str:
     rng = random.Random(number)
+    date = f"2026-0{number % 9 + 1}-1{number % 10} " if is_dated else ""
     below = range(number * children + 1, min(number * children + children + 1, count))
     parent = (number - 1) // children if number else 0
     links = "".join(f'<li><a href="{page_path(n)}">{_title(n)}</a></li>' for n in below)
@@ -121,7 +128,7 @@ def _page(number: int, count: int, children: int, paragraphs: int) -> str:
     return (
         f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>{_title(number)}</title>'
         f"</head><body><div class=nav>{nav}</div>\n<h1>{_title(number)}</h1>\n"
-        f"<p class=info>2026-0{number % 9 + 1}-1{number % 10} 来源：基准网</p>\n"
+        f"<p class=info>{date}来源：基准网</p>\n"
         f"<div class=body>\n{body}</div>\n<ul>{links}</ul>"
         f'<a href="{page_path(parent)}">上一级</a><div>版权所有 基准网</div></body></html>'
     )

@@ -3,11 +3,11 @@
     python benchmarks/relevance.py --data DIR [--quick] [--seeds 2] [--method blend,vsm]
         [--collection NAME,...] [--json FILE] [--picture FILE.svg]
 
-DIR holds collections as ``focus_data.py`` reads them. A task is a topic of a collection with
-one draw of samples (``focus_tasks.py``): the pack has the words of the topic's query and the
+DIR holds collections as ``crawl_orders/data.py`` reads them. A task is a topic of a collection with
+one draw of samples (``crawl_orders/tasks.py``): the pack has the words of the topic's query and the
 samples; every other page of the collection is judged. The demo web's own articles come last,
 judged by the pack ``qiaoqing`` as it is shipped. Beside our methods stand those of
-``relevance_peers.py``.
+``judgements/peers.py``.
 
 F1, precision and recall are those of the verdicts, each method with its own threshold; AP is
 average precision by score, Brier and ECE say how honest the scores are as probabilities (those
@@ -33,11 +33,11 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from benchmarks.focus_data import find_collections, load_collection
-from benchmarks.focus_tasks import make_task
-from benchmarks.relevance_peers import PEERS, judge
-from benchmarks.relevance_picture import draw
-from benchmarks.relevance_score import Bin, Figures, figures, reliability
+from benchmarks.crawl_orders.data import find_collections, load_collection
+from benchmarks.crawl_orders.tasks import make_task
+from benchmarks.judgements.peers import PEERS, judge
+from benchmarks.judgements.picture import draw
+from benchmarks.judgements.score import Bin, Figures, figures, reliability
 from benchmarks.rows import write_rows
 from qiaocrawl.demo.model import ARTICLE_KINDS
 from qiaocrawl.demo.web import build_web

@@ -36,11 +36,11 @@ from rich.console import Console
 
 from benchmarks.mariadb_server import MariaDB
 from benchmarks.process_samples import Samples, living
-from benchmarks.soak_checks import Checks
-from benchmarks.soak_farm import ENGINE_DEFINITION, ServedFarm, serving
-from benchmarks.soak_report import print_report
-from benchmarks.soak_storm import Storm
-from benchmarks.soak_world import ASKED, World
+from benchmarks.soaking.checks import Checks
+from benchmarks.soaking.farm import ENGINE_DEFINITION, ServedFarm, serving
+from benchmarks.soaking.report import print_report
+from benchmarks.soaking.storm import Storm
+from benchmarks.soaking.world import ASKED, World
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.pack import Site, Term, TopicPack
@@ -56,6 +56,7 @@ _SPIDERS = {"search": 0.1, "site": 0.45, "pages": 0.2, "watch": 0.25}
 # A slow farm: few requests under way at a time, lest they outwait their time-out.
 _SETTINGS = ("-s", "CONCURRENT_REQUESTS=16", "-s", "DOWNLOAD_DELAY=0.25")
 _END = re.compile(r"Spider closed \((\w+)\)")
+_CLOCK_JUMP = PROJECT / "benchmarks" / "disturbances" / "clock_jump.py"
 _LEAST_LAST_SECONDS = 600.0
 _LAST_SHARE = 0.25
 """Of the time, for the undisturbed round at the end."""
@@ -184,7 +185,7 @@ class Soak:
             after = self._rng.uniform(5, 60) if jumps else 0.0
             offset = self._rng.choice(_JUMPS) if jumps else max(_JUMPS) + 600
             self.tally.jumps += jumps
-            command[1:] = [str(PROJECT / "benchmarks" / "clock_jump.py"), str(after), str(offset)]
+            command[1:] = [str(_CLOCK_JUMP), str(after), str(offset)]
         command += ["crawl", spider, "-a", f"topic={TOPIC}", *_SETTINGS]
         with log.open("wb") as out:
             process = subprocess.Popen(

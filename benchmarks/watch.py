@@ -36,8 +36,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.rows import write_rows
-from benchmarks.watch_run import Contender, Result, run_year
-from benchmarks.watch_world import draw_world
+from benchmarks.watching.run import Contender, Result, run_year
+from benchmarks.watching.world import draw_world
 from qiaocrawl.revisit import Tuning
 
 CONTENDERS = (
@@ -66,7 +66,7 @@ def main() -> None:
     if arguments.json:
         write_rows(arguments.json, map(asdict, results))
     if arguments.picture:
-        from benchmarks.watch_picture import draw
+        from benchmarks.watching.picture import draw
 
         draw(results, arguments.picture)
 

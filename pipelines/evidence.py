@@ -46,12 +46,13 @@ class EvidencePipeline:
             return item
 
         def operation(c: Connection) -> int | None:
-            row = store_page(c, item.lease, item.page, now=time.time())
-            if row is not None:
-                self._crawl.journal.page_arrives(c, item.lease, item.page)
-            return row
+            return store_page(
+                c, item.lease, item.page, now=time.time(),
+                then=lambda c: self._crawl.journal.page_arrives(c, item.lease, item.page),
+            )  # fmt: skip
 
         if await self._crawl.runtime.write(operation) is None:
             raise LeaseLost(f"lease of {item.page.url} was lost")
+        self._crawl.journal.page_arrived(item.lease)
         self._stats.inc_value("qiaocrawl/evidence/stored")
         return item

@@ -136,7 +136,7 @@ class Lease:
     anchor: str = ""
     payload: Payload = NO_PAYLOAD
     stored: bool = False  # the page was committed before a crash: it is not fetched again
-    crashes: int = 0  # above 0: it may have killed a worker, and is tried alone (storage.deaths)
+    crashes: int = 0  # above 0: it may have killed a worker; tried alone (storage.frontier.deaths)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,19 @@
-"""Named plug-ins: every module of one package is imported, what registers itself is found.
+"""Named plug-ins: in the modules of one package, and in what else is installed.
 
-Adding a plug-in is adding a file::
+Adding a plug-in to this project is adding a file::
 
-    extractors: Registry[Extractor] = Registry("extractor", "qiaocrawl.extract")
+    extractors: Registry[Extractor] = Registry(
+        "extractor", "qiaocrawl.extract.methods", "qiaocrawl.extractors"
+    )
 
     @extractors.register("density")
     class DensityExtractor: ...
+
+Adding one from elsewhere is an entry point of a package of one's own; its name is the
+plug-in's, its value the object that would be registered (docs/plugins.md)::
+
+    [project.entry-points."qiaocrawl.extractors"]
+    longest = "my_package:LongestParagraph"
 """
 
 from __future__ import annotations
@@ -14,7 +22,8 @@ import importlib
 import pkgutil
 from collections.abc import Callable
 from difflib import get_close_matches
-from typing import Generic, TypeVar
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, TypeVar, cast
 
 from qiaocrawl.errors import ConfigError
 
@@ -22,26 +31,29 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Names to plug-ins of one kind, found by importing the modules of *package*.
+    """Names to plug-ins of one kind.
 
     Args:
         kind: the word for one plug-in in messages, such as ``"extractor"``.
         package: dotted name of the package whose modules register plug-ins.
+        group: the group of entry points by which other packages bring plug-ins.
     """
 
-    def __init__(self, kind: str, package: str) -> None:
+    def __init__(self, kind: str, package: str, group: str) -> None:
         self.kind = kind
+        self.group = group
         self._package = package
-        self._found: dict[str, T] = {}
-        self._loaded = False
+        self._registered: dict[str, T] = {}
+        self._installed: dict[str, EntryPoint] = {}
+        self._is_loaded = False
 
     def register(self, name: str) -> Callable[[T], T]:
         """Decorator that files a plug-in under *name*; a second one of that name is an error."""
 
         def file(plugin: T) -> T:
-            if name in self._found:
+            if name in self._registered:
                 raise ConfigError(f"two {self.kind}s are called {name!r}")
-            self._found[name] = plugin
+            self._registered[name] = plugin
             return plugin
 
         return file
@@ -49,27 +61,61 @@ class Registry(Generic[T]):
     def names(self) -> list[str]:
         """All names, sorted."""
         self._load()
-        return sorted(self._found)
+        return sorted({*self._registered, *self._installed})
 
     def get(self, name: str) -> T:
         """The plug-in called *name*.
 
         Raises:
-            ConfigError: no such plug-in; the message lists what there is.
+            ConfigError: no such plug-in (the message lists what there is), or the package that
+                brings it cannot be imported.
         """
         self._load()
-        if name not in self._found:
-            close = get_close_matches(name, self._found, n=1)
+        if name not in self._registered and name in self._installed:
+            self._registered[name] = self._imported(self._installed[name])
+        if name not in self._registered:
+            close = get_close_matches(name, self.names(), n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise ConfigError(
                 f"unknown {self.kind} {name!r}{hint} (there are: {', '.join(self.names())})"
             )
-        return self._found[name]
+        return self._registered[name]
 
     def _load(self) -> None:
-        if self._loaded:
+        if self._is_loaded:
             return
-        self._loaded = True
+        self._is_loaded = True
         package = importlib.import_module(self._package)
         for module in pkgutil.iter_modules(package.__path__):
             importlib.import_module(f"{self._package}.{module.name}")
+        # Other packages are imported when they are asked for: one that is broken or slow must
+        # not cost those who do not use it.
+        for entry_point in entry_points(group=self.group):
+            self._note_installed(entry_point)
+
+    def _note_installed(self, entry_point: EntryPoint) -> None:
+        other = self._installed.get(entry_point.name)
+        # One distribution may be found twice, by two entries of the path.
+        if other is not None and other.value == entry_point.value:
+            return
+        if other is not None or entry_point.name in self._registered:
+            raise ConfigError(
+                f"two {self.kind}s are called {entry_point.name!r}: one of them is"
+                f" {_origin(entry_point)}, rename its entry point"
+            )
+        self._installed[entry_point.name] = entry_point
+
+    def _imported(self, entry_point: EntryPoint) -> T:
+        try:
+            return cast(T, entry_point.load())
+        except Exception as error:
+            # Whatever a foreign package does when it is imported, the operator reads its name.
+            raise ConfigError(
+                f"the {self.kind} {entry_point.name!r} of {_origin(entry_point)} cannot be"
+                f" imported: {type(error).__name__}: {error}"
+            ) from error
+
+
+def _origin(entry_point: EntryPoint) -> str:
+    package = entry_point.dist.name if entry_point.dist else "an unknown package"
+    return f"{entry_point.value} (package {package})"

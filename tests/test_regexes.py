@@ -27,8 +27,8 @@ _BITS = ("a", " ", "\t", "\n", "0", "-", "/", "<", "<a ", "<!--", "&", "&#", "=\
 HOSTILE = [bit * (_CHARS // len(bit)) for bit in _BITS] + [" " * _CHARS + "x", "a" * _CHARS + "!"]
 
 
-IN_THE_CRAWL = ("urls", "search", "crawl", "storage", "frontier", "discovery", "access",
-                "sessions", "revisit", "backoff", "fetching", "follow", "guard", "searching")
+IN_THE_CRAWL = {"urls", "search", "crawl", "storage", "frontier", "discovery", "fetch",
+                "sessions", "revisit", "stages", "runs", "runtime"}  # fmt: skip
 
 
 # Asked about whole texts, or their beginning; searched for, they would take quadratic time.
@@ -41,14 +41,12 @@ WHOLE_ONLY = {
 
 
 def modules() -> Iterator[ModuleType]:
-    """All modules of the units above that there are."""
-    for _, name, is_package in pkgutil.iter_modules(qiaocrawl.__path__, "qiaocrawl."):
+    """All modules of the units above."""
+    units = {name for _, name, _ in pkgutil.iter_modules(qiaocrawl.__path__)}
+    assert IN_THE_CRAWL - units == set(), "moved or renamed"
+    for _, name, _ in pkgutil.walk_packages(qiaocrawl.__path__, "qiaocrawl."):
         if name.split(".")[1] in IN_THE_CRAWL:
-            module = importlib.import_module(name)
-            yield module
-            if is_package:
-                for _, inner, _ in pkgutil.iter_modules(module.__path__, f"{name}."):
-                    yield importlib.import_module(inner)
+            yield importlib.import_module(name)
 
 
 def patterns() -> Iterator[tuple[str, re.Pattern[str] | re.Pattern[bytes]]]:

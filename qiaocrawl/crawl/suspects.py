@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
 from qiaocrawl.crawl.wiring import runtime_of
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from qiaocrawl.items import Lease
     from qiaocrawl.runtime import Runtime
+
+T = TypeVar("T")
 
 CALM_SECONDS = 5.0
 """So long a run has to live before a page is tried once more that a worker died with alone.
@@ -52,26 +54,23 @@ class Suspects:
 
     @asynccontextmanager
     async def alone(
-        self, lease: Lease | None, first: Callable[[], Awaitable[object]] | None = None
-    ) -> AsyncIterator[None]:
+        self, lease: Lease | None, first: Callable[[], Awaitable[T]] | None = None
+    ) -> AsyncIterator[T | None]:
         """What is done within counts against *lease* if this process dies of it.
 
         Only where *lease* is a suspect; for all others nothing is written.
 
         Args:
-            first: done before that begins.
+            first: done before that begins; what it gives is what is entered with.
         """
         if lease is None or not lease.crashes:
-            if first is not None:
-                await first()
-            yield
+            yield await first() if first is not None else None
             return
         await asyncio.sleep(self.calm_seconds(lease))
         async with self._alone:
-            if first is not None:
-                await first()
+            entered = await first() if first is not None else None
             await self._runtime.write(lambda c: frontier.mark(c, lease))
             try:
-                yield
+                yield entered
             finally:
                 await self._runtime.write(lambda c: frontier.unmark(c, lease))

@@ -37,7 +37,9 @@ MethodFactory = Callable[[float | None], TitleMethod]
 """What is registered: a class called with a threshold, None for its default; it raises
 ConfigError for one that is out of its range."""
 
-methods: Registry[MethodFactory] = Registry("title deduplication", "qiaocrawl.dedup")
+methods: Registry[MethodFactory] = Registry(
+    "title deduplication", "qiaocrawl.dedup", "qiaocrawl.dedup_methods"
+)
 
 
 def checked(threshold: float | None, default: float, *, least: float) -> float:

@@ -71,7 +71,9 @@ class SiteReader(Protocol):
         ...
 
 
-extractors: Registry[Extractor] = Registry("extractor", "qiaocrawl.extract.methods")
+extractors: Registry[Extractor] = Registry(
+    "extractor", "qiaocrawl.extract.methods", "qiaocrawl.extractors"
+)
 """Body extractors by name; each module of this package may register one object."""
 
 

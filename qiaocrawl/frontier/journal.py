@@ -24,7 +24,8 @@ class PagelessEnd:
 class CrawlJournal:
     """Writes nothing; kinds of crawls that keep books of their own override what they need.
 
-    Every method is called by the writer within a transaction, which may be played again.
+    Every method with a connection is called by the writer within a transaction, which may be
+    played again.
     """
 
     counts_pageless_as = ""
@@ -32,6 +33,9 @@ class CrawlJournal:
 
     def page_arrives(self, c: Connection, lease: Lease, page: FetchedPage) -> None:
         """The page of *lease* is stored, before anything is made of it."""
+
+    def page_arrived(self, lease: Lease) -> None:
+        """That is committed: memories may know of it."""
 
     def page_closes(
         self, c: Connection, lease: Lease, page: FetchedPage, analysis: PageAnalysis,

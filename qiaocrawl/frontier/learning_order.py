@@ -17,7 +17,7 @@ from qiaocrawl.frontier.memory_order import Choice, Chosen, OrderKeeper
 from qiaocrawl.frontier.order_feed import OrderFeed
 from qiaocrawl.frontier.order_models import ModelKeeping
 from qiaocrawl.frontier.ordering import CrawlOrdering, FollowedPage, reason_of
-from qiaocrawl.frontier.strategies.threshold import MovingThreshold
+from qiaocrawl.frontier.threshold import MovingThreshold
 from qiaocrawl.items import PRUNED, Candidate, Lease, PageAnalysis, Visit
 from qiaocrawl.runtime import CrawlScope, Runtime
 from qiaocrawl.stages.follow_links import FollowPolicy

@@ -14,9 +14,11 @@ from qiaocrawl.text import collapse
 from qiaocrawl.urls import canonical_host, looks_like_file, url_key
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from selectolax.lexbor import LexborNode
 
-    from qiaocrawl.page.page import Page
+    from qiaocrawl.urls import UrlJoiner
 
 LINK_SELECTOR = "a[href],area[href],frame[src],iframe[src]"
 LINK_TAGS = ("a", "area", "frame", "iframe")
@@ -52,6 +54,23 @@ class LinkHarvest:
     unread: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class LinkNodes:
+    """Where the links of a page stand.
+
+    Attributes:
+        nodes: (tag, node) of every link, in document order.
+        joiner: gives their canonical URLs.
+        charset: of the page, in which its links' queries are written.
+        source_chars: the length of the page's source.
+    """
+
+    nodes: Sequence[tuple[str, LexborNode]]
+    joiner: UrlJoiner
+    charset: str
+    source_chars: int
+
+
 @dataclass(slots=True)
 class _Entry:
     node: LexborNode
@@ -60,25 +79,25 @@ class _Entry:
     anchor: str
 
 
-def harvest_links(page: Page, max_links: int) -> LinkHarvest:
-    """At most *max_links* links of *page* in document order.
+def harvest_links(page: LinkNodes, max_links: int) -> LinkHarvest:
+    """At most *max_links* links of a page in document order.
 
     Of several links to one URL the first with a non-empty anchor counts (else the first).
     Links to the page itself by fragment, to scripts and to mail are none.
     """
     entries, files = _entries(page)
     chosen = tuple(_link(url, entry) for url, entry in islice(entries.items(), max_links))
-    unread = max(len(page.link_nodes) - MAX_LINKS, 0)
+    unread = max(len(page.nodes) - MAX_LINKS, 0)
     return LinkHarvest(chosen, len(entries), len(entries) - len(chosen), files, unread)
 
 
-def _entries(page: Page) -> tuple[dict[str, _Entry], int]:
+def _entries(page: LinkNodes) -> tuple[dict[str, _Entry], int]:
     join = page.joiner.canonical
     # Nested anchors (possible through <object>) would have their text copied over and over.
-    text_budget = 4 * len(page.source) + 10_000
+    text_budget = 4 * page.source_chars + 10_000
     entries: dict[str, _Entry] = {}
     files: set[str] = set()
-    for tag, node in islice(page.link_nodes, MAX_LINKS):
+    for tag, node in islice(page.nodes, MAX_LINKS):
         attributes = node.attributes
         href = _href(attributes, tag, page.charset)
         url = join(href) if href else None

@@ -13,7 +13,13 @@ from qiaocrawl.page.blocks import PageBlocks, blocks_of
 from qiaocrawl.page.digests import block_digests
 from qiaocrawl.page.guard import defuse
 from qiaocrawl.page.lines import SourceLines, is_single_line, source_lines, with_block_lines
-from qiaocrawl.page.links import LINK_SELECTOR, LINK_TAGS, LinkHarvest, harvest_links
+from qiaocrawl.page.links import (
+    LINK_SELECTOR,
+    LINK_TAGS,
+    LinkHarvest,
+    LinkNodes,
+    harvest_links,
+)
 from qiaocrawl.page.markup import json_ld_of, meta_of, refresh_target, safe_base
 from qiaocrawl.text import Decoded, collapse, decode_page
 from qiaocrawl.urls import UrlJoiner, canonical_url
@@ -162,7 +168,8 @@ class Page:
 
     def harvest(self, max_links: int) -> LinkHarvest:
         """Links with their extended metadata, and counts of what was left out."""
-        return harvest_links(self, max_links)
+        links = LinkNodes(self.link_nodes, self.joiner, self.charset, len(self.source))
+        return harvest_links(links, max_links)
 
     def links(self, max_links: int) -> list[Link]:
         """At most *max_links* links in document order, each URL once."""

@@ -32,7 +32,9 @@ class ScorerFactory(Protocol):
         ...
 
 
-page_scorers: Registry[ScorerFactory] = Registry("page scorer", "qiaocrawl.relevance")
+page_scorers: Registry[ScorerFactory] = Registry(
+    "page scorer", "qiaocrawl.relevance", "qiaocrawl.page_scorers"
+)
 
 
 def chosen_threshold(given: float, own: float) -> float:

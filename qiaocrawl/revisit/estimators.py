@@ -38,7 +38,9 @@ class Estimator(Protocol):
         """See the class."""
 
 
-estimators: Registry[Estimator] = Registry("estimator of change", "qiaocrawl.revisit")
+estimators: Registry[Estimator] = Registry(
+    "estimator of change", "qiaocrawl.revisit", "qiaocrawl.change_estimators"
+)
 
 
 class BiasCorrected:

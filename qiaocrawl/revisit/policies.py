@@ -73,7 +73,9 @@ class Policy(Protocol):
         """See the class."""
 
 
-policies: Registry[Policy] = Registry("revisit policy", "qiaocrawl.revisit")
+policies: Registry[Policy] = Registry(
+    "revisit policy", "qiaocrawl.revisit", "qiaocrawl.revisit_policies"
+)
 
 
 def filled(demand: Callable[[float], Floats], bounds: Bounds) -> Floats:

@@ -15,10 +15,11 @@ from rich.console import Console
 
 from benchmarks import dedup, dedup_stream
 from benchmarks.dedup import growth, plan, show_stream
-from benchmarks.dedup_data import Pair, read_pairs
-from benchmarks.dedup_exact import only_earlier, recall, sample
-from benchmarks.dedup_picture import thinned
-from benchmarks.dedup_quality import (
+from benchmarks.dedup_stream import stream_ours, titles_of
+from benchmarks.titles.data import Pair, read_pairs
+from benchmarks.titles.exact import only_earlier, recall, sample
+from benchmarks.titles.picture import thinned
+from benchmarks.titles.quality import (
     best_threshold,
     called_same,
     judged,
@@ -26,14 +27,13 @@ from benchmarks.dedup_quality import (
     margins_of,
     rates_of,
 )
-from benchmarks.dedup_scores import (
+from benchmarks.titles.scores import (
     published_idf,
     simhash,
     title_scores,
     verdicts,
     weighted_cosine,
 )
-from benchmarks.dedup_stream import stream_ours, titles_of
 from qiaocrawl.demo.score import Rates
 from qiaocrawl.vsm import IdfSnapshot
 

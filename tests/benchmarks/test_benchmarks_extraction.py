@@ -12,18 +12,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from benchmarks.extraction import (
-    BenchmarkError,
-    chosen_methods,
-    decode,
-    groups_of,
-    lines_of,
-    load_pages,
-    measure,
-    speed_ratio,
-)
-from benchmarks.extraction_peers import PEERS
-from benchmarks.extraction_score import (
+from benchmarks.bodies.peers import PEERS
+from benchmarks.bodies.score import (
     Found,
     Gold,
     author_f1,
@@ -33,6 +23,16 @@ from benchmarks.extraction_score import (
     score_page,
     title_of_source,
     without_title_line,
+)
+from benchmarks.extraction import (
+    BenchmarkError,
+    chosen_methods,
+    decode,
+    groups_of,
+    lines_of,
+    load_pages,
+    measure,
+    speed_ratio,
 )
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -203,7 +203,7 @@ def test_every_peer_reads_a_page(name: str) -> None:
     code = (
         "import logging, sys, warnings; warnings.simplefilter('ignore')\n"
         "logging.disable(logging.CRITICAL)\n"
-        "from benchmarks.extraction_peers import PEERS\n"
+        "from benchmarks.bodies.peers import PEERS\n"
         "try:\n"
         f"    peer = PEERS[{name!r}]()\n"
         "except ImportError:\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import focus, focus_replay
-from benchmarks.focus_data import (
+from benchmarks.crawl_orders.data import (
     Collection,
     FocusError,
     StoredPage,
@@ -19,11 +19,11 @@ from benchmarks.focus_data import (
     load_collection,
     read_topics,
 )
-from benchmarks.focus_peers import PEERS
-from benchmarks.focus_picture import draw_all
-from benchmarks.focus_runs import Run, run_one
-from benchmarks.focus_sim import curve, figures, run
-from benchmarks.focus_tasks import Task, make_task
+from benchmarks.crawl_orders.peers import PEERS
+from benchmarks.crawl_orders.picture import draw_all
+from benchmarks.crawl_orders.runs import Run, run_one
+from benchmarks.crawl_orders.sim import curve, figures, run
+from benchmarks.crawl_orders.tasks import Task, make_task
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 from qiaocrawl.items import Link, PageText
 from qiaocrawl.replay.collection import find_graph, graph_files

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.relevance_score import Bin, average_precision, figures, reliability
+from benchmarks.judgements.score import Bin, average_precision, figures, reliability
 
 pytest.importorskip("sklearn")
 
 from benchmarks import relevance  # noqa: E402  (needs scikit-learn)
-from benchmarks.relevance_peers import PEERS  # noqa: E402
+from benchmarks.judgements.peers import PEERS  # noqa: E402
 
 TRUTH = np.array([True, False, True, False])
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from benchmarks.bodies.score import Gold
 from benchmarks.extraction import GoldPage
 from benchmarks.extraction_rendered import few_of_each, measure, rendered_all
-from benchmarks.extraction_score import Gold
 from qiaocrawl.page import parse_page
 from qiaocrawl.page.layout import layout_of
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.watch_run import Contender, run_year
-from benchmarks.watch_world import draw_world
+from benchmarks.watching.run import Contender, run_year
+from benchmarks.watching.world import draw_world
 from qiaocrawl.revisit import Tuning
 
 HOURS = 42 * 24

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 
 import pytest
 
+from command_runs import Run
 from qiaocrawl.cli import main
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture

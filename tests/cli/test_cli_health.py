@@ -10,9 +10,9 @@ import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from conftest import Run
 from sqlalchemy import insert, update
 
+from command_runs import Run
 from crawling import import_pack, pack
 from qiaocrawl.items import Article, Candidate, Outcome, PageAnalysis, Queue
 from qiaocrawl.search.query import Query

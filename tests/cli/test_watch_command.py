@@ -7,13 +7,13 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from conftest import Run
-
+from command_runs import Run
 from crawling import import_pack, pack
 from qiaocrawl.items import Article, Candidate, FetchedPage, Outcome, PageAnalysis, Queue
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.frontier.scope import Scope
-from qiaocrawl.storage.pages import articles, revisions, store_page
+from qiaocrawl.storage.pages import articles, revisions
+from qiaocrawl.storage.pages.raw_pages import store_page
 from qiaocrawl.storage.sites import watch_counts, watched
 from qiaocrawl.urls import url_key
 

@@ -139,7 +139,7 @@ def test_a_short_campaign_loses_nothing(
     assert re.search(r'"pages_lost": 0, "false_finishes": 0', (tmp_path / "rows.jsonl").read_text())
 
 
-def wait_until(condition: object, seconds: float = 60.0) -> None:
+def wait_until(condition: object, seconds: float = 150.0) -> None:
     """Poll *condition*; fail when it does not come true."""
     assert callable(condition)
     end = time.monotonic() + seconds

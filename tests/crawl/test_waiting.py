@@ -50,7 +50,7 @@ def test_rows_and_hosts_are_waited_for_as_long_as_asked_and_told(tmp_path: Path)
     assert found[2] == pytest.approx(0.0, abs=60.0)
 
     assert waits.words() == "", "it is not known yet what is left"
-    asyncio.run(waits.note(ROWS, Remaining(pending=2, leased=0, next_due=now + 90.0)))
+    asyncio.run(waits.note(ROWS, Remaining(pending=2, leased=0, next_due=time.time() + 90.0)))
     assert re.fullmatch(r"2 URLs, the first until [\d:]{8} \(in (90|8\d) s\)", waits.words())
     hosts.park("a.example", 50_000.0)
     assert re.match(r"1 hosts that rest, a.example until \d{4}-[\d-]+ [\d:]+ \(in ", waits.words())

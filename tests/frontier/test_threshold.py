@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.frontier.strategies.threshold import MovingThreshold
+from qiaocrawl.frontier.threshold import MovingThreshold
 
 
 def keys(count: int) -> list[bytes]:

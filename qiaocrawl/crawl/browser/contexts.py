@@ -100,6 +100,18 @@ class GuardedHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
         browser = getattr(self, "browser", None)
         return browser is None or not browser.is_connected()
 
+    async def has_gone(self) -> bool:
+        """As :attr:`is_gone`, by asking it: pages of a browser that dies are told of first."""
+        if self.is_gone:
+            return True
+        try:
+            async with asyncio.timeout(_GONE_SECONDS):
+                session = await self.browser.new_browser_cdp_session()
+                await session.detach()
+        except (Error, TimeoutError):
+            return True
+        return False
+
     async def restart(self) -> None:
         """Close the browser; the next page starts another. No page may be open."""
         browser = getattr(self, "browser", None)

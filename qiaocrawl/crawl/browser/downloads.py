@@ -109,7 +109,7 @@ class RenderedDownloads:
             try:
                 return await self._among_others(request, document)
             except BrowserLostError:
-                if document is None or not self._handler.is_gone:
+                if document is None or not await self._handler.has_gone():
                     raise  # its host would have to be asked again, or only this page is gone
                 # One of those that were open took the browser down; it need not be this one.
                 self._count("tried_alone")

@@ -7,6 +7,7 @@ here), and can cut running downloads short when the crawl must stop.
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError
@@ -16,7 +17,8 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from qiaocrawl.crawl.network.address_guard import gate_of
 from qiaocrawl.crawl.network.http_limits import LimitedHTTPHandler
-from qiaocrawl.crawl.network.pacing import turns_of
+from qiaocrawl.crawl.network.paced_pool import BeforeSending
+from qiaocrawl.crawl.network.pacing import Turn, turns_of
 from qiaocrawl.crawl.suspects import suspects_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError
@@ -95,22 +97,24 @@ class GuardedDownloadHandler:
 
     async def _fetched(self, request: Request) -> Response:
         lease: Lease | None = request.meta.get("lease")
-        async with suspects_of(self._crawler).alone(lease, lambda: self._turn(request)):
+        async with suspects_of(self._crawler).alone(lease, lambda: self._turn(request)) as turn:
+            assert turn is not None
+            before_sending = partial(self._turns.before_sending, turn)
             if self._is_in_demo(request):
-                return await self._download_demo(request)
-            return await self._resolved(request)
+                return await self._download_demo(request, before_sending)
+            return await self._resolved(request, before_sending)
 
-    async def _resolved(self, request: Request) -> Response:
+    async def _resolved(self, request: Request, before_sending: BeforeSending) -> Response:
         try:
-            return await self._network.download_request(request)
+            return await self._network.download_request(request, before_sending)
         except CannotResolveHostError:
             # Perhaps its name leads inside since it was checked: then it is refused.
             await self._check_ways(request)
             raise
 
-    async def _turn(self, request: Request) -> None:
+    async def _turn(self, request: Request) -> Turn:
         host = urlparse_cached(request).hostname or ""
-        await self._turns.wait(host, self._gap_seconds(request))
+        return await self._turns.wait(host, self._gap_seconds(request))
 
     def _is_in_demo(self, request: Request) -> bool:
         host = urlparse_cached(request).hostname or ""
@@ -136,7 +140,9 @@ class GuardedDownloadHandler:
         if self._browser is not None:
             await self._browser.close()
 
-    async def _download_demo(self, request: Request) -> Response:
+    async def _download_demo(
+        self, request: Request, before_sending: BeforeSending
+    ) -> Response:
         """Every *.test host lives on the demo server: same request, its Host header."""
         parts = urlparse_cached(request)
         headers = request.headers.copy()
@@ -145,7 +151,7 @@ class GuardedDownloadHandler:
             url=parts._replace(scheme="http", netloc=self._demo).geturl(), headers=headers
         )
         inner.meta["download_slot"] = request.meta.get("download_slot")
-        response = await self._network.download_request(inner)
+        response = await self._network.download_request(inner, before_sending)
         return response.replace(url=request.url)
 
     async def _cancellable(self, download: Coroutine[Any, Any, Response]) -> Response:

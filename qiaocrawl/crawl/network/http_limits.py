@@ -20,6 +20,8 @@ from twisted.python.failure import Failure
 from twisted.web._newclient import ResponseFailed
 from twisted.web.http import _ChunkedTransferDecoder
 
+from qiaocrawl.crawl.network.paced_pool import BeforeSending, PacedPool, sending_after
+
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -54,12 +56,17 @@ class LimitedHTTPHandler(http11.HTTP11DownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
+        # Scrapy makes it itself.
+        self._pool.__class__ = PacedPool
         self._pool._factory = _LimitedFactory
 
-    async def download_request(self, request: Request) -> Response:
+    async def download_request(
+        self, request: Request, before_sending: BeforeSending | None = None
+    ) -> Response:
         """Fetch *request*."""
         try:
-            return await super().download_request(request)
+            with sending_after(before_sending):
+                return await super().download_request(request)
         except DownloadFailedError as error:
             raise _cause(error) from error
         except DownloadCancelledError as error:

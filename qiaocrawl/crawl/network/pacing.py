@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -23,6 +23,7 @@ from qiaocrawl.fetch.backoff import backoff_seconds
 from qiaocrawl.frontier.waits import longest_wait_seconds
 from qiaocrawl.storage import Database, Writer
 from qiaocrawl.storage.frontier import host_pacing
+from qiaocrawl.storage.frontier.host_pacing import NO_MARK, TurnAnswer
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -33,14 +34,18 @@ T = TypeVar("T")
 _STEPS = 3
 # What is left of a pause at most to be waited for with the request in hand.
 _SHORT_SECONDS = 1.0
-# A turn that took longer than this to come is dated when it is used.
-_STALE_SECONDS = 0.02
+# A turn of this process alone is dated anew when it is used later than this.
+_LATE_SECONDS = 0.005
+# A process that is late with its turn asks for a longer one each time, then sends.
+_LATE_TRIES = (2, 8, 32, 128, 512)
 
 
 class HostClock(Protocol):
     """Where turns and pauses of hosts are kept. Times in seconds; hosts without port."""
 
-    async def take(self, host: str, gap: float) -> tuple[float, float]:
+    async def take(
+        self, host: str, gap: float, *, tries: int = 1, mark: float = NO_MARK
+    ) -> TurnAnswer:
         """As :func:`qiaocrawl.storage.frontier.host_pacing.take_turn`."""
 
     async def park(self, host: str, asked: float, first: float) -> float:
@@ -54,27 +59,46 @@ class HostClock(Protocol):
 
 
 @dataclass(slots=True)
-class _Turn:
+class _Host:
     last_at: float = float("-inf")
     delay: float = 0.0
     parked_until: float = float("-inf")
     busy: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn to ask *host* that was taken and is good until a moment of the monotonic clock."""
+
+    host: str
+    gap: float
+    mark: float
+    good_until: float
+
+    @property
+    def is_good(self) -> bool:
+        """Whether a request that is sent now keeps its distance to the next one."""
+        return time.monotonic() <= self.good_until
+
+
 class LocalClock:
     """The clock of one process."""
 
     def __init__(self) -> None:
-        self._turns: dict[str, _Turn] = {}
+        self._turns: dict[str, _Host] = {}
 
-    async def take(self, host: str, gap: float) -> tuple[float, float]:
-        """Take the next turn of *host*, if it is due; seconds until then, and of its pause."""
-        turn, now = self._of(host), time.monotonic()
-        due = turn.last_at + max(turn.delay, gap)
-        if due <= now and turn.parked_until <= now:
-            turn.last_at = now
-            return 0.0, 0.0
-        return max(due - now, 0.001), max(turn.parked_until - now, 0.0)
+    async def take(
+        self, host: str, gap: float, *, tries: int = 1, mark: float = NO_MARK
+    ) -> TurnAnswer:
+        """Take the next turn of *host*, if it is due."""
+        last, now = self._of(host), time.monotonic()
+        least = max(last.delay, gap)
+        is_due = last.last_at + least <= now or last.last_at == mark
+        if is_due and last.parked_until <= now:
+            last.last_at = now
+            return TurnAnswer(hold=tries * _LATE_SECONDS if least else 0.0, mark=now)
+        wait = max(last.last_at + least - now, 0.001)
+        return TurnAnswer(wait, max(last.parked_until - now, 0.0))
 
     async def park(self, host: str, asked: float, first: float) -> float:
         """Nobody asks *host* for the longer of its wish and a growing pause, in seconds."""
@@ -96,8 +120,8 @@ class LocalClock:
         """What robots.txt asks for now; 0 = nothing."""
         self._of(host).delay = delay
 
-    def _of(self, host: str) -> _Turn:
-        return self._turns.setdefault(host, _Turn())
+    def _of(self, host: str) -> _Host:
+        return self._turns.setdefault(host, _Host())
 
 
 class SharedClock:
@@ -118,15 +142,13 @@ class SharedClock:
         )
         self._entered: set[str] = set()
 
-    async def take(self, host: str, gap: float) -> tuple[float, float]:
-        """Take the next turn of *host*, if it is due; seconds until then, and of its pause."""
-        asked_at = time.monotonic()
-        wait, parked = await self._run(host, lambda c: host_pacing.take_turn(
-            c, host, gap, self._longest_seconds
+    async def take(
+        self, host: str, gap: float, *, tries: int = 1, mark: float = NO_MARK
+    ) -> TurnAnswer:
+        """Take the next turn of *host*, if it is due."""
+        return await self._run(host, lambda c: host_pacing.take_turn(
+            c, host, gap, self._longest_seconds, tries=tries, mark=mark
         ))  # fmt: skip
-        if not wait and not parked and time.monotonic() - asked_at > _STALE_SECONDS:
-            await self._run(host, lambda c: host_pacing.note_sent(c, host))
-        return wait, parked
 
     async def park(self, host: str, asked: float, first: float) -> float:
         """Nobody asks *host* for the longer of its wish and a growing pause, in seconds."""
@@ -170,7 +192,7 @@ class HostTurns:
         self._refused: set[str] = set()
         self._queues: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def wait(self, host: str, gap: float) -> None:
+    async def wait(self, host: str, gap: float) -> Turn:
         """Return when *host* may be asked, at least *gap* seconds after the last request.
 
         Raises:
@@ -178,14 +200,35 @@ class HostTurns:
         """
         queue = self._queues.setdefault(host, asyncio.Lock())
         async with queue:
-            while True:
-                wait, parked = await self._clock.take(host, gap)
-                if parked > _SHORT_SECONDS:
-                    self._refused.add(host)
-                    raise HostParkedError(host, parked)
-                if not wait and not parked:
-                    return
-                await asyncio.sleep(max(wait, parked))
+            return await self._taken(host, gap)
+
+    def before_sending(self, turn: Turn) -> Awaitable[None] | None:
+        """What to wait for before the request of *turn* is sent; None when it is not overdue.
+
+        Raises:
+            HostParkedError: as :meth:`wait`, when it is awaited.
+        """
+        return None if turn.is_good else self._good(turn)
+
+    async def _good(self, turn: Turn) -> None:
+        for tries in _LATE_TRIES:
+            turn = await self._taken(turn.host, turn.gap, tries=tries, mark=turn.mark)
+            if turn.is_good:
+                return
+
+    async def _taken(
+        self, host: str, gap: float, *, tries: int = 1, mark: float = NO_MARK
+    ) -> Turn:
+        while True:
+            asked_at = time.monotonic()
+            answer = await self._clock.take(host, gap, tries=tries, mark=mark)
+            if answer.is_taken:
+                good_until = asked_at + answer.hold if answer.hold else float("inf")
+                return Turn(host, gap, answer.mark, good_until)
+            if answer.parked > _SHORT_SECONDS:
+                self._refused.add(host)
+                raise HostParkedError(host, answer.parked)
+            await asyncio.sleep(max(answer.wait, answer.parked))
 
     async def park(self, host: str, asked_seconds: float) -> float:
         """*host* refused and asks to wait; for how many seconds it is left alone by all."""

@@ -139,4 +139,6 @@ def largest_first(parts: Mapping[str, float]) -> dict[str, float]:
     return dict(sorted(parts.items(), key=lambda part: -part[1]))
 
 
-strategies: Registry[StrategyFactory] = Registry("strategy", "qiaocrawl.frontier.strategies")
+strategies: Registry[StrategyFactory] = Registry(
+    "strategy", "qiaocrawl.frontier.strategies", "qiaocrawl.strategies"
+)

@@ -55,6 +55,7 @@ class WatchRound:
         self.topic, self.policy, self.settings = topic, policy, settings
         self._runtime = runtime
         self._scheduled: set[tuple[int, float]] = set()
+        self._counted: set[tuple[int, int]] = set()
         self.weeks: Mapping[str, Floats] = {}
 
     # --- what is due -------------------------------------------------------------------------
@@ -157,10 +158,14 @@ class WatchRound:
         )
 
     def count(self, c: Connection, lease: Lease, now: float) -> None:
-        """Count the request of *lease*; a page taken from storage was none."""
-        if not lease.stored:
+        """Count the request of *lease*, once; a page taken from storage was none."""
+        if not lease.stored and (lease.url_id, lease.attempt) not in self._counted:
             kind = _KINDS.get(lease.payload.watch, "articles")
             watch_counts.count_request(c, self.topic, lease.host, kind, now)
+
+    def note_counted(self, lease: Lease) -> None:
+        """The request of *lease* is counted: what its page fails at costs no further one."""
+        self._counted.add((lease.url_id, lease.attempt))
 
 
 def _candidate(

@@ -41,6 +41,10 @@ class WatchJournal(CrawlJournal):
         """Count the request with the page it brought: a kill after it loses neither."""
         self._watching.count(c, lease, page.fetched_at.timestamp())
 
+    def page_arrived(self, lease: Lease) -> None:
+        """Its request is counted, whatever becomes of the page."""
+        self._watching.note_counted(lease)
+
     def page_closes(
         self, c: Connection, lease: Lease, page: FetchedPage, analysis: PageAnalysis,
         links: Sequence[Link],

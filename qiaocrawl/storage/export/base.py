@@ -37,4 +37,6 @@ class Exporter:
     write: Callable[[Connection, Selection, Path, Progress], ExportReport]
 
 
-exporters: Registry[Exporter] = Registry("export format", "qiaocrawl.storage.export")
+exporters: Registry[Exporter] = Registry(
+    "export format", "qiaocrawl.storage.export", "qiaocrawl.exporters"
+)

@@ -7,6 +7,8 @@ that no row is held while anybody waits.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sqlalchemy import Connection
 
 from qiaocrawl.fetch.backoff import GROWTH
@@ -15,23 +17,32 @@ from qiaocrawl.storage.raw_sql import Statement
 FORGOTTEN_SECONDS = 600.0
 """A host that was quiet this long after it had asked to wait begins anew with short pauses."""
 
+NO_MARK = -1.0
+_HOLD = "LEAST(0.8, :tries * 0.05 * LEAST(1, GREATEST(delay, :gap)))"
+"""Seconds a turn is good for, a twentieth of the gap at first: the gap begins when they are over.
+
+So no two requests are closer than their gap, however long a worker takes to send **(ours)**.
+"""
 _NOW = "UNIX_TIMESTAMP(SYSDATE(6))"
-# A turn in the future was taken before the server's clock was set back: it does not count.
-_IS_DUE = f"(last_at + GREATEST(delay, :gap) <= {_NOW} OR last_at > {_NOW} + 1)"
+# It is one's own as long as nobody has taken the next. A turn further in the future was taken
+# before the server's clock was set back: it does not count.
+_IS_DUE = (
+    f"(last_at + GREATEST(delay, :gap) <= {_NOW} OR last_at = :mark OR last_at > {_NOW} + 1)"
+)
 
 # Longer than anything asks for: it was parked before the clock was set back.
 _IS_PARKED = f"(parked_until > {_NOW} AND parked_until <= {_NOW} + :longest)"
 
 _ENTER = Statement("INSERT IGNORE INTO host_turn VALUES (:host, 0, 0, 0, 0)")
 _TAKE = Statement(
-    f"UPDATE host_turn SET last_at = {_NOW}"
+    f"UPDATE host_turn SET last_at = {_NOW} + {_HOLD}"
     f" WHERE host = :host AND NOT {_IS_PARKED} AND {_IS_DUE}"
 )
+_TAKEN = Statement(f"SELECT last_at, {_HOLD} FROM host_turn WHERE host = :host")
 _WAIT = Statement(
     f"SELECT last_at + GREATEST(delay, :gap) - {_NOW}, {_IS_PARKED} * (parked_until - {_NOW})"
     " FROM host_turn WHERE host = :host"
 )
-_SENT = Statement(f"UPDATE host_turn SET last_at = {_NOW} WHERE host = :host")
 _DELAY = Statement("UPDATE host_turn SET delay = :delay WHERE host = :host")
 # From left to right: the pause grows with the new count, both look at the old end. Answers to
 # requests that were under way together are one refusal.
@@ -51,29 +62,49 @@ def enter_host(c: Connection, host: str) -> None:
     _ENTER.run(c, {"host": host})
 
 
+@dataclass(frozen=True, slots=True)
+class TurnAnswer:
+    """What became of asking for a turn; times in seconds.
+
+    Attributes:
+        wait: until it may be taken, and *parked*: the host is left alone for; both 0 when it
+            was taken.
+        hold: how long it is good for; 0 where nobody waits for anybody.
+        mark: names it, where it is taken again.
+    """
+
+    wait: float = 0.0
+    parked: float = 0.0
+    hold: float = 0.0
+    mark: float = NO_MARK
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the turn is ours."""
+        return not self.wait and not self.parked
+
+
 def take_turn(
-    c: Connection, host: str, gap_seconds: float, longest_seconds: float
-) -> tuple[float, float]:
+    c: Connection, host: str, gap_seconds: float, longest_seconds: float, *,
+    tries: int = 1, mark: float = NO_MARK,
+) -> TurnAnswer:  # fmt: skip
     """Take the next turn of *host*, if it is due.
 
     Args:
         gap_seconds: least time since the last turn; a longer Crawl-delay of the row counts.
         longest_seconds: a host that is parked for longer was so before the clock was set back.
-
-    Returns:
-        Seconds until the turn may be taken, and seconds the host is parked for; (0, 0) when it
-        was taken.
+        tries: it is to be good for so many times as long as usual.
+        mark: of a turn that was not used in time; it is taken again at once if nobody else has
+            had one since.
     """
-    asked = {"host": host, "gap": gap_seconds, "longest": longest_seconds}
+    asked = {
+        "host": host, "gap": gap_seconds, "longest": longest_seconds, "tries": tries, "mark": mark,
+    }  # fmt: skip
     if _TAKE.run(c, asked).rowcount:
-        return 0.0, 0.0
+        mark, hold = _TAKEN.run(c, asked).fetchone()
+        return TurnAnswer(hold=float(hold), mark=float(mark))
     row = _WAIT.run(c, asked).fetchone()
-    return max(float(row[0]), 0.001), max(float(row[1]), 0.0)
-
-
-def note_sent(c: Connection, host: str) -> None:
-    """The request of the turn just taken goes out only now."""
-    _SENT.run(c, {"host": host})
+    return TurnAnswer(max(float(row[0]), 0.001), max(float(row[1]), 0.0))
 
 
 def set_crawl_delay(c: Connection, host: str, seconds: float) -> None:

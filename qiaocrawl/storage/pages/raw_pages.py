@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from email.message import Message
 from typing import Any
@@ -29,10 +30,11 @@ _PACKET_RESERVE_BYTES = 256 * 1024
 # A MySQL client sends binary values as text: PyMySQL two hexadecimal digits a byte.
 _SENT_PER_BYTE = 2
 
+_OWN = " WHERE id = :id AND lease_token = :token AND attempts = :attempt AND state = "
 _MARK_FETCHED = Statement(
-    "UPDATE url SET state = 2, fetched_at = :fetched_at, http_status = :status"
-    " WHERE id = :id AND lease_token = :token AND attempts = :attempt AND state IN (1, 2)"
+    "UPDATE url SET state = 2, fetched_at = :fetched_at, http_status = :status" + _OWN + "1"
 )
+_IS_FETCHED = Statement("SELECT 1 FROM url" + _OWN + "2")
 _FIND = Statement("SELECT id FROM page_source WHERE url_id = :url_id AND digest = :digest")
 _SEEN_AGAIN = Statement(
     "UPDATE page_source SET last_seen_at = :seen WHERE id = :id AND last_seen_at < :seen"
@@ -81,21 +83,29 @@ class StoredPage:
     page: FetchedPage
 
 
-def store_page(c: Connection, lease: Lease, page: FetchedPage, *, now: float) -> int | None:
+def store_page(
+    c: Connection, lease: Lease, page: FetchedPage, *, now: float,
+    then: Callable[[Connection], None] | None = None,
+) -> int | None:  # fmt: skip
     """Store *page* and mark its row fetched; returns the page_source id.
 
     A body that is stored already is only seen again. One that the server's packets cannot take
     is cut and marked ``truncated``; its digest and size stay those of the whole.
 
+    Args:
+        then: writes more with it, once: not when this is repeated because the answer to its
+            commit was lost.
+
     Returns:
         None when the lease was lost; nothing is written then.
     """
     fetched_at = to_time(page.fetched_at)
-    marked = _MARK_FETCHED.run(c, {
-        "id": lease.url_id, "token": lease.token, "attempt": lease.attempt,
-        "fetched_at": fetched_at, "status": page.status,
-    })  # fmt: skip
-    if not marked.rowcount:
+    own = {"id": lease.url_id, "token": lease.token, "attempt": lease.attempt}
+    marked = _MARK_FETCHED.run(c, {**own, "fetched_at": fetched_at, "status": page.status})
+    if marked.rowcount:
+        if then is not None:
+            then(c)
+    elif _IS_FETCHED.run(c, own).fetchone() is None:
         return None
     digest = digest16(page.body)
     found = _FIND.run(c, {"url_id": lease.url_id, "digest": digest}).fetchone()

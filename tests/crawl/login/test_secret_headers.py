@@ -95,7 +95,7 @@ def test_secrets_stay_with_their_origin(tmp_path: Path) -> None:
     with serving(web) as origin:
         done = subprocess.run(
             [sys.executable, "-m", "scrapy", "runspider", "-a", f"file={file}",
-             str(Path(__file__).with_name("redirect_probe.py"))],
+             str(PROJECT / "tests" / "fixtures" / "redirect_probe.py")],
             cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
             env={**os.environ, "QIAO_DATABASE_URL": url, "PYTHONPATH": str(PROJECT),
                  "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "QIAO_DEMO": origin},

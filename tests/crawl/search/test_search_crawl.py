@@ -242,7 +242,7 @@ def test_a_kill_loses_no_planned_question(tmp_path: Path) -> None:
         with running_spider("search", url, "topic=qiaoqing", folder=tmp_path,
                             QIAO_DEMO=server.origin, QIAO_ENGINES="searxng",
                             QIAO_SEARXNG_URL=f"http://{HOST}") as process:
-            end = time.monotonic() + 60
+            end = time.monotonic() + 150
             while len(searxng.asked) < 4:
                 assert time.monotonic() < end, "waited too long"
                 time.sleep(0.05)

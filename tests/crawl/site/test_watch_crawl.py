@@ -15,6 +15,7 @@ from crawling import (
     article,
     crawl,
     crawl_until,
+    failing_spider,
     import_pack,
     local_server,
     pack,
@@ -177,7 +178,7 @@ def test_a_killed_round_loses_no_schedule_and_the_budget_holds(tmp_path: Path) -
         room.server = server
         with running_spider("watch", url, TOPIC, folder=tmp_path,
                             QIAO_DEMO=server.origin) as process:
-            end = time.monotonic() + 60
+            end = time.monotonic() + 150
             while not slow <= set(server.paths()) and time.monotonic() < end:
                 time.sleep(0.1)
             process.kill()
@@ -233,6 +234,23 @@ def test_a_request_is_counted_with_the_page_it_brought(tmp_path: Path) -> None:
         round_of(url, tmp_path, server)
     # Two may have been under way when it was killed; none is counted twice.
     assert len(server.paths()) - 2 <= spent(url) <= len(server.paths())
+
+
+def test_a_page_that_fails_when_it_is_stored_is_counted_as_often_as_it_was_asked_for(
+    tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    room = Newsroom({f"/a{n}.html": story(f"侨乡新闻之{n}") for n in range(6)})
+    import_pack(url, pack(HOST))
+    with local_server(room.respond) as server:
+        room.server = server
+        with failing_spider(
+            "outcome written, not committed", "1:fail", "watch", url, TOPIC, folder=tmp_path,
+            QIAO_DEMO=server.origin, QIAO_FRONTIER_RETRY_SECONDS="0.1",
+        ) as process:
+            log, _ = process.communicate(timeout=400)
+    assert len(server.paths()) > len(set(server.paths())), log
+    assert spent(url) == len(server.paths())
 
 
 def test_a_304_nobody_asked_for_is_no_answer(tmp_path: Path) -> None:

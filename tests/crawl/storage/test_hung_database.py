@@ -61,7 +61,7 @@ def test_a_hung_server_stalls_no_event_loop(
         "site", mariadb_url, "topic=qiaoqing", "-s", f"EXTENSIONS={extensions}", folder=tmp_path,
         # Its pages are all alike.
         QIAO_DEMO=server.origin, QIAO_TRAPS="0", LOOP_LAG_FILE=str(file),
-        PYTHONPATH=f"{PROJECT}:{PROJECT / 'tests' / 'crawl'}",
+        PYTHONPATH=f"{PROJECT}:{PROJECT / 'tests' / 'fixtures'}",
     ) as process:  # fmt: skip
         end = time.monotonic() + 150
         while len(server.paths()) < 10:
@@ -82,6 +82,6 @@ def test_a_hung_server_stalls_no_event_loop(
     hung = [tick for tick in ticks if began < tick[0] < ended - 0.5]
     usual = sorted(late for at, late, _ in ticks if not began < at < ended)
     assert len(hung) > 10, "the loop went on"
-    # A busy machine is late by itself: then as late as it is at other times.
-    assert max(late for _, late, _ in hung) < max(0.2, 2 * usual[-1], 10 * usual[len(usual) // 2])
+    # A busy machine is late by itself: a loop that waits for the server is so for all its time.
+    assert max(late for _, late, _ in hung) < max(0.3 * HUNG_SECONDS, 2 * usual[-1])
     assert hung[-1][2] - hung[0][2] < 64 * 2**20, "what waits for the database is bounded"

@@ -13,7 +13,8 @@ from sqlalchemy import text
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import Relevance, Verdict, VerdictKind
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.pages import articles, store_page
+from qiaocrawl.storage.pages import articles
+from qiaocrawl.storage.pages.raw_pages import store_page
 from qiaocrawl.storage.titles import title_log
 from storage_samples import (
     NOW,

@@ -22,7 +22,8 @@ from qiaocrawl.storage import Database
 from qiaocrawl.storage.export import Selection, exporters
 from qiaocrawl.storage.export.mirror import INDEX, mirror_path
 from qiaocrawl.storage.export.neutral import neutral
-from qiaocrawl.storage.pages import articles, store_page
+from qiaocrawl.storage.pages import articles
+from qiaocrawl.storage.pages.raw_pages import store_page
 from storage_samples import (
     FETCHED_AT,
     NOW,

@@ -31,8 +31,9 @@ from qiaocrawl.stages.paged_articles import (
 )
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.export.selection import Selection, iter_pages
-from qiaocrawl.storage.pages import article_parts, retention, store_page
+from qiaocrawl.storage.pages import article_parts, retention
 from qiaocrawl.storage.pages.articles import MAX_TITLE_CHARS
+from qiaocrawl.storage.pages.raw_pages import store_page
 from qiaocrawl.storage.titles import title_log
 from qiaocrawl.urls import url_key as real_key
 from storage_samples import (

@@ -1,0 +1,1 @@
+"""Of `extraction`: the metric and the peers."""

@@ -1,0 +1,1 @@
+"""Of `focus`: collections, simulated crawls, peers, tables and pictures."""

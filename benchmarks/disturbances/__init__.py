@@ -1,0 +1,1 @@
+"""What crawls are disturbed by: kills, refused commits, clocks, hostile hosts."""

@@ -1,0 +1,1 @@
+"""Of `relevance`: figures, peers and pictures."""

@@ -1,0 +1,1 @@
+"""Of `soak`: its sites, what befalls the crawls, and what it checks."""

@@ -1,0 +1,1 @@
+"""Of `dedup`: data, truth by brute force, peers, figures and pictures."""

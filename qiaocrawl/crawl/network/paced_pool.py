@@ -1,0 +1,63 @@
+"""Connections that are handed to a request when its turn has come, and not before.
+
+A turn is taken before there is a connection. Where making one takes long, or this process is
+held up, the turn is overdue by then: the request waits for another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from scrapy.utils.defer import deferred_from_coro
+from twisted.web.client import HTTPConnectionPool
+
+if TYPE_CHECKING:
+    from twisted.internet.defer import Deferred
+
+BeforeSending = Callable[[], Awaitable[None] | None]
+"""Asked when a connection is there: what to wait for, None for nothing."""
+
+_before_sending: ContextVar[BeforeSending | None] = ContextVar("before_sending", default=None)
+
+
+@contextmanager
+def sending_after(before_sending: BeforeSending | None) -> Iterator[None]:
+    """Connections that are asked for within this block come after *before_sending*."""
+    token = _before_sending.set(before_sending)
+    try:
+        yield
+    finally:
+        _before_sending.reset(token)
+
+
+class PacedPool(HTTPConnectionPool):
+    """Twisted's pool of connections; what waits keeps its connection to itself."""
+
+    def getConnection(self, key: Any, endpoint: Any) -> Deferred[Any]:
+        """A connection of *key*, an old one or a new one."""
+        connecting: Deferred[Any] = super().getConnection(key, endpoint)
+        # Whoever calls back later does so in another context.
+        before_sending = _before_sending.get()
+        if before_sending is None:
+            return connecting
+
+        def connected(connection: Any) -> Any:
+            waiting = before_sending()
+            if waiting is None:
+                return connection
+            return deferred_from_coro(self._after(waiting, key, connection))
+
+        return connecting.addCallback(connected)
+
+    async def _after(self, waiting: Awaitable[None], key: Any, connection: Any) -> Any:
+        try:
+            await waiting
+        except BaseException:
+            # One that was used before comes wrapped.
+            unused = getattr(connection, "_clientProtocol", connection)
+            self._putConnection(key, unused)  # type: ignore[no-untyped-call]
+            raise
+        return connection
