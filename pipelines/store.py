@@ -60,7 +60,7 @@ class StorePipeline:
         if item.analysis.article is not None:
             # Whether it is a reprint is decided in the transaction that stores it: no copy that
             # another worker stores at the same moment is missed.
-            await self._runtime.load_titles()
+            await self._runtime.articles.load_titles()
         if item.analysis.part is not None:
             await self._store_part(item, item.analysis)
         else:
@@ -89,10 +89,10 @@ class StorePipeline:
         if item.rendering is not None and lease.payload.render:
             forget_mark(c, lease)
         if article is not None:
-            save = self._runtime.save_article
+            save = self._runtime.articles.save
             verdict = save_assembled(c, article, save, own_url_id=lease.url_id)
         elif analysis.article is not None:
-            verdict = self._runtime.save_article(c, lease.url_id, analysis, anchor=lease.anchor)
+            verdict = self._runtime.articles.save(c, lease.url_id, analysis, anchor=lease.anchor)
         if item.candidates:
             self._runtime.enqueue(c, item.candidates)
         if item.followed is not None:
@@ -106,7 +106,7 @@ class StorePipeline:
         )
         is_mine = await self._crawl.worker.complete(
             completion,
-            before=self._runtime.titles.lock if analysis.article is not None else None,
+            before=self._runtime.articles.titles.lock if analysis.article is not None else None,
             then=lambda: self._remember(item),
         )
         self._count(f"outcome/{analysis.outcome}" if is_mine else "lease_lost")
@@ -123,7 +123,7 @@ class StorePipeline:
                 self._count("lease_lost")
                 return
             try:
-                article = await assemble_article(group, analysis, self._runtime.join)
+                article = await assemble_article(group, analysis, self._runtime.analysis.join)
                 await self._close_part(item, analysis, article)
                 return
             except (CancelledError, asyncio.CancelledError):
@@ -143,7 +143,7 @@ class StorePipeline:
             guard=partial(is_current, group=article.group),
         )
         is_mine = await self._crawl.worker.complete(
-            completion, before=self._runtime.titles.lock, then=lambda: self._remember(item)
+            completion, before=self._runtime.articles.titles.lock, then=lambda: self._remember(item)
         )
         self._count(f"outcome/{outcome}" if is_mine else "lease_lost")
         if is_mine:
@@ -165,9 +165,9 @@ class StorePipeline:
             if crawl.discovery is not None:
                 self._post(crawl.discovery.learn(lease, analysis, page.links, new_keys))
         crawl.worker.aliases.observe(lease, analysis)
-        if self._runtime.learning is not None:
-            self._runtime.learning.observe(analysis)
-            self._post(self._runtime.learning.due())
+        if self._runtime.analysis.learning is not None:
+            self._runtime.analysis.learning.observe(analysis)
+            self._post(self._runtime.analysis.learning.due())
 
     def _post(self, operation: Callable[[Connection], None] | None) -> None:
         if operation is not None:

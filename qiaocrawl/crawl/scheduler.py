@@ -25,6 +25,7 @@ from qiaocrawl.frontier.completion import LeaseEnd
 from qiaocrawl.frontier.limits import Fetches
 from qiaocrawl.frontier.worker import FrontierWorker
 from qiaocrawl.items import Outcome
+from qiaocrawl.runtime import rows_of
 from qiaocrawl.runtime.run_end import END_REASON, SEED_SET_ASIDE
 from qiaocrawl.storage.frontier.deaths import seeds_set_aside
 
@@ -144,7 +145,7 @@ class FrontierScheduler(BaseScheduler):
         assert self._worker is not None
         ending = self._worker.ending
         scope = crawl_of(self._crawler).scope
-        rows = await self._runtime.write(self._runtime.rows_of(scope))
+        rows = await self._runtime.write(rows_of(scope))
         seeds = await self._runtime.read(partial(seeds_set_aside, scope=rows))
         for url, why in seeds:
             logger.error("start page set aside: %s (%s)", url, why)
@@ -227,7 +228,7 @@ class FrontierScheduler(BaseScheduler):
             await asyncio.sleep(_WATCH_SECONDS)
         await asyncio.sleep(_GRACE_SECONDS)
         self._runtime.stopping = True
-        cut = self._runtime.cancel_analyses() + self._runtime.cancel_downloads()
+        cut = self._runtime.cancel_work()
         logger.info("stopping: %d fetches and analyses cut short; they will be resumed", cut)
         self._hurry_after_signal()
 

@@ -154,10 +154,10 @@ class SlowPages:
         deaths = lease.crashes - 1
         if FailurePolicy.of(self._runtime.options).is_poison(deaths):
             return set_aside(f"{deaths} workers died while this page was tried alone")
-        await self._runtime.slots.make_ready()
+        await self._runtime.analysis.slots.make_ready()
         try:
             async with self._suspects.alone(lease):
-                analysis = await self._runtime.analyse(page, alone=True)
+                analysis = await self._runtime.analysis.analyse(page, alone=True)
         except ExtractionError as error:
             self._crawler.stats.inc_value("qiaocrawl/extract/set_aside")
             return set_aside(str(error))

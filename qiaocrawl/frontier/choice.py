@@ -21,7 +21,7 @@ def chosen_strategy(
     """
     strategy = make_strategy(name, CrawlTopic(runtime.catalogue.pack(scope.topic)), options)
     if scope.queue is not Queue.SEARCH:
-        runtime.judge_pages_for(scope.topic, strategy.page_scorer)
+        runtime.analysis.judge_pages_for(scope.topic, strategy.page_scorer)
     return strategy
 
 

@@ -28,7 +28,7 @@ from qiaocrawl.frontier.postponed import TakingUp
 from qiaocrawl.frontier.ready_leases import ReadyLeases
 from qiaocrawl.frontier.waits import RowWaits
 from qiaocrawl.items import Candidate, Lease
-from qiaocrawl.runtime import CrawlScope, Runtime
+from qiaocrawl.runtime import CrawlScope, Runtime, rows_of
 from qiaocrawl.runtime.run_end import Ending
 from qiaocrawl.storage import frontier
 
@@ -295,7 +295,7 @@ class FrontierWorker:
     async def _find_rows(self) -> None:
         """Look up the scope's hosts: links may have brought new subdomains."""
         self._rows_found_at = time.monotonic()
-        self._rows = await self._runtime.write(self._runtime.rows_of(self._scope))
+        self._rows = await self._runtime.write(rows_of(self._scope))
 
     async def _lease_more(self) -> int:
         self._starved = False

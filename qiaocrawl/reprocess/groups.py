@@ -89,7 +89,7 @@ def regrouped(
     Raises:
         Stopped: *advance* said so.
     """
-    index = runtime.titles.index_for(snapshot)
+    index = runtime.articles.titles.index_for(snapshot)
     found = early or runtime.reader.run(partial(group_all, index=index, advance=advance))
 
     def operation(c: Connection) -> Changes:
@@ -98,7 +98,7 @@ def regrouped(
             first(c)
         stands = title_log.newest(c) == found.newest
         grouped = found if stands else group_all(c, index, advance)
-        changes = _write(c, grouped, runtime.titles.method, snapshot.version)
+        changes = _write(c, grouped, runtime.articles.titles.method, snapshot.version)
         rebuild_term_weights(c)
         return changes
 

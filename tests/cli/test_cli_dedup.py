@@ -33,7 +33,7 @@ def _put(c: Connection, runtime: Runtime, number: int) -> None:
     url_id = c.execute(text("SELECT id FROM url WHERE url = :url"), {"url": link.url}).scalar_one()
     article = Article(link.url, title, f"第{number}篇正文。", source="侨报",
                       published_at=datetime(2026, 5, 1 + number, 8, tzinfo=UTC))
-    runtime.save_article(c, url_id, PageAnalysis(
+    runtime.articles.save(c, url_id, PageAnalysis(
         Outcome.ARTICLE, article, (), "utf-8", body_digest=bytes([number] * 16),
         relevance=(Relevance("qiaoqing", 0.9, number != 1, "vsm"),),
     ), anchor="")  # fmt: skip

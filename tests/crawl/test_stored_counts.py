@@ -30,7 +30,10 @@ def test_articles_on_topic_are_articles_that_are_stored(mine: bool) -> None:
     """Minutes without a database counted 178 articles on topic of none."""
     stats: Counter[str] = Counter()
     counter = SimpleNamespace(inc_value=lambda name, by=1: stats.update({name: by}))
-    runtime = SimpleNamespace(titles=SimpleNamespace(lock=None), learning=None)
+    runtime = SimpleNamespace(
+        articles=SimpleNamespace(titles=SimpleNamespace(lock=None)),
+        analysis=SimpleNamespace(learning=None),
+    )
     crawl = SimpleNamespace(worker=_Worker(mine=mine), runtime=runtime)
     store = StorePipeline(cast(Any, crawl), cast(Any, counter))
     analysis = PageAnalysis(

@@ -144,7 +144,7 @@ class RenderedDownloads:
         """Whether a page of a form that needs the browser says nothing as it came, like others."""
         page = fetched_page(document)
         try:
-            return lacks(page, await self._runtime.analyse(page))
+            return lacks(page, await self._runtime.analysis.analyse(page))
         except ExtractionError:
             return False  # it will fail again where that is counted
 

@@ -112,7 +112,7 @@ def bring(runtime: Runtime, number: int, analysis: PageAnalysis | None = None) -
             outcome = found.group.outcome(number)
             assert frontier.complete(c, lease, outcome=outcome, reason=analysis.reason,
                                      http_status=200, redirect_key=None, now=NOW)
-            save_assembled(c, found, runtime.save_article, own_url_id=lease.url_id)
+            save_assembled(c, found, runtime.articles.save, own_url_id=lease.url_id)
 
 
 def stored(runtime: Runtime) -> list[tuple[object, ...]]:
@@ -179,7 +179,7 @@ def test_without_its_first_page_an_article_stands_at_its_lowest(runtime: Runtime
         assert {one.record.key: one.article_id for one in title_log.entries_since(c, 0, 10)} == {
             **dict.fromkeys(map(real_key, URLS[1:])), real_key(URLS[0]): before,
         }  # fmt: skip
-    assert len(runtime.titles) == 1
+    assert len(runtime.articles.titles) == 1
 
 
 def test_a_missing_part_is_told(runtime: Runtime) -> None:
@@ -229,11 +229,11 @@ def test_pages_stored_as_articles_before_become_one(runtime: Runtime) -> None:
     with runtime.database.engine.begin() as c:
         for number in (1, 2):
             lease = lease_of(c, number)
-            runtime.save_article(c, lease.url_id, analysed(lease.url), anchor="")
+            runtime.articles.save(c, lease.url_id, analysed(lease.url), anchor="")
             assert close(c, lease)
             article_parts.save_part(c, lease.url_id, part(number))
         group = article_parts.load_group(c, real_key(URLS[0]))
-        save_assembled(c, whole(group), runtime.save_article)
+        save_assembled(c, whole(group), runtime.articles.save)
     assert [row[0] for row in stored(runtime)] == [URLS[0]]
     assert [outcome for outcome, _ in told(runtime)] == ["article", "part"]
 
@@ -271,7 +271,7 @@ def test_what_cannot_be_joined_keeps_the_heads_text(runtime: Runtime) -> None:
     with runtime.database.engine.begin() as c:
         group = article_parts.load_group(c, real_key(URLS[0]))
         assert group is not None
-        save_assembled(c, head_alone(group, None), runtime.save_article)
+        save_assembled(c, head_alone(group, None), runtime.articles.save)
     assert [row[3] for row in stored(runtime)] == [TEXTS[0]]
 
 
