@@ -12,7 +12,7 @@ from scrapy.robotstxt import ProtegoRobotParser
 from scrapy.utils.httpobj import urlparse_cached
 
 from qiaocrawl.crawl.context import find_crawl
-from qiaocrawl.crawl.network.pacing import turns_of
+from qiaocrawl.crawl.network.pacing import rate_limiter_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError, HostParkedError, RobotsUnreachableError
 
@@ -46,7 +46,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         options = runtime_of(crawler).options
         self._longest_delay_seconds: float = options["QIAO_MAX_CRAWL_DELAY_SECONDS"]
         self._first_retry_seconds: float = options["QIAO_FRONTIER_RETRY_SECONDS"]
-        self._turns = turns_of(crawler)
+        self._turns = rate_limiter_of(crawler)
         self._expires: dict[str, float] = {}
         self._failures: dict[str, int] = {}
         self._unreachable: dict[str, Exception] = {}

@@ -17,7 +17,7 @@ from qiaocrawl.items import Candidate, FetchedPage, Lease, Queue
 from qiaocrawl.runs.search import (
     AskingOrder,
     SearchJournal,
-    Wish,
+    SearchPlan,
     asked_to_rest,
     due_candidates,
     parked_reason,
@@ -80,7 +80,7 @@ class SearchSpider(FrontierSpider):
         urls = (engine.url.replace("{base}", engine.base_url) for engine in self.engines.values())
         within = FollowPolicy(sites=frozenset(host_of(url) for url in urls))
         scope = runtime.scope(self.queue, self.topic, within)
-        self.wish = Wish(
+        self.search_plan = SearchPlan(
             self.engines, named_sites(self.arguments.get("site", "")), self._term_limit(),
             checked_period(self.arguments.get("period", "")),
         )
@@ -102,7 +102,7 @@ class SearchSpider(FrontierSpider):
 
     def seeds(self) -> list[Candidate]:
         """The queries that are due: never asked, or asked too long ago."""
-        return due_candidates(self.runtime, self.topic, self.wish)
+        return due_candidates(self.runtime, self.topic, self.search_plan)
 
     def request_options(self, lease: Lease) -> dict[str, Any]:
         """The request as the engine's definition writes it.

@@ -19,7 +19,7 @@ from qiaocrawl.frontier.limits import Limits
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome, Queue
 from qiaocrawl.runs.watch import (
     WatchJournal,
-    WatchOrdering,
+    WatchOrder,
     WatchRound,
     WatchSettings,
     follow_moved,
@@ -63,7 +63,7 @@ class WatchSpider(FrontierSpider):
         return CrawlContext(
             runtime, scope, policy,
             # Pages first, then what they bring; no strategy learns here.
-            ordering=WatchOrdering(chosen_strategy(runtime, scope)),
+            ordering=WatchOrder(chosen_strategy(runtime, scope)),
             asked={**self.arguments, "strategy": USUAL_STRATEGY, "strategy_options": ""},
             limits=self.round.limits(self._usual_limits(), time.time()),
             journal=WatchJournal(self.round),

@@ -15,7 +15,7 @@ from qiaocrawl.stages.follow_links import FollowPolicy, follow_redirect
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from qiaocrawl.frontier.ordering import CrawlOrdering
+    from qiaocrawl.frontier.ordering import FrontierOrder
     from qiaocrawl.frontier.worker import FrontierWorker
     from qiaocrawl.options import Options
     from qiaocrawl.runs.site import SiteDiscovery
@@ -40,7 +40,7 @@ class CrawlContext:
     runtime: Runtime
     scope: CrawlScope
     policy: FollowPolicy
-    ordering: CrawlOrdering
+    ordering: FrontierOrder
     asked: Mapping[str, str]
     limits: Limits
     journal: CrawlJournal = field(default_factory=CrawlJournal)

@@ -20,7 +20,7 @@ from scrapy.exceptions import (
 )
 
 from qiaocrawl.crawl.network.access import access_of
-from qiaocrawl.crawl.network.pacing import turns_of
+from qiaocrawl.crawl.network.pacing import rate_limiter_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import (
     AddressRefusedError,
@@ -70,8 +70,8 @@ class HostFailureHandler:
     def __init__(self, crawler: Crawler, worker: FrontierWorker) -> None:
         self._stats = crawler.stats
         self._worker = worker
-        self._desk = access_of(crawler)
-        self._pacing = turns_of(crawler)
+        self._access = access_of(crawler)
+        self._pacing = rate_limiter_of(crawler)
         options = runtime_of(crawler).options
         self._proxy_refresh_seconds: float = options["QIAO_PROXY_REFRESH_SECONDS"]
 
@@ -125,7 +125,7 @@ class HostFailureHandler:
         """Let the run's statistics know what became of a blocked URL."""
         if failure.kind is FailureKind.BLOCKED and not isinstance(decision, Release):
             name = "returned" if isinstance(decision, Retry) else "given_up"
-            self._desk.counts[f"blocks/{name}"] += 1
+            self._access.counts[f"blocks/{name}"] += 1
 
     def _blocked(self, lease: Lease, error: BlockedError) -> FetchFailure:
         reason = str(error)
@@ -137,8 +137,8 @@ class HostFailureHandler:
         )
 
     def _without_proxy(self, lease: Lease, error: ProxiesRestError) -> FetchFailure:
-        strike = self._desk.unavailable(lease.host)
-        self._desk.counts["proxies/none_left"] += 1
+        strike = self._access.unavailable(lease.host)
+        self._access.counts["proxies/none_left"] += 1
         # By then the list of proxies is another one, perhaps.
         pause = max(strike.pause_seconds, min(error.retry_seconds, self._proxy_refresh_seconds))
         self._rest(lease.host, pause, str(error), give_up=strike.give_up)
@@ -157,13 +157,13 @@ class HostFailureHandler:
         if any(name in str(error) for name in _OF_PROXIES):
             return self._without_proxy(lease, ProxiesRestError(str(error), error.retry_seconds))
         if _OF_A_SERVER not in str(error):
-            self._apply(lease.host, self._desk.silent(lease.host), "no answer")
+            self._apply(lease.host, self._access.silent(lease.host), "no answer")
         return await self.busy(lease, str(error), error.retry_seconds)
 
     async def _silent(self, lease: Lease, error: BaseException | None) -> None:
         """No answer came from the host of *lease*: after a few in a row it rests."""
         if not isinstance(error, ProxyError):
-            self._apply(lease.host, self._desk.silent(lease.host), "no answer")
+            self._apply(lease.host, self._access.silent(lease.host), "no answer")
         if isinstance(error, _NOBODY_THERE):
             # Its other URLs would fail alike: they wait, and other hosts have the slots.
             await self._park_in_turn(lease, 0.0)

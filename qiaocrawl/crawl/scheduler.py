@@ -120,13 +120,13 @@ class FrontierScheduler(BaseScheduler):
         await self._crawler.signals.send_catch_log_async(frontier_closing)
         remaining = await self._worker.close()
         await self._check_seeds()
-        desk = access_of(self._crawler)
-        await desk.close()
+        access = access_of(self._crawler)
+        await access.close()
         stats = self._crawler.stats
         stats.set_value("qiaocrawl/frontier/remaining", remaining)
         discovery = crawl_of(self._crawler).discovery
         numbers = {
-            **self._worker.numbers(), **desk.numbers(),
+            **self._worker.numbers(), **access.numbers(),
             **(discovery.numbers() if discovery is not None else {}),
         }
         for name, number in numbers.items():

@@ -14,7 +14,7 @@ from qiaocrawl.crawl.fetch_outcomes import FetchOutcomes
 from qiaocrawl.crawl.host_failures import host_name, is_answer, words_of
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
 from qiaocrawl.crawl.network.access import access_of
-from qiaocrawl.crawl.network.pacing import turns_of
+from qiaocrawl.crawl.network.pacing import rate_limiter_of
 from qiaocrawl.crawl.responses import fetched_page
 from qiaocrawl.crawl.slow_pages import AnalysedApart
 from qiaocrawl.crawl.wiring import runtime_of
@@ -145,7 +145,7 @@ class FrontierSpider(Spider):
         result = self.read(lease, page)
         is_busy = isinstance(result, FetchDecision) and result.is_busy
         if not is_busy and page.status not in BUSY_STATUSES:
-            await turns_of(self.crawler).answered(host_name(lease))
+            await rate_limiter_of(self.crawler).answered(host_name(lease))
         if isinstance(result, FetchDecision):
             await self.outcomes.record(lease, page.status, result)
         else:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from qiaocrawl.frontier import CrawlTopic, LearningStrategy, Strategy, make_strategy
-from qiaocrawl.frontier.learning_order import LearnedOrdering
-from qiaocrawl.frontier.ordering import CrawlOrdering
+from qiaocrawl.frontier.learning_order import LearningOrder
+from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.items import Queue
 from qiaocrawl.runtime import CrawlScope, Runtime
 
@@ -27,7 +27,7 @@ def chosen_strategy(
 
 def chosen_ordering(
     runtime: Runtime, scope: CrawlScope, name: str = USUAL_STRATEGY, options: str = ""
-) -> CrawlOrdering:
+) -> FrontierOrder:
     """The crawl order by the strategy *name*.
 
     Raises:
@@ -35,5 +35,5 @@ def chosen_ordering(
     """
     strategy = chosen_strategy(runtime, scope, name, options)
     if isinstance(strategy, LearningStrategy):
-        return LearnedOrdering(strategy, runtime, scope)
-    return CrawlOrdering(strategy)
+        return LearningOrder(strategy, runtime, scope)
+    return FrontierOrder(strategy)

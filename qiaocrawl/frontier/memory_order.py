@@ -1,6 +1,6 @@
 """One crawl's order in memory, kept in step with what is committed and what is in hand.
 
-Beside :class:`~qiaocrawl.frontier.CrawlOrder`, which a simulation uses as it is, a real crawl
+Beside :class:`~qiaocrawl.frontier.PriorityIndex`, which a simulation uses as it is, a real crawl
 has rows that are not committed yet, rows other workers took, and pauses. None of it is thread
 safe: one thread does everything here.
 """
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qiaocrawl.frontier import CrawlOrder, LearningStrategy, NodeState
+from qiaocrawl.frontier import LearningStrategy, NodeState, PriorityIndex
 from qiaocrawl.items import SEED_SCORE, Candidate, Lease, Visit
-from qiaocrawl.storage.frontier.pending import WaitingUrl
+from qiaocrawl.storage.frontier.pending import PendingUrl
 
 MAX_WAITING = 500_000
 """Waiting URLs read from the database; what is beyond waits there until the order runs dry."""
@@ -63,7 +63,7 @@ class _Held:
     candidates: tuple[Candidate, ...]
 
 
-class OrderKeeper:
+class InMemoryFrontier:
     """The order of one crawl.
 
     Args:
@@ -72,7 +72,7 @@ class OrderKeeper:
     """
 
     def __init__(self, strategy: LearningStrategy, covers: Callable[[str], bool]) -> None:
-        self.order = CrawlOrder(strategy)
+        self.order = PriorityIndex(strategy)
         self.strategy = strategy
         self.covers = covers
         self.visits = 0
@@ -229,7 +229,7 @@ class OrderKeeper:
         """All waiting rows are about to be read, batch by batch."""
         self._fresh, self._found = set(), set()
 
-    def found_waiting(self, rows: Iterable[WaitingUrl]) -> bool:
+    def found_waiting(self, rows: Iterable[PendingUrl]) -> bool:
         """Rows that wait; those the order did not know enter it.
 
         Returns:
@@ -286,7 +286,7 @@ class OrderKeeper:
 
     # --- inside -------------------------------------------------------------------------------
 
-    def _add(self, one: Candidate | WaitingUrl, score: float, *, again: bool) -> int:
+    def _add(self, one: Candidate | PendingUrl, score: float, *, again: bool) -> int:
         """Let *one* wait; *again* also where it was fetched or given up before."""
         order = self.order
         node = order.node_of(one.key)

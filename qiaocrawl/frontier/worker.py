@@ -20,10 +20,10 @@ from qiaocrawl.errors import OutdatedError, StorageError
 from qiaocrawl.frontier.aliases import AliasLearning
 from qiaocrawl.frontier.completion import CompleteLease, retry_lease
 from qiaocrawl.frontier.host_slots import FOREVER, HostUse, nothing_elsewhere
-from qiaocrawl.frontier.learning_order import LearnedOrdering
+from qiaocrawl.frontier.learning_order import LearningOrder
 from qiaocrawl.frontier.lease_supply import LearnedSupply, StoredSupply
 from qiaocrawl.frontier.limits import Fetches, Limits
-from qiaocrawl.frontier.ordering import CrawlOrdering
+from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.frontier.postponed import TakingUp
 from qiaocrawl.frontier.ready_leases import ReadyLeases
 from qiaocrawl.frontier.waits import RowWaits
@@ -53,7 +53,7 @@ class FrontierWorker:
     """
 
     def __init__(
-        self, runtime: Runtime, scope: CrawlScope, *, ordering: CrawlOrdering, limits: Limits,
+        self, runtime: Runtime, scope: CrawlScope, *, ordering: FrontierOrder, limits: Limits,
         fetches: Fetches, run_id: int | None, wake: Callable[[], None],
     ) -> None:  # fmt: skip
         self._runtime = runtime
@@ -85,7 +85,7 @@ class FrontierWorker:
 
     def _order_leases(self, fetches: Fetches) -> tuple[StoredSupply, ReadyLeases]:
         ordering = self._ordering
-        if not isinstance(ordering, LearnedOrdering):
+        if not isinstance(ordering, LearningOrder):
             return StoredSupply(self._runtime, ordering, self.token), ReadyLeases()
         # Leased late, so that what the last pages taught counts at once.
         self._batch = min(self._batch, 2 * fetches.at_once)
@@ -100,7 +100,7 @@ class FrontierWorker:
         await self._find_rows()
         await self.waits.take_back(self._rows, all_dead=self._runtime.database.is_exclusive)
         await self.aliases.load()
-        if isinstance(self._ordering, LearnedOrdering):
+        if isinstance(self._ordering, LearningOrder):
             self._ordering.open(self.token, self._event.set)
         self._pump_task = asyncio.ensure_future(self._pump())
         self._pump_task.add_done_callback(self.ending.pump_ended)

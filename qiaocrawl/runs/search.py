@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from qiaocrawl.fetch.backoff import retry_after_seconds
 from qiaocrawl.frontier import LearningStrategy, Strategy
 from qiaocrawl.frontier.journal import CrawlJournal, PagelessEnd
-from qiaocrawl.frontier.ordering import CrawlOrdering
+from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Link, Outcome
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.search import EVERYWHERE, EngineDefinition, plan
@@ -39,7 +39,7 @@ the day. The next run orders them like all others."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class SearchPlan:
     """What the operator wants asked: ``sites`` and ``max_terms`` None = all (see :func:`plan`)."""
 
     engines: Mapping[str, EngineDefinition]
@@ -51,15 +51,15 @@ class Wish:
 # --- the start of a run ------------------------------------------------------------------------
 
 
-def due_candidates(runtime: Runtime, topic: str, wish: Wish) -> list[Candidate]:
+def due_candidates(runtime: Runtime, topic: str, wanted: SearchPlan) -> list[Candidate]:
     """Enter the plan into the ledger and give what is to be asked now, in its order.
 
     What is not chosen to be asked stands in the ledger too, as ``robots``.
     """
     options = runtime.options
     planned = list(plan(
-        runtime.catalogue.pack(topic), [wish.engines[name] for name in sorted(wish.engines)],
-        sites=wish.sites, max_terms=wish.max_terms, period=wish.period,
+        runtime.catalogue.pack(topic), [wanted.engines[name] for name in sorted(wanted.engines)],
+        sites=wanted.sites, max_terms=wanted.max_terms, period=wanted.period,
         fold_synonyms=options["QIAO_SEARCH_FOLD_SYNONYMS"],
     ))  # fmt: skip
     topic_id = runtime.catalogue.topic_ids[topic]
@@ -67,7 +67,7 @@ def due_candidates(runtime: Runtime, topic: str, wish: Wish) -> list[Candidate]:
     def operation(c: Connection) -> list[Query]:
         now = time.time()
         _enter(c, topic_id, planned, now)
-        asked = _order(c, runtime, topic, wish, planned, now)
+        asked = _order(c, runtime, topic, wanted, planned, now)
         others = _not_chosen(runtime, asked)
         ledger.plan_queries(c, topic_id, others, now, AnswerState.ROBOTS)
         engine_budget.move_to_the_end(c, topic)
@@ -77,7 +77,8 @@ def due_candidates(runtime: Runtime, topic: str, wish: Wish) -> list[Candidate]:
     places: Counter[str] = Counter()
     found = []
     for query in asked:
-        found.append(query_candidate(query, wish.engines[query.engine], rank=places[query.engine]))
+        engine = wanted.engines[query.engine]
+        found.append(query_candidate(query, engine, rank=places[query.engine]))
         places[query.engine] += 1
     return found
 
@@ -92,28 +93,29 @@ def _enter(c: Connection, topic_id: int, planned: Sequence[Query], now: float) -
 
 
 def _order(
-    c: Connection, runtime: Runtime, topic: str, wish: Wish, planned: Sequence[Query], now: float
-) -> list[Query]:
+    c: Connection, runtime: Runtime, topic: str, wanted: SearchPlan, planned: Sequence[Query],
+    now: float,
+) -> list[Query]:  # fmt: skip
     """The due questions of the plan's pairs, engine by engine, as far as the budgets go."""
     ranks: dict[Pair, int] = {}
     for rank, query in enumerate(planned):
         ranks.setdefault(pair_of(query), rank)
     rows = ledger.due_queries(
-        c, topic, sorted(wish.engines), now=now,
+        c, topic, sorted(wanted.engines), now=now,
         repeat_seconds=runtime.options["QIAO_SEARCH_REPEAT_HOURS"] * 3600,
     )  # fmt: skip
-    due: dict[str, list[DueQuestion]] = {name: [] for name in wish.engines}
+    due: dict[str, list[DueQuestion]] = {name: [] for name in wanted.engines}
     for row in rows:
         query = row.query
         pair_rank = ranks.get(pair_of(query))
-        if pair_rank is not None and _is_wished(query, wish):
+        if pair_rank is not None and _is_planned(query, wanted):
             due[query.engine].append(DueQuestion(query, pair_rank, row.waiting_since))
     worth = Worth(_yields(c, topic))
     spent = engine_budget.requests_of_day(c, now)
     budgets = budgets_of(runtime.options["QIAO_SEARCH_DAILY_BUDGET"])
     order: list[Query] = []
     for name, questions in due.items():
-        limit = daily_limit(wish.engines[name], budgets)
+        limit = daily_limit(wanted.engines[name], budgets)
         left = None if limit is None else limit - spent.get(name, 0)
         order += [one.query for one in within_budget(arrange(questions, worth), left)]
         if left is not None and left < len(questions):
@@ -124,10 +126,10 @@ def _order(
     return order
 
 
-def _is_wished(query: Query, wish: Wish) -> bool:
+def _is_planned(query: Query, wanted: SearchPlan) -> bool:
     """Whether a question of a planned pair is of the periods asked for."""
-    any_time = not query.period and can_ask(wish.engines[query.engine], wish.period)
-    return not (wish.period and any_time)
+    any_time = not query.period and can_ask(wanted.engines[query.engine], wanted.period)
+    return not (wanted.period and any_time)
 
 
 def _yields(c: Connection, topic: str) -> dict[Pair, PairYield]:
@@ -157,7 +159,7 @@ def _not_chosen(runtime: Runtime, asked: Sequence[Query]) -> list[Query]:
 # --- what may be asked -------------------------------------------------------------------------
 
 
-class AskingOrder(CrawlOrdering):
+class AskingOrder(FrontierOrder):
     """Lets questions through as engines are chosen, not parked, and have budget left.
 
     Args:

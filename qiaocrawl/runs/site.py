@@ -41,7 +41,7 @@ from qiaocrawl.items import (
 )
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.stages.follow_links import Followed, FollowPolicy, link_to
+from qiaocrawl.stages.follow_links import FollowPolicy, LinkSelection, link_to
 from qiaocrawl.storage.sites.discovery import (
     FRESH_SECONDS,
     known_keys,
@@ -184,7 +184,7 @@ class SiteDiscovery:
     # --- traps ----------------------------------------------------------------------------------
 
     def learn(
-        self, lease: Lease, analysis: PageAnalysis, followed: Followed, new: Collection[bytes]
+        self, lease: Lease, analysis: PageAnalysis, followed: LinkSelection, new: Collection[bytes]
     ) -> Save | None:
         """Learn from a page and what became of its links, those of the keys *new* stored first.
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from qiaocrawl.items import PageAnalysis, Verdict
 from qiaocrawl.options import Options
 from qiaocrawl.runtime.catalogue import Catalogue
-from qiaocrawl.stages.shared_titles import SharedTitles, index_maker
+from qiaocrawl.stages.shared_titles import SharedTitleIndex, index_maker
 from qiaocrawl.storage import Reader
 from qiaocrawl.storage.pages import articles
 
@@ -31,10 +31,10 @@ class RunArticles:
         self.has_stored = False
 
     @cached_property
-    def titles(self) -> SharedTitles:
+    def titles(self) -> SharedTitleIndex:
         """The titles of all workers."""
         make_index = index_maker(self._options, self.title_terms)
-        return SharedTitles(make_index, self._options["QIAO_DEDUP_METHOD"])
+        return SharedTitleIndex(make_index, self._options["QIAO_DEDUP_METHOD"])
 
     @property
     def title_terms(self) -> tuple[str, ...]:

@@ -57,7 +57,7 @@ class FollowPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class LinkSelection:
     """What became of the links of one page.
 
     Attributes:
@@ -93,7 +93,7 @@ def follow_links(
     fresh: Fresh,
     why_pruned: WhyPruned,
     now: float,
-) -> Followed:
+) -> LinkSelection:
     """Turn the links of an analysed page into candidates of the ``site`` queue.
 
     *now* is epoch seconds. Links beyond the bounds are counted, never queued; the strategy is
@@ -124,7 +124,7 @@ def follow_links(
         _candidate(lease, link, score, _guessed(link))
         for link in later if fresh(link.key, PRUNED)
     ]
-    return Followed(tuple(candidates), left, visit)
+    return LinkSelection(tuple(candidates), left, visit)
 
 
 def _within_bounds(

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, RootTransaction
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.items import TitleRecord, Verdict, VerdictKind
 from qiaocrawl.options import Options
-from qiaocrawl.storage.connection_cache import Memory
+from qiaocrawl.storage.connection_cache import ConnectionCache
 from qiaocrawl.storage.pages.articles import SavedArticle
 from qiaocrawl.storage.titles import idf_snapshots, title_log, verdicts
 from qiaocrawl.storage.titles.title_log import TitleEntry
@@ -55,7 +55,7 @@ def index_maker(options: Options, terms: Iterable[str]) -> MakeIndex:
     return make
 
 
-class SharedTitles:
+class SharedTitleIndex:
     """Judges titles against those of all workers. For one writer; any thread may call.
 
     Args:
@@ -72,7 +72,7 @@ class SharedTitles:
         self._taken_out: set[bytes] = set()
         self._position = 0
         # Of the transaction that judged last: it may still be rolled back.
-        self._memory: Memory | None = None
+        self._memory: ConnectionCache | None = None
         self._transaction: RootTransaction | None = None
         self._before = 0
         self._touched: set[bytes] = set()
@@ -171,7 +171,7 @@ class SharedTitles:
     def _append(self, c: Connection, entry: TitleEntry) -> None:
         self._touched.add(entry.record.key)
         self._position = title_log.append(c, entry)
-        self._writes_seen = Memory.of(c).title_writes
+        self._writes_seen = ConnectionCache.of(c).title_writes
 
     def _save(
         self, c: Connection, article_id: int, verdict: Verdict, *, is_new: bool = False
@@ -201,7 +201,7 @@ class SharedTitles:
     def _enter(self, c: Connection) -> None:
         """Take the log for *c*'s transaction, and know all that is in it."""
         version = title_log.lock(c)
-        memory, transaction = Memory.of(c), c.get_transaction()
+        memory, transaction = ConnectionCache.of(c), c.get_transaction()
         if transaction is not self._transaction:
             doubted = self._touched if memory is not self._memory else set()
             position, self._before = self._before, self._position

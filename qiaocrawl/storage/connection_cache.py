@@ -23,7 +23,7 @@ _MAX_HOSTS = 100_000
 _Offer = tuple[str, str, float, int, bool]
 
 
-class Memory:
+class ConnectionCache:
     """Topic ids, hosts that have a row, and URLs that were offered lately.
 
     Attributes:
@@ -45,9 +45,9 @@ class Memory:
         self._offers: dict[bytes, _Offer] = {}
 
     @classmethod
-    def of(cls, c: Connection) -> Memory:
+    def of(cls, c: Connection) -> ConnectionCache:
         """The memory of *c*'s driver connection."""
-        memory: Memory | None = c.info.get(_INFO_KEY)
+        memory: ConnectionCache | None = c.info.get(_INFO_KEY)
         if memory is None:
             memory = c.info[_INFO_KEY] = cls()
         return memory

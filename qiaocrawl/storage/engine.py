@@ -11,7 +11,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.pool import NullPool
 
 from qiaocrawl.errors import StorageError
-from qiaocrawl.storage.connection_cache import Memory
+from qiaocrawl.storage.connection_cache import ConnectionCache
 
 BUSY_SECONDS = 30.0
 """How long SQLite waits for another process's transaction before it says "locked"."""
@@ -120,7 +120,7 @@ def _begin_sqlite(c: Connection) -> None:
 
 def _forget(c: Connection) -> None:
     if not c.closed and not c.invalidated:
-        Memory.forget(c)
+        ConnectionCache.forget(c)
 
 
 def _mysql_engine(url: URL) -> Engine:

@@ -23,8 +23,8 @@ from qiaocrawl.items import (
 )
 from qiaocrawl.stages.follow_links import (
     NOFOLLOW,
-    Followed,
     FollowPolicy,
+    LinkSelection,
     follow_links,
     follow_redirect,
     link_to,
@@ -45,7 +45,7 @@ def analysis(*urls: str, **changes: object) -> PageAnalysis:
 
 def follow(
     found: PageAnalysis, policy: FollowPolicy, known: Collection[bytes] = ()
-) -> Followed:
+) -> LinkSelection:
     return follow_links(
         lease(), found, policy, BREADTH_FIRST,
         fresh=lambda key, score: key not in known, why_pruned=why, now=1_800_000_000.0,
@@ -114,7 +114,7 @@ def test_what_a_guess_puts_off_is_kept_beside_what_is_followed() -> None:
         asked.append((key, score))
         return True
 
-    def followed_by(policy: FollowPolicy) -> Followed:
+    def followed_by(policy: FollowPolicy) -> LinkSelection:
         return follow_links(
             replace(lease(), score=0.4), found, policy, lambda visit: [0.9] * len(visit.links),
             fresh=fresh, why_pruned=why, now=1.0,

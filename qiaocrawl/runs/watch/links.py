@@ -8,10 +8,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from qiaocrawl.discovery.url_sources import ENTRY_TAG
-from qiaocrawl.frontier.ordering import CrawlOrdering, FollowedPage
+from qiaocrawl.frontier.ordering import FollowedPage, FrontierOrder
 from qiaocrawl.frontier.strategies.weight_model import FULL_DEPTH, page_group
 from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis, Payload, Queue
-from qiaocrawl.stages.follow_links import Followed, FollowPolicy, Fresh, follow_redirect, visit_of
+from qiaocrawl.stages.follow_links import (
+    FollowPolicy,
+    Fresh,
+    LinkSelection,
+    follow_redirect,
+    visit_of,
+)
 from qiaocrawl.storage.frontier.visit_log import pack_links
 
 PAGE, LOOK, NEW = "page", "look", "new"
@@ -26,7 +32,7 @@ PAGE_SCORE, LOOK_SCORE, NEW_SCORE, BACKLOG_SCORE = 100.0, 30.0, 50.0, 10.0
 """Pages first, then what they bring, then articles again, then what stood there before we came."""
 
 
-class WatchOrdering(CrawlOrdering):
+class WatchOrder(FrontierOrder):
     """Follows links as E1 does, in the order of :data:`PAGE_SCORE` and the others."""
 
     def _follow(
@@ -38,7 +44,7 @@ class WatchOrdering(CrawlOrdering):
 
 def follow_watched(
     lease: Lease, analysis: PageAnalysis, policy: FollowPolicy, fresh: Fresh, now: float
-) -> Followed:
+) -> LinkSelection:
     """Candidates of a page: what to watch for, and the rest for a deep crawl of the site.
 
     A home page leads to channels and articles, a channel to articles; what lies deeper waits for
@@ -60,7 +66,7 @@ def follow_watched(
             candidates.append(candidate)
         else:
             left["known"] += 1
-    return Followed(tuple(candidates), left, visit)
+    return LinkSelection(tuple(candidates), left, visit)
 
 
 def _inside(

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qiaocrawl.items import Candidate, LeftOut, Outcome, Queue
-from qiaocrawl.storage.connection_cache import Memory
+from qiaocrawl.storage.connection_cache import ConnectionCache
 from qiaocrawl.storage.converters import (
     clean_host,
     clean_text,
@@ -105,7 +105,7 @@ def enqueue(
     Raises:
         StorageError: a candidate's topic was never imported.
     """
-    memory = Memory.of(c)
+    memory = ConnectionCache.of(c)
     merged = _merge(one for one in candidates if not memory.says_nothing_new(one))
     known = {bytes(row[0]): row for row in _KNOWN.fetch(c, list(merged))}
     new = [one for key, one in merged.items() if key not in known]
@@ -144,7 +144,7 @@ def _milder(one: LeftOut | None, other: LeftOut | None) -> LeftOut | None:
 def _insert(c: Connection, new: Sequence[Candidate], run_id: int | None, now: float) -> None:
     rows = [_row(c, one, run_id, now) for one in new]
     hosts = {row["host_id"]: clean_host(one.host) for row, one in zip(rows, new, strict=True)}
-    unseen = sorted(Memory.of(c).unseen_hosts(hosts))
+    unseen = sorted(ConnectionCache.of(c).unseen_hosts(hosts))
     _NEW_HOST.run_many(c, [{"host_id": row_id, "host": hosts[row_id]} for row_id in unseen])
     _NEW_URL.run_many(c, rows)
     _NOTE_ALIAS.run_many(c, [

@@ -37,7 +37,7 @@ _AHEAD = ScopedStatement(
 
 
 @dataclass(frozen=True, slots=True)
-class WaitingUrl:
+class PendingUrl:
     """A row that waits; ``via`` is the key of the URL that led here without a page of its own."""
 
     id: int
@@ -58,7 +58,7 @@ def led_by(parent_key: bytes | None, payload: str) -> bytes | None:
     return bytes(parent_key) if stored.hops or stored.alias_of else None
 
 
-def waiting_after(c: Connection, scope: Scope, after: int, limit: int) -> list[WaitingUrl]:
+def waiting_after(c: Connection, scope: Scope, after: int, limit: int) -> list[PendingUrl]:
     """The next *limit* waiting rows of *scope*'s queue and topic behind row *after*, by id.
 
     Its hosts are not looked at.
@@ -66,7 +66,7 @@ def waiting_after(c: Connection, scope: Scope, after: int, limit: int) -> list[W
     params = {**scope.params(c), "after": after, "count": limit}
     rows = _WAITING_AFTER.run(c, params).fetchall()
     return [
-        WaitingUrl(row_id, bytes(key), url, host, depth, score, anchor, led_by(parent, payload))
+        PendingUrl(row_id, bytes(key), url, host, depth, score, anchor, led_by(parent, payload))
         for row_id, key, url, host, depth, score, anchor, parent, payload in rows
     ]
 

@@ -21,7 +21,7 @@ from sqlalchemy import Connection
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.storage.column_types import MAX_SKETCH_BYTES
-from qiaocrawl.storage.connection_cache import Memory
+from qiaocrawl.storage.connection_cache import ConnectionCache
 from qiaocrawl.storage.converters import from_time, to_time
 from qiaocrawl.storage.raw_sql import ListStatement, Statement
 
@@ -94,7 +94,7 @@ def lock(c: Connection) -> int:
     Raises:
         StorageError: the row that is the lock is missing.
     """
-    memory, transaction = Memory.of(c), c.get_transaction()
+    memory, transaction = ConnectionCache.of(c), c.get_transaction()
     if transaction is None or memory.titles_held_in is not transaction:
         memory.idf_version = _version(_LOCK, c)
         memory.titles_held_in = c.get_transaction()
@@ -110,7 +110,7 @@ def set_idf_version(c: Connection, version: int) -> None:
     """Use another IDF snapshot from now on; every worker sees it with its next title."""
     lock(c)
     _SET_CLOCK.run(c, {"snapshot": version})
-    Memory.of(c).idf_version = version
+    ConnectionCache.of(c).idf_version = version
 
 
 def _version(statement: Statement, c: Connection) -> int:
@@ -174,7 +174,7 @@ def append(c: Connection, entry: TitleEntry) -> int:
         "text_chars": entry.text_chars,
         "taken_out": entry.taken_out,
     })  # fmt: skip
-    Memory.of(c).title_writes += 1
+    ConnectionCache.of(c).title_writes += 1
     assert written.lastrowid is not None
     return written.lastrowid
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from qiaocrawl.errors import StorageError
-from qiaocrawl.storage.connection_cache import Memory
+from qiaocrawl.storage.connection_cache import ConnectionCache
 from qiaocrawl.storage.converters import clean_text
 from qiaocrawl.storage.raw_sql import Statement
 
@@ -14,7 +14,7 @@ _BY_NAME = Statement("SELECT id FROM topic WHERE name = :name")
 
 def find_topic_id(c: Connection, name: str) -> int | None:
     """The row id of topic *name*; None when it was never imported."""
-    known = Memory.of(c).topic_ids
+    known = ConnectionCache.of(c).topic_ids
     if name not in known:
         # An argument may hold bytes that are no UTF-8; no driver takes those.
         row = _BY_NAME.run(c, {"name": clean_text(name, len(name))}).fetchone()
