@@ -41,8 +41,8 @@ from sqlalchemy import text
 
 from benchmarks.crawl_orders.data import FocusError, read_topics
 from qiaocrawl.errors import QiaoError
-from qiaocrawl.replay import open_archive
-from qiaocrawl.replay.collection import find_graph
+from qiaocrawl.replay import open_recording
+from qiaocrawl.replay.page_folder import find_graph
 from qiaocrawl.replay.web import RecordedWeb
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.topics.topics import save_pack
@@ -262,7 +262,7 @@ def crawl(
 
 def measure(folder: Path, code: Path, settings: Sequence[str]) -> Result:
     """Crawl the web in *folder* both ways."""
-    with open_archive(folder) as recorded:
+    with open_recording(folder) as recorded:
         web = read_web(folder, recorded)
         peer, peer_requests = follow_all(web, recorded)
         began = time.monotonic()

@@ -36,7 +36,7 @@ from rich.table import Table
 from benchmarks.rows import write_rows
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.dedup.bodies.comparison import same_body
-from qiaocrawl.dedup.bodies.fingerprints import body_prints, body_sketch
+from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints, body_sketch
 from qiaocrawl.dedup.bodies.index import BodyIndex
 from qiaocrawl.demo.model import ARTICLE_KINDS, Gold, Kind
 from qiaocrawl.demo.score import Rates, rates
@@ -176,7 +176,7 @@ def _record(gold: Gold, bodies: bool) -> TitleRecord:
     )
     if not bodies:
         return record
-    prints = body_prints(gold.body)
+    prints = body_fingerprints(gold.body)
     return TitleRecord(
         record.key, record.title, record.host, record.published_at, record.source,
         prints.digest, prints.simhash, prints.sketch,

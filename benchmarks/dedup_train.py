@@ -28,7 +28,13 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from benchmarks.titles.data import TASKS, Pair, read_pairs, read_titles
 from benchmarks.titles.mine import mined_pairs
 from qiaocrawl.dedup.index.pair_features import NAMES
-from qiaocrawl.dedup.index.pair_model import Trees, features_of, looks_of, score_all, write_trees
+from qiaocrawl.dedup.index.pair_model import (
+    Trees,
+    batch_features,
+    score_all,
+    term_features,
+    write_trees,
+)
 from qiaocrawl.dedup.index.title_words import TitleWords
 from qiaocrawl.dedup.index.vocabulary import TermTable
 from qiaocrawl.vsm import IdfSnapshot
@@ -62,7 +68,7 @@ def features(pairs: list[Pair], snapshot: IdfSnapshot) -> Matrix:
     table = TermTable(snapshot)
     words = TitleWords(table)
     batch = words.of([title for pair in pairs for title in (pair.one, pair.other)])
-    found: Matrix = features_of(*batch, looks_of(table))
+    found: Matrix = batch_features(*batch, term_features(table))
     return found
 
 

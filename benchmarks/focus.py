@@ -42,7 +42,7 @@ from benchmarks.rows import write_rows
 from qiaocrawl.errors import QiaoError
 from qiaocrawl.frontier import strategies
 from qiaocrawl.relevance import page_scorers
-from qiaocrawl.replay.collection import find_graph, graph_files
+from qiaocrawl.replay.page_folder import find_graph, graph_files
 
 RESULTS_NAME = "results.jsonl"
 QUICK_PAGES = 1000

@@ -55,7 +55,7 @@ class RenderMiddleware:
                 if page is not None:
                     self._count("spared")
                     return response_of(page, request)
-            if learning.goes_straight(lease):
+            if learning.renders_directly(lease):
                 request.meta["playwright"] = True
                 if not lease.payload.render:
                     request.meta[RENDER_IF_NEEDED] = True

@@ -20,7 +20,7 @@ from qiaocrawl.crawl.login.login import LOGIN_STEP
 from qiaocrawl.crawl.login.sessions import CrawlSessions, chosen_recipes
 from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
 from qiaocrawl.errors import LoginPageError, SecretKeyError, SessionRestError
-from qiaocrawl.sessions.matching import SeenPage, spoils_session
+from qiaocrawl.sessions.matching import SeenPage, endangers_session
 
 if TYPE_CHECKING:
     from typing import Self
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from qiaocrawl.sessions import Recipe
-    from qiaocrawl.sessions.pool import Turn
+    from qiaocrawl.sessions.account_pool import AccountUse
 
-_TURN = "qiaocrawl_session"
-"""Request meta: recipe and turn whose cookies the request carries."""
+_ACCOUNT_USE = "qiaocrawl_session"
+"""Request meta: recipe and account whose cookies the request carries."""
 _TRIES = "qiaocrawl_session_tries"
 _MOST_TRIES = 2
 
@@ -78,7 +78,7 @@ class SessionMiddleware:
             await self._sessions.save()
 
     async def process_request(self, request: Request) -> None:
-        """Give the request the jar of the account whose turn it is.
+        """Give the request the cookie jar of the account to use next.
 
         Raises:
             LoginPageError: the address is none to ask for with an account.
@@ -90,20 +90,20 @@ class SessionMiddleware:
         recipe = self._sessions.recipe_for(request.url)
         if recipe is None:
             return
-        if why := spoils_session(recipe, request.url):
+        if why := endangers_session(recipe, request.url):
             raise LoginPageError(f"not asked for with an account: {why}")
-        turn = await self._turn(recipe, urlparse_cached(request).netloc)
-        if turn.wait_seconds > 0:
-            await self._wait(turn.wait_seconds)
-        meta[_TURN] = recipe, turn
+        use = await self._account(recipe, urlparse_cached(request).netloc)
+        if use.wait_seconds > 0:
+            await self._wait(use.wait_seconds)
+        meta[_ACCOUNT_USE] = recipe, use
         if recipe.way == "http":
-            await self._authenticate(request, recipe, turn)
+            await self._authenticate(request, recipe, use)
         else:
-            jar = meta["cookiejar"] = (*turn.account.jar[:2], turn.generation)
+            jar = meta["cookiejar"] = (*use.account.jar[:2], use.generation)
             if meta.get("playwright"):
                 # A browser keeps cookies by context: one for each session, or accounts would mix.
                 meta["playwright_context"] = "-".join(map(str, jar))
-                state = self._sessions.browser_state(recipe, turn)
+                state = self._sessions.browser_state(recipe, use)
                 meta["playwright_context_kwargs"] = {"storage_state": state}
 
     async def process_response(self, request: Request, response: Response) -> Response:
@@ -113,15 +113,15 @@ class SessionMiddleware:
             LoginPageError: the page asks for a login whoever is logged in.
             SessionRestError: there is no session for it now; the URL waits.
         """
-        if _TURN not in request.meta or self._sessions is None:
+        if _ACCOUNT_USE not in request.meta or self._sessions is None:
             return response
-        recipe, turn = request.meta[_TURN]
-        if not await self._sessions.judge(recipe, turn, _seen(response)):
+        recipe, use = request.meta[_ACCOUNT_USE]
+        if not await self._sessions.judge(recipe, use, _seen(response)):
             return response
         tries = request.meta.get(_TRIES, 0) + 1
         if tries > _MOST_TRIES:
             raise LoginPageError("asks for a login again and again, with new sessions")
-        meta = {k: v for k, v in request.meta.items() if k not in (_TURN, "cookiejar")}
+        meta = {k: v for k, v in request.meta.items() if k not in (_ACCOUNT_USE, "cookiejar")}
         again = request.replace(meta={**meta, _TRIES: tries})
         again.headers.pop("Cookie", None)
         engine = self._crawler.engine
@@ -129,18 +129,18 @@ class SessionMiddleware:
         # Not by way of the scheduler: the lease is in hand already.
         return await engine.download_async(again)
 
-    async def _turn(self, recipe: Recipe, host: str) -> Turn:
+    async def _account(self, recipe: Recipe, host: str) -> AccountUse:
         assert self._sessions is not None
         try:
-            return await self._sessions.turn(recipe, host)
+            return await self._sessions.acquire(recipe, host)
         except SecretKeyError as error:
             # Every page of every account would fail in the same way.
             crawl_of(self._crawler).worker.stop("secret_key", error)
             raise SessionRestError(str(error), 1.0) from error
 
-    async def _authenticate(self, request: Request, recipe: Recipe, turn: Turn) -> None:
+    async def _authenticate(self, request: Request, recipe: Recipe, use: AccountUse) -> None:
         assert self._sessions is not None
-        secret = await self._sessions.credentials(recipe, turn)
+        secret = await self._sessions.credentials(recipe, use)
         if secret is not None:
             request.headers["Authorization"] = b"Basic " + secret.as_basic()
 

@@ -49,7 +49,7 @@ class RenderPipeline:
         if not isinstance(item, CrawledPage) or item.analysis is None:
             return item
         learning = await render_learning(self._crawler)
-        if learning.is_to_be_rendered(item.lease, item.page, item.analysis):
+        if learning.needs_rendering(item.lease, item.page, item.analysis):
             if not learning.is_useless_for(item.lease):
                 await self._put_back(item.lease, item.analysis)
             self._count("spared")

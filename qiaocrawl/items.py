@@ -207,8 +207,8 @@ class FetchedPage:
 
     def header(self, name: str) -> str:
         """The first header called *name* (any case), or ""."""
-        wanted = name.lower()
-        return next((value for key, value in self.headers if key == wanted), "")
+        lower_name = name.lower()
+        return next((value for key, value in self.headers if key == lower_name), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,8 +290,8 @@ class SiteObservation:
         blocks: digests of the page's blocks, 8 bytes each, ascending, without repetition.
         place: where the body stood, such as ``div.entry > div``; "" if unknown.
         names: lower-case pieces of ``<title>`` that may be names of site or channel.
-        agrees: whether the body stood where the site's template expects it.
-        disagrees: whether the template would have taken the body away, and was not followed.
+        in_known_place: whether the body stood where the site's template expects it.
+        contradicts: whether the template would have taken the body away, and was not followed.
         left_out: blocks left out of the body since the site repeats them.
     """
 
@@ -301,8 +301,8 @@ class SiteObservation:
     blocks: bytes = b""
     place: str = ""
     names: tuple[str, ...] = ()
-    agrees: bool = False
-    disagrees: bool = False
+    in_known_place: bool = False
+    contradicts: bool = False
     left_out: int = 0
 
 
@@ -326,7 +326,7 @@ class PageAnalysis:
     body_digest: bytes = b""
     body_simhash: int = 0
     body_sketch: bytes = b""
-    text_sample: bytes = b""  # of an article: see qiaocrawl.discovery.made_up; not stored
+    text_sample: bytes = b""  # of an article: see qiaocrawl.discovery.generated_text; not stored
     relevance: tuple[Relevance, ...] = ()
     nofollow: bool = False
     refresh_url: str = ""

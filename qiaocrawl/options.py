@@ -87,7 +87,7 @@ OPTIONS: tuple[Option, ...] = (
            "An engine that refuses this often in a row (captcha, decoys, changed layout, no "
            "answer) is asked nothing more in this run; 0 = never.", count(0, 1000)),
     Option("QIAO_SEARCH_FOLD_SYNONYMS", True, "on/off",
-           "Ask synonyms of a topic in one question where the engine has OR-groups.", flag),
+           "Ask synonyms of a topic in one query where the engine has OR-groups.", flag),
     # frontier
     Option("QIAO_FRONTIER_LEASE_SECONDS", 120.0, "s",
            "A worker that shows no sign of life for this long loses its leased URLs.",
@@ -109,11 +109,12 @@ OPTIONS: tuple[Option, ...] = (
     # crawl order
     Option("QIAO_STRATEGY", "adaptive", "name",
            "Crawl order of `scrapy crawl site`; -a strategy=NAME wins over it.", text),
-    Option("QIAO_ORDER_MEMORY", 20_000, "pages",
-           "Fetched pages, the newest of the log, that an order which learns begins with.",
+    Option("QIAO_STRATEGY_HISTORY_PAGES", 20_000, "pages",
+           "How many of the pages fetched last a strategy that learns starts from.",
            count(100, 10**6)),
-    Option("QIAO_ORDER_MODEL_PAGES", 200, "pages",
-           "What an order has learnt is stored after this many pages, and at the end of a run.",
+    Option("QIAO_STRATEGY_SAVE_PAGES", 200, "pages",
+           "A strategy stores what it has learnt each time it has seen this many pages, and at the "
+           "end of a run.",
            count(1, 10**6)),
     Option("QIAO_STOP_BELOW_THRESHOLD", False, "on/off",
            "End a run of `scrapy crawl site` when all that waits scores below the moving "
@@ -156,9 +157,9 @@ OPTIONS: tuple[Option, ...] = (
            "and port: host:port stands for http and https there, host for their usual ports. "
            "Everything else private is refused.", names),
     # not being blocked
-    Option("QIAO_TURNS", "", "SITE=WORK/REST in seconds, comma separated",
-           "Time-shared visits: a host or engine is asked for WORK seconds and then rests for "
-           "REST seconds while others work; SITE may be *.domain or *.", names),
+    Option("QIAO_CRAWL_WINDOWS", "", "SITE=WORK/REST in seconds, comma separated",
+           "Crawl windows: a host or engine is asked for WORK seconds, then rests for REST "
+           "seconds while others are asked; SITE may be *.domain or *.", names),
     Option("QIAO_IDENTITIES", "", "SITE=NAME, comma separated",
            "Browser identity shown to a host or engine instead of our own user agent: a name, "
            "`rotate` for one of all that a host keeps until it blocks us, or `honest`. "
@@ -180,7 +181,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_PROXY_PAUSE_SECONDS", 60.0, "s",
            "First rest of a proxy that failed; each further one is four times as long.",
            number(0, 86400)),
-    Option("QIAO_PROXY_RESOLVES", False, "on/off",
+    Option("QIAO_PROXY_REMOTE_DNS", False, "on/off",
            "Proxies look names up that cannot be looked up here: only literal addresses are "
            "checked then, and a proxy may be led to a private one.", flag),
     Option("QIAO_PROXY_OR_DIRECT", False, "on/off",
@@ -239,8 +240,8 @@ OPTIONS: tuple[Option, ...] = (
            "first; more are counted and left; 0 = no limit.", count(0, 10**9)),
     Option("QIAO_FEEDS", True, "on/off",
            "`scrapy crawl site`: read the feeds (RSS, Atom) that its list pages announce.", flag),
-    Option("QIAO_ENTRY_DAYS", 0.0, "days",
-           "Entries of sitemaps and feeds that changed longer ago are left; 0 = all are taken.",
+    Option("QIAO_LISTED_MAX_AGE_DAYS", 0.0, "days",
+           "Entries of sitemaps and feeds that changed longer ago are skipped; 0 = none is.",
            number(0, 36500)),
     Option("QIAO_TRAPS", True, "on/off",
            "`scrapy crawl site`: cut groups of URLs that only lead to more of themselves, such as "
@@ -315,6 +316,16 @@ OPTIONS: tuple[Option, ...] = (
            "Resolve the demo web's host names to this address.", text),
 )
 
+RENAMED = {
+    "QIAO_ENTRY_DAYS": "QIAO_LISTED_MAX_AGE_DAYS",
+    "QIAO_ORDER_MEMORY": "QIAO_STRATEGY_HISTORY_PAGES",
+    "QIAO_ORDER_MODEL_PAGES": "QIAO_STRATEGY_SAVE_PAGES",
+    "QIAO_PROXY_RESOLVES": "QIAO_PROXY_REMOTE_DNS",
+    "QIAO_TURNS": "QIAO_CRAWL_WINDOWS",
+}
+"""Names of earlier versions. They are refused rather than read: two names for one option would
+leave it open which of them counts."""
+
 _BY_NAME = {option.name: option for option in OPTIONS}
 DEFAULTS = {option.name: option.default for option in OPTIONS}
 """Values of the options nobody set."""
@@ -329,6 +340,7 @@ class Options(Mapping[str, Any]):
     """The checked options of one run; ``options["QIAO_MAX_DEPTH"]`` gives the typed value."""
 
     def __init__(self, given: Mapping[str, object]) -> None:
+        # A misspelt option that was ignored would cost a night's crawl.
         unknown = [name for name in given if name.startswith(PREFIX) and name not in _BY_NAME]
         if unknown:
             raise ConfigError(_unknown_message(sorted(unknown)[0]))
@@ -361,6 +373,8 @@ def _converted(option: Option, value: object) -> Any:
 
 
 def _unknown_message(name: str) -> str:
+    if name in RENAMED:
+        return f"option {name} is now called {RENAMED[name]}"
     close = get_close_matches(name, _BY_NAME, n=1)
     hint = f"; did you mean {close[0]}?" if close else ""
     return f"unknown option {name}{hint}"

@@ -12,7 +12,7 @@ from qiaocrawl.frontier.choice import USUAL_STRATEGY, chosen_ordering
 from qiaocrawl.items import FetchedPage, Lease, Outcome, Queue
 from qiaocrawl.runs.site import link_rules
 from qiaocrawl.search import EngineDefinition
-from qiaocrawl.search.wrapped import way_on
+from qiaocrawl.search.wrapped_links import resolve_link
 from qiaocrawl.stages.follow_links import FollowPolicy
 
 
@@ -67,7 +67,7 @@ class PagesSpider(FrontierSpider):
     def _way_on(
         self, engine: EngineDefinition, lease: Lease, page: FetchedPage, location: str
     ) -> FetchDecision:
-        way = way_on(engine, page, location, lease.payload.asked_site)
+        way = resolve_link(engine, page, location, lease.payload.asked_site)
         if way.target:
             self.count("search/links_resolved")
             return FetchDecision(Outcome.REDIRECT, "link of the engine", target=way.target)

@@ -22,12 +22,16 @@ from qiaocrawl.runs.search import (
     due_candidates,
     parked_reason,
 )
-from qiaocrawl.search import EVERYWHERE, read_answer
+from qiaocrawl.search import EVERYWHERE, parse_answer
 from qiaocrawl.search.candidates import query_of, search_request
 from qiaocrawl.search.decoys import DecoyWatch
+from qiaocrawl.search.engine_pauses import (
+    EnginePauses,
+    EngineResponse,
+    engine_response,
+)
 from qiaocrawl.search.plan_periods import checked_period
 from qiaocrawl.search.query import Query, SearchAnswer
-from qiaocrawl.search.resting import EngineRests, Sign, sign_of
 from qiaocrawl.stages.follow_links import FollowPolicy, link_to
 from qiaocrawl.topic.hosts import normalise_host
 from qiaocrawl.urls import canonical_url, host_of
@@ -43,7 +47,7 @@ _REST_IN_PAUSES = 10
 
 
 def named_sites(text: str) -> list[str] | None:
-    """The hosts of ``site=``, "-" for the question without a site; None when none is named.
+    """The hosts of ``site=``, "-" for the query without a site; None when none is named.
 
     Raises:
         ConfigError: one is no host.
@@ -66,7 +70,7 @@ class SearchSpider(FrontierSpider):
         "terms": "how many of the heaviest terms are asked; default: all",
         "period": "day, week, month, year or FIRST/END; default: any time",
     }
-    # One question of an engine at a time: it is known to refuse before it is asked again.
+    # One query of an engine at a time: it is known to refuse before it is asked again.
     custom_settings = {"CONCURRENT_REQUESTS_PER_DOMAIN": 1}
 
     def plan(self) -> CrawlContext:
@@ -84,12 +88,12 @@ class SearchSpider(FrontierSpider):
             self.engines, named_sites(self.arguments.get("site", "")), self._term_limit(),
             checked_period(self.arguments.get("period", "")),
         )
-        self.rests = EngineRests(
+        self.rests = EnginePauses(
             options["QIAO_SEARCH_PARK_AFTER"],
             _REST_IN_PAUSES * self.crawler.settings.getfloat("DOWNLOAD_DELAY"),
         )
         self.decoys = DecoyWatch()
-        # The order of questions is in their scores; budgets and rests let them through.
+        # The order of queries is in their scores; budgets and rests let them through.
         strategy = chosen_strategy(runtime, scope)
         self.asking = AskingOrder(strategy, runtime, self.engines, self.rests)
         return CrawlContext(
@@ -126,8 +130,8 @@ class SearchSpider(FrontierSpider):
         """Read and classify the answer, whatever its status: a redirect may lead to a captcha."""
         query = query_of(lease)
         engine = self.runtime.catalogue.engine(query.engine)
-        answer = self.decoys.settled(
-            query, read_answer(engine, query, page.status, dict(page.headers), page.body)
+        answer = self.decoys.decide(
+            query, parse_answer(engine, query, page.status, dict(page.headers), page.body)
         )
         if not lease.stored:
             self.on_answer(lease, page, answer)
@@ -143,7 +147,9 @@ class SearchSpider(FrontierSpider):
         engine = self.engines[query_of(lease).engine]
         of_its_format = (engine.format == "html") == ("html" in page.header("content-type"))
         came_back = 200 <= page.status < 300 and of_its_format
-        sign = sign_of(answer, came_back=came_back, asks_others=engine.upstreams is not None)
+        sign = engine_response(
+            answer, came_back=came_back, asks_others=engine.upstreams is not None
+        )
         seconds = asked_to_rest(page, self.runtime.options)
         self._rest(lease, sign, answer.message, seconds, answer)
 
@@ -151,11 +157,11 @@ class SearchSpider(FrontierSpider):
         """No answer came: the engine is left alone like one that refuses."""
         if not isinstance(failure.value, DownloadCancelledError):
             lease: Lease = failure.request.meta["lease"]  # type: ignore[attr-defined]
-            self._rest(lease, Sign.REFUSES, type(failure.value).__name__)
+            self._rest(lease, EngineResponse.REFUSES, type(failure.value).__name__)
         await super().on_failure(failure)
 
     def _rest(
-        self, lease: Lease, sign: Sign, why: str, seconds: float = 0.0,
+        self, lease: Lease, sign: EngineResponse, why: str, seconds: float = 0.0,
         answer: SearchAnswer | None = None,
     ) -> None:  # fmt: skip
         name = query_of(lease).engine

@@ -30,11 +30,11 @@ from rich.progress import track
 
 import qiaocrawl
 from qiaocrawl.errors import QiaoError
-from qiaocrawl.extract.page import read_page
+from qiaocrawl.extract.page import analyse_html
 from qiaocrawl.items import FetchedPage, Link, PageAnalysis, PageText
-from qiaocrawl.replay import open_archive
-from qiaocrawl.replay.collection import find_graph, find_tar, graph_files
-from qiaocrawl.replay.pack import loose_key
+from qiaocrawl.replay import open_recording
+from qiaocrawl.replay.page_folder import find_graph, find_tar, graph_files
+from qiaocrawl.replay.recording_index import loose_key
 from qiaocrawl.replay.web import RecordedWeb
 from qiaocrawl.urls import canonical_host, canonical_url, url_key
 
@@ -295,7 +295,7 @@ _known: frozenset[bytes] = frozenset()
 
 def _start_reader(folder: str, known: frozenset[bytes]) -> None:
     global _web, _known
-    _web, _known = open_archive(folder), known
+    _web, _known = open_recording(folder), known
 
 
 def _read_stored(url: str) -> tuple[PageText, tuple[Link, ...]] | None:
@@ -319,7 +319,7 @@ def _read_example(row: tuple[str, str]) -> PageText:
 
 def _read(url: str, body: bytes) -> PageAnalysis:
     page = FetchedPage(url, url, 200, _HEADERS, body, _FETCHED_AT)
-    return read_page(page, _METHOD, MAX_LINKS)
+    return analyse_html(page, _METHOD, MAX_LINKS)
 
 
 def _plain_link(url: str) -> Link:
@@ -340,7 +340,7 @@ def _parsed(
     folder: Path, console: Console
 ) -> tuple[tuple[StoredPage, ...], tuple[frozenset[str], ...]]:
     rows = list(_graph_rows(folder))
-    open_archive(folder).close()  # Unpacked once, before the workers ask for it.
+    open_recording(folder).close()  # Unpacked once, before the workers ask for it.
     known = frozenset(loose_key(canonical) for _, canonical, _ in rows)
     read = _on_all_cores(_read_stored, [url for url, _, _ in rows], f"reading {folder.name}",
                          console, _start_reader, (str(folder), known))  # fmt: skip

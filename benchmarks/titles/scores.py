@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from benchmarks.titles.data import Pair
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.dedup.cleaning.cleaning import TitleCleaner
-from qiaocrawl.dedup.index.stores import Remembered
+from qiaocrawl.dedup.index.title_store import TitleStore
 from qiaocrawl.dedup.index.title_words import TitleWords
 from qiaocrawl.dedup.index.vocabulary import TermTable
 from qiaocrawl.dedup.methods import LEAST_COSINE, methods
-from qiaocrawl.dedup.title_pair import Meeting
+from qiaocrawl.dedup.title_pair import TitlePair
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.text import Segmenter, fold
 from qiaocrawl.vsm import IdfSnapshot
@@ -104,37 +104,37 @@ def title_scores(pairs: Sequence[Pair], snapshot: IdfSnapshot) -> Scores:
     that an index would not have looked at the pair at the default threshold, the score is less
     than that; below the default two titles are judged as if laid beside each other by hand.
     """
-    meetings = list(_meetings(pairs, snapshot))
-    scores = np.array([meeting.score for meeting in meetings])
-    looked_at = _reach(np.array([meeting.cosine for meeting in meetings]))
+    title_pairs = list(_title_pairs(pairs, snapshot))
+    scores = np.array([pair.score for pair in title_pairs])
+    looked_at = _reach(np.array([pair.cosine for pair in title_pairs]))
     # Below the default it does not matter by how much.
     found: Scores = np.minimum(scores, np.maximum(looked_at, _DEFAULT - 1 / _STEPS))
-    for at, meeting in enumerate(meetings):
-        reach = 1.0 if meeting.same_words else float(found[at])
-        if reach <= 0 or not methods.get("reprint")(reach).relation(meeting).is_same_story:
+    for at, pair in enumerate(title_pairs):
+        reach = 1.0 if pair.same_words else float(found[at])
+        if reach <= 0 or not methods.get("reprint")(reach).relation(pair).is_same_story:
             reach = 0.0
         found[at] = reach
     return found
 
 
-def _meetings(pairs: Sequence[Pair], snapshot: IdfSnapshot) -> Iterator[Meeting]:
+def _title_pairs(pairs: Sequence[Pair], snapshot: IdfSnapshot) -> Iterator[TitlePair]:
     """What an index knows of the second title of each pair beside the first one."""
-    known = Remembered(snapshot, LEAST_COSINE, (), bodies=False)
+    store = TitleStore(snapshot, LEAST_COSINE, (), bodies=False)
     records = [
         TitleRecord(number.to_bytes(16, "big"), title)
         for number, title in enumerate(title for pair in pairs for title in (pair.one, pair.other))
     ]
     for start in range(0, len(records), _AT_A_TIME):
         part = records[start : start + _AT_A_TIME]
-        numbers, _ = known.enter(part, [cleaned(record.title) for record in part], search=False)
-        rows = known.members.rows[numbers]
+        numbers, _ = store.enter(part, [cleaned(record.title) for record in part], search=False)
+        rows = store.members.rows[numbers]
         ones, others = rows[1::2], rows[::2]
-        cosines = np.array([known.cosine(*two) for two in zip(ones, others, strict=True)])
-        looks = known.compared(ones, others, cosines)
-        for record, own, earlier, look in zip(
-            part[1::2], numbers[1::2].tolist(), numbers[::2].tolist(), looks, strict=True
+        cosines = np.array([store.cosine(*two) for two in zip(ones, others, strict=True)])
+        scores = store.score_pairs(ones, others, cosines)
+        for record, own, earlier, score in zip(
+            part[1::2], numbers[1::2].tolist(), numbers[::2].tolist(), scores, strict=True
         ):
-            yield known.meeting(record, own, earlier, look, None)
+            yield store.pair(record, own, earlier, score, None)
 
 
 def cleaned(title: str) -> str:

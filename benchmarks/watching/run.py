@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from benchmarks.watching.world import GROUP_WEIGHTS, START, World
 from qiaocrawl.revisit import (
     WEEK_HOURS,
-    PageMemory,
     Rhythms,
     Schedule,
     Tuning,
+    VisitHistory,
     learnt_shapes,
 )
 
@@ -72,7 +72,7 @@ class _Year:
             np.ones(world.pages))
         self.counts = np.zeros((int(world.site.max()) + 1, WEEK_HOURS))
         self.schedule = Schedule(
-            replace(contender.tuning, bounds=bounds), PageMemory.empty(world.pages),
+            replace(contender.tuning, bounds=bounds), VisitHistory.empty(world.pages),
             Rhythms.flat(len(self.counts)), site=world.site, group=world.group,
             weights=weights, last=np.full(world.pages, np.nan),
         )  # fmt: skip

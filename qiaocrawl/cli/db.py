@@ -77,16 +77,18 @@ def stats(database: DatabaseUrl = "") -> None:
     with opened_database(database) as opened:
         opened.require_current()
         with opened.engine.connect() as c:
-            found = retention.stats(c)
+            figures = retention.stats(c)
     console = Console()
-    for title, counts in (("表 table", found.rows), ("网址 URLs", found.states),
-                          ("结果 outcome", found.outcomes)):  # fmt: skip
+    for title, counts in (("表 table", figures.rows), ("网址 URLs", figures.states),
+                          ("结果 outcome", figures.outcomes)):  # fmt: skip
         table = Table(title, "数 number")
         table.columns[1].justify = "right"
         for name, count in counts.items():
             table.add_row(name, f"{count:,}")
         console.print(table)
-    _print(f"raw pages: {_size(found.body_bytes)} as fetched, {_size(found.stored_bytes)} stored")
+    _print(
+        f"raw pages: {_size(figures.body_bytes)} as fetched, {_size(figures.stored_bytes)} stored"
+    )
 
 
 @app.command("left-out")
@@ -103,8 +105,8 @@ def left_out(
         with opened.engine.connect() as c:
             lines = postponed.left_out(c, most=most)
     table = folding_table("结果 outcome", "猜测 guess", "数 number", "例 example")
-    for one in lines:
-        table.add_row(one.outcome, escape(one.guess), f"{one.urls:,}", escape(one.example))
+    for line in lines:
+        table.add_row(line.outcome, escape(line.guess), f"{line.urls:,}", escape(line.example))
     table_console().print(table)
 
 
@@ -141,15 +143,15 @@ def prune(
     with opened_database(database) as opened:
         opened.require_current()
         with opened.engine.begin() as c:
-            found = retention.prune(c, before, dry_run=True)
+            pruned = retention.prune(c, before, dry_run=True)
         if not dry_run:
             with Progress(console=Console(stderr=True)) as progress:
-                task = progress.add_task("清理 prune", total=found.pages)
-                found = retention.prune_in_batches(
+                task = progress.add_task("清理 prune", total=pruned.pages)
+                pruned = retention.prune_in_batches(
                     opened, before, lambda n: progress.advance(task, n)
                 )
     verb = "would delete" if dry_run else "deleted"
-    _print(f"{verb} {found.pages:,} raw pages, {_size(found.body_bytes)}")
+    _print(f"{verb} {pruned.pages:,} raw pages, {_size(pruned.body_bytes)}")
 
 
 def _size(count: int) -> str:

@@ -39,18 +39,18 @@ def group(url: Url, database: DatabaseUrl = "") -> None:
     """Show who published a story when: the chain of reprints an article belongs to."""
     with _reading(database) as c:
         chain = reprint_groups.chain(c, reprint_groups.article_at(c, url))
-    numbers = {one.article_id: str(number) for number, one in enumerate(chain, start=1)}
+    numbers = {member.article_id: str(number) for number, member in enumerate(chain, start=1)}
     table = folding_table("", "时间 time", "站点 site", "来源 source line", "标题 title",
                           "判定 verdict", "似 like", "网址 URL")  # fmt: skip
-    for one in chain:
+    for member in chain:
         table.add_row(
-            ("●" if one.represents else "") + numbers[one.article_id],
-            shown_moment(one.published_at), escape(one.site_name or one.site),
-            escape(one.source), escape(one.title),
-            _verdict(one), numbers.get(one.of or 0, ""), escape(one.url),
+            ("●" if member.represents else "") + numbers[member.article_id],
+            shown_moment(member.published_at), escape(member.site_name or member.site),
+            escape(member.source), escape(member.title),
+            _verdict(member), numbers.get(member.of or 0, ""), escape(member.url),
         )  # fmt: skip
     table_console().print(table)
-    sites = len({one.site for one in chain})
+    sites = len({member.site for member in chain})
     _print(f"{len(chain)} articles 篇, {sites} sites 站; ● represents the group 代表")
 
 
@@ -59,23 +59,25 @@ def why(url: Url, database: DatabaseUrl = "") -> None:
     """Show an article's verdict, and what it was compared with."""
     with _reading(database) as c:
         at = reprint_groups.article_at(c, url)
-        one = reprint_groups.members(c, [at]).get(at)
-        if one is None:
+        article = reprint_groups.members(c, [at]).get(at)
+        if article is None:
             raise ConfigError(f"{url} was not judged yet; `qiaocrawl reprocess --stage dedup`")
-        others = reprint_groups.members(c, [row for row in (one.of, one.group) if row is not None])
+        compared_with = reprint_groups.members(
+            c, [row for row in (article.of, article.group) if row is not None]
+        )
     table = folding_table("", "本文 this article", "所比 compared with", "代表 representative")
-    shown = [one, others.get(one.of or 0), others.get(one.group)]
+    shown = [article, compared_with.get(article.of or 0), compared_with.get(article.group)]
     for name, cells in (
-        ("标题 title", [one and one.title for one in shown]),
-        ("站点 site", [one and f"{one.site_name} {one.site}".strip() for one in shown]),
-        ("时间 time", [one and shown_moment(one.published_at) for one in shown]),
-        ("来源 source line", [one and one.source for one in shown]),
-        ("网址 URL", [one and one.url for one in shown]),
+        ("标题 title", [row and row.title for row in shown]),
+        ("站点 site", [row and f"{row.site_name} {row.site}".strip() for row in shown]),
+        ("时间 time", [row and shown_moment(row.published_at) for row in shown]),
+        ("来源 source line", [row and row.source for row in shown]),
+        ("网址 URL", [row and row.url for row in shown]),
     ):  # fmt: skip
         table.add_row(name, *(escape(cell or "") for cell in cells))
     table_console().print(table)
-    _print(f"{_verdict(one)}: {one.why}")
-    _print(f"method 方法 {one.method or '-'}, IDF snapshot {one.snapshot}")
+    _print(f"{_verdict(article)}: {article.why}")
+    _print(f"method 方法 {article.method or '-'}, IDF snapshot {article.snapshot}")
 
 
 @app.command()
@@ -89,16 +91,22 @@ def groups(
     with _reading(database) as c:
         there = [row.name for row in list_topics(c)]
         if topic and topic not in there:
-            known = ", ".join(there) or "none yet"
-            raise ConfigError(f"topic {topic!r} is not in the database (imported: {known})")
-        found = reprint_groups.largest_groups(c, topic, least=min_size, limit=limit)
+            topics = ", ".join(there) or "none yet"
+            raise ConfigError(f"topic {topic!r} is not in the database (imported: {topics})")
+        largest = reprint_groups.largest_groups(c, topic, least=min_size, limit=limit)
     table = folding_table("文章 articles", "站点 sites", "最早 first", "最晚 last", "标题 title",
                           "网址 URL")  # fmt: skip
     for column in table.columns[:2]:
         column.justify = "right"
-    for one in found:
-        table.add_row(str(one.articles), str(one.sites), shown_moment(one.first),
-                      shown_moment(one.last), escape(one.head.title), escape(one.head.url))
+    for group_row in largest:
+        table.add_row(
+            str(group_row.articles),
+            str(group_row.sites),
+            shown_moment(group_row.first),
+            shown_moment(group_row.last),
+            escape(group_row.head.title),
+            escape(group_row.head.url),
+        )
     table_console().print(table)
 
 
@@ -113,7 +121,7 @@ def take_out(url: Url, database: DatabaseUrl = "") -> None:
         runtime.reader.run(runtime.articles.titles.load)
         runtime.write_now(partial(_take_out, runtime=runtime, key=entry.record.key))
         _print(f"已移出 taken out: {entry.record.title}")
-        _print_rest(runtime, [one for one in before if one.article_id != entry.article_id])
+        _print_rest(runtime, [member for member in before if member.article_id != entry.article_id])
 
 
 @app.command("put-back")
@@ -126,7 +134,7 @@ def put_back(url: Url, database: DatabaseUrl = "") -> None:
         runtime.reader.run(runtime.articles.titles.load)
         runtime.write_now(partial(_put_back, runtime=runtime, key=entry.record.key))
         _, after = _entry(runtime, url)
-        own = next(one for one in after if one.article_id == entry.article_id)
+        own = next(member for member in after if member.article_id == entry.article_id)
         _print(f"已放回 put back: {own.title}: {_verdict(own)}, {len(after)} in its group 组内")
 
 
@@ -150,10 +158,10 @@ def _entry(runtime: Runtime, url: str) -> tuple[TitleEntry, list[Member]]:
 
     def operation(c: Connection) -> tuple[TitleEntry, list[Member]]:
         at = reprint_groups.article_at(c, url)
-        found = title_log.entries_of_articles(c, [at])
-        if not found:
+        entries = title_log.entries_of_articles(c, [at])
+        if not entries:
             raise ConfigError(f"{url} has no place in the log of titles")
-        return found[0], reprint_groups.chain(c, at)
+        return entries[0], reprint_groups.chain(c, at)
 
     return runtime.reader.run(operation)
 
@@ -162,10 +170,10 @@ def _print_rest(runtime: Runtime, rest: Sequence[Member]) -> None:
     if not rest:
         return
     now = runtime.reader.run(partial(reprint_groups.members,
-                                     article_ids=[one.article_id for one in rest]))
-    heads = [one for one in now.values() if one.represents]
+                                     article_ids=[member.article_id for member in rest]))
+    heads = [member for member in now.values() if member.represents]
     for head in heads:
-        size = sum(one.group == head.article_id for one in now.values())
+        size = sum(member.group == head.article_id for member in now.values())
         _print(f"其余 the rest: {size} × {head.title} ({head.url})")
 
 
@@ -188,11 +196,11 @@ def _runtime(database: str) -> Iterator[Runtime]:
         runtime.close()
 
 
-def _verdict(one: Member) -> str:
-    if one.is_taken_out:
+def _verdict(member: Member) -> str:
+    if member.is_taken_out:
         return "已移出 taken out"
-    similarity = f" {one.similarity:.2f}" if one.of is not None else ""
-    return _KINDS.get(one.kind, one.kind) + similarity
+    similarity = f" {member.similarity:.2f}" if member.of is not None else ""
+    return _KINDS.get(member.kind, member.kind) + similarity
 
 
 def _print(line: str) -> None:

@@ -184,7 +184,7 @@ def _environment(url: str, origin: str) -> dict[str, str]:
     return {
         **os.environ, "QIAO_DATABASE_URL": url, "QIAO_DEMO": origin, "QIAO_ENGINES": _ENGINES,
         "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "PYTHONUNBUFFERED": "1",
-        # Its engines refuse by lot, a question at a time: three in a row mean nothing there.
+        # Its engines refuse by lot, a query at a time: three in a row mean nothing there.
         "QIAO_SEARCH_PARK_AFTER": "0",
     }
 

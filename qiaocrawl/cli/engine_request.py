@@ -71,8 +71,8 @@ def _address(url: str, options: Options) -> tuple[str, int]:
         return parts.hostname or "", parts.port or _PORTS["http"]
     allowance = Allowance.parse(options["QIAO_ALLOW_ADDRESSES"])
     is_own = _origin(options["QIAO_SEARXNG_URL"]) == (scheme, host, port)
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    addresses = [cast("str", entry[4][0]) for entry in found]
+    resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = [cast("str", entry[4][0]) for entry in resolved]
     # One private address among public ones is one too many.
     if not is_own and not allowance.permits(Origin.of(url)):
         for address in addresses:

@@ -18,12 +18,12 @@ from qiaocrawl.search import (
     EngineDefinition,
     load_definitions,
     missing_variables,
-    read_answer,
+    parse_answer,
     request_for,
 )
 from qiaocrawl.search.layout import SelectorUse, selectors_in_use
 from qiaocrawl.search.query import WITH_HITS, AnswerState, Hit, Query, SearchAnswer
-from qiaocrawl.search.signs import is_on_site
+from qiaocrawl.search.signals import is_on_site
 from qiaocrawl.text import fold
 
 app = typer.Typer(
@@ -70,7 +70,7 @@ def list_engines() -> None:
 def check(
     name: Annotated[str, typer.Argument(help="One engine; default: all that may be asked.")] = "",
 ) -> None:
-    """Ask each engine one known question and say whether its layout still holds.
+    """Ask each engine one known query and say whether its layout still holds.
 
     Exit code 1 when an engine was asked and does not answer as it should, or when the one
     named may not be asked.
@@ -123,8 +123,8 @@ def _checked(definition: EngineDefinition, options: Options) -> Verdict:
         # The text of an error may hold the address, and that a key.
         reason = getattr(error, "strerror", None) or type(error).__name__
         return Verdict(definition.name, False, f"连接失败 cannot be reached: {reason}")
-    answer = read_answer(definition, query, reply.status, reply.headers, reply.body)
-    # What is expected decides here, not whether snippets show the words of the question.
+    answer = parse_answer(definition, query, reply.status, reply.headers, reply.body)
+    # What is expected decides here, not whether snippets show the words of the query.
     answer = answer.doubted or answer
     return _judged(definition, query, reply, answer)
 
@@ -148,21 +148,21 @@ def _why_not(definition: EngineDefinition, options: Options) -> str:
 def _judged(
     definition: EngineDefinition, query: Query, reply: EngineReply, answer: SearchAnswer
 ) -> Verdict:
-    said = [f"{_STATES[answer.state]}"]
+    findings = [f"{_STATES[answer.state]}"]
     holds = answer.state in WITH_HITS
     if holds:
-        said[0] += f" {len(answer.hits)}"
-    said += [answer.message] if answer.message else []
+        findings[0] += f" {len(answer.hits)}"
+    findings += [answer.message] if answer.message else []
     if holds and not _shows_expected(definition, answer.hits):
         holds = False
-        said.append(f"没有预期的 none shows what was expected ({_expected(definition)})")
+        findings.append(f"没有预期的 none shows what was expected ({_expected(definition)})")
     if answer.state in WITH_HITS or answer.state is AnswerState.LAYOUT_CHANGED:
         headers = {name.lower(): value for name, value in reply.headers}
         uses = selectors_in_use(definition, headers.get("content-type", ""), reply.body)
         outdated = [use for use in uses if not use.found and use.part != "date"]
-        said += [_outdated(use) for use in outdated if use.entries or use.part == "each"]
+        findings += [_outdated(use) for use in outdated if use.entries or use.part == "each"]
         holds = holds and not outdated
-    return Verdict(definition.name, holds, "; ".join(said))
+    return Verdict(definition.name, holds, "; ".join(findings))
 
 
 def _outdated(use: SelectorUse) -> str:

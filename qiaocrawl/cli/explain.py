@@ -18,7 +18,7 @@ from qiaocrawl.extract.api import LIMITS
 from qiaocrawl.extract.base import Extractor
 from qiaocrawl.extract.methods.blend import BlendExtractor
 from qiaocrawl.extract.methods.density import DensityExtractor
-from qiaocrawl.extract.page import Reading
+from qiaocrawl.extract.page import ExtractedPage
 from qiaocrawl.page.blocks import Block, Element, PageBlocks
 
 MARK = "<!-- qiaocrawl extract --explain -->"
@@ -77,7 +77,7 @@ border-bottom:1px solid #e4e4e4;overflow-wrap:anywhere}}td.n{{white-space:nowrap
 """
 
 
-def explained(reading: Reading | None, extraction: Extraction, source: str) -> str:
+def explained(extracted: ExtractedPage | None, extraction: Extraction, source: str) -> str:
     """The page as HTML.
 
     Args:
@@ -98,9 +98,9 @@ def explained(reading: Reading | None, extraction: Extraction, source: str) -> s
         f"<title>{escape(extraction.title or source)} – 抽取说明</title>",
         f"<style>{_STYLE}</style></head><body>",
         f"<h1>抽取说明 Extraction explained</h1><p>{escape(source)}</p>",
-        *_overview(reading, extraction),
+        *_overview(extracted, extraction),
         *_field_table(extraction),
-        *(_shown(reading, extraction.method) if reading is not None else ()),
+        *(_shown(extracted, extraction.method) if extracted is not None else ()),
         "</body></html>\n",
     ]
     return "\n".join(parts)
@@ -115,20 +115,20 @@ def field_text(value: Any) -> str:
     return " ".join(str(value).split())
 
 
-def _overview(reading: Reading | None, extraction: Extraction) -> Iterator[str]:
+def _overview(extracted: ExtractedPage | None, extraction: Extraction) -> Iterator[str]:
     rows = [
         ("方法 method", extraction.method),
         ("类型 page kind", f"{KIND_LABELS[extraction.page_kind]} {extraction.page_kind}"),
         ("置信度 confidence", f"{extraction.confidence:.2f}"),
         ("正文字数 characters of text", str(len(extraction.text))),
     ]
-    if reading is not None:
-        page = reading.page
+    if extracted is not None:
+        page = extracted.page
         rows += [
-            ("理由 the method says", reading.body.reason),
+            ("理由 the method says", extracted.body.reason),
             ("编码 charset", f"{page.charset} ({page.charset_source})"),
         ]
-        why = reading.judgement.reason or _why_article(extraction)
+        why = extracted.judgement.reason or _why_article(extraction)
         rows += [("为何是此类型 why this kind", why)] if why else []
     yield "<table>"
     for name, value in rows:
@@ -162,14 +162,14 @@ def _field_table(extraction: Extraction) -> Iterator[str]:
     yield "</table>"
 
 
-def _shown(reading: Reading, method: str) -> Iterator[str]:
+def _shown(extracted: ExtractedPage, method: str) -> Iterator[str]:
     """The blocks for a method that chose or judged blocks, else the source lines."""
     extractor = extractors.get(method)
     if isinstance(extractor, DensityExtractor):
-        yield from _lines(reading, extractor)
+        yield from _lines(extracted, extractor)
     else:
-        least = _threshold(extractor, reading.body)
-        yield from _blocks(reading.page.blocks, reading.body, least)
+        least = _threshold(extractor, extracted.body)
+        yield from _blocks(extracted.page.blocks, extracted.body, least)
 
 
 def _threshold(extractor: Extractor, body: Body) -> float | None:
@@ -180,34 +180,34 @@ def _threshold(extractor: Extractor, body: Body) -> float | None:
     return extractor.threshold if reached else extractor.low_threshold
 
 
-def _blocks(found: PageBlocks, body: Body, threshold: float | None) -> Iterator[str]:
+def _blocks(page_blocks: PageBlocks, body: Body, threshold: float | None) -> Iterator[str]:
     yield "<h2>文字块 Blocks, in document order</h2>"
     yield _key("每块得分 score of each block", judged=bool(body.judged), threshold=threshold)
     if not body.blocks:
         yield "<p>此方法没有选中文字块。 The method chose no blocks.</p>"
-    taken = set(body.blocks)
-    paths = _paths(found)
-    for index, block in enumerate(found.blocks):
+    chosen = set(body.blocks)
+    paths = _paths(page_blocks)
+    for index, block in enumerate(page_blocks.blocks):
         judged = body.judged[index] if index < len(body.judged) else None
         facts = [paths[block.element] if block.element >= 0 else "", f"{len(block.text)} 字",
                  f"链接 links {_link_share(block):.0%}"]  # fmt: skip
         if judged is not None:
             near = threshold is not None and abs(judged - threshold) < _NEAR
             facts.append(f"得分 score {judged:.{3 if near else 2}f}")
-        yield _box(index, block.text, facts, judged, taken=index in taken)
-    if found.left_out:
+        yield _box(index, block.text, facts, judged, taken=index in chosen)
+    if page_blocks.left_out:
         yield '<p class="limits">其后的块没有读。 Blocks after these were not read.</p>'
 
 
-def _paths(found: PageBlocks) -> list[str]:
+def _paths(page_blocks: PageBlocks) -> list[str]:
     """For every element its innermost ancestors and itself: ``… > div.main > p``."""
-    labels = [_label(element) for element in found.elements]
+    labels = [_label(element) for element in page_blocks.elements]
     paths = []
     for index in range(len(labels)):
         names: list[str] = []
         while index >= 0 and len(names) < _PATH_ELEMENTS:
             names.append(labels[index])
-            index = found.elements[index].parent
+            index = page_blocks.elements[index].parent
         paths.append(" > ".join([*(["…"] if index >= 0 else []), *reversed(names)]))
     return paths
 
@@ -224,16 +224,16 @@ def _link_share(block: Block) -> float:
     return block.linked / max(1, len("".join(block.text.split())))
 
 
-def _lines(reading: Reading, extractor: DensityExtractor) -> Iterator[str]:
+def _lines(extracted: ExtractedPage, extractor: DensityExtractor) -> Iterator[str]:
     """Lines with their density d = t / h; see :mod:`qiaocrawl.extract.methods.density`."""
-    lines = reading.page.lines
+    lines = extracted.page.lines
     yield "<h2>源码行 Source lines</h2>"
     yield _key("每行文字密度 text density of each line", judged=True)
     # Several runs are found; the one that was taken is the one whose text this is.
     runs = extractor.runs(lines)
-    taken = next(
+    chosen = next(
         (set(run) for run in runs
-         if "\n".join(lines.texts[i] for i in run if lines.texts[i]) == reading.body.text),
+         if "\n".join(lines.texts[i] for i in run if lines.texts[i]) == extracted.body.text),
         set(),
     )  # fmt: skip
     shown = [index for index, text in enumerate(lines.texts) if text]
@@ -241,7 +241,7 @@ def _lines(reading: Reading, extractor: DensityExtractor) -> Iterator[str]:
         size, whole = lines.text_bytes[index], lines.all_bytes[index]
         density = size / whole if whole else 0.0
         facts = [f"文字 text {size} B", f"整行 line {whole} B", f"密度 density {density:.2f}"]
-        yield _box(index + 1, lines.texts[index], facts, density, taken=index in taken)
+        yield _box(index + 1, lines.texts[index], facts, density, taken=index in chosen)
     if len(shown) > _LINES_SHOWN:
         yield f'<p class="limits">另有 {len(shown) - _LINES_SHOWN} 行。 more lines.</p>'
 
@@ -265,9 +265,9 @@ def _box(
     if taken:
         names.append("taken")
     mark = "取 taken · " if taken else ""
-    told = " · ".join(filter(None, facts))
+    caption = " · ".join(filter(None, facts))
     return (
-        f'<div class="{" ".join(names)}"><small>{number} · {mark}{escape(told)}</small>'
+        f'<div class="{" ".join(names)}"><small>{number} · {mark}{escape(caption)}</small>'
         f'<p dir="auto">{escape(_cut(text, _TEXT_CHARS))}</p></div>'
     )
 

@@ -58,14 +58,14 @@ def extract(
     if target is not None:
         _check_target(target)
     page = page_from(source, allow)
-    reading, extraction = examine(
+    extracted, extraction = examine(
         page.body, page.url or url, page.content_type, method, extractor
     )
     # Before anything is printed: `| head` ends the command in the midst of that.
     if target is not None:
         shown = clean_text(page.url or source)
         try:
-            target.write_text(explained(reading, extraction, shown), encoding="utf-8")
+            target.write_text(explained(extracted, extraction, shown), encoding="utf-8")
         except OSError as error:
             raise PageSourceError(f"{str(target)!r}: {error.strerror or error}") from None
         say_written(target, err=True)
@@ -82,7 +82,7 @@ def as_json_text(extraction: Extraction) -> str:
         for name in ("title", "text", "published_at", "authors", "source", "page_kind",
                      "confidence", "method")
     }  # fmt: skip
-    record["fields"] = {name: one._asdict() for name, one in extraction.fields.items()}
+    record["fields"] = {name: field._asdict() for name, field in extraction.fields.items()}
     return json.dumps(record, ensure_ascii=False, indent=2, default=_plain)
 
 

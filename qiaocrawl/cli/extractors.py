@@ -170,13 +170,13 @@ def _saved_pages(folder: Path) -> _Source:
 
 
 def _demo_pages() -> _Source:
-    found = []
+    sources = []
     for (host, path), page in build_web().pages.items():
         content_type = dict(page.headers).get("Content-Type", "")
         if page.status == 200 and "html" in content_type:
-            found.append((page.body, content_type, f"http://{host}{path}"))
-    found.sort(key=lambda page: _shuffled(page[2]))
-    return _Source(len(found), iter(found))
+            sources.append((page.body, content_type, f"http://{host}{path}"))
+    sources.sort(key=lambda page: _shuffled(page[2]))
+    return _Source(len(sources), iter(sources))
 
 
 def _shuffled(name: str) -> tuple[int, str]:

@@ -35,29 +35,29 @@ def health(
     with opened_database(database) as opened:
         opened.require_current()
         with opened.engine.connect() as c:
-            found = alarms(c, Limits(article_hours, free_mb << 20), now=time.time())
+            problems = alarms(c, Limits(article_hours, free_mb << 20), now=time.time())
             last = last_runs(c, runs)
     if as_json:
-        told = {"alarms": found, "runs": [asdict(one) for one in last]}
-        typer.echo(json.dumps(told, ensure_ascii=False, indent=2, default=str))
+        report = {"alarms": problems, "runs": [asdict(run) for run in last]}
+        typer.echo(json.dumps(report, ensure_ascii=False, indent=2, default=str))
     else:
-        _show(last, found)
-    if found:
+        _show(last, problems)
+    if problems:
         raise typer.Exit(1)
 
 
-def _show(last: list[RunLine], found: list[str]) -> None:
+def _show(last: list[RunLine], problems: list[str]) -> None:
     console = table_console()
     table = folding_table("运行 run", "爬虫 spider", "主题 topic", "开始 started", "结束 ended",
                           "原因 reason", "待采 waiting")  # fmt: skip
-    for one in last:
-        end = "中断 died" if one.is_dead else shown_moment(one.ended) or "进行中 goes on"
-        waiting = "" if one.remaining is None else str(one.remaining)
-        table.add_row(str(one.id), one.spider, one.topic, shown_moment(one.started), end,
-                      escape(one.reason), waiting)  # fmt: skip
+    for run in last:
+        end = "中断 died" if run.is_dead else shown_moment(run.ended) or "进行中 goes on"
+        waiting = "" if run.remaining is None else str(run.remaining)
+        table.add_row(str(run.id), run.spider, run.topic, shown_moment(run.started), end,
+                      escape(run.reason), waiting)  # fmt: skip
     if last:
         console.print(table)
-    for line in found:
+    for line in problems:
         console.print(f"异常 alarm: {line}", markup=False)
-    if not found:
+    if not problems:
         console.print("正常 healthy")

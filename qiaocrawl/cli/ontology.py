@@ -53,21 +53,21 @@ def install(
 def check() -> None:
     """Say what is installed and whether it can be read; exit code 1 if not. 检查"""
     folder = _folder()
-    found: list[StoredWordnet] = []
+    wordnets: list[StoredWordnet] = []
     damaged: list[str] = []
     for file in installed(folder):
         try:
-            found.append(read_wordnet(file))
+            wordnets.append(read_wordnet(file))
         except OntologyError as error:
             damaged.append(str(error))
-    came_along = all(wordnet.name != OWN for wordnet in found)
+    came_along = all(wordnet.name != OWN for wordnet in wordnets)
     if came_along:
-        found.append(own_wordnet())
+        wordnets.append(own_wordnet())
     console = table_console()
     console.print(f"{folder} ({OPTION})", markup=False)
     table = folding_table("名称 name", "版本 version", "概念 concepts", "词 words",
                           "上位关系 hypernyms", "许可 licence")  # fmt: skip
-    for wordnet in found:
+    for wordnet in wordnets:
         words = " ".join(f"{code} {n:,}" for code, n in _words(wordnet).items())
         notice = wordnet.notice
         name = f"{wordnet.name} （自带 comes along）" if came_along and wordnet.name == OWN else (
@@ -75,7 +75,7 @@ def check() -> None:
         table.add_row(*map(Text, (name, notice.version, f"{wordnet.concepts:,}", words,
                                   f"{len(wordnet.edges):,}", notice.licence)))  # fmt: skip
     console.print(table)
-    _print_joined(console, Ontology(found))
+    _print_joined(console, Ontology(wordnets))
     for line in damaged:
         console.print(f"unreadable 不可读: {line}", markup=False, style="red")
     if damaged:
@@ -103,16 +103,16 @@ def show(
     """Print the concepts of a word, what stands above them, and its synonyms. 查词"""  # fmt: skip
     ontology = open_ontology(_folder())
     console = table_console()
-    for one in filter(None, (word, other)):
-        _print_senses(console, ontology, one)
+    for queried in filter(None, (word, other)):
+        _print_senses(console, ontology, queried)
     if other:
         _print_similarity(console, ontology, word, other)
 
 
 def _print_senses(console: Console, ontology: Ontology, word: str) -> None:
     senses = ontology.senses(fold(word))
-    known = f"{len(senses)} 义 senses" if senses else "未收录 unknown"
-    console.print(Text(word, "bold"), Text(known))
+    summary = f"{len(senses)} 义 senses" if senses else "未收录 unknown"
+    console.print(Text(word, "bold"), Text(summary))
     for number, concept in enumerate(senses, start=1):
         names = " ".join(ontology.names(concept))
         console.print(Text(f"{number}. {names}", "dim"))

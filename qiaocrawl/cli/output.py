@@ -1,4 +1,4 @@
-"""What commands print and write in one way: tables that lose nothing, and files."""
+"""Shared output of commands: tables that cut nothing off, and files."""
 
 from __future__ import annotations
 
@@ -56,5 +56,5 @@ def check_output(file: Path, option: str) -> None:
 
 def say_written(file: Path, facts: str = "", *, err: bool = False) -> None:
     """Say that *file* is there now, with *facts* about it in words."""
-    told = f" ({facts})" if facts else ""
-    typer.echo(f"已写入 written: {file}{told}", err=err)
+    details = f" ({facts})" if facts else ""
+    typer.echo(f"已写入 written: {file}{details}", err=err)

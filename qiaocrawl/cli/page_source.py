@@ -98,8 +98,8 @@ def _run_fetch(url: str, folder: Path, environment: dict[str, str]) -> None:
     if (folder / "error").is_file():
         raise PageSourceError(f"{url}: {(folder / 'error').read_text('utf-8')}")
     if done.returncode or not (folder / "page.json").is_file():
-        said = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        raise PageSourceError(f"{url}: {said or 'nothing came'}")
+        last_line = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        raise PageSourceError(f"{url}: {last_line or 'nothing came'}")
 
 
 def _page_in(folder: Path) -> FetchedPage:

@@ -1,4 +1,4 @@
-"""Progress of a long pass, and Ctrl-C that ends it between two steps."""
+"""A progress bar for a long pass, which Ctrl-C ends between two steps."""
 
 from __future__ import annotations
 

@@ -42,29 +42,29 @@ def add(
     database: DatabaseUrl = "",
 ) -> None:
     """Add a proxy. A password stays in the environment: only its variable is stored."""
-    one = _named(proxy)
+    parsed = _named(proxy)
     if password_env and not user:
         raise ConfigError("--password-env needs --user")
     if not password_env.isidentifier() and password_env:
         raise ConfigError(f"--password-env: {password_env!r} is no name of a variable")
-    one = Proxy(one.scheme, one.host, one.port, user)
+    parsed = Proxy(parsed.scheme, parsed.host, parsed.port, user)
     with opened_database(database) as opened:
         opened.require_current()
         with opened.engine.begin() as c:
-            stored.add_proxy(c, one, password_env=password_env, note=note, now=time.time())
-    typer.echo(f"{one}: 已添加 added")
+            stored.add_proxy(c, parsed, password_env=password_env, note=note, now=time.time())
+    typer.echo(f"{parsed}: 已添加 added")
 
 
 @app.command()
 def remove(proxy: ProxyUrl, database: DatabaseUrl = "") -> None:
     """Remove a proxy, whatever user names it is known with."""
-    one = _named(proxy)
+    parsed = _named(proxy)
     with opened_database(database) as opened:
         opened.require_current()
         with opened.engine.begin() as c:
-            if not stored.remove_proxy(c, one):
-                raise ConfigError(f"there is no proxy {one} in the database")
-    typer.echo(f"{one}: 已删除 removed")
+            if not stored.remove_proxy(c, parsed):
+                raise ConfigError(f"there is no proxy {parsed} in the database")
+    typer.echo(f"{parsed}: 已删除 removed")
 
 
 @app.command("list")
@@ -105,26 +105,26 @@ def check(
     for row in rows:
         begun = time.monotonic()
         try:
-            found = _through(row.with_password(os.environ), target)
+            outcome = _through(row.with_password(os.environ), target)
         except ValueError as error:
-            found = str(error)
-        good += found.startswith(("HTTP 2", "HTTP 404"))
-        table.add_row(row.proxy.origin, escape(found), f"{time.monotonic() - begun:.2f}")
+            outcome = str(error)
+        good += outcome.startswith(("HTTP 2", "HTTP 404"))
+        table.add_row(row.proxy.origin, escape(outcome), f"{time.monotonic() - begun:.2f}")
     table_console().print(table)
     typer.echo(f"可用 usable for {target}: {good}")
 
 
 def _named(text: str) -> Proxy:
     try:
-        one = parse_proxy(text, {})
+        parsed = parse_proxy(text, {})
     except ValueError as error:
         raise ConfigError(f"proxy {error}") from None
-    if one.user or one.password:
+    if parsed.user or parsed.password:
         raise ConfigError(
-            f"proxy {one}: user and password do not belong in an argument; use --user and "
+            f"proxy {parsed}: user and password do not belong in an argument; use --user and "
             "--password-env"
         )
-    return one
+    return parsed
 
 
 def _all(database: str) -> list[stored.StoredProxy]:
@@ -142,20 +142,20 @@ def _target(url: str) -> str:
     origin = Origin.of(canonical)
     options = Options.from_environment()
     if not Allowance.parse(options["QIAO_ALLOW_ADDRESSES"]).permits(origin):
-        _require_public(origin.host, resolved_there=options["QIAO_PROXY_RESOLVES"])
+        _require_public(origin.host, resolved_there=options["QIAO_PROXY_REMOTE_DNS"])
     return f"{origin}/robots.txt"
 
 
 def _require_public(host: str, *, resolved_there: bool) -> None:
     try:
-        found = {str(place[4][0]) for place in socket.getaddrinfo(host, None)}
+        addresses = {str(place[4][0]) for place in socket.getaddrinfo(host, None)}
     except OSError:
         if resolved_there:
             return
         raise ConfigError(
-            f"{host} cannot be looked up here; QIAO_PROXY_RESOLVES=1 leaves that to the proxies"
+            f"{host} cannot be looked up here; QIAO_PROXY_REMOTE_DNS=1 leaves that to the proxies"
         ) from None
-    private = sorted(one for one in found if not is_public_address(one))
+    private = sorted(address for address in addresses if not is_public_address(address))
     if private:
         raise ConfigError(
             f"{host} ({private[0]}) is no public address; QIAO_ALLOW_ADDRESSES can name it"

@@ -14,13 +14,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from qiaocrawl.cli.group_changes import print_changes, write_changes
 from qiaocrawl.cli.output import check_output
 from qiaocrawl.cli.progress import shown_pass, stopping
-from qiaocrawl.cli.regrouped import print_changes, write_changes
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
-from qiaocrawl.reprocess.groups import Stopped, again_dedup
-from qiaocrawl.reprocess.pages import Advance, again_extract, again_relevance
+from qiaocrawl.reprocess.groups import Stopped, regroup_all
+from qiaocrawl.reprocess.pages import Advance, reprocess_extract, reprocess_relevance
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage.pages.reprocessing import count_articles, count_pages
 from qiaocrawl.storage.titles.title_log import count_compared
@@ -35,8 +35,8 @@ class Stage(StrEnum):
 
 
 _RUN: dict[Stage, Callable[[Runtime, Advance], Counter[str]]] = {
-    Stage.EXTRACT: again_extract,
-    Stage.RELEVANCE: again_relevance,
+    Stage.EXTRACT: reprocess_extract,
+    Stage.RELEVANCE: reprocess_relevance,
 }
 
 
@@ -92,7 +92,7 @@ def _group(runtime: Runtime, stopped: Event, file: Path | None) -> None:
     total = runtime.reader.run(count_compared)
     with shown_pass(Stage.DEDUP.value, total, console, stopped) as shown:
         try:
-            changes = again_dedup(runtime, shown.advance)
+            changes = regroup_all(runtime, shown.advance)
         except Stopped:
             shown.leave(console)
     print_changes(runtime, changes, console)

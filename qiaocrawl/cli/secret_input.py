@@ -31,22 +31,22 @@ def read_secret(prompt: str, *, env: str = "", stdin: bool = False, file: str = 
     if file == "-" or stdin:
         source = "standard input"
         try:
-            found = sys.stdin.read(_MAX_CHARS)
+            secret = sys.stdin.read(_MAX_CHARS)
         except UnicodeDecodeError:
             raise ConfigError(f"{source} is no UTF-8 text") from None
-        found = found if file else found.rstrip("\r\n")
+        secret = secret if file else secret.rstrip("\r\n")
     elif env or file.startswith("env:"):
         name = env or file.removeprefix("env:")
         if name not in os.environ:
             raise ConfigError(f"the variable {name} is not set")
-        found, source = os.environ[name], f"the variable {name}"
+        secret, source = os.environ[name], f"the variable {name}"
     elif file:
-        found, source = _read_private(Path(file)), file
+        secret, source = _read_private(Path(file)), file
     else:
-        found, source = typer.prompt(f"{prompt}: 密码 password", hide_input=True), "what you typed"
-    if not found.strip():
+        secret, source = typer.prompt(f"{prompt}: 密码 password", hide_input=True), "what you typed"
+    if not secret.strip():
         raise ConfigError(f"{source} is empty")
-    return found
+    return secret
 
 
 def _read_private(file: Path) -> str:

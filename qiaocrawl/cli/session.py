@@ -59,7 +59,7 @@ def rotate(database: DatabaseUrl = "") -> None:
     with opened_database(database) as opened:
         opened.require_current()
         with opened.engine.begin() as c:
-            number = stored.seal_anew(
+            number = stored.reseal_all(
                 c, lambda owner, sealed: vault.seal(owner, vault.open(owner, sealed))
             )
     typer.echo(f"{number} accounts are encrypted with the first key; the others may go")
@@ -107,13 +107,13 @@ def list_command(database: DatabaseUrl = "") -> None:
     with opened_database(database) as opened:
         opened.require_current()
         with opened.engine.connect() as c:
-            found = stored.list_accounts(c)
+            accounts = stored.list_accounts(c)
     table = folding_table("号 no.", "网站 site", "账号 account", "状态 state", "登录于 logged in",
                           "休息至 rests until", "原因 reason")  # fmt: skip
-    for one in found:
-        table.add_row(str(one.id), one.site, escape(one.name), _STATES[one.state],
-                      shown_moment(one.logged_in_at), shown_moment(one.rests_until),
-                      escape(one.reason))  # fmt: skip
+    for account in accounts:
+        table.add_row(str(account.id), account.site, escape(account.name), _STATES[account.state],
+                      shown_moment(account.logged_in_at), shown_moment(account.rests_until),
+                      escape(account.reason))  # fmt: skip
     table_console().print(table)
 
 

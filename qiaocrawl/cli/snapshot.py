@@ -11,9 +11,9 @@ import typer
 from rich.console import Console
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.group_changes import print_changes, write_changes
 from qiaocrawl.cli.output import check_output, folding_table, shown_moment, table_console
 from qiaocrawl.cli.progress import shown_pass, stopping
-from qiaocrawl.cli.regrouped import print_changes, write_changes
 from qiaocrawl.options import Options
 from qiaocrawl.reprocess import snapshots
 from qiaocrawl.reprocess.groups import Advance, Stopped
@@ -40,15 +40,15 @@ def list_(database: DatabaseUrl = "") -> None:
     with opened_database(database) as opened:
         opened.require_current()
         with opened.engine.connect() as c:
-            found = list_snapshots(c)
+            versions = list_snapshots(c)
     table = folding_table("版本 version", "在用 in use", "时间 made", "标题 titles", "词 words",
                           "判定 verdicts", "说明 note")  # fmt: skip
     for column in (0, 3, 4, 5):
         table.columns[column].justify = "right"
-    for one in found:
-        table.add_row(str(one.version), "●" if one.is_used else "",
-                      shown_moment(one.created_at), f"{one.documents:,}", f"{one.terms:,}",
-                      f"{one.verdicts:,}", one.note)  # fmt: skip
+    for snapshot in versions:
+        table.add_row(str(snapshot.version), "●" if snapshot.is_used else "",
+                      shown_moment(snapshot.created_at), f"{snapshot.documents:,}",
+                      f"{snapshot.terms:,}", f"{snapshot.verdicts:,}", snapshot.note)  # fmt: skip
     table_console().print(table)
 
 
@@ -103,9 +103,10 @@ def _go_over(
         if how.dry_run or not (how.yes or typer.confirm(question)):
             console.print("未作改动 nothing was changed")
             return
-        found = snapshots.put_to_use(runtime, trial, how.note, lambda _: True)
+        changes = snapshots.put_to_use(runtime, trial, how.note, lambda _: True)
         console.print(f"版本 version {trial.snapshot.version} 在用 is in use: "
-                      f"{len(found.articles)} verdicts 判定, {found.moved} moved 换组")  # fmt: skip
+                      f"{len(changes.articles)} verdicts 判定, "
+                      f"{changes.moved} moved 换组")  # fmt: skip
     finally:
         runtime.close()
 

@@ -32,9 +32,9 @@ def blend(
     with Progress(*columns, console=Console(stderr=True)) as progress:
         bodies = list(progress.track(gold_bodies(gold), description="reading"))
         pages: list[LabelledPage] = []
-        for known in progress.track(bodies, description="labelling"):
-            page = labelled(parse_page(known.body, url=known.url), known.text,
-                            chinese=known.chinese)
+        for gold_body in progress.track(bodies, description="labelling"):
+            page = labelled(parse_page(gold_body.body, url=gold_body.url), gold_body.text,
+                            chinese=gold_body.chinese)
             if page is not None:
                 pages.append(page)
         if not pages:

@@ -61,17 +61,17 @@ def list_pages(
             topics = [row.name for row in list_topics(c) if topic in ("", row.name)]
             if not topics:
                 raise ConfigError(f"topic {topic!r} is not in the database")
-            told = [_told(c, name, site, options) for name in topics]
+            by_topic = [_topic_facts(c, name, site, options) for name in topics]
     if as_json:
-        typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(by_topic, ensure_ascii=False, indent=2))
         return
-    for one in told:
-        _show_topic(one)
+    for facts in by_topic:
+        _show_topic(facts)
 
 
-def _told(c: Connection, topic: str, site: str, options: Options) -> dict[str, Any]:
+def _topic_facts(c: Connection, topic: str, site: str, options: Options) -> dict[str, Any]:
     now = time.time()
-    pages = [one for one in watched.watched_pages(c, topic) if site in ("", one.host)]
+    pages = [page for page in watched.watched_pages(c, topic) if site in ("", page.host)]
     waiting, first = watched.articles_waiting(c, topic)
     listing, articles, looks = watch_counts.totals_today(c, topic, now)
     return {
@@ -80,7 +80,7 @@ def _told(c: Connection, topic: str, site: str, options: Options) -> dict[str, A
         "daily_requests": options["QIAO_WATCH_DAILY_REQUESTS"],
         "articles_to_look_at": waiting,
         "next_article_at": first,
-        "pages": [_page_dict(one) for one in sorted(pages, key=lambda one: one.next_at)],
+        "pages": [_page_dict(page) for page in sorted(pages, key=lambda page: page.next_at)],
     }
 
 
@@ -89,24 +89,26 @@ def _page_dict(page: WatchedPage) -> dict[str, Any]:
     return {name: value for name, value in asdict(page).items() if name not in left_out}
 
 
-def _show_topic(told: dict[str, Any]) -> None:
+def _show_topic(facts: dict[str, Any]) -> None:
     table = folding_table("页面 page", "组别 group", "名称 name", "间隔 interval",
                           "新链/天 news/day", "最近更新 changed", "下次 next", "访问 visits",
                           "更新 changes", "新链 news", "失败 failures")  # fmt: skip
     for column in (3, 4, 7, 8, 9, 10):
         table.columns[column].justify = "right"
-    for page in told["pages"]:
+    for page in facts["pages"]:
         table.add_row(*_cells(page))
     console = table_console()
-    asked = told["requests_today"]
-    first = shown_seconds(told["next_article_at"])
+    requests = facts["requests_today"]
+    first = shown_seconds(facts["next_article_at"])
     console.print(
-        f"{told['topic']}: 监测页 watched {len(told['pages'])}; 今日请求 requests today "
-        f"{sum(asked.values())}/{told['daily_requests']} (页 pages {asked['pages']}, 新文 new "
-        f"articles {asked['new_articles']}, 复查 again {asked['articles_again']}); 待复查文章 "
-        f"articles to look at again {told['articles_to_look_at']}"
+        f"{facts['topic']}: 监测页 watched {len(facts['pages'])}; 今日请求 requests today "
+        f"{sum(requests.values())}/{facts['daily_requests']} (页 pages {requests['pages']}, 新文 "
+        f"new articles {requests['new_articles']}, 复查 again {requests['articles_again']}); "
+        f"待复查文章 articles to look at again {facts['articles_to_look_at']}"
         + (f", 最早 first {first}" if first else ""),
-        markup=False, highlight=False, soft_wrap=True,
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
     )
     console.print(table)
 
@@ -140,17 +142,17 @@ def show_history(
     with opened_database(database) as opened:
         opened.require_current()
         with opened.engine.connect() as c:
-            found = url_history.url_history(c, url_key(canonical)) if canonical else None
-            if found is None:
+            history = url_history.url_history(c, url_key(canonical)) if canonical else None
+            if history is None:
                 raise ConfigError(f"{url!r} was never seen")
-            facts = revisions.revisions_of(c, found.id)
-            sources = revisions.sources_of(c, found.id)
-            today = revisions.article_text(c, found.id)
+            facts = revisions.revisions_of(c, history.id)
+            sources = revisions.sources_of(c, history.id)
+            today = revisions.article_text(c, history.id)
     if as_json:
-        told = {"url": found.url, "now": today and {"title": today[0], "text": today[1]},
+        answer = {"url": history.url, "now": today and {"title": today[0], "text": today[1]},
                 "revisions": [asdict(one) for one in facts],
                 "pages": [asdict(one) for one in sources]}  # fmt: skip
-        typer.echo(json.dumps(told, ensure_ascii=False, indent=2, default=str))
+        typer.echo(json.dumps(answer, ensure_ascii=False, indent=2, default=str))
         return
     _show_history(facts, sources, today)
     if diff:
@@ -161,10 +163,10 @@ def _show_history(
     facts: list[Revision], sources: list[Source], today: tuple[str, str] | None
 ) -> None:
     table = folding_table("时间 at", "何事 what", "标题 title", "说明 note")
-    rows = [(one.fetched_at, "存页 page stored", "", f"{one.body_bytes} bytes, 至 seen until "
-             f"{shown_moment(one.last_seen_at)}") for one in sources]  # fmt: skip
-    rows += [(one.at, _FACTS.get(one.kind, one.kind), one.title and f"原 was: {one.title}",
-              _CHANGES.get(one.note, one.note)) for one in facts]  # fmt: skip
+    rows = [(source.fetched_at, "存页 page stored", "", f"{source.body_bytes} bytes, 至 seen until "
+             f"{shown_moment(source.last_seen_at)}") for source in sources]  # fmt: skip
+    rows += [(fact.at, _FACTS.get(fact.kind, fact.kind), fact.title and f"原 was: {fact.title}",
+              _CHANGES.get(fact.note, fact.note)) for fact in facts]  # fmt: skip
     for at, what, title, note in sorted(rows, key=lambda row: row[0]):
         table.add_row(shown_moment(at, "%Y-%m-%d %H:%M:%S"), what, escape(title), escape(note))
     if today is not None:
@@ -173,8 +175,8 @@ def _show_history(
 
 
 def _show_changes(facts: list[Revision], today: tuple[str, str] | None) -> None:
-    versions = [(f"{one.title}", one.text, shown_moment(one.at)) for one in facts
-                if one.kind == revisions.REVISED]  # fmt: skip
+    versions = [(f"{fact.title}", fact.text, shown_moment(fact.at)) for fact in facts
+                if fact.kind == revisions.REVISED]  # fmt: skip
     if today is not None:
         versions.append((*today, "现存 now"))
     for before, after in zip(versions, versions[1:], strict=False):

@@ -48,10 +48,10 @@ _NOT_FETCHED = {
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """All there is to say of one URL."""
+    """Everything `qiaocrawl why` knows of one URL."""
 
     asked: str
-    found: UrlHistory
+    history: UrlHistory
     path: list[UrlHistory]
     parent_relevance: float | None
     own_relevance: float | None
@@ -73,11 +73,11 @@ def why(
 
     为什么采、舍、等：得分与各部分、来路、结果。
     """
-    most: int = Options.from_environment()["QIAO_ORDER_MEMORY"]
+    most_visits: int = Options.from_environment()["QIAO_STRATEGY_HISTORY_PAGES"]
     with opened_database(database) as opened:
         opened.require_current()
         with opened.engine.connect() as c:
-            answer = _answer(c, url, most)
+            answer = _answer(c, url, most_visits)
     if as_json:
         typer.echo(json.dumps(_as_dict(answer, topic), ensure_ascii=False, indent=2))
     else:
@@ -93,20 +93,22 @@ def _answer(c: Connection, url: str, most_visits: int) -> _Answer:
     canonical = canonical_url(url.strip())
     names = dict.fromkeys(name for name in (canonical, url.strip()) if name)
     rows = (url_history.url_history(c, url_key(name)) for name in names)
-    found = next((row for row in rows if row is not None), None)
-    if found is None:
+    history = next((row for row in rows if row is not None), None)
+    if history is None:
         if canonical and (cut := cut_reason(c, canonical)):
             raise ConfigError(f"{url} was never proposed 未列入: {cut}")
-        told = f" (as {canonical})" if canonical and canonical != url.strip() else ""
-        raise ConfigError(f"{url}{told} was never seen 从未见过: no page that was read links to it")
-    path = url_history.path_to(c, found)
+        as_written = f" (as {canonical})" if canonical and canonical != url.strip() else ""
+        raise ConfigError(
+            f"{url}{as_written} was never seen 从未见过: no page that was read links to it"
+        )
+    path = url_history.path_to(c, history)
     parent = path[-2] if len(path) > 1 else None
-    standing, decided_at = _standing(c, found, parent, most_visits)
-    target = url_history.url_history(c, found.redirect) if found.redirect else None
+    standing, decided_at = _standing(c, history, parent, most_visits)
+    target = url_history.url_history(c, history.redirect) if history.redirect else None
     return _Answer(
-        url, found, path, _relevance(c, parent), _relevance(c, found), standing, decided_at,
-        url_history.article_at(c, found.id), target.url if target is not None else "",
-        cut_reason(c, found.url) if found.outcome == Outcome.TRAP else "",
+        url, history, path, _relevance(c, parent), _relevance(c, history), standing, decided_at,
+        url_history.article_at(c, history.id), target.url if target is not None else "",
+        cut_reason(c, history.url) if history.outcome == Outcome.TRAP else "",
     )  # fmt: skip
 
 
@@ -116,13 +118,13 @@ def _relevance(c: Connection, page: UrlHistory | None) -> float | None:
 
 
 def _standing(
-    c: Connection, found: UrlHistory, parent: UrlHistory | None, most_visits: int
+    c: Connection, history: UrlHistory, parent: UrlHistory | None, most_visits: int
 ) -> tuple[Standing | None, float | None]:
     """What the order says of it now if it waits, else what it said when it was handed out."""
-    if found.state is State.PENDING:
-        return standing_of(c, found, parent.id if parent else None, most_visits), None
-    decision = decision_of(c, found.id)
-    if decision is None or found.outcome in (Outcome.PRUNED, Outcome.POSTPONED):
+    if history.state is State.PENDING:
+        return standing_of(c, history, parent.id if parent else None, most_visits), None
+    decision = decision_of(c, history.id)
+    if decision is None or history.outcome in (Outcome.PRUNED, Outcome.POSTPONED):
         return None, None
     one = Standing(
         decision.strategy, decision.score, decision.place, decision.waiting, decision.parts
@@ -130,10 +132,10 @@ def _standing(
     return one, decision.at
 
 
-def _state(found: UrlHistory) -> str:
-    if found.state is State.DONE and found.outcome in _NOT_FETCHED:
-        return _NOT_FETCHED[Outcome(found.outcome)]
-    return _STATES[found.state]
+def _state(history: UrlHistory) -> str:
+    if history.state is State.DONE and history.outcome in _NOT_FETCHED:
+        return _NOT_FETCHED[Outcome(history.outcome)]
+    return _STATES[history.state]
 
 
 def _show(answer: _Answer, topic: str) -> None:
@@ -144,19 +146,19 @@ def _show(answer: _Answer, topic: str) -> None:
 
 
 def _lines(answer: _Answer, topic: str) -> Iterator[tuple[str, str]]:
-    found = answer.found
-    yield "网址 URL", found.url
-    yield "状态 state", _state(found)
-    if found.outcome:
-        yield "结果 outcome", found.outcome
-    if found.reason:
-        yield "理由 reason", found.reason
+    history = answer.history
+    yield "网址 URL", history.url
+    yield "状态 state", _state(history)
+    if history.outcome:
+        yield "结果 outcome", history.outcome
+    if history.reason:
+        yield "理由 reason", history.reason
     if answer.trap:
         yield "陷阱 trap", f"{answer.trap}; 可准采 allowed by QIAO_TRAPS_ALLOWED"
     if answer.redirect:
         yield "去向 leads to", answer.redirect
-    yield "话题 topic", f"{found.topic} ({found.queue.value})"
-    yield from _waiting_lines(found)
+    yield "话题 topic", f"{history.topic} ({history.queue.value})"
+    yield from _waiting_lines(history)
     yield from _order_lines(answer)
     for place, step in enumerate(answer.path):
         anchor = f"→ 「{step.anchor}」 " if place else ""
@@ -165,44 +167,49 @@ def _lines(answer: _Answer, topic: str) -> Iterator[tuple[str, str]]:
         yield "上页切题度 relevance of the page before", f"{answer.parent_relevance:.3f}"
     if answer.own_relevance is not None:
         yield "本页切题度 relevance of this page", f"{answer.own_relevance:.3f}"
-    for name, when in (("发现 found", found.discovered_at), ("采得 fetched", found.fetched_at)):
+    for name, when in (("发现 found", history.discovered_at), ("采得 fetched", history.fetched_at)):
         if when:
             yield name, when
     if answer.article is not None:
         yield from _article_lines(answer.article, topic)
 
 
-def _waiting_lines(found: UrlHistory) -> Iterator[tuple[str, str]]:
-    if found.state is State.PENDING and found.not_before > time.time():
-        yield "不早于 not before", shown_seconds(found.not_before)
-    if found.failures:
-        yield "失败次数 failures", str(found.failures)
-    if found.http_status is not None:
-        yield "HTTP", str(found.http_status)
+def _waiting_lines(history: UrlHistory) -> Iterator[tuple[str, str]]:
+    if history.state is State.PENDING and history.not_before > time.time():
+        yield "不早于 not before", shown_seconds(history.not_before)
+    if history.failures:
+        yield "失败次数 failures", str(history.failures)
+    if history.http_status is not None:
+        yield "HTTP", str(history.http_status)
 
 
 def _order_lines(answer: _Answer) -> Iterator[tuple[str, str]]:
-    one = answer.standing
-    if one is None:
+    standing = answer.standing
+    if standing is None:
         return
-    yield "策略 strategy", one.strategy
-    yield "得分 score", f"{one.score:.6g}"
-    if one.parts:
-        yield "得分各部分 parts", _parts(one.parts)
-    if one.place is not None:
+    yield "策略 strategy", standing.strategy
+    yield "得分 score", f"{standing.score:.6g}"
+    if standing.parts:
+        yield "得分各部分 parts", _parts(standing.parts)
+    if standing.place is not None:
         when = "" if answer.decided_at is None else " (取用时 when it was taken)"
-        yield "名次 place", f"{one.place} / {one.waiting}{when}"
+        yield "名次 place", f"{standing.place} / {standing.waiting}{when}"
     if answer.decided_at is not None:
         yield "取用 taken at", shown_seconds(answer.decided_at)
 
 
 def _article_lines(article: StoredArticle, topic: str) -> Iterator[tuple[str, str]]:
     yield "文章 article", f"{article.title} {shown_moment(article.published_at)}".strip()
-    for one in article.judgements:
-        if topic in ("", one.topic):
-            verdict = "切题 on topic" if one.relevant else "不切题 off topic"
-            terms = "、".join(f"{term[0]} {_number(term[1])}" for term in one.terms[:_TERMS_SHOWN])
-            yield f"判定 {one.topic}", f"{verdict} {one.score:.3f} ({one.method}) {terms}".strip()
+    for judgement in article.judgements:
+        if topic in ("", judgement.topic):
+            verdict = "切题 on topic" if judgement.relevant else "不切题 off topic"
+            terms = "、".join(
+                f"{term[0]} {_number(term[1])}" for term in judgement.terms[:_TERMS_SHOWN]
+            )
+            yield (
+                f"判定 {judgement.topic}",
+                f"{verdict} {judgement.score:.3f} ({judgement.method}) {terms}".strip(),
+            )
     if article.verdict:
         of = f" ← {article.of_title} {article.of_url}" if article.of_url else ""
         yield "转载判定 verdict", f"{article.verdict} {article.why}{of}"
@@ -217,32 +224,32 @@ def _number(value: Any) -> str:
 
 
 def _as_dict(answer: _Answer, topic: str) -> dict[str, Any]:
-    found, one = answer.found, answer.standing
+    history, standing = answer.history, answer.standing
     return {
         "asked": answer.asked,
-        "url": found.url,
-        "topic": found.topic,
-        "queue": found.queue.value,
-        "state": found.state.name.lower(),
-        "outcome": found.outcome or None,
-        "reason": found.reason or None,
-        "http_status": found.http_status,
-        "failures": found.failures,
-        "not_before": found.not_before if found.not_before > time.time() else None,
+        "url": history.url,
+        "topic": history.topic,
+        "queue": history.queue.value,
+        "state": history.state.name.lower(),
+        "outcome": history.outcome or None,
+        "reason": history.reason or None,
+        "http_status": history.http_status,
+        "failures": history.failures,
+        "not_before": history.not_before if history.not_before > time.time() else None,
         "trap": answer.trap or None,
         "leads_to": answer.redirect or None,
-        "strategy": one and one.strategy,
-        "score": one and one.score,
-        "place": one and one.place,
-        "waiting": one and one.waiting,
-        "parts": dict(one.parts) if one else {},
+        "strategy": standing and standing.strategy,
+        "score": standing and standing.score,
+        "place": standing and standing.place,
+        "waiting": standing and standing.waiting,
+        "parts": dict(standing.parts) if standing else {},
         "decided_at": answer.decided_at,
         "path": [{"url": step.url, "anchor": step.anchor, "depth": step.depth}
                  for step in answer.path],
         "parent_relevance": answer.parent_relevance,
         "relevance": answer.own_relevance,
-        "discovered_at": found.discovered_at or None,
-        "fetched_at": found.fetched_at or None,
+        "discovered_at": history.discovered_at or None,
+        "fetched_at": history.fetched_at or None,
         "article": _article_dict(answer.article, topic),
     }  # fmt: skip
 
@@ -255,9 +262,9 @@ def _article_dict(article: StoredArticle | None, topic: str) -> dict[str, Any] |
         "title": article.title,
         "published_at": (article.published_at and f"{article.published_at:%Y-%m-%d %H:%M:%S}"),
         "judgements": [
-            {"topic": one.topic, "score": one.score, "relevant": one.relevant,
-             "method": one.method, "terms": [list(term) for term in one.terms]}
-            for one in judged if topic in ("", one.topic)
+            {"topic": judgement.topic, "score": judgement.score, "relevant": judgement.relevant,
+             "method": judgement.method, "terms": [list(term) for term in judgement.terms]}
+            for judgement in judged if topic in ("", judgement.topic)
         ],
         "verdict": article.verdict or None,
         "verdict_why": article.why or None,

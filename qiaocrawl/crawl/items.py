@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qiaocrawl.discovery.soft_404 import MissingPage
-from qiaocrawl.fetch.rendering import RenderLearning
+from qiaocrawl.fetch.rendering import RenderModel
 from qiaocrawl.frontier.ordering import FollowedPage
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Link, PageAnalysis
 from qiaocrawl.search.query import Hit, Query, SearchAnswer
@@ -15,7 +15,7 @@ from qiaocrawl.search.query import Hit, Query, SearchAnswer
 class RenderLesson:
     """What *learning* is to learn from a page, as it was extracted, once it is stored."""
 
-    learning: RenderLearning
+    learning: RenderModel
     extracted: PageAnalysis
 
 

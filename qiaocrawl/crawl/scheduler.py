@@ -236,4 +236,4 @@ class FrontierScheduler(BaseScheduler):
         """Whoever sent a signal kills what takes longer; any other end may wait for storage."""
         engine = self._crawler.engine
         if engine is not None and not engine.running:
-            self._runtime.database.limit_patience(_STORE_SECONDS)
+            self._runtime.database.limit_wait(_STORE_SECONDS)

@@ -1,4 +1,4 @@
-"""Deduplication of articles by titles and bodies: decided and remembered in one step."""
+"""Deduplication of articles by titles and bodies: judge and remember in one step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PLACES = {"Grouping": "grouping", "TitleIndex": "title_index"}
 
 
 def __getattr__(name: str) -> Any:
-    # Not before they are asked for: analysis workers need no more than the prints of bodies,
+    # Imported on demand: analysis workers need only the fingerprints of bodies,
     # and the index brings a compiler along (65 MB).
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

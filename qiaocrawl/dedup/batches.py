@@ -1,4 +1,4 @@
-"""A stream in parts: many at a time cost less each, and not all need to be in memory."""
+"""A stream cut into batches: cheaper per item, and not everything has to be in memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """*items* in lists of *size*, the last one of what is left; none is empty."""
+    """*items* in lists of *size*; the last one may be shorter, none is empty."""
     left = iter(items)
     while batch := list(islice(left, size)):
         yield batch

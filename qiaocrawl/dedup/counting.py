@@ -1,4 +1,4 @@
-"""How many titles of a collection hold each word: what an IDF snapshot is made of."""
+"""Counts how many titles of a collection hold each word, for an IDF snapshot."""
 
 from __future__ import annotations
 

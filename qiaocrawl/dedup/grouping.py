@@ -1,11 +1,11 @@
-"""One pass over a whole title collection: groups that no order of arrival changes."""
+"""Groups a whole collection of titles in one pass, whatever the order of arrival."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from qiaocrawl.dedup.moments import seconds
+from qiaocrawl.dedup.publish_time import seconds
 from qiaocrawl.items import TitleRecord, Verdict
 
 Placed = Callable[[int], object]
@@ -16,10 +16,10 @@ _AT_A_TIME = 500
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """A collection's verdicts by key, and for each key one that names its group.
+    """The verdicts of a collection by key, and for each key the one that names its group.
 
     A group is all that verdicts connect; it is named by its member of the earliest date,
-    undated ones last, then of the smallest key. Whoever knows more than titles chooses the
+    undated ones last, then of the smallest key. A caller that knows more than titles chooses the
     one that represents it.
     """
 
@@ -27,7 +27,7 @@ class Grouping:
     groups: dict[bytes, bytes]
 
 
-def in_order(records: Iterable[TitleRecord]) -> list[TitleRecord]:
+def by_publish_date(records: Iterable[TitleRecord]) -> list[TitleRecord]:
     """One record for each key, by publish date, undated last, then by key."""
     by_key: dict[bytes, TitleRecord] = {}
     for record in records:
@@ -37,12 +37,12 @@ def in_order(records: Iterable[TitleRecord]) -> list[TitleRecord]:
     return sorted(by_key.values(), key=_rank)
 
 
-def grouped(
+def group_titles(
     ordered: Sequence[TitleRecord],
     judge_all: Callable[[Sequence[TitleRecord]], list[Verdict]],
     placed: Placed | None = None,
 ) -> Grouping:
-    """Judge *ordered* one after the other, and join what belongs together."""
+    """Judge *ordered* one after the other and join what belongs together."""
     verdicts: dict[bytes, Verdict] = {}
     groups = Groups()
     for start in range(0, len(ordered), _AT_A_TIME):

@@ -1,11 +1,11 @@
-"""What a method of title deduplication is, and the registry that finds them."""
+"""The contract of a title deduplication method, and the registry of all methods."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import ClassVar, Protocol
 
-from qiaocrawl.dedup.title_pair import Meeting, Relation
+from qiaocrawl.dedup.title_pair import Relation, TitlePair
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.registry import Registry
 
@@ -14,7 +14,7 @@ LEAST_COSINE = 0.5
 
 
 class TitleMethod(Protocol):
-    """Decides about two titles; knows nothing of the others."""
+    """Decides about one pair of titles; knows no others."""
 
     uses_scores: ClassVar[bool]
     """Whether it looks at the pair model's score."""
@@ -28,7 +28,7 @@ class TitleMethod(Protocol):
         """Cosine in [0.5, 1] from which earlier titles are looked at."""
         ...
 
-    def relation(self, meeting: Meeting) -> Relation:
+    def relation(self, pair: TitlePair) -> Relation:
         """How the new title stands to the earlier one."""
         ...
 

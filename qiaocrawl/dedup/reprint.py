@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from qiaocrawl.dedup.bodies.comparison import other_body, same_body
 from qiaocrawl.dedup.methods import LEAST_COSINE, checked, methods
-from qiaocrawl.dedup.title_pair import Meeting, Relation
+from qiaocrawl.dedup.title_pair import Relation, TitlePair
 from qiaocrawl.items import VerdictKind
 
 _SEARCH_COSINE = 0.7
@@ -53,52 +53,52 @@ class Reprint:
         """.7, and less for thresholds below the default."""
         return max(LEAST_COSINE, min(_SEARCH_COSINE, self.threshold - _DEFAULT + _SEARCH_COSINE))
 
-    def relation(self, meeting: Meeting) -> Relation:
+    def relation(self, pair: TitlePair) -> Relation:
         """How the two stand to each other."""
-        said = self._by_body(meeting) or self._by_title(meeting)
-        if not said.is_same_story:
-            return said
-        if meeting.same_text and meeting.same_site is not False:
-            return said._replace(kind=VerdictKind.SAME_PAGE)
-        if meeting.same_site:
-            return said._replace(kind=VerdictKind.REVISION)
-        return said
+        relation = self._by_body(pair) or self._by_title(pair)
+        if not relation.is_same_story:
+            return relation
+        if pair.same_text and pair.same_site is not False:
+            return relation._replace(kind=VerdictKind.SAME_PAGE)
+        if pair.same_site:
+            return relation._replace(kind=VerdictKind.REVISION)
+        return relation
 
-    def _by_body(self, meeting: Meeting) -> Relation | None:
+    def _by_body(self, pair: TitlePair) -> Relation | None:
         """What the bodies say; None if nothing."""
-        if meeting.same_text:
+        if pair.same_text:
             return Relation(VerdictKind.REPRINT, 3.0, "the same text word for word")
-        body = meeting.body
+        body = pair.body
         if body is None:
-            distance = meeting.simhash_distance
+            distance = pair.simhash_distance
             if distance is not None and distance <= _SAME_BITS:
                 return Relation(VerdictKind.REPRINT, 2.0, f"bodies differ in {distance} of 64 bits")
             return None
         shared = f"{body.containment:.0%} of the shorter body is shared"
-        if same_body(body, titles_agree=meeting.cosine >= _AGREE_COSINE):
+        if same_body(body, titles_agree=pair.cosine >= _AGREE_COSINE):
             return Relation(VerdictKind.REPRINT, 1.0 + body.containment, shared)
         if other_body(body):
-            return self._like(meeting, f"another text: {shared}")
+            return self._like(pair, f"another text: {shared}")
         return None
 
-    def _by_title(self, meeting: Meeting) -> Relation:
-        says = f"title score {meeting.score:.3f}, cosine {meeting.cosine:.3f}"
-        if meeting.letters < _LEAST_LETTERS:
-            return Relation(VerdictKind.DISTINCT, 0.0, f"too short a title to tell: {says}")
-        days = meeting.days_apart
+    def _by_title(self, pair: TitlePair) -> Relation:
+        evidence = f"title score {pair.score:.3f}, cosine {pair.cosine:.3f}"
+        if pair.letters < _LEAST_LETTERS:
+            return Relation(VerdictKind.DISTINCT, 0.0, f"too short a title to tell: {evidence}")
+        days = pair.days_apart
         if days is not None and days > _MOST_DAYS:
-            return self._like(meeting, f"{days:.0f} days apart: {says}")
+            return self._like(pair, f"{days:.0f} days apart: {evidence}")
         least = self.threshold
-        if meeting.same_source and days is not None and days <= _SOURCE_DAYS:
+        if pair.same_source and days is not None and days <= _SOURCE_DAYS:
             least -= _SOURCE_GAIN
-            says += ", same source"
-        if meeting.score >= least:
-            return Relation(VerdictKind.REPRINT, meeting.score, says)
-        return self._like(meeting, says)
+            evidence += ", same source"
+        if pair.score >= least:
+            return Relation(VerdictKind.REPRINT, pair.score, evidence)
+        return self._like(pair, evidence)
 
-    def _like(self, meeting: Meeting, why: str) -> Relation:
+    def _like(self, pair: TitlePair, why: str) -> Relation:
         """Not the same story: an instalment of a series when the titles are of one mould."""
-        moulded = meeting.other_numbers or meeting.score >= self.threshold
-        if moulded and meeting.cosine >= LEAST_COSINE:
-            return Relation(VerdictKind.SERIES, meeting.cosine, why)
+        moulded = pair.other_numbers or pair.score >= self.threshold
+        if moulded and pair.cosine >= LEAST_COSINE:
+            return Relation(VerdictKind.SERIES, pair.cosine, why)
         return Relation(VerdictKind.DISTINCT, 0.0, why)

@@ -1,4 +1,4 @@
-"""The index that judges every title against all before it, and remembers it in the same step."""
+"""The index that judges each title against all earlier ones and remembers it at once."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from qiaocrawl.dedup.batches import batches
 from qiaocrawl.dedup.bodies.comparison import BodyEvidence
 from qiaocrawl.dedup.cleaning.host_titles import HostTitles
-from qiaocrawl.dedup.grouping import Grouping, Placed, grouped, in_order
-from qiaocrawl.dedup.index.pair_model import PairLook
-from qiaocrawl.dedup.index.stores import Remembered
+from qiaocrawl.dedup.grouping import Grouping, Placed, by_publish_date, group_titles
+from qiaocrawl.dedup.index.pair_model import PairScore
+from qiaocrawl.dedup.index.title_store import TitleStore
 from qiaocrawl.dedup.methods import TitleMethod, methods
 from qiaocrawl.dedup.title_pair import Relation
 from qiaocrawl.items import TitleRecord, Verdict, VerdictKind
@@ -37,8 +37,8 @@ _RANKS = {
 }  # fmt: skip
 
 Array = NDArray[Any]
-Found = dict[int, PairLook]
-"""Earlier titles by number, and what the titles by themselves say."""
+NearTitles = dict[int, PairScore]
+"""Earlier titles by number, each with its pair score."""
 
 
 class TitleIndex:
@@ -76,7 +76,7 @@ class TitleIndex:
 
     def _clear(self) -> None:
         _, _, snapshot, terms = self._settings
-        self._known = Remembered(
+        self._known = TitleStore(
             snapshot, self._method.least_cosine, terms, bodies=self._method.uses_bodies
         )
         self._hosts = HostTitles()
@@ -111,7 +111,7 @@ class TitleIndex:
         """:meth:`judge` for many, one after the other, at a lower cost each."""
         verdicts: list[Verdict] = []
         for batch, titles in self._batches(records):
-            verdicts += self._judged(batch, titles)
+            verdicts += self._judge_batch(batch, titles)
         return verdicts
 
     def add(self, records: Iterable[TitleRecord]) -> None:
@@ -135,7 +135,7 @@ class TitleIndex:
         return [
             (self._known.members.key(number), cosine)
             for row, cosine in zip(rows.tolist(), cosines.tolist(), strict=True)
-            for number in self._known.members_from(self._known.rows.head(row), len(self))
+            for number in self._known.titles_of_row(self._known.rows.head(row), len(self))
         ]
 
     def regroup(
@@ -152,10 +152,11 @@ class TitleIndex:
         """
         method, threshold, snapshot, terms = self._settings
         fresh = TitleIndex(method, threshold, snapshot=snapshot, terms=terms)
-        ordered = in_order(records)
+        ordered = by_publish_date(records)
+        # Names of sites first, from all titles: else the earliest would be judged unclean.
         for record in ordered:
             fresh._hosts.learn(record)
-        return grouped(ordered, fresh.judge_all, placed)
+        return group_titles(ordered, fresh.judge_all, placed)
 
     # --- one batch ------------------------------------------------------------------------
 
@@ -169,10 +170,10 @@ class TitleIndex:
         batch: list[TitleRecord] = []
         titles: list[str] = []
         for chunk in batches(records, _AT_A_TIME):
-            known = self._known.members.numbers(chunk)
+            numbers = self._known.members.numbers(chunk)
             # Their numbers are not known yet.
             met = {record.key for record in batch}
-            for record, number in zip(chunk, known.tolist(), strict=True):
+            for record, number in zip(chunk, numbers.tolist(), strict=True):
                 replaces = number >= 0 or record.key in met
                 if batch and (replaces or len(batch) == _AT_A_TIME):
                     yield batch, titles
@@ -197,66 +198,69 @@ class TitleIndex:
             if number >= 0:
                 self._known.rename(number, title)
 
-    def _judged(self, batch: list[TitleRecord], titles: list[str]) -> list[Verdict]:
+    def _judge_batch(self, batch: list[TitleRecord], titles: list[str]) -> list[Verdict]:
         numbers, pairs = self._known.enter(batch, titles, search=True, limit=_MAX_ROWS)
-        found = self._near_titles(numbers, pairs)
+        near_titles = self._near_titles(numbers, pairs)
         verdicts = [_DISTINCT] * len(batch)
         for place, (number, record) in enumerate(zip(numbers.tolist(), batch, strict=True)):
             # One after the other, so that those behind it are not found.
             bodies = self._known.near_bodies(record, _MAX_COPIES)
             self._known.add_body(number, record)
-            near = found.get(place, {})
+            near = near_titles.get(place, {})
             if near or bodies:
                 for earlier in bodies.keys() - near.keys():
-                    near[earlier] = self._titles_of(number, earlier)
+                    near[earlier] = self._score_of(number, earlier)
                 verdicts[place] = self._verdict(record, number, near, bodies)
         return verdicts
 
     def _near_titles(
         self, numbers: Array, pairs: tuple[Array, Array, Array, Array]
-    ) -> dict[int, Found]:
+    ) -> dict[int, NearTitles]:
         """By place in the batch, the earlier titles near by their words."""
         titles, rows, cosines, newest = pairs
-        looks = self._looks(self._known.members.rows[numbers[titles]], rows, cosines)
-        found: dict[int, Found] = {}
-        for place, head, look in zip(titles.tolist(), newest.tolist(), looks, strict=True):
-            near = found.setdefault(place, {})
-            for number in self._known.members_from(head, _MAX_COPIES):
-                near[number] = look
-        return found
+        scores = self._scores(self._known.members.rows[numbers[titles]], rows, cosines)
+        near_titles: dict[int, NearTitles] = {}
+        for place, head, score in zip(titles.tolist(), newest.tolist(), scores, strict=True):
+            near = near_titles.setdefault(place, {})
+            # All titles of a row have the same words, so one score serves them all.
+            for number in self._known.titles_of_row(head, _MAX_COPIES):
+                near[number] = score
+        return near_titles
 
-    def _looks(self, ones: Array, others: Array, cosines: Array) -> list[PairLook]:
-        """What the titles of pairs of rows say by themselves."""
+    def _scores(self, ones: Array, others: Array, cosines: Array) -> list[PairScore]:
+        """Scores of pairs of rows; only the cosine, if the method uses no model."""
         if self._method.uses_scores:
-            return self._known.compared(ones, others, cosines)
-        return [PairLook(cosine, 0.0, 0, False) for cosine in cosines.tolist()]
+            return self._known.score_pairs(ones, others, cosines)
+        return [PairScore(cosine, 0.0, 0, False) for cosine in cosines.tolist()]
 
-    def _titles_of(self, own: int, earlier: int) -> PairLook:
-        """Two titles that were not found by their words."""
+    def _score_of(self, own: int, earlier: int) -> PairScore:
+        """The score of two titles that were not found by their words."""
         rows = self._known.members.rows
         cosine = self._known.cosine(int(rows[own]), int(rows[earlier]))
-        return self._looks(rows[[own]], rows[[earlier]], np.array([cosine]))[0]
+        return self._scores(rows[[own]], rows[[earlier]], np.array([cosine]))[0]
 
     def _verdict(
-        self, record: TitleRecord, number: int, near: Found,
+        self, record: TitleRecord, number: int, near: NearTitles,
         bodies: dict[int, BodyEvidence | None],
     ) -> Verdict:
         relations: list[tuple[int, float, Relation]] = []
-        for earlier, look in near.items():
+        for earlier, score in near.items():
             body = bodies.get(earlier)
+            # The body index lists only bodies that share enough. For a title that is near by
+            # its words, little in common is evidence too.
             if body is None and self._known.bodies is not None and record.body_sketch:
                 body = self._known.bodies.evidence(record, earlier)
-            meeting = self._known.meeting(record, number, earlier, look, body)
-            relations.append((earlier, look.cosine, self._method.relation(meeting)))
-        return self._summed(relations)
+            pair = self._known.pair(record, number, earlier, score, body)
+            relations.append((earlier, score.cosine, self._method.relation(pair)))
+        return self._strongest(relations)
 
-    def _summed(self, relations: Sequence[tuple[int, float, Relation]]) -> Verdict:
+    def _strongest(self, relations: Sequence[tuple[int, float, Relation]]) -> Verdict:
         """The strongest relation, and the others of the same story."""
         key = self._known.members.key
         ranked = sorted(
             relations,
-            key=lambda one: (one[2].is_same_story, one[2].strength, _RANKS[one[2].kind],
-                             one[1], key(one[0])),
+            key=lambda entry: (entry[2].is_same_story, entry[2].strength, _RANKS[entry[2].kind],
+                             entry[1], key(entry[0])),
             reverse=True,
         )  # fmt: skip
         earlier, cosine, relation = ranked[0]

@@ -1,4 +1,4 @@
-"""A title and an earlier one beside each other: all that is known of the two together."""
+"""A new title and an earlier one, with all that is known of the two together."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from qiaocrawl.dedup.bodies.comparison import BodyEvidence
 from qiaocrawl.items import VerdictKind
 
 
-class Meeting(NamedTuple):
-    """What a method judges by. What is unknown of either is None.
+class TitlePair(NamedTuple):
+    """The features of a pair of titles that a method judges by; unknown ones are None.
 
     Attributes:
         cosine: of the titles, in [0, 1].

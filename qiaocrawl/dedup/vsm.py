@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from qiaocrawl.dedup.methods import LEAST_COSINE, checked, methods
-from qiaocrawl.dedup.title_pair import Meeting, Relation
+from qiaocrawl.dedup.title_pair import Relation, TitlePair
 from qiaocrawl.items import VerdictKind
 
 _DEFAULT = 0.8
@@ -37,12 +37,12 @@ class Vsm:
         """The threshold."""
         return self.threshold
 
-    def relation(self, meeting: Meeting) -> Relation:
+    def relation(self, pair: TitlePair) -> Relation:
         """A reprint from the threshold on; the same page when the bodies are equal too."""
-        cosine = meeting.cosine
-        if meeting.same_text and meeting.same_words:
+        cosine = pair.cosine
+        if pair.same_text and pair.same_words:
             return Relation(VerdictKind.SAME_PAGE, 2.0, "same title and body")
-        if meeting.same_words:
+        if pair.same_words:
             return Relation(VerdictKind.REPRINT, 1.0, "same title words")
         if cosine >= self.threshold - 1e-9:
             return Relation(VerdictKind.REPRINT, cosine, f"title cosine {cosine:.3f}")

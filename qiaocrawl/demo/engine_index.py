@@ -55,7 +55,7 @@ def indexed_pages(pages: Mapping[tuple[str, str], DemoPage]) -> list[IndexedPage
 
     Every twentieth is remembered under an address it no longer has.
     """
-    found = []
+    indexed = []
     for (host, path), page in sorted(pages.items(), key=lambda item: item[0]):
         gold = page.gold
         if gold is None or gold.kind not in _INDEXED_KINDS or not gold.title:
@@ -69,8 +69,8 @@ def indexed_pages(pages: Mapping[tuple[str, str], DemoPage]) -> list[IndexedPage
         hidden = gold.kind in (Kind.LOGIN_WALL, Kind.SHELL)
         text = "" if hidden else " ".join(gold.body.split())
         folded = fold(f"{gold.title} {text}")
-        found.append(IndexedPage(url, host, gold.title, text, gold.published_at, folded))
-    return found
+        indexed.append(IndexedPage(url, host, gold.title, text, gold.published_at, folded))
+    return indexed
 
 
 def _gone_url(
@@ -113,8 +113,8 @@ class EngineIndex:
     def unrelated(self, words: str, count: int) -> list[IndexedPage]:
         """*count* pages that hold no unit of *words*, always the same for the same words."""
         units = text_units(fold(words))
-        known = {number for unit in units for number in self._postings.get(unit, {})}
-        rest = [page for number, page in enumerate(self.pages) if number not in known]
+        related = {number for unit in units for number in self._postings.get(unit, {})}
+        rest = [page for number, page in enumerate(self.pages) if number not in related]
         return sorted(rest, key=lambda page: draw(words, page.url, sides=1 << 60))[:count]
 
     def _score(self, number: int, postings: list[dict[int, int]]) -> float:

@@ -169,8 +169,8 @@ def _zhao_nothing(results: ResultList) -> str:
 
 def _snippet(page: IndexedPage, words: str) -> str:
     """The piece of the text around the first match, matches marked."""
-    folded, wanted = fold(page.text), fold(words)
-    place = folded.find(wanted) if len(folded) == len(page.text) else -1
+    folded, folded_words = fold(page.text), fold(words)
+    place = folded.find(folded_words) if len(folded) == len(page.text) else -1
     start = max(0, place - _SNIPPET_CHARS // 3)
     piece = page.text[start : start + _SNIPPET_CHARS]
     return ("…" if start else "") + _highlighted(piece, words) + "…"
@@ -178,10 +178,10 @@ def _snippet(page: IndexedPage, words: str) -> str:
 
 def _highlighted(text: str, words: str) -> str:
     """*text* as HTML, every whole match or, without one, every unit of *words* marked."""
-    folded, wanted = fold(text), fold(words)
+    folded, folded_words = fold(text), fold(words)
     if len(folded) != len(text):
         return escape(text)
-    marks = [wanted] if wanted in folded else text_units(wanted)
+    marks = [folded_words] if folded_words in folded else text_units(folded_words)
     pattern = "|".join(re.escape(mark) for mark in marks if mark)
     if not pattern:
         return escape(text)

@@ -1,8 +1,8 @@
-"""Two small search engines over the demo web, as kind and as unkind as real ones.
+"""Two small search engines over the demo web that misbehave like real ones.
 
 Each knows about 70 % of the pages, so that together they find more than either. By a fixed
 draw per query some answers are check pages, redirects to one, empty bodies, hits that have
-nothing to do with the question, or a layout on trial; a second run gets the same answers.
+nothing to do with the query, or a layout on trial; a second run gets the same answers.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class PagesOfWeb(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Search:
     """One search: words, the host after ``site:`` or "", and the result page from 1."""
 
     words: str
@@ -59,11 +59,11 @@ class _Asked:
 def build_engines(web: PagesOfWeb) -> list[DemoEngine]:
     """The engines of the demo web; building reads all its pages once."""
     pages = indexed_pages(web.pages)
-    known = {
+    indexes = {
         name: EngineIndex(p for p in pages if draw(name, p.url) < _KNOWN_PERCENT)
         for name in (SOU_HOST, ZHAO_HOST)
     }
-    return [SouEngine(known[SOU_HOST]), ZhaoEngine(known[ZHAO_HOST])]
+    return [SouEngine(indexes[SOU_HOST]), ZhaoEngine(indexes[ZHAO_HOST])]
 
 
 class DemoEngine(ABC):
@@ -87,7 +87,7 @@ class DemoEngine(ABC):
         if path == "/robots.txt":
             return DemoPage(200, (("Content-Type", "text/plain"),), _ROBOTS)
         if path == self.search_path and values.get(self.query_field, "").strip():
-            return self._answer(self._asked(values))
+            return self._answer(self._search(values))
         return self._other(path, values)
 
     def _other(self, path: str, values: Mapping[str, str]) -> DemoPage:
@@ -97,39 +97,39 @@ class DemoEngine(ABC):
         return self._page("<title>404</title><h1>404 Not Found</h1>", status=404)
 
     @abstractmethod
-    def _answer(self, asked: _Asked) -> DemoPage:
+    def _answer(self, search: _Search) -> DemoPage:
         """The answer to a search, kind or not."""
 
     @abstractmethod
     def _page_number(self, values: Mapping[str, str]) -> int:
         """The result page asked for, from 1."""
 
-    def _asked(self, values: Mapping[str, str]) -> _Asked:
+    def _search(self, values: Mapping[str, str]) -> _Search:
         text = values[self.query_field]
         sites = _SITE_WORD.findall(text)
         words = " ".join(_SITE_WORD.sub(" ", text).split())
         number = min(max(self._page_number(values), 1), _MAX_NUMBER)
-        return _Asked(words, sites[0].lower() if sites else "", number)
+        return _Search(words, sites[0].lower() if sites else "", number)
 
-    def _mood(self, asked: _Asked) -> int:
-        """Below 100, fixed for a question: which of the unkind answers it gets, if any."""
-        return draw(self.host, asked.words, asked.site, asked.number)
+    def _mood(self, search: _Search) -> int:
+        """A number below 100, fixed for a query: chooses which bad answer it gets, if any."""
+        return draw(self.host, search.words, search.site, search.number)
 
-    def _results(self, asked: _Asked) -> ResultList:
-        found = self._index.search(asked.words, asked.site)
-        start = (asked.number - 1) * PER_PAGE
-        shown = found[start : start + PER_PAGE]
-        return ResultList(asked.words, asked.site, shown, len(found), asked.number)
+    def _results(self, search: _Search) -> ResultList:
+        hits = self._index.search(search.words, search.site)
+        start = (search.number - 1) * PER_PAGE
+        shown = hits[start : start + PER_PAGE]
+        return ResultList(search.words, search.site, shown, len(hits), search.number)
 
-    def _decoys(self, asked: _Asked) -> ResultList:
+    def _decoys(self, search: _Search) -> ResultList:
         """Hits that do not answer: off the asked site or, without one, about something else."""
         pages = []
-        if asked.site:
-            elsewhere = self._index.search(asked.words)
-            on_site = {page.url for page in self._index.search(asked.words, asked.site)}
+        if search.site:
+            elsewhere = self._index.search(search.words)
+            on_site = {page.url for page in self._index.search(search.words, search.site)}
             pages = [page for page in elsewhere if page.url not in on_site][:_DECOY_HITS]
-        pages = pages or self._index.unrelated(asked.words, _DECOY_HITS)
-        return ResultList(asked.words, asked.site, pages, len(pages), asked.number)
+        pages = pages or self._index.unrelated(search.words, _DECOY_HITS)
+        return ResultList(search.words, search.site, pages, len(pages), search.number)
 
     def _page(self, html: str, status: int = 200) -> DemoPage:
         body = html.encode(self.charset, "xmlcharrefreplace")
@@ -147,16 +147,16 @@ class SouEngine(DemoEngine):
     def _page_number(self, values: Mapping[str, str]) -> int:
         return _number(values.get("pn", "0")) // PER_PAGE + 1
 
-    def _answer(self, asked: _Asked) -> DemoPage:
-        mood = self._mood(asked)
+    def _answer(self, search: _Search) -> DemoPage:
+        mood = self._mood(search)
         if mood < 4:
             return self._page(captcha_page(self.title, self.charset))
         if mood < 8:
             location = f"http://{self.host}/antispider?from=s"
             return DemoPage(302, (("Location", location),), b"")
         if mood < 11:
-            return self._page(sou_results(self._decoys(asked)))
-        return self._page(sou_results(self._results(asked)))
+            return self._page(sou_results(self._decoys(search)))
+        return self._page(sou_results(self._results(search)))
 
     def _other(self, path: str, values: Mapping[str, str]) -> DemoPage:
         if path == "/antispider":
@@ -180,19 +180,19 @@ class ZhaoEngine(DemoEngine):
     def _page_number(self, values: Mapping[str, str]) -> int:
         return _number(values.get("page", "1"))
 
-    def _answer(self, asked: _Asked) -> DemoPage:
-        mood = self._mood(asked)
+    def _answer(self, search: _Search) -> DemoPage:
+        mood = self._mood(search)
         unkind: list[tuple[int, Callable[[], DemoPage]]] = [
             (4, lambda: self._page(captcha_page(self.title, self.charset))),
             (6, lambda: DemoPage(200, (("Content-Type", self.content_type),), b"")),
-            (8, lambda: self._page(zhao_results(self._decoys(asked)))),
-            (10, lambda: self._page(zhao_new_layout(self._results(asked)))),
+            (8, lambda: self._page(zhao_results(self._decoys(search)))),
+            (10, lambda: self._page(zhao_new_layout(self._results(search)))),
             (11, lambda: self._page("<title>400</title>查询语句有误", status=400)),
         ]
         for limit, answer in unkind:
             if mood < limit:
                 return answer()
-        return self._page(zhao_results(self._results(asked)))
+        return self._page(zhao_results(self._results(search)))
 
 
 def _number(text: str) -> int:

@@ -38,7 +38,9 @@ def feed_links(site: Site) -> list[tuple[str, str]]:
     """Path and link text of every feed of *site*."""
     links = [("/feed/atom", "Atom订阅")] if "atom" in site.features else []
     if "rss" in site.features:
-        links += [(f"/rss/{one.slug}.xml", f"RSS订阅：{one.name}") for one in site.channels]
+        links += [
+            (f"/rss/{channel.slug}.xml", f"RSS订阅：{channel.name}") for channel in site.channels
+        ]
     return links
 
 

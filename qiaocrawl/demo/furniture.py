@@ -94,8 +94,8 @@ class Furniture:
         not_path: str,
         strays: Iterable[tuple[str, str]] = (),
     ) -> str:
-        others = [posting for posting in postings if posting.path != not_path]
-        chosen = rng.sample(others, min(count, len(others)))
+        candidates = [posting for posting in postings if posting.path != not_path]
+        chosen = rng.sample(candidates, min(count, len(candidates)))
         rows = [(self.href(rng, posting.path), posting.title) for posting in chosen]
         return "\n".join(self.row("rel", href, text) for href, text in (*rows, *strays))
 

@@ -59,8 +59,8 @@ class Bindings:
 
     def fill(self, template: str) -> str:
         """*template* with its choices made and its slots filled."""
-        chosen = _CHOICE.sub(lambda found: self._rng.choice(found[1].split("|")), template)
-        return _SLOT.sub(lambda found: self.value(found[1]), chosen)
+        chosen = _CHOICE.sub(lambda match: self._rng.choice(match[1].split("|")), template)
+        return _SLOT.sub(lambda match: self.value(match[1]), chosen)
 
     def kept_of(self, templates: Iterable[str], *, without: Sequence[str]) -> dict[str, str]:
         """The places and the values that *templates* use, without people and slots *without*."""

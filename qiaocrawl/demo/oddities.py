@@ -37,12 +37,12 @@ def oddities_of(seed: int, site: Site, postings: Sequence[Posting]) -> list[Oddi
         posting for posting in postings
         if posting.robots_allowed and posting.kind is not Kind.LOGIN_WALL
     ]  # fmt: skip
-    found: list[Oddity] = []
+    oddities: list[Oddity] = []
     for feature in (*site.features, f"{site.not_found}_not_found"):
         make = _MAKERS.get(feature)
         if make is not None:
-            found += make(rng, site, readable)
-    return found
+            oddities += make(rng, site, readable)
+    return oddities
 
 
 def _redirects(rng: random.Random, site: Site, postings: Sequence[Posting]) -> Iterator[Oddity]:

@@ -67,10 +67,10 @@ class Publisher:
         copies: list[tuple[Site, Channel, int]] = []
         for site in load_sites():
             for channel in site.channels:
-                wanted = max(2, round(channel.articles * self._scale))
-                taken = round(wanted * channel.reprint_share)
-                copies.append((site, channel, taken))
-                self._originals(site, channel, wanted - taken)
+                articles = max(2, round(channel.articles * self._scale))
+                reprints = round(articles * channel.reprint_share)
+                copies.append((site, channel, reprints))
+                self._originals(site, channel, articles - reprints)
         self._digests()
         for site, channel, count in copies:
             for _ in range(count):
@@ -110,12 +110,14 @@ class Publisher:
         sites = [site for site in load_sites() if "digest" in site.features]
         for site, (name, domain) in zip(sites, _DIGESTS, strict=True):
             channel = next(channel for channel in site.channels if domain in channel.domains)
-            told = [posting.story for posting in self._postings if posting.story.domain == domain]
+            stories = [
+                posting.story for posting in self._postings if posting.story.domain == domain
+            ]
             for week in range(4):
                 end = LAST_DAY - timedelta(days=7 * week + 2)
                 start = end - timedelta(days=6)
                 title = f"{name}（{start.month}月{start.day}日—{end.month}月{end.day}日）"
-                chosen = self._rng.sample(told, min(12, len(told)))
+                chosen = self._rng.sample(stories, min(12, len(stories)))
                 story = self._teller.digest(chosen, title, end)
                 self._add(self._original(site, channel, story))
 
@@ -166,11 +168,11 @@ class Publisher:
 
     def _finished(self, site: Site) -> list[Posting]:
         """The postings of *site* in the order of their dates, numbered, with paths and walls."""
-        mine = [posting for posting in self._postings if posting.site is site]
-        mine.sort(key=lambda posting: (posting.published_at, posting.story.key))
+        postings = [posting for posting in self._postings if posting.site is site]
+        postings.sort(key=lambda posting: (posting.published_at, posting.story.key))
         number = self._rng.randint(10, 800) * 1000
         finished: list[Posting] = []
-        for posting in mine:
+        for posting in postings:
             number += self._rng.randint(1, 30)
             path = _path(posting, number)
             finished.append(replace(posting, number=number, path=path))
@@ -183,12 +185,12 @@ class Publisher:
 def _shortened(lines: Sequence[str], kind: Kind) -> tuple[str, ...]:
     """*lines* as far as *kind* has room."""
     room = _SHORT_FORMS.get(kind)
-    kept: list[str] = []
+    shown_lines: list[str] = []
     for line in lines:
-        if room is not None and sum(map(len, kept)) >= room:
+        if room is not None and sum(map(len, shown_lines)) >= room:
             break
-        kept.append(line)
-    return tuple(kept)
+        shown_lines.append(line)
+    return tuple(shown_lines)
 
 
 def _office_hours(day: datetime) -> datetime:

@@ -23,13 +23,13 @@ def reprint_title(rng: random.Random, story: Story, shown: str) -> str:
     A quarter is told anew, the rest keeps words: as it was, decorated, with synonyms, with its
     clauses the other way round, or shortened.
     """
-    others = [title for title in story.titles if title != shown]
+    other_titles = [title for title in story.titles if title != shown]
     change = rng.choices(
         ("retold", "same", "decorated", "synonyms", "reordered", "shortened"),
         (24, 18, 22, 14, 10, 12),
     )[0]
-    if change == "retold" and others:
-        return rng.choice(others)
+    if change == "retold" and other_titles:
+        return rng.choice(other_titles)
     if change == "synonyms":
         return _decorated(rng, _with_synonyms(shown), story.on_topic, share=0.5)
     if change == "reordered":
@@ -56,11 +56,11 @@ def reprint_source(rng: random.Random, original: Site) -> str:
 
 
 def _with_synonyms(title: str) -> str:
-    for one, other in load_furniture()["synonyms"]:
-        if other in title:
-            title = title.replace(other, one)
-        elif one in title:
-            title = title.replace(one, other)
+    for word, synonym in load_furniture()["synonyms"]:
+        if synonym in title:
+            title = title.replace(synonym, word)
+        elif word in title:
+            title = title.replace(word, synonym)
     return title
 
 

@@ -83,9 +83,9 @@ class Score:
 
 def body_f1(gold: str, found: str) -> float:
     """Character 4-gram F1 of *found* against *gold*, in [0, 1]; 0 when either is empty."""
-    wanted, given = _grams(gold), _grams(found)
-    common = (wanted & given).total()
-    return 2 * common / (wanted.total() + given.total()) if common else 0.0
+    gold_grams, given_grams = _grams(gold), _grams(found)
+    common = (gold_grams & given_grams).total()
+    return 2 * common / (gold_grams.total() + given_grams.total()) if common else 0.0
 
 
 def rates(common: int, found: int, wanted: int) -> Rates:
@@ -134,29 +134,29 @@ def score(web: DemoWeb, articles: Iterable[ScoredArticle]) -> Score:
 
 def _topic(pairs: Sequence[tuple[Gold, ScoredArticle]]) -> Rates:
     right = sum(gold.on_topic and article.relevant for gold, article in pairs)
-    found = sum(article.relevant for _, article in pairs)
-    return rates(right, found, sum(gold.on_topic for gold, _ in pairs))
+    judged_relevant = sum(article.relevant for _, article in pairs)
+    return rates(right, judged_relevant, sum(gold.on_topic for gold, _ in pairs))
 
 
 def _reprints(pairs: Sequence[tuple[Gold, ScoredArticle]]) -> Rates:
     """Counted through the sizes of groups: n members make n(n-1)/2 pairs."""
     stories = [(gold, article) for gold, article in pairs if gold.kind in _STORY_KINDS]
-    wanted = Counter(gold.reprint_group for gold, _ in stories)
-    found = Counter(article.group for _, article in stories)
+    gold_groups = Counter(gold.reprint_group for gold, _ in stories)
+    crawl_groups = Counter(article.group for _, article in stories)
     common = Counter((gold.reprint_group, article.group) for gold, article in stories)
-    sizes = (common, found, wanted)
+    sizes = (common, crawl_groups, gold_groups)
     return rates(*(sum(n * (n - 1) // 2 for n in size.values()) for size in sizes))
 
 
 def _coverage(web: DemoWeb, pairs: Sequence[tuple[Gold, ScoredArticle]]) -> tuple[float, ...]:
     """Shares found of: all articles, those of authoritative sites, those on topic."""
-    found = {gold.url for gold, _ in pairs}
+    crawled = {gold.url for gold, _ in pairs}
     hosts = {site.host for site in web.sites.values() if site.role == "authoritative"}
     readable = [gold for gold in web.gold() if gold.kind in _STORY_KINDS and gold.robots_allowed]
     home = [gold for gold in readable if gold.url.split("/")[2] in hosts]
     on_topic = [gold for gold in readable if gold.on_topic]
     return tuple(
-        _mean([gold.url in found for gold in wanted]) for wanted in (readable, home, on_topic)
+        _mean([gold.url in crawled for gold in urls]) for urls in (readable, home, on_topic)
     )
 
 

@@ -162,8 +162,8 @@ class _Connection(asyncio.Protocol):
             skipped = min(self._skip_bytes, len(self._unread))
             self._unread = self._unread[skipped:]
             self._skip_bytes -= skipped
-            head, found, rest = self._unread.partition(b"\r\n\r\n")
-            if not found or self._skip_bytes:
+            head, end, rest = self._unread.partition(b"\r\n\r\n")
+            if not end or self._skip_bytes:
                 break
             self._unread = rest
             self._handle(head.decode("latin-1"))

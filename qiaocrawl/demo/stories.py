@@ -150,8 +150,8 @@ def _lines(rng: random.Random, frame: Frame, bindings: Bindings) -> tuple[str, .
         for line in frame.lines
         if not line.startswith("?") or rng.random() < _OPTIONAL_SHARE
     ]
-    wanted = min(rng.choice(_POOL_COUNTS), len(frame.pool))
-    for line in rng.sample(frame.pool, wanted):
+    count = min(rng.choice(_POOL_COUNTS), len(frame.pool))
+    for line in rng.sample(frame.pool, count):
         own.insert(rng.randint(len(own) // 2 + 1, len(own) - 1), line)
     background = load_background()["topic" if frame.on_topic else frame.domain]
     for line in rng.sample(background, min(rng.choice(_BACKGROUND_COUNTS), len(background))):

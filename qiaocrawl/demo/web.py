@@ -110,8 +110,8 @@ def build_web(seed: int = SEED, scale: float = 1.0) -> DemoWeb:
     frames: dict[str, SiteFrame] = {}
     postings = Publisher(seed, scale).publish()
     for host, group in groupby(postings, key=lambda posting: posting.site.host):
-        mine = list(group)
-        frames[host] = _print_site(seed, mine, pages)
+        site_postings = list(group)
+        frames[host] = _print_site(seed, site_postings, pages)
     return DemoWeb({site.host: site for site in load_sites()}, pages, frames)
 
 
@@ -132,10 +132,10 @@ def _print_site(
     strays += [(posting.path, posting.title) for posting in postings if not posting.robots_allowed]
     strays += feed_links(site)
     frame = SiteFrame(seed, site, postings, strays)
-    found = {**dict(list_pages(frame)), **dict(article_pages(frame))}
-    found |= feed_pages(site, postings)
-    found |= {oddity.path: oddity.build(frame) for oddity in oddities}
-    pages.update({(site.host, path): page for path, page in found.items()})
+    site_pages = {**dict(list_pages(frame)), **dict(article_pages(frame))}
+    site_pages |= feed_pages(site, postings)
+    site_pages |= {oddity.path: oddity.build(frame) for oddity in oddities}
+    pages.update({(site.host, path): page for path, page in site_pages.items()})
     return frame
 
 

@@ -1,18 +1,18 @@
-"""Where a site's pages are found beside its links, and where its links lead without end."""
+"""Finding a site's pages beside its links, and the traps where its links never end."""
 
 from __future__ import annotations
 
 from qiaocrawl.discovery.entries import Entry, EntryList
-from qiaocrawl.discovery.feeds import read_feed
-from qiaocrawl.discovery.sitemaps import read_sitemap, robots_sitemaps
-from qiaocrawl.discovery.url_sources import entry_moment, read_entrance
+from qiaocrawl.discovery.feeds import parse_feed
+from qiaocrawl.discovery.sitemaps import parse_sitemap, robots_sitemaps
+from qiaocrawl.discovery.url_sources import entry_moment, parse_url_source
 
 __all__ = [
     "Entry",
     "EntryList",
     "entry_moment",
-    "read_entrance",
-    "read_feed",
-    "read_sitemap",
+    "parse_url_source",
+    "parse_feed",
+    "parse_sitemap",
     "robots_sitemaps",
 ]

@@ -1,4 +1,4 @@
-"""What sitemaps and feeds list, as records; and when they say it changed."""
+"""Records of what sitemaps and feeds list, and when each entry changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One page (or one sitemap of an index) that a file lists.
+    """One page (or one sitemap of an index) that a sitemap or feed lists.
 
     Attributes:
         url: canonical.
@@ -52,14 +52,14 @@ class EntryList:
 def newest_first(entries: list[Entry]) -> tuple[Entry, ...]:
     """*entries*, each URL once, in the order of :class:`EntryList`."""
     unique: dict[str, Entry] = {}
-    for one in entries:
-        unique.setdefault(one.url, one)
-    found = sorted(unique.values(), key=lambda one: one.at or _EPOCH, reverse=True)
-    return tuple(found)
+    for entry in entries:
+        unique.setdefault(entry.url, entry)
+    ordered = sorted(unique.values(), key=lambda entry: entry.at or _EPOCH, reverse=True)
+    return tuple(ordered)
 
 
 def moment_of(written: str) -> datetime | None:
-    """The moment that *written* tells (W3C, RFC 822, or as Chinese pages write dates), aware.
+    """The moment in *written* (W3C, RFC 822, or as Chinese pages write dates), aware.
 
     None where it tells none. A time without zone is China's **(ours)**.
     """

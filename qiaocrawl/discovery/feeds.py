@@ -17,8 +17,8 @@ _KINDS = {"rss": "rss", "channel": "rss", "feed": "atom", "RDF": "rdf"}
 _MAX_KEYWORDS_CHARS = 200
 
 
-def read_feed(
-    body: bytes, content_type: str = "", url: str = "", *, most: int = MAX_FEED_ENTRIES
+def parse_feed(
+    body: bytes, content_type: str = "", url: str = "", *, limit: int = MAX_FEED_ENTRIES
 ) -> EntryList:
     """The entries of a feed, the newest first.
 
@@ -28,15 +28,15 @@ def read_feed(
         body: as it came, perhaps gzipped.
         content_type: the Content-Type header.
         url: where it was fetched; relative addresses are resolved against it.
-        most: entries taken.
+        limit: entries taken.
     """
-    found = xml_records(body, content_type, names=_RECORDS, fields=_FIELDS, most=most)
-    kind = _KINDS.get(found.root, "")
+    document = xml_records(body, content_type, names=_RECORDS, fields=_FIELDS, limit=limit)
+    kind = _KINDS.get(document.root, "")
     if not kind:
-        return EntryList("", fault=found.fault or "no feed")
-    entries = [one for record in found.records if (one := _entry(record, url)) is not None]
-    left = len(found.records) - len(entries) + found.beyond
-    return EntryList(kind, newest_first(entries), found.title, left, found.fault)
+        return EntryList("", fault=document.fault or "no feed")
+    entries = [entry for record in document.records if (entry := _entry(record, url)) is not None]
+    left = len(document.records) - len(entries) + document.beyond
+    return EntryList(kind, newest_first(entries), document.title, left, document.fault)
 
 
 def _entry(record: Record, base: str) -> Entry | None:

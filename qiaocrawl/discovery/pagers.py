@@ -1,4 +1,4 @@
-"""Paging of list pages: which link leads to the next page of the list, and when to stop.
+"""Paging of list pages: finds the link to the next page and decides when to stop.
 
 What a pager is taken for decides the order in which its pages are read, never whether: its other
 links and the pages after a list ran dry are put off, see
@@ -157,7 +157,7 @@ def _next(steps: _Steps, own: int | None, stem: str) -> Link | None:
     """The link to the page after the one whose number in the address is *own*; None = the first."""
     if steps.called_next:
         return steps.called_next[0]
-    least = min(steps.arrows, key=lambda one: one[0], default=None)
+    least = min(steps.arrows, key=lambda candidate: candidate[0], default=None)
     arrow = least[1] if least is not None and least[0] < _LAST_REACH else None
     if own is None:
         number = _after_first([n for n, _ in steps.numbered], falls=_labels_fall(steps.numbered))
@@ -169,7 +169,7 @@ def _next(steps: _Steps, own: int | None, stem: str) -> Link | None:
     sign = -1 if _falls(steps.numbered, stem) else 1
     ahead = [(step, link) for link in (*steps.forward,)
              if (step := sign * ((_value(link.url, stem) or 0) - own)) > 0]  # fmt: skip
-    return min(ahead, key=lambda one: one[0])[1] if ahead else None
+    return min(ahead, key=lambda candidate: candidate[0])[1] if ahead else None
 
 
 def _after_first(labels: Sequence[int], *, falls: bool) -> int | None:
@@ -187,7 +187,9 @@ def _labels_fall(numbered: Sequence[tuple[int, Link]]) -> bool:
 
 def _falls(numbered: Sequence[tuple[int, Link]], stem: str) -> bool:
     """Whether later pages have lower numbers: the newest page of such a list has the highest."""
-    values = [_value(link.url, stem) or 0 for _, link in sorted(numbered, key=lambda one: one[0])]
+    values = [
+        _value(link.url, stem) or 0 for _, link in sorted(numbered, key=lambda entry: entry[0])
+    ]
     is_turned = len(values) > 1 and all(a > b for a, b in pairwise(values))
     return is_turned or _labels_fall(numbered)
 
@@ -197,7 +199,7 @@ def _reach(arrow: str) -> int:
     signs = "".join(arrow.split())
     if "|" in signs or "⏭" in signs:
         return _LAST_REACH
-    return min(len(signs) + sum(one in "»⏩" for one in signs[:1]), _LAST_REACH)
+    return min(len(signs) + sum(sign in "»⏩" for sign in signs[:1]), _LAST_REACH)
 
 
 def is_rolling(url: str, title: str = "") -> bool:
@@ -241,21 +243,21 @@ def _value(url: str, stem: str) -> int | None:
 
 
 class ListBound:
-    """Says when the pages of a list bring nothing new; for one thread."""
+    """Decides when the pages of a list bring nothing new; for one thread."""
 
     def __init__(self) -> None:
         self._dry: OrderedDict[str, tuple[int, int]] = OrderedDict()
 
-    def goes_on(self, name: str, *, brings_new: bool, taken_up: bool = False) -> bool:
+    def should_continue(self, name: str, *, brings_new: bool, taken_up: bool = False) -> bool:
         """Whether the page after one that *brings_new* links, or not, is to be read now.
 
         Args:
             taken_up: the page had been put off: twice as many may be dry before the next is.
         """
-        dry, most = self._dry.pop(name, (0, DRY_PAGES))
+        dry, allowed = self._dry.pop(name, (0, DRY_PAGES))
         dry = 0 if brings_new else dry + 1
-        most = min(2 * most, _MOST_DRY_PAGES) if taken_up else most
-        self._dry[name] = (dry, most)
+        allowed = min(2 * allowed, _MOST_DRY_PAGES) if taken_up else allowed
+        self._dry[name] = (dry, allowed)
         if len(self._dry) > _MAX_LISTS:
             self._dry.popitem(last=False)
-        return dry < most
+        return dry < allowed

@@ -1,4 +1,4 @@
-"""Which links of a page a deep crawl may follow: entrances, pagers, traps."""
+"""Which links of a page a deep crawl may follow: URL sources, pagers, traps."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from qiaocrawl.discovery.page_seen import PageSeen, text_digest
+from qiaocrawl.discovery.page_evidence import PageEvidence, text_digest
 from qiaocrawl.discovery.sitemaps import MAX_LEVELS
 from qiaocrawl.discovery.spellings import Spellings
-from qiaocrawl.discovery.trap_accounts import Worth
+from qiaocrawl.discovery.trap_scores import PageValue
 from qiaocrawl.discovery.trap_watch import TrapWatch
 from qiaocrawl.discovery.url_sources import ENTRY_TAG, FEED_TAG, SITEMAP_TAG, entry_moment
 from qiaocrawl.items import NO_PAYLOAD, Candidate, Lease, Link, Outcome, PageAnalysis, Payload
@@ -19,12 +19,12 @@ MAX_FEEDS_PER_HOST = 100
 """Feeds of one host that a run follows; blogs announce one a tag and author **(ours)**."""
 # Of the sitemaps that a run reads, so many times as many are kept as rows **(ours)**.
 _KEPT_TIMES = 10
-_ENTRANCES = (Outcome.SITEMAP, Outcome.FEED)
+_URL_SOURCES = (Outcome.SITEMAP, Outcome.FEED)
 
 
 @dataclass(frozen=True, slots=True)
-class EntranceOptions:
-    """Which entrances beside links are used.
+class UrlSourceOptions:
+    """Which sources of URLs are used beside links.
 
     Attributes:
         sitemaps, feeds: whether they are read.
@@ -44,12 +44,12 @@ class LinkRules:
     """The rules of one crawl; may be used from several threads.
 
     Args:
-        entrances: which are used.
+        url_sources: which are used.
         watch: knows the traps.
     """
 
-    def __init__(self, entrances: EntranceOptions, watch: TrapWatch) -> None:
-        self._entrances = entrances
+    def __init__(self, url_sources: UrlSourceOptions, watch: TrapWatch) -> None:
+        self._url_sources = url_sources
         self.watch = watch
         self._feeds: dict[str, set[str]] = {}
         self._sitemaps: dict[str, dict[str, int]] = {}
@@ -61,12 +61,12 @@ class LinkRules:
     def keep(
         self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link]
     ) -> tuple[list[Link], Counter[str]]:
-        """Those of *links* (on the crawl's sites) to follow now or later; why others are left.
+        """The *links* (on the crawl's sites) to follow now or later, and why others are skipped.
 
-        What is of a trap is put off, and counted all the same.
+        Links into a trap are postponed, but counted like skipped ones.
         """
         left: Counter[str] = Counter()
-        kept = []
+        allowed = []
         spelt: dict[bytes, str] = {}
         listed: Counter[str] = Counter()
         for link in links:
@@ -78,8 +78,8 @@ class LinkRules:
             if why:
                 left[why] += 1
             else:
-                kept.append(link if word else self._guessed(lease, analysis, link, spelt))
-        return kept, left
+                allowed.append(link if word else self._guessed(lease, analysis, link, spelt))
+        return allowed, left
 
     def _guessed(
         self, lease: Lease, analysis: PageAnalysis, link: Link, spelt: dict[bytes, str]
@@ -93,20 +93,20 @@ class LinkRules:
             behind = f"sitemaps of {link.host} behind {MAX_LEVELS} indexes"
             guess = behind if too_deep else self.sitemap_postponed(link)
         # What is put off stands for no other spelling.
-        same_as = "" if guess else self._spellings.other(link.url, spelt)
+        same_as = "" if guess else self._spellings.earlier_spelling(link.url, spelt)
         return replace(link, postponed=guess, same_as=same_as) if guess or same_as else link
 
     def stored(self, links: Sequence[Link]) -> None:
-        """*links* that were kept have rows now: from here on they count."""
+        """Count *links*: they have been stored as rows."""
         for link in links:
-            self._spellings.meet(link.url)
+            self._spellings.remember(link.url)
             if _is_listed(link):
                 self._listed[link.host] += 1
 
     def refusal(self, lease: Lease) -> str:
         """Why the URL of *lease* is not to be fetched after all; "" to fetch it.
 
-        Start pages and what was asked for by its very address are always fetched.
+        Start pages, and URLs that were asked for by their exact address, are always fetched.
         """
         if lease.depth == 0 or lease.payload or lease.stored:
             return ""
@@ -115,38 +115,38 @@ class LinkRules:
     def _bound(self, link: Link, listed: Counter[str]) -> str:
         """Which of the operator's bounds *link* breaks; "" for none."""
         if link.tag == SITEMAP_TAG:
-            if not self._entrances.sitemaps:
+            if not self._url_sources.sitemaps:
                 return "sitemaps_off"
             return self._age(link) or self.sitemap_fault(link)
         if link.tag == FEED_TAG:
-            return "" if self._entrances.feeds else "feeds_off"
+            return "" if self._url_sources.feeds else "feeds_off"
         if link.tag == ENTRY_TAG:
             return self._age(link) or self._listed_fault(link, listed)
         return ""
 
     def sitemap_fault(self, link: Link) -> str:
         """Why the sitemap *link* is left since its host has so many; "" to keep it."""
-        known = self._sitemaps.setdefault(link.host, {})
-        most = self._entrances.max_sitemaps
-        if most and link.url not in known and len(known) >= most * _KEPT_TIMES:
+        places = self._sitemaps.setdefault(link.host, {})
+        limit = self._url_sources.max_sitemaps
+        if limit and link.url not in places and len(places) >= limit * _KEPT_TIMES:
             return self._left_of(link.host, "too_many_sitemaps")
-        known.setdefault(link.url, len(known))
+        places.setdefault(link.url, len(places))
         return ""
 
     def sitemap_postponed(self, link: Link) -> str:
         """Why the sitemap *link*, which is kept, is not read yet; "" to read it."""
-        most = self._entrances.max_sitemaps
-        if not most or link.tag != SITEMAP_TAG or self._sitemaps[link.host][link.url] < most:
+        limit = self._url_sources.max_sitemaps
+        if not limit or link.tag != SITEMAP_TAG or self._sitemaps[link.host][link.url] < limit:
             return ""
         self.full.add((link.host, "sitemaps_postponed"))
-        return f"more than {most} sitemaps of {link.host}"
+        return f"more than {limit} sitemaps of {link.host}"
 
     def _listed_fault(self, link: Link, listed: Counter[str]) -> str:
         """Also counts *link* among those *listed* by the same sitemap."""
         if not _is_listed(link):
             return ""
-        most = self._entrances.max_listed
-        if most and self._listed[link.host] + listed[link.host] >= most:
+        limit = self._url_sources.max_listed
+        if limit and self._listed[link.host] + listed[link.host] >= limit:
             return self._left_of(link.host, "too_many_listed")
         listed[link.host] += 1
         return ""
@@ -159,43 +159,43 @@ class LinkRules:
         # Blogs announce a feed of comments on every article.
         if analysis.outcome in (Outcome.ARTICLE, Outcome.PART) and lease.depth:
             return f"feeds of {link.host} that articles announce"
-        known = self._feeds.setdefault(link.host, set())
-        if link.url not in known and len(known) >= MAX_FEEDS_PER_HOST:
+        feeds = self._feeds.setdefault(link.host, set())
+        if link.url not in feeds and len(feeds) >= MAX_FEEDS_PER_HOST:
             return f"feeds of {link.host} beyond {MAX_FEEDS_PER_HOST}"
-        known.add(link.url)
+        feeds.add(link.url)
         return ""
 
     def _age(self, link: Link) -> str:
-        if not self._entrances.days:
+        if not self._url_sources.days:
             return ""
         at = entry_moment(link.context)
         if at is None:
             return ""
         age_days = (datetime.now(UTC) - at).total_seconds() / 86400
-        return "entry_too_old" if age_days > self._entrances.days else ""
+        return "entry_too_old" if age_days > self._url_sources.days else ""
 
     def learn(
         self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link],
         candidates: Sequence[Candidate], *, trial: str = "",
     ) -> list[str]:
-        """Let the watch have a page; the groups this cuts.
+        """Let the trap watch learn from a page; returns the groups this cuts.
 
         Args:
             links: of it on the sites that are followed.
             candidates: what of its links was seen for the first time, also what is left out.
             trial: for what reason it had been closed before it was taken up.
         """
-        keys = {one.key for one in candidates}
-        closed = [one.url for one in candidates
-                  if one.left_out is not None and one.left_out.outcome is Outcome.TRAP]
+        keys = {candidate.key for candidate in candidates}
+        closed = [candidate.url for candidate in candidates
+                  if candidate.left_out is not None and candidate.left_out.outcome is Outcome.TRAP]
         new = frozenset(link.url for link in links if link.key in keys)
-        if analysis.outcome in _ENTRANCES:
+        if analysis.outcome in _URL_SOURCES:
             self.watch.listed([*new, *closed])
             return []
         if analysis.outcome is Outcome.LIST:
             self.watch.listed(closed, lease.url)
-        return self.watch.learn(PageSeen(
-            lease.url, worth_of(analysis, lease.topic), digest_of(analysis),
+        return self.watch.learn(PageEvidence(
+            lease.url, page_value(analysis, lease.topic), digest_of(analysis),
             [link.url for link in links], new, analysis.text_sample, closed, trial,
         ))  # fmt: skip
 
@@ -204,16 +204,18 @@ def _is_listed(link: Link) -> bool:
     return link.tag == ENTRY_TAG and link.region == SITEMAP_TAG
 
 
-def worth_of(analysis: PageAnalysis, topic: str) -> Worth:
-    """What the page of *analysis* is to its group, in a crawl of *topic*."""
+def page_value(analysis: PageAnalysis, topic: str) -> PageValue:
+    """The value of the page of *analysis* for its group, in a crawl of *topic*."""
     if analysis.outcome in (Outcome.ARTICLE, Outcome.PART):
         article = analysis.article
-        judged = any(one.relevant for one in analysis.relevance if one.topic == topic)
+        judged = any(
+            judgement.relevant for judgement in analysis.relevance if judgement.topic == topic
+        )
         dated = article is not None and article.published_at is not None
-        return Worth.STORY if judged or dated else Worth.WEAK
+        return PageValue.STORY if judged or dated else PageValue.WEAK
     if analysis.outcome is Outcome.LIST:
-        return Worth.LIST
-    return Worth.GONE if analysis.outcome is Outcome.SOFT_404 else Worth.NOTHING
+        return PageValue.LIST
+    return PageValue.GONE if analysis.outcome is Outcome.SOFT_404 else PageValue.NOTHING
 
 
 def digest_of(analysis: PageAnalysis) -> bytes:
@@ -227,6 +229,6 @@ def level_of(lease: Lease) -> int:
     return lease.payload.sitemap or 0
 
 
-def entrance_payload(lease: Lease, link: Link) -> Payload:
+def url_source_payload(lease: Lease, link: Link) -> Payload:
     """The payload of a row for *link*: a sitemap remembers how deep it stands."""
     return Payload(sitemap=level_of(lease) + 1) if link.tag == SITEMAP_TAG else NO_PAYLOAD

@@ -23,8 +23,8 @@ _MAX_TEXT_BYTES = 4 * 1024 * 1024
 _URL_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
 
 
-def read_sitemap(
-    body: bytes, content_type: str = "", url: str = "", *, most: int = MAX_ENTRIES
+def parse_sitemap(
+    body: bytes, content_type: str = "", url: str = "", *, limit: int = MAX_ENTRIES
 ) -> EntryList:
     """The entries of a sitemap, of an index of sitemaps, or of a list of URLs in plain text.
 
@@ -34,26 +34,26 @@ def read_sitemap(
         body: as it came, perhaps gzipped.
         content_type: the Content-Type header.
         url: where it was fetched.
-        most: entries taken.
+        limit: entries taken.
     """
-    found = xml_records(body, content_type, names=_RECORDS, fields=_FIELDS, most=most)
-    kind = _KINDS.get(found.root, "")
-    if not kind and found.root:
-        return EntryList("", fault=found.fault or f"no sitemap: <{found.root}>"[:80])
+    document = xml_records(body, content_type, names=_RECORDS, fields=_FIELDS, limit=limit)
+    kind = _KINDS.get(document.root, "")
+    if not kind and document.root:
+        return EntryList("", fault=document.fault or f"no sitemap: <{document.root}>"[:80])
     if not kind:
-        return _read_text(body, content_type, most, found.fault)
+        return _read_text(body, content_type, limit, document.fault)
     wanted = "sitemap" if kind == "index" else "url"
-    entries = [one for record in found.records
-               if record.name == wanted and (one := _entry(record, url)) is not None]
-    left = len(found.records) - len(entries) + found.beyond
-    return EntryList(kind, newest_first(entries), left=left, fault=found.fault)
+    entries = [entry for record in document.records
+               if record.name == wanted and (entry := _entry(record, url)) is not None]
+    left = len(document.records) - len(entries) + document.beyond
+    return EntryList(kind, newest_first(entries), left=left, fault=document.fault)
 
 
 def robots_sitemaps(body: bytes, url: str) -> tuple[str, ...]:
     """The canonical URLs that the ``Sitemap:`` lines of a robots.txt at *url* name, in order."""
     lines = _ROBOTS_LINE.findall(body.decode("utf-8", "replace"))[:MAX_ROBOTS_SITEMAPS]
-    found = (canonical_url(line, url) for line in lines)
-    return tuple(dict.fromkeys(one for one in found if one))
+    canonical = (canonical_url(line, url) for line in lines)
+    return tuple(dict.fromkeys(address for address in canonical if address))
 
 
 def _entry(record: Record, base: str) -> Entry | None:
@@ -68,7 +68,7 @@ def _entry(record: Record, base: str) -> Entry | None:
     )
 
 
-def _read_text(body: bytes, content_type: str, most: int, fault: str) -> EntryList:
+def _read_text(body: bytes, content_type: str, limit: int, fault: str) -> EntryList:
     """A list of URLs, one a line; nine lines in ten must be URLs **(ours)**."""
     pieces: list[bytes] = []
     try:
@@ -82,6 +82,6 @@ def _read_text(body: bytes, content_type: str, most: int, fault: str) -> EntryLi
     urls = [line for line in lines if _URL_LINE.fullmatch(line)]
     if not urls or 10 * len(urls) < 9 * len(lines):
         return EntryList("", fault=fault or "no sitemap")
-    found = [canonical_url(line) for line in urls[:most]]
-    entries = [Entry(one) for one in found if one]
+    canonical = [canonical_url(line) for line in urls[:limit]]
+    entries = [Entry(url) for url in canonical if url]
     return EntryList("text", newest_first(entries), left=len(lines) - len(entries))

@@ -21,7 +21,7 @@ _SHORTEST_ADDRESS = 4
 
 @dataclass(frozen=True, slots=True)
 class MissingPage:
-    """What a host answers with status 200 for a page that does not exist.
+    """The page that a host shows, with status 200, for a page that does not exist.
 
     Attributes:
         host: which.
@@ -36,7 +36,7 @@ class MissingPage:
 
 
 def probe_url(start_url: str) -> str:
-    """An address on the host of *start_url* where no page can be; always the same one."""
+    """An address on the host of *start_url* where no page can exist; always the same one."""
     scheme, _, rest = start_url.partition("://")
     host = canonical_host(start_url)
     name = blake2b(f"qiaocrawl {rest and host}".encode(), digest_size=9).hexdigest()
@@ -59,23 +59,23 @@ def missing_page(host: str, analysis: PageAnalysis) -> MissingPage | None:
     return MissingPage(host, analysis.page_title, analysis.body_digest, analysis.body_simhash)
 
 
-def is_missing(analysis: PageAnalysis, known: MissingPage) -> bool:
-    """Whether a page shows what its host shows for pages that do not exist.
+def is_missing(analysis: PageAnalysis, missing: MissingPage) -> bool:
+    """Whether a page looks like the page its host shows for missing ones.
 
     A list must show exactly that: where a home page stands in for what is missing, what all
     pages repeat may be most of a list's text, and its links lead elsewhere.
     """
     if not analysis.body_digest:
         return False
-    if analysis.body_digest == known.digest:
+    if analysis.body_digest == missing.digest:
         return True
     if analysis.outcome is Outcome.LIST:
         return False
-    near = (analysis.body_simhash ^ known.simhash).bit_count() <= _NEAR_BITS
-    alike = bool(known.simhash and analysis.body_simhash) and near
+    near = (analysis.body_simhash ^ missing.simhash).bit_count() <= _NEAR_BITS
+    alike = bool(missing.simhash and analysis.body_simhash) and near
     # Sites with one title on all pages have short texts too; what is missing has no date.
     dated = analysis.article is not None and analysis.article.published_at is not None
-    return alike and not dated and analysis.page_title == known.title
+    return alike and not dated and analysis.page_title == missing.title
 
 
 def as_missing(analysis: PageAnalysis, host: str = "") -> PageAnalysis:

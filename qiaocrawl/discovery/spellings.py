@@ -1,7 +1,7 @@
-"""Spellings of one address that canonical form leaves apart, since a few servers do (F-T6).
+"""Spellings of one address that stay distinct in canonical form, as on a few servers (F-T6).
 
 A folder and its default page, double slashes, a bare ``sid=``: of two such spellings a crawl
-follows the one it meets first. Nothing is rewritten, so what was met is what is asked.
+follows the one it meets first. No URL is rewritten: the server gets the spelling that was found.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ def plain_spelling(canonical: str) -> str:
     scheme, _, rest = canonical.partition("://")
     rest, mark, query = rest.partition("?")
     path = _DEFAULT_PAGE.sub("/", _SLASHES.sub("/", rest))
-    if query and (kept := _SESSION.sub("", query).rstrip("&")) != query:
-        mark, query = ("?" if kept else ""), kept
+    if query and (plain_query := _SESSION.sub("", query).rstrip("&")) != query:
+        mark, query = ("?" if plain_query else ""), plain_query
     return f"{scheme}://{path}{mark}{query}"
 
 
 class Spellings:
-    """Which spelling of a page has a row; may be used from several threads."""
+    """Remembers which spelling of a page has a row; thread-safe."""
 
     def __init__(self) -> None:
         self._first: dict[bytes, str] = {}
         self._lock = threading.Lock()
 
-    def other(self, url: str, here: dict[bytes, str]) -> str:
+    def earlier_spelling(self, url: str, here: dict[bytes, str]) -> str:
         """The spelling under which the page of canonical *url* was met before; "" for this one.
 
         Args:
@@ -50,8 +50,8 @@ class Spellings:
         first = here.setdefault(plain, url) if first is None else first
         return first if first != url else ""
 
-    def meet(self, url: str) -> None:
-        """Canonical *url* has a row now: its spelling is the one to follow."""
+    def remember(self, url: str) -> None:
+        """Remember that canonical *url* has a row: its spelling is the one to follow."""
         plain = _plain_key(url)
         if plain is None:
             return

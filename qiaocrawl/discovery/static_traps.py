@@ -1,4 +1,4 @@
-"""What a URL's own text says of a trap: too long, too deep, repeating itself, no such date."""
+"""Recognises traps by the URL alone: too long, too deep, repetitive, or an impossible date."""
 
 from __future__ import annotations
 
@@ -88,9 +88,9 @@ def _are_numbers(unit: list[str]) -> bool:
 @lru_cache(maxsize=4096)
 def _is_no_date(path: str, query: str, latest_year: int) -> bool:
     """Whether a calendar's month stands in the address that no news page can be of."""
-    found = _CALENDAR.search(path) or (_CALENDAR_QUERY.search(query) if query else None)
-    found = found or (_CALENDAR.search(query) if query else None)
-    if found is None:
+    calendar = _CALENDAR.search(path) or (_CALENDAR_QUERY.search(query) if query else None)
+    calendar = calendar or (_CALENDAR.search(query) if query else None)
+    if calendar is None:
         return False
-    year = next(number for number in found.groups() if number)
+    year = next(number for number in calendar.groups() if number)
     return not EARLIEST_YEAR <= int(year) <= latest_year

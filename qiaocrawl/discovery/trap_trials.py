@@ -1,8 +1,8 @@
-"""What was cut as a trap is tried again, at a price, when nothing else waits.
+"""Gives cut groups a second try, at a limited price, when nothing else waits.
 
-Cutting a group is a guess. When a crawl has nothing else to do it takes up a few of the URLs it
-closed for it. Where half of those tell stories of their own and lead to no more of what is closed,
-the group ends somewhere, trap or not: it is opened again, and all of it is fetched. A trap's pages
+Cutting a group is a guess. When a crawl has nothing else to do, it fetches a few of the URLs it
+closed for it. If half of those tell stories of their own and lead to no more closed URLs,
+the group is finite, trap or not: it is opened again, and all of it is fetched. A trap's pages
 lead to ever more of it, or tell what was told; so it costs a tenth of the host's pages at most.
 """
 
@@ -33,7 +33,7 @@ class _Trial:
 
 
 class TrapTrials:
-    """How the groups that were cut fare on trial, in one run; for one thread at a time."""
+    """The trials of cut groups in one run. Not thread-safe."""
 
     def __init__(self) -> None:
         self._groups: dict[str, _Trial] = {}
@@ -67,7 +67,7 @@ class TrapTrials:
 
     def shares(self, waiting: Mapping[str, int]) -> dict[str, int]:
         """How many URLs of each group are to be tried now, where so many are closed."""
-        found: dict[str, int] = {}
+        shares: dict[str, int] = {}
         rest: dict[str, list[str]] = {}
         for group in waiting:
             rest.setdefault(group.partition("/")[0], []).append(group)
@@ -75,10 +75,10 @@ class TrapTrials:
             left = int(SHARE_OF_HOST * self._fetched[host]) - self._asked[host]
             for at, group in enumerate(sorted(groups, key=self._share)):
                 fair = -(-left // (len(groups) - at))
-                found[group] = max(0, min(self._share(group), waiting[group], fair))
-                left -= found[group]
-                self._asked[host] += found[group]
-        return found
+                shares[group] = max(0, min(self._share(group), waiting[group], fair))
+                left -= shares[group]
+                self._asked[host] += shares[group]
+        return shares
 
     def _share(self, group: str) -> int:
         return self._groups.setdefault(group, _Trial()).share

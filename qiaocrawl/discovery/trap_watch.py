@@ -1,4 +1,4 @@
-"""Traps of one crawl: what its pages teach, and which URLs are not to be fetched for it."""
+"""Traps of one crawl: learns from its pages which URLs not to fetch."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from qiaocrawl.discovery.page_seen import PageSeen
+from qiaocrawl.discovery.page_evidence import PageEvidence
 from qiaocrawl.discovery.static_traps import BOUNDS, UrlLimits, static_trap
-from qiaocrawl.discovery.trap_accounts import (
-    NEW_BRANCH_CREDIT,
-    START_CREDIT,
-    Account,
-    Effects,
-    StoredAccount,
-    Worth,
-    book,
-    cutting,
+from qiaocrawl.discovery.trap_scores import (
+    NEW_BRANCH_POINTS,
+    START_POINTS,
+    PageEffects,
+    PageValue,
+    PatternScore,
+    StoredPatternScore,
+    cut_by,
     is_section,
     judge_texts,
+    record_page,
     redirect,
-    take_back,
+    revoke_story,
 )
 from qiaocrawl.discovery.trap_trials import TRAP, TrapTrials, group_of
 from qiaocrawl.discovery.url_forms import NEW_BRANCH, section_of, url_forms
 from qiaocrawl.urls import canonical_host
 
-MAX_ACCOUNTS = 100_000
+MAX_SCORES = 100_000
 MAX_DIGESTS = 200_000
 MAX_TEXT_GROUPS = 256
 """Groups whose texts are in memory: 25 MB at most."""
@@ -37,7 +37,7 @@ CUT = "barren"
 
 
 class TrapWatch:
-    """Learns from pages and judges URLs; may be used from several threads.
+    """Learns from pages and judges URLs; thread-safe.
 
     Args:
         limits: of single URLs.
@@ -52,7 +52,7 @@ class TrapWatch:
         self._allowed = tuple(allowed)
         self._learns = learns
         self._lock = threading.Lock()
-        self._accounts: dict[str, Account] = {}
+        self._scores: dict[str, PatternScore] = {}
         self._first: dict[int, str] = {}
         self._changed: set[str] = set()
         self._opened: list[str] = []
@@ -71,7 +71,7 @@ class TrapWatch:
         if self.is_allowed(url):
             return "", ""
         word = static_trap(url, self._limits)
-        if not word and not self._accounts:
+        if not word and not self._scores:
             return "", ""
         with self._lock:
             return self._reason(url, word)
@@ -81,20 +81,20 @@ class TrapWatch:
             group = f"{canonical_host(url)}/({word.replace('_', ' ')})"
             if self._is_closed(group):
                 return word, f"{TRAP}{group}"
-        cut = cutting(self._known(self._forms(url)))
+        cut = cut_by(self._known(self._forms(url)))
         return (CUT, f"{TRAP}{cut[0]}") if cut is not None else ("", "")
 
     def _is_closed(self, group: str) -> bool:
         """Whether *group*, named in a reason, is; those of single URLs are at first."""
-        account = self._accounts.get(group)
+        score = self._scores.get(group)
         is_of_addresses = group.endswith(")")
-        return account.is_cut if account is not None else is_of_addresses
+        return score.is_cut if score is not None else is_of_addresses
 
-    def _known(self, forms: Sequence[str]) -> Iterator[tuple[str, Account]]:
+    def _known(self, forms: Sequence[str]) -> Iterator[tuple[str, PatternScore]]:
         for form in forms:
-            account = self._accounts.get(form)
-            if account is not None:
-                yield form, account
+            score = self._scores.get(form)
+            if score is not None:
+                yield form, score
 
     def is_allowed(self, url: str) -> bool:
         """Whether the operator says that *url* is of no trap."""
@@ -105,22 +105,25 @@ class TrapWatch:
 
     # --- learning -----------------------------------------------------------------------------
 
-    def learn(self, page: PageSeen) -> list[str]:
-        """Enter *page* into the accounts of its groups; the groups that are cut by it."""
+    def learn(self, page: PageEvidence) -> list[str]:
+        """Count *page* in the scores of its groups; returns the groups it cuts."""
         if not self._learns:
             return []
         with self._lock:
-            other, is_double = self._told_before(page)
+            other, is_double = self._earlier_address(page)
             forms = self._forms(page.url)
             self._try(page, forms, is_double=is_double)
+            # Only groups that this very page cuts are reported.
             before = [form for form in forms if self._is_cut(form)]
             for form in forms:
-                book(self._account(form), self._booked(form, forms[0], page, other, is_double))
+                record_page(
+                    self._score(form), self._double_effects(form, forms[0], page, other, is_double)
+                )
                 self._changed.add(form)
                 if page.sample:
                     self._keep_texts(form)
             self._judge_texts(forms)
-            if page.worth is Worth.LIST:
+            if page.value is PageValue.LIST:
                 self._note_listed(page.links, forms[0])
             cut = [form for form in forms if self._is_cut(form) and form not in before]
             if other and not is_double:
@@ -135,9 +138,9 @@ class TrapWatch:
         if len(self._with_texts) > MAX_TEXT_GROUPS:
             oldest = next(iter(self._with_texts))
             del self._with_texts[oldest]
-            account = self._accounts.get(oldest)
-            if account is not None and account.own is not None:
-                account.own.forget_texts()
+            score = self._scores.get(oldest)
+            if score is not None and score.story_stats is not None:
+                score.story_stats.forget_texts()
 
     def redirected(self, url: str, target: str) -> list[str]:
         """*url* redirects to *target*, another page; the groups that are cut by it."""
@@ -145,19 +148,20 @@ class TrapWatch:
             return []
         cut = []
         with self._lock:
+            # A redirect blames the URL's own form and its path, never broader folders.
             for form in url_forms(url)[:2]:
-                account = self._account(form)
-                was_cut = account.is_cut
-                redirect(account, hash(target))
+                score = self._score(form)
+                was_cut = score.is_cut
+                redirect(score, hash(target))
                 self._changed.add(form)
-                if account.is_cut and not was_cut:
+                if score.is_cut and not was_cut:
                     cut.append(form)
             self.counts["cut"] += len(cut)
         return cut
 
-    def _booked(
-        self, form: str, own: str, page: PageSeen, other: str, is_double: bool
-    ) -> Effects:
+    def _double_effects(
+        self, form: str, own: str, page: PageEvidence, other: str, is_double: bool
+    ) -> PageEffects:
         effects = self._effects(form, own, page)
         if not is_double:
             return effects
@@ -165,15 +169,15 @@ class TrapWatch:
         same_path = "?" in form and _same_path(other, page.url)
         return replace(effects, is_double=True, same_path=same_path)
 
-    def _try(self, page: PageSeen, forms: Sequence[str], *, is_double: bool) -> None:
+    def _try(self, page: PageEvidence, forms: Sequence[str], *, is_double: bool) -> None:
         """Count the page for what it was taken up for, or as one of its host."""
         group = group_of(page.trial)
         if not group or not self._is_closed(group):
             self._trials.fetched(canonical_host(page.url))
             return
         effects = self._effects(forms[0], forms[0], page)
-        tells = page.worth is Worth.STORY and not is_double
-        leads = page.worth is Worth.LIST and effects.fresh_story
+        tells = page.value is PageValue.STORY and not is_double
+        leads = page.value is PageValue.LIST and effects.fresh_story
         self._trials.tried(group, is_good=(tells or leads) and not page.closed)
 
     # --- trials -------------------------------------------------------------------------------
@@ -186,19 +190,20 @@ class TrapWatch:
         """
         with self._lock:
             closed: dict[str, int] = {}
-            found: dict[str, int] = {}
+            rows_by_reason: dict[str, int] = {}
             reasons: dict[str, str] = {}
             for reason, rows in waiting.items():
                 group = group_of(reason)
+                # Bounds that the operator set are no guess of ours, so nothing is tried there.
                 if not group or group.endswith(BOUNDS):
                     continue
                 if "/" in group and self._is_closed(group):
                     closed[group] = closed.get(group, 0) + rows
                     reasons[group] = reason
                 else:
-                    found[reason] = rows
+                    rows_by_reason[reason] = rows
             shares = self._trials.shares(closed)
-            return found | {reasons[group]: rows for group, rows in shares.items() if rows}
+            return rows_by_reason | {reasons[group]: rows for group, rows in shares.items() if rows}
 
     def tried(self, reason: str, good: int, tried: int) -> None:
         """A round of what is closed for *reason* is done; it may open the group again.
@@ -213,7 +218,7 @@ class TrapWatch:
                 self._open(group)
 
     def _open(self, group: str) -> None:
-        self._account(group).reopen()
+        self._score(group).reopen()
         self._changed.add(group)
         self._opened.append(group)
 
@@ -223,11 +228,11 @@ class TrapWatch:
             opened, self._opened = self._opened, []
             return opened
 
-    def told(self, form: str) -> str:
-        """The account of *form* in words."""
+    def describe(self, form: str) -> str:
+        """The score of *form* in words."""
         with self._lock:
-            account = self._accounts.get(form)
-            return account.told() if account is not None else ""
+            score = self._scores.get(form)
+            return score.describe() if score is not None else ""
 
     # --- lists and texts ----------------------------------------------------------------------
 
@@ -242,61 +247,63 @@ class TrapWatch:
             for form in forms if forms[0] != own else ():
                 if form.endswith(NEW_BRANCH):
                     continue
-                account = self._account(form)
-                account.list_one(hash(url))
+                score = self._score(form)
+                score.add_listed(hash(url))
                 self._changed.add(form)
-                if account.cut and is_section(account):
+                if score.cut and is_section(score):
                     self._open(form)
 
     def _judge_texts(self, forms: Sequence[str]) -> None:
         """Cut the narrowest group whose texts are made up; broader ones are judged without it."""
-        known = list(self._known(forms))
-        cut = next((at for at, (_, account) in enumerate(known) if judge_texts(account)), None)
-        for _, account in known[cut + 1 :] if cut is not None else ():
-            if account.own is not None:
-                account.own.forget_texts()
+        scores = list(self._known(forms))
+        cut = next((at for at, (_, score) in enumerate(scores) if judge_texts(score)), None)
+        for _, score in scores[cut + 1 :] if cut is not None else ():
+            if score.story_stats is not None:
+                score.story_stats.forget_texts()
 
-    def _told_before(self, page: PageSeen) -> tuple[str, bool]:
-        """Which other address of the host tells the same, "" for none; whether this one is the
-        double.
+    def _earlier_address(self, page: PageEvidence) -> tuple[str, bool]:
+        """The other address on the host with the same text ("" for none), and whether this page
+        is the double.
 
-        What two hosts tell is a reprint: neither leads to it without end.
+        The same text on two hosts is a reprint, not a trap: neither host makes endless copies.
         """
         if not page.digest:
             return "", False
-        told = hash((canonical_host(page.url), page.digest))
-        known = self._first.get(told)
-        if known is None:
-            self._first[told] = page.url
+        digest = hash((canonical_host(page.url), page.digest))
+        first_url = self._first.get(digest)
+        if first_url is None:
+            self._first[digest] = page.url
             if len(self._first) > MAX_DIGESTS:
                 del self._first[next(iter(self._first))]
             return "", False
-        if known == page.url:
+        if first_url == page.url:
             return "", False
         self.counts["doubles"] += 1
-        if len(page.url) >= len(known) or url_forms(known)[0] == url_forms(page.url)[0]:
-            return known, True
-        self._first[told] = page.url
-        return known, False
+        # The shorter address is taken for the original: traps add to a URL, they cut nothing off.
+        if len(page.url) >= len(first_url) or url_forms(first_url)[0] == url_forms(page.url)[0]:
+            return first_url, True
+        self._first[digest] = page.url
+        return first_url, False
 
     def _blame(self, url: str, better: str) -> list[str]:
-        """What was taken for a story at *url* is told at *better*; the groups this cuts."""
+        """The story at *url* also stands at *better*: returns the groups this cuts."""
         cut: list[str] = []
         same_path = _same_path(url, better)
+        # Where only parameters differ, the program behind the path is at fault as well.
         for form in url_forms(url)[: 1 + same_path]:
-            account = self._account(form)
-            if not account.is_cut:
-                take_back(account, same_path=same_path)
+            score = self._score(form)
+            if not score.is_cut:
+                revoke_story(score, same_path=same_path)
                 self._changed.add(form)
-                if account.is_cut:
+                if score.is_cut:
                     cut.append(form)
         return cut
 
-    def _effects(self, form: str, own: str, page: PageSeen) -> Effects:
+    def _effects(self, form: str, own: str, page: PageEvidence) -> PageEffects:
         new = 0
         unknown = fresh_story = False
         unread: Counter[str] = Counter()
-        known: list[int] = []
+        known_keys: list[int] = []
         stories: list[int] = []
         own_section = section_of(url_forms(page.url))
         for link in page.links:
@@ -308,82 +315,92 @@ class TrapWatch:
             if inside and link != page.url:
                 new += fresh
                 if not fresh:
-                    known.append(hash(link))
-            account = self._accounts.get(forms[0])
-            if account is not None and account.stories and forms[0] != own:
+                    known_keys.append(hash(link))
+            score = self._scores.get(forms[0])
+            if score is not None and score.stories and forms[0] != own:
                 stories.append(hash(link))
                 fresh_story |= fresh
-            elif fresh and forms[0] != own and (account is None or not account.fetched):
+            elif fresh and forms[0] != own and (score is None or not score.fetched):
                 unknown |= not inside
                 unread[forms[0]] += 1
         # A list leads to many of one kind; what may be stories of its own section counts as well.
         unknown |= max(unread.values(), default=0) > len(page.fresh) / 2
-        return Effects(
-            page.worth, inside_new=new, inside_known=known, stories=stories,
+        return PageEffects(
+            page.value, inside_new=new, inside_known=known_keys, stories=stories,
             fresh_story=fresh_story, unknown=unknown, sample=page.sample,
         )  # fmt: skip
 
-    # --- accounts -----------------------------------------------------------------------------
+    # --- scores -------------------------------------------------------------------------------
 
     def _forms(self, url: str) -> tuple[str, ...]:
         forms = url_forms(url)
         section = section_of(forms)
         if not section:
             return forms
-        known = self._accounts.get(section)
-        if known is not None and known.stories:
+        score = self._scores.get(section)
+        if score is not None and score.stories:
             return forms
         return (*forms, f"{canonical_host(url)}{NEW_BRANCH}")
 
-    def _account(self, form: str) -> Account:
-        account = self._accounts.get(form)
-        if account is None:
+    def _score(self, form: str) -> PatternScore:
+        score = self._scores.get(form)
+        if score is None:
             is_branch = form.endswith(NEW_BRANCH)
-            account = Account(NEW_BRANCH_CREDIT if is_branch else START_CREDIT)
-            self._accounts[form] = account
-            if len(self._accounts) > MAX_ACCOUNTS:
+            score = PatternScore(NEW_BRANCH_POINTS if is_branch else START_POINTS)
+            self._scores[form] = score
+            if len(self._scores) > MAX_SCORES:
                 self._forget()
-        return account
+        return score
 
     def _forget(self) -> None:
-        """Drop the oldest account that says nothing."""
-        useless = (form for form, account in self._accounts.items()
-                   if not account.is_cut and not account.stories)
-        oldest = next(useless, next(iter(self._accounts)))
-        del self._accounts[oldest]
+        """Drop the oldest score that says nothing."""
+        # Scores that cut or proved something are what a later run needs; the others start anew.
+        useless = (form for form, score in self._scores.items()
+                   if not score.is_cut and not score.stories)
+        oldest = next(useless, next(iter(self._scores)))
+        del self._scores[oldest]
         self._changed.discard(oldest)
 
     def _is_cut(self, form: str) -> bool:
-        account = self._accounts.get(form)
-        return account is not None and account.is_cut
+        score = self._scores.get(form)
+        return score is not None and score.is_cut
 
     # --- keeping ------------------------------------------------------------------------------
 
-    def changed(self) -> list[StoredAccount]:
-        """The accounts that changed since the last call, as they are now."""
+    def changed(self) -> list[StoredPatternScore]:
+        """The scores that changed since the last call, as they are now."""
         with self._lock:
-            found = [
-                StoredAccount(form.partition("/")[0], form, a.credit, a.fetched, a.stories, a.trees,
-                              a.listed, a.cut)
-                for form in sorted(self._changed) if (a := self._accounts.get(form)) is not None
+            changed = [
+                StoredPatternScore(
+                    form.partition("/")[0],
+                    form,
+                    a.points,
+                    a.fetched,
+                    a.stories,
+                    a.trees,
+                    a.listed,
+                    a.cut,
+                )
+                for form in sorted(self._changed)
+                if (a := self._scores.get(form)) is not None
             ]
             self._changed.clear()
-            return found
+            return changed
 
-    def restore(self, stored: Iterable[StoredAccount]) -> None:
-        """Take accounts that were stored; where this process knows of more pages it is right."""
+    def restore(self, stored: Iterable[StoredPatternScore]) -> None:
+        """Take over stored scores, except where this process has counted more pages."""
         with self._lock:
-            for one in stored:
-                known = self._accounts.get(one.form)
-                if known is None or known.fetched < one.fetched:
-                    account = self._accounts[one.form] = one.account()
-                    if known is not None:
-                        account.seen, account.own = known.seen, known.own
+            for entry in stored:
+                own_score = self._scores.get(entry.form)
+                if own_score is None or own_score.fetched < entry.fetched:
+                    score = self._scores[entry.form] = entry.score()
+                    if own_score is not None:
+                        score.seen, score.story_stats = own_score.seen, own_score.story_stats
 
     def numbers(self) -> dict[str, int]:
-        """What the run's statistics say of it."""
-        cut = sum(account.is_cut for account in self._accounts.values())
-        return {"qiaocrawl/traps/groups_cut": cut, "qiaocrawl/traps/groups": len(self._accounts),
+        """Figures for the run's statistics."""
+        cut = sum(score.is_cut for score in self._scores.values())
+        return {"qiaocrawl/traps/groups_cut": cut, "qiaocrawl/traps/groups": len(self._scores),
                 "qiaocrawl/traps/doubles": self.counts["doubles"],
                 "qiaocrawl/traps/urls_closed": self.counts["closed"]}
 

@@ -1,4 +1,4 @@
-"""The groups a URL belongs to, from narrow to broad, by which traps are told from sections."""
+"""The groups (URL patterns) a URL belongs to, from narrow to broad."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def url_forms(canonical: str) -> tuple[str, ...]:
         forms.append(form)
     for depth in range(min(_MAX_PREFIXES, len(folders)), 0, -1):
         forms.append(f"{authority}/{'/'.join(folders[:depth])}/…")
-    return tuple(one[:_MAX_FORM_CHARS] for one in forms)
+    return tuple(url_form[:_MAX_FORM_CHARS] for url_form in forms)
 
 
 def section_of(forms: tuple[str, ...]) -> str:

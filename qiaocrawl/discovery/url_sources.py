@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from qiaocrawl.discovery.entries import MAX_ENTRIES, EntryList
-from qiaocrawl.discovery.feeds import read_feed
-from qiaocrawl.discovery.sitemaps import read_sitemap
+from qiaocrawl.discovery.feeds import parse_feed
+from qiaocrawl.discovery.sitemaps import parse_sitemap
 from qiaocrawl.discovery.xml_records import GZIP_MAGIC, unpacked
 from qiaocrawl.items import FetchedPage, Link, Outcome, PageAnalysis, PageText
 from qiaocrawl.page.links import MAX_ANCHOR_CHARS
@@ -35,7 +35,7 @@ _BOM = b"\xef\xbb\xbf"
 _DATED = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
 
 
-def entrance_kind(body: bytes, content_type: str) -> Outcome | None:
+def url_source_kind(body: bytes, content_type: str) -> Outcome | None:
     """SITEMAP or FEED where *body* is one, by its first element; None for everything else.
 
     A text is a sitemap where it is served as plain text and begins with lines of URLs.
@@ -51,31 +51,31 @@ def entrance_kind(body: bytes, content_type: str) -> Outcome | None:
     return Outcome.SITEMAP if plain and _URL_LINE.match(head, at) else None
 
 
-def read_entrance(page: FetchedPage) -> PageAnalysis | None:
+def parse_url_source(page: FetchedPage) -> PageAnalysis | None:
     """The analysis of *page* where it is a sitemap or feed; None where it is none.
 
     Never an article: its outcome is SITEMAP or FEED, TOO_LARGE for a file that unpacks without
     end before its first entry. A feed's words are its titles.
     """
-    kind = entrance_kind(page.body, page.header("content-type"))
+    kind = url_source_kind(page.body, page.header("content-type"))
     if kind is None:
         return None
     url = page.final_url or page.url
-    read = read_sitemap if kind is Outcome.SITEMAP else read_feed
-    found = read(page.body, page.header("content-type"), url)
-    links = tuple(_links(found, url))
-    too_large = not found.entries and "unpacked" in found.fault
-    titles = "\n".join(one.title for one in found.entries[:1000] if one.title)
+    read = parse_sitemap if kind is Outcome.SITEMAP else parse_feed
+    listing = read(page.body, page.header("content-type"), url)
+    links = tuple(_links(listing, url))
+    too_large = not listing.entries and "unpacked" in listing.fault
+    titles = "\n".join(entry.title for entry in listing.entries[:1000] if entry.title)
     return PageAnalysis(
         outcome=Outcome.TOO_LARGE if too_large else kind,
         article=None,
         links=links,
         charset="utf-8",
         charset_source="xml",
-        reason=_reason(found, len(links)),
-        page_title=found.title[:500],
-        links_left=found.left + len(found.entries) - len(links),
-        words=PageText(found.title, titles) if titles else None,
+        reason=_reason(listing, len(links)),
+        page_title=listing.title[:500],
+        links_left=listing.left + len(listing.entries) - len(links),
+        words=PageText(listing.title, titles) if titles else None,
     )
 
 
@@ -94,26 +94,26 @@ def _head(body: bytes) -> bytes:
         return b""
 
 
-def _links(found: EntryList, base: str) -> Iterator[Link]:
+def _links(listing: EntryList, base: str) -> Iterator[Link]:
     own = canonical_url(base)
-    is_index = found.kind == "index"
-    place = FEED_TAG if found.kind in ("rss", "atom", "rdf") else SITEMAP_TAG
-    for one in found.entries[:MAX_ENTRIES]:
-        if one.url == own or (not is_index and looks_like_file(one.url)):
+    is_index = listing.kind == "index"
+    place = FEED_TAG if listing.kind in ("rss", "atom", "rdf") else SITEMAP_TAG
+    for entry in listing.entries[:MAX_ENTRIES]:
+        if entry.url == own or (not is_index and looks_like_file(entry.url)):
             continue
-        at = f"{one.at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if one.at else ""
+        at = f"{entry.at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if entry.at else ""
         yield Link(
-            url=one.url,
-            key=url_key(one.url),
-            host=canonical_host(one.url),
-            anchor=one.title[:MAX_ANCHOR_CHARS],
-            context=f"{at} {one.keywords}".strip()[:MAX_CONTEXT_CHARS],
+            url=entry.url,
+            key=url_key(entry.url),
+            host=canonical_host(entry.url),
+            anchor=entry.title[:MAX_ANCHOR_CHARS],
+            context=f"{at} {entry.keywords}".strip()[:MAX_CONTEXT_CHARS],
             tag=SITEMAP_TAG if is_index else ENTRY_TAG,
             region=place,
         )
 
 
-def _reason(found: EntryList, links: int) -> str:
-    told = f"{found.kind or 'nothing that can be read'}, {links} entries"
-    left = f"{found.left} left" if found.left else ""
-    return "; ".join(filter(None, (told, left, found.fault)))
+def _reason(listing: EntryList, links: int) -> str:
+    summary = f"{listing.kind or 'nothing that can be read'}, {links} entries"
+    left = f"{listing.left} left" if listing.left else ""
+    return "; ".join(filter(None, (summary, left, listing.fault)))

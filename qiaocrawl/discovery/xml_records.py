@@ -1,4 +1,4 @@
-"""Records out of hostile XML, in bounded time and memory: the ground of sitemaps and feeds.
+"""Reads records from hostile XML in bounded time and memory, for sitemaps and feeds.
 
 No tree is built: libxml2 calls back for tags and text, and only the asked-for fields of the
 asked-for records are kept. Entities, DTDs and the network are off, so that neither XXE nor a
@@ -79,47 +79,47 @@ class XmlRecords:
 
 
 def xml_records(
-    body: bytes, content_type: str, *, names: frozenset[str], fields: frozenset[str], most: int
+    body: bytes, content_type: str, *, names: frozenset[str], fields: frozenset[str], limit: int
 ) -> XmlRecords:
     """The records called *names* with their *fields* in the XML of *body*; never raises.
 
     Args:
         body: perhaps gzipped.
-        most: records kept; further ones are counted in ``beyond``.
+        limit: records kept; further ones are counted in ``beyond``.
     """
-    target = _Collector(names, fields, most)
+    target = _Collector(names, fields, limit)
     parser = etree.XMLParser(
         target=target, encoding="utf-8", recover=True, resolve_entities=False, load_dtd=False,
         no_network=True, huge_tree=False, dtd_validation=False,
     )  # fmt: skip
-    said: list[str] = []
+    faults: list[str] = []
     fed = 0
     try:
-        for text in _texts(body, content_type, said):
+        for text in _texts(body, content_type, faults):
             parser.feed(text.encode("utf-8"))
             fed += len(text)
             if why := target.enough(fed):
-                said.append(why)
+                faults.append(why)
                 break
         parser.close()
     except (etree.XMLSyntaxError, ValueError) as error:
         # Raised at the end of what is no XML at all; what was found before stays.
-        said.append(f"no XML: {error}"[:200])
-    target.found.fault = "; ".join(said)
+        faults.append(f"no XML: {error}"[:200])
+    target.found.fault = "; ".join(faults)
     return target.found
 
 
-def unpacked(body: bytes, most: int = MAX_BYTES) -> Iterator[bytes]:
-    """*body* in pieces, gzip undone once; at most *most* bytes.
+def unpacked(body: bytes, limit: int = MAX_BYTES) -> Iterator[bytes]:
+    """*body* in pieces, gzip undone once; at most *limit* bytes.
 
     Raises:
         OverflowError: there are more.
         ValueError: the gzip data are damaged; what came before them was good.
     """
     if not body.startswith(GZIP_MAGIC):
-        yield from (body[at : at + _PIECE] for at in range(0, min(len(body), most), _PIECE))
-        if len(body) > most:
-            raise OverflowError(f"more than {most} bytes")
+        yield from (body[at : at + _PIECE] for at in range(0, min(len(body), limit), _PIECE))
+        if len(body) > limit:
+            raise OverflowError(f"more than {limit} bytes")
         return
     inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
     size, rest = 0, body
@@ -130,13 +130,13 @@ def unpacked(body: bytes, most: int = MAX_BYTES) -> Iterator[bytes]:
             raise ValueError(f"damaged gzip data: {error}") from None
         rest = inflate.unconsumed_tail
         size += len(piece)
-        if size > most:
-            raise OverflowError(f"more than {most} bytes when unpacked")
+        if size > limit:
+            raise OverflowError(f"more than {limit} bytes when unpacked")
         yield piece
 
 
-def _texts(body: bytes, content_type: str, said: list[str]) -> Iterator[str]:
-    """*body* as text that XML may hold, in pieces; what goes wrong is added to *said*."""
+def _texts(body: bytes, content_type: str, faults: list[str]) -> Iterator[str]:
+    """*body* as text that XML may hold, in pieces; what goes wrong is added to *faults*."""
     decoder: codecs.IncrementalDecoder | None = None
     try:
         for piece in unpacked(body):
@@ -147,7 +147,7 @@ def _texts(body: bytes, content_type: str, said: list[str]) -> Iterator[str]:
             if text := _FORBIDDEN.sub(" ", decoder.decode(piece)):
                 yield text.encode("utf-8", "replace").decode("utf-8")
     except (OverflowError, ValueError) as error:
-        said.append(str(error))
+        faults.append(str(error))
 
 
 def charset_of(head: bytes, content_type: str) -> tuple[str, int]:
@@ -168,11 +168,11 @@ def charset_of(head: bytes, content_type: str) -> tuple[str, int]:
 class _Collector:
     """The target libxml2 calls."""
 
-    def __init__(self, names: frozenset[str], fields: frozenset[str], most: int) -> None:
+    def __init__(self, names: frozenset[str], fields: frozenset[str], limit: int) -> None:
         self.found = XmlRecords()
         self._names = names
         self._fields = fields
-        self._most = most
+        self._limit = limit
         self._elements = 0
         self._path: list[str] = []
         self._record: Record | None = None
@@ -184,15 +184,15 @@ class _Collector:
 
     def enough(self, fed_chars: int) -> str:
         """Why nothing more is to be read, in words; "" to go on."""
-        found = self.found
-        if not found.root and fed_chars > _FREE_BYTES:
+        records = self.found
+        if not records.root and fed_chars > _FREE_BYTES:
             return "no element at the beginning"
         if len(self._path) > _MAX_DEPTH:
             return f"elements more than {_MAX_DEPTH} deep"
-        if found.beyond > self._most:
-            return f"more than {2 * self._most} entries"
-        if self._elements > _FREE_ELEMENTS + _ELEMENTS_A_RECORD * len(found.records):
-            return f"{self._elements} elements for {len(found.records)} entries"
+        if records.beyond > self._limit:
+            return f"more than {2 * self._limit} entries"
+        if self._elements > _FREE_ELEMENTS + _ELEMENTS_A_RECORD * len(records.records):
+            return f"{self._elements} elements for {len(records.records)} entries"
         return ""
 
     def start(self, tag: str | bytes, attributes: Mapping[str | bytes, str | bytes]) -> None:
@@ -248,7 +248,7 @@ class _Collector:
                     values.append(value)
             self._key = ""
         if self._record is not None and depth == self._record_depth:
-            if len(self.found.records) < self._most:
+            if len(self.found.records) < self._limit:
                 self.found.records.append(self._record)
             else:
                 self.found.beyond += 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 from qiaocrawl.extract.api import extract_article
 from qiaocrawl.extract.base import Body, Extractor, extractors
 from qiaocrawl.extract.extraction import Extraction, Field, PageKind
-from qiaocrawl.extract.page import read_page
-from qiaocrawl.extract.sites.site_memory import SiteMemory
+from qiaocrawl.extract.page import analyse_html
+from qiaocrawl.extract.sites.boilerplate_model import BoilerplateModel
 
 __all__ = [
     "Body",
@@ -14,8 +14,8 @@ __all__ = [
     "Extractor",
     "Field",
     "PageKind",
-    "SiteMemory",
+    "BoilerplateModel",
     "extract_article",
     "extractors",
-    "read_page",
+    "analyse_html",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 from qiaocrawl.extract.base import Extractor, extractors
 from qiaocrawl.extract.extraction import Extraction, Field, PageKind
 from qiaocrawl.extract.fields.main_links import main_links_of
-from qiaocrawl.extract.page import Reading, read
+from qiaocrawl.extract.page import ExtractedPage, extract_page
 from qiaocrawl.extract.sniff import why_not_html
 from qiaocrawl.page import parse_page
 from qiaocrawl.text import clean_text
@@ -53,8 +53,8 @@ def extract_article(
 
 def examine(
     body: bytes, url: str, content_type: str, method: str, extractor: Extractor | None = None
-) -> tuple[Reading | None, Extraction]:
-    """As :func:`extract_article`, with the reading behind it; None for what is no HTML.
+) -> tuple[ExtractedPage | None, Extraction]:
+    """As :func:`extract_article`, with the extracted page behind it; None for what is no HTML.
 
     *extractor* is the one called *method* with options of its own; None for its defaults.
 
@@ -71,35 +71,35 @@ def examine(
         fields = {KIND: Field(str(PageKind.OTHER), _clean(f"bytes: {not_html}"), 1.0)}
         return None, Extraction(method=method, fields=fields)
     page = parse_page(body[:MAX_BODY_BYTES], content_type, url if canonical_url(url) else "")
-    reading = read(page, method, datetime.now(UTC), extractor)
-    return reading, _extraction(reading, method, cut=len(body) > MAX_BODY_BYTES)
+    extracted = extract_page(page, method, datetime.now(UTC), extractor)
+    return extracted, _extraction(extracted, method, cut=len(body) > MAX_BODY_BYTES)
 
 
-def _extraction(reading: Reading, method: str, *, cut: bool) -> Extraction:
-    """*reading* as an :class:`Extraction`; *cut* says that the body went on."""
-    metadata, kind = reading.metadata, reading.judgement.kind
-    limits = reading.doubts
+def _extraction(extracted: ExtractedPage, method: str, *, cut: bool) -> Extraction:
+    """*extracted* as an :class:`Extraction`; *cut* says that the body went on."""
+    metadata, kind = extracted.metadata, extracted.judgement.kind
+    limits = extracted.doubts
     if cut:
         limits = (*limits, f"only the first {MAX_BODY_BYTES} bytes were read")
     # A plain dict: a result can go from one process to another.
     fields = {
-        name: Field(_clean(one.value), _clean(one.origin), one.confidence)
-        for name, one in metadata.fields.items()
+        name: Field(_clean(field.value), _clean(field.origin), field.confidence)
+        for name, field in metadata.fields.items()
     }
-    links = main_links_of(reading.page, reading.body)
+    links = main_links_of(extracted.page, extracted.body)
     if links:
         fields["main_links"] = Field(_clean(links), "links in the body", 0.9)
-    fields[KIND] = Field(str(kind), _clean(reading.judgement.reason), _KIND_CONFIDENCE)
+    fields[KIND] = Field(str(kind), _clean(extracted.judgement.reason), _KIND_CONFIDENCE)
     if limits:
         fields[LIMITS] = Field(_clean(limits), "parser", 1.0)
     return Extraction(
-        text=reading.text,
+        text=extracted.text,
         title=_clean(metadata.title),
         published_at=metadata.published_at,
         authors=_clean(metadata.authors),
         source=_clean(metadata.source),
         page_kind=kind,
-        confidence=min(max(reading.body.score, 0.0), 1.0) if reading.text else 0.0,
+        confidence=min(max(extracted.body.score, 0.0), 1.0) if extracted.text else 0.0,
         method=method,
         fields=fields,
     )

@@ -1,4 +1,4 @@
-"""The contracts of body extractors, the registry of all of them, and how they get options."""
+"""The contract of body extractors, their registry, and how they get options."""
 
 from __future__ import annotations
 
@@ -105,12 +105,17 @@ def link_reader(options: Mapping[str, Any]) -> SiteReader | None:
     """
     if not options.get("QIAO_TEMPLATES"):
         return None
-    found = extractor_for("template", options)
-    return found if isinstance(found, SiteReader) else None
+    extractor = extractor_for("template", options)
+    return extractor if isinstance(extractor, SiteReader) else None
 
 
 def extractor_options(options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     """What of *options* some extractor reads, as (name, value): for another process."""
-    found = [extractors.get(name) for name in extractors.names()]
-    names = {name for one in found if isinstance(one, Configurable) for name in one.option_names}
+    registered = [extractors.get(name) for name in extractors.names()]
+    names = {
+        name
+        for extractor in registered
+        if isinstance(extractor, Configurable)
+        for name in extractor.option_names
+    }
     return tuple((name, options[name]) for name in sorted(names))

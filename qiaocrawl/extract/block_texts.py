@@ -1,4 +1,4 @@
-"""The texts of a page's blocks as several readers want them: each view is made once a page.
+"""Views of the texts of a page's blocks, each made at most once a page.
 
 A search through the joined text of all short blocks takes a fraction of the time of a search
 in every block, and nearly always finds nothing. Use: ``page.once(BlockTexts)``.
@@ -80,22 +80,22 @@ def lines_with(whole: str, words: Iterable[str], end: str = "\n") -> list[int]:
     Args:
         end: what stands between two lines; it is in none of *words*.
     """
-    found: set[int] = set()
+    lines: set[int] = set()
     for word in words:
         line = done = 0
         while (at := whole.find(word, done)) >= 0:
             line += whole.count(end, done, at)
-            found.add(line)
+            lines.add(line)
             done = whole.find(end, at)
             if done < 0:
                 break
-    return sorted(found)
+    return sorted(lines)
 
 
-def around(found: PageBlocks, element: int, levels: int) -> list[int]:
+def enclosing(blocks: PageBlocks, element: int, levels: int) -> list[int]:
     """Indexes of *element* and of those around it, innermost first, at most *levels*."""
     indexes: list[int] = []
     while element >= 0 and len(indexes) < levels:
         indexes.append(element)
-        element = found.elements[element].parent
+        element = blocks.elements[element].parent
     return indexes

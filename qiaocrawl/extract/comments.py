@@ -1,4 +1,4 @@
-"""Comments under an article: which blocks they take, from headings and names of elements.
+"""Finds the blocks of comments under an article, by headings and names of elements.
 
 Nothing before a fair part of the page's sentences is taken for comments, so that neither a
 channel called 评论 nor an article in an element called ``comment`` is lost. Where many dates
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import accumulate
 
-from qiaocrawl.extract.block_texts import BlockTexts, around
+from qiaocrawl.extract.block_texts import BlockTexts, enclosing
 from qiaocrawl.extract.kind_features import block_marks
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import PageBlocks
@@ -51,8 +51,8 @@ _MAX_HEADING_LEVELS = 6
 
 def comment_blocks(page: Page) -> frozenset[int]:
     """Indexes of the blocks that hold comments, their headings and forms; often none."""
-    found, texts = page.blocks, page.once(BlockTexts)
-    candidates = [*_named(found, texts), *_headed(found, texts)]
+    blocks, texts = page.blocks, page.once(BlockTexts)
+    candidates = [*_named(blocks, texts), *_headed(blocks, texts)]
     if not candidates:
         return frozenset()
     prose = [0] * (len(texts.texts) + 1)
@@ -61,31 +61,31 @@ def comment_blocks(page: Page) -> frozenset[int]:
     before = list(accumulate(prose))
     taken: set[int] = set()
     for span in candidates:
-        so_far, others = before[span.start], before[-1]
-        if _MIN_PROSE_BEFORE <= so_far < _least_before(others) and _is_row_of_remarks(found, span):
-            others -= before[span.stop] - so_far
-        if so_far >= _least_before(others):
+        so_far, rest = before[span.start], before[-1]
+        if _MIN_PROSE_BEFORE <= so_far < _least_before(rest) and _is_row_of_remarks(blocks, span):
+            rest -= before[span.stop] - so_far
+        if so_far >= _least_before(rest):
             taken.update(span)
     return frozenset(taken)
 
 
-def _least_before(others: int) -> float:
-    """Characters in sentences that stand before comments, of *others* on the page."""
-    return max(_MIN_PROSE_BEFORE, min(300.0, _SHARE_BEFORE * others))
+def _least_before(rest: int) -> float:
+    """Characters in sentences that stand before comments, of *rest* on the page."""
+    return max(_MIN_PROSE_BEFORE, min(300.0, _SHARE_BEFORE * rest))
 
 
-def _named(found: PageBlocks, texts: BlockTexts) -> Iterator[range]:
+def _named(blocks: PageBlocks, texts: BlockTexts) -> Iterator[range]:
     for index in texts.elements_named(*_NAME_HINTS):
-        it = found.elements[index]
-        if it.end > it.first and _is_comment_name(it.names):
-            yield range(it.first, it.end)
+        element = blocks.elements[index]
+        if element.end > element.first and _is_comment_name(element.names):
+            yield range(element.first, element.end)
 
 
-def _is_row_of_remarks(found: PageBlocks, span: range) -> bool:
+def _is_row_of_remarks(blocks: PageBlocks, span: range) -> bool:
     """Whether short lines with a date stand in *span* again and again."""
     dated = 0
     for index in span:
-        text = found.blocks[index].text
+        text = blocks.blocks[index].text
         if len(text) <= _DATED_CHARS and _WHEN.search(text):
             dated += 1
             if dated == _LEAST_REMARKS:
@@ -98,19 +98,19 @@ def _is_comment_name(names: str) -> bool:
     return _NAMES.search(names) is not None
 
 
-def _headed(found: PageBlocks, texts: BlockTexts) -> Iterator[range]:
+def _headed(blocks: PageBlocks, texts: BlockTexts) -> Iterator[range]:
     """What follows a line that says "comments", within the element that begins with it."""
     for index in texts.short_with(_HINTS):
-        block = found.blocks[index]
+        block = blocks.blocks[index]
         text = block.text
         if len(text) > _HEADING_CHARS:
             continue
         if 2 * block.linked > len(text) or not _HEADING.search(text):
             continue
         end = index + 1
-        for element in around(found, block.element, _MAX_HEADING_LEVELS):
-            it = found.elements[element]
-            if index - it.first > 1:
+        for element in enclosing(blocks, block.element, _MAX_HEADING_LEVELS):
+            container = blocks.elements[element]
+            if index - container.first > 1:
                 break
-            end = max(end, it.end)
+            end = max(end, container.end)
         yield range(index, end)

@@ -1,4 +1,4 @@
-"""What a page is, and why: one judgement, from which kind and outcome both follow (E7).
+"""Judges what a page is, and why; kind and outcome both follow from it (E7).
 
 First come pages that show something else than was asked for (gone, login, made by scripts),
 then listings, then forum threads. The rest is an article when a body, sentences and a title
@@ -15,14 +15,20 @@ from urllib.parse import SplitResult, urlsplit
 
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.extraction import PageKind
-from qiaocrawl.extract.kind_features import SENTENCE_END, Signs, prose_bytes, signs_of, tight
+from qiaocrawl.extract.kind_features import (
+    SENTENCE_END,
+    PageKindFeatures,
+    count_prose_bytes,
+    page_kind_features,
+    tight,
+)
 from qiaocrawl.extract.thread import thread_of
 from qiaocrawl.items import Outcome
 from qiaocrawl.page import Page
 
 _LITTLE_TEXT = 400
 _ALMOST_NO_TEXT = 150
-MIN_TOLD_BYTES = 120
+MIN_PROSE_TOTAL_BYTES = 120
 """Forty Han letters in sentences: less is a story only with headline and date."""
 _SHORTEST_BYTES = 36
 _MUCH_BYTES = 1200
@@ -102,17 +108,17 @@ class Judgement(NamedTuple):
 
 def judge(page: Page, body: Body, title: str) -> Judgement:
     """Kind and outcome of *page*, with *body* as its extractor found it. Never raises."""
-    signs = signs_of(page, title)
+    features = page_kind_features(page, title)
     # Text that is not on the page was found in a script: nothing is missing then.
-    if len(body.text) <= signs.shown:
+    if len(body.text) <= features.shown:
         for check in (_gone, _login, _script_made):
-            found = check(page, signs)
-            if found is not None:
-                return found
-    listing = _listing(page, signs, title)
+            judgement = check(page, features)
+            if judgement is not None:
+                return judgement
+    listing = _listing(page, features, title)
     if listing is not None:
         return listing
-    lacking = _lacking(body, signs, title)
+    lacking = _lacking(body, features, title)
     if lacking:
         return Judgement(PageKind.OTHER, Outcome.NOT_ARTICLE, lacking)
     if page.once(thread_of) is not None:
@@ -120,62 +126,62 @@ def judge(page: Page, body: Body, title: str) -> Judgement:
     return Judgement(PageKind.ARTICLE, Outcome.ARTICLE, "")
 
 
-def _gone(page: Page, signs: Signs) -> Judgement | None:
-    if signs.own > _MUCH_BYTES or (signs.dated and signs.own > _LITTLE_TEXT):
+def _gone(page: Page, features: PageKindFeatures) -> Judgement | None:
+    if features.own_bytes > _MUCH_BYTES or (features.dated and features.own_bytes > _LITTLE_TEXT):
         return None
-    message = _gone_message(page, signs)
+    message = _gone_message(page, features)
     if not message:
         return None
-    reason = f"says {message!r} and shows only {signs.shown} characters"
+    reason = f"says {message!r} and shows only {features.shown} characters"
     return Judgement(PageKind.ERROR, Outcome.SOFT_404, reason)
 
 
-def _gone_message(page: Page, signs: Signs) -> str:
+def _gone_message(page: Page, features: PageKindFeatures) -> str:
     heads = [page.title, *(node.text()[:200] for node in page.nodes("h1")[:2])]
     for head in heads:
         match = _GONE.search(head)
-        if match and (len(head.strip()) <= _HEAD_CHARS or signs.own <= _LITTLE_TEXT):
+        if match and (len(head.strip()) <= _HEAD_CHARS or features.own_bytes <= _LITTLE_TEXT):
             return match[0]
-    if signs.own > _LITTLE_TEXT:
+    if features.own_bytes > _LITTLE_TEXT:
         return ""
     texts = [b.text for b in page.blocks.blocks if 2 * b.linked <= len(b.text) <= _MESSAGE_CHARS]
     texts = [text for text in texts if _GONE_HINT.search(text)]
-    if signs.shown < _ALMOST_NO_TEXT:
+    if features.shown < _ALMOST_NO_TEXT:
         match = _GONE.search(" ".join(texts))
         if match:
             return match[0]
     return next((match[0] for text in texts if (match := _GONE_MESSAGE.search(text))), "")
 
 
-def _login(page: Page, signs: Signs) -> Judgement | None:
-    if signs.own >= _LITTLE_TEXT and signs.shown >= _LITTLE_TEXT:
+def _login(page: Page, features: PageKindFeatures) -> Judgement | None:
+    if features.own_bytes >= _LITTLE_TEXT and features.shown >= _LITTLE_TEXT:
         return None
     if not any((n.attributes.get("type") or "").lower() == "password" for n in page.nodes("input")):
         return None
-    if signs.items >= _MANY_ITEMS:
+    if features.items >= _MANY_ITEMS:
         return None  # a home page or a list with a login box
-    if signs.headline >= 0 and signs.dated and _prose_after(signs):
+    if features.headline >= 0 and features.dated and _prose_after(features):
         return None  # a short story on a site with a login box
-    reason = f"asks for a password and shows only {signs.shown} characters"
+    reason = f"asks for a password and shows only {features.shown} characters"
     return Judgement(PageKind.LOGIN, Outcome.LOGIN, reason)
 
 
-def _script_made(page: Page, signs: Signs) -> Judgement | None:
-    if signs.told >= 3 * _LITTLE_TEXT:
+def _script_made(page: Page, features: PageKindFeatures) -> Judgement | None:
+    if features.prose_bytes >= 3 * _LITTLE_TEXT:
         return None
     scripts = page.nodes("script")
     if not scripts:
         return None
     reason = ""
     if _has_empty_mount(page):
-        reason = f"an empty mount point for scripts, {signs.shown} characters"
-    elif signs.shown < _ALMOST_NO_TEXT:
+        reason = f"an empty mount point for scripts, {features.shown} characters"
+    elif features.shown < _ALMOST_NO_TEXT:
         if _NEEDS_SCRIPT.search(page.source):
-            reason = f"asks for JavaScript, {signs.shown} characters"
+            reason = f"asks for JavaScript, {features.shown} characters"
         else:
             size = sum(len(script.text()) for script in scripts)
-            if size > 10 * signs.shown and size > len(page.source) // 3:
-                reason = f"{size} characters of script, {signs.shown} of text"
+            if size > 10 * features.shown and size > len(page.source) // 3:
+                reason = f"{size} characters of script, {features.shown} of text"
     return Judgement(PageKind.OTHER, Outcome.NEEDS_RENDERING, reason) if reason else None
 
 
@@ -187,55 +193,60 @@ def _has_empty_mount(page: Page) -> bool:
     return len(mount.text(strip=True)) - unseen < _MOUNT_TEXT
 
 
-def _listing(page: Page, signs: Signs, title: str) -> Judgement | None:
+def _listing(page: Page, features: PageKindFeatures, title: str) -> Judgement | None:
     """The judgement that *page* is a list, a home or a search page, or None."""
     url = urlsplit(page.url)
-    tells = _points_of_article(page, signs, url, title)
-    lists, why = _points_of_list(signs, url, title)
-    if lists < 2 or lists < tells or not signs.linked:
+    article_points = _points_of_article(page, features, url, title)
+    list_points, why = _points_of_list(features, url, title)
+    if list_points < 2 or list_points < article_points or not features.linked:
         return None  # a page without a link leads nowhere
-    if lists == tells and signs.own >= _MUCH_BYTES and not _is_plain_home(page, signs, url):
+    if (
+        list_points == article_points
+        and features.own_bytes >= _MUCH_BYTES
+        and not _is_plain_home(page, features, url)
+    ):
         return None
-    few = signs.items < _FEW_ITEMS and 4 * signs.linked <= signs.shown
-    if few and not (why and signs.told):
+    # Few links and little linked text: a list only if its URL or title says so as well.
+    few = features.items < _FEW_ITEMS and 4 * features.linked <= features.shown
+    if few and not (why and features.prose_bytes):
         return None
     kind = _kind_of_list(url, page.title, title)
-    reason = "; ".join(why) or f"{signs.linked} of {signs.shown} characters are link text"
+    reason = "; ".join(why) or f"{features.linked} of {features.shown} characters are link text"
     return Judgement(kind, Outcome.LIST, reason)
 
 
-def _is_plain_home(page: Page, signs: Signs, url: SplitResult) -> bool:
+def _is_plain_home(page: Page, features: PageKindFeatures, url: SplitResult) -> bool:
     """Whether this is the first page of its site and nothing on it claims otherwise."""
     is_first = bool(url.netloc) and not url.query and _HOME_PATH.search(url.path or "/") is not None
-    return is_first and signs.headline < 0 and not _is_declared_article(page)
+    return is_first and features.headline < 0 and not _is_declared_article(page)
 
 
 def _kind_of_list(url: SplitResult, page_title: str, title: str) -> PageKind:
     if url.netloc and _HOME_PATH.search(url.path or "/") and not url.query:
         return PageKind.HOME
-    asked = _SEARCH_PATH.search(url.path) or _SEARCH_QUERY.search(url.query)
-    if asked or _SEARCH_TITLE.search(title) or _SEARCH_TITLE.search(page_title):
+    is_search = _SEARCH_PATH.search(url.path) or _SEARCH_QUERY.search(url.query)
+    if is_search or _SEARCH_TITLE.search(title) or _SEARCH_TITLE.search(page_title):
         return PageKind.SEARCH
     return PageKind.LIST
 
 
-def _points_of_article(page: Page, signs: Signs, url: SplitResult, title: str) -> int:
-    """How much speaks for a page that tells one story, 0 to 9."""
+def _points_of_article(page: Page, features: PageKindFeatures, url: SplitResult, title: str) -> int:
+    """Points for a page that tells one story, 0 to 9."""
     points = 0
-    if signs.headline >= 0 and len(title) > _SHORT_TITLE:
-        points += 2 + (_prose_after(signs) > 0)
-        if signs.dated and len(title.encode()) >= _HEADLINE_BYTES and _told_at_once(signs):
+    if features.headline >= 0 and len(title) > _SHORT_TITLE:
+        points += 2 + (_prose_after(features) > 0)
+        if features.dated and len(title.encode()) >= _HEADLINE_BYTES and _starts_soon(features):
             points += 2
-    points += signs.dated and signs.own > 0
-    points += sum(signs.own >= size for size in (300, _MUCH_BYTES, 3000))
+    points += features.dated and features.own_bytes > 0
+    points += sum(features.own_bytes >= size for size in (300, _MUCH_BYTES, 3000))
     points += _ARTICLE_URL.search(url.path + ("?" + url.query if url.query else "")) is not None
     points += 2 * _is_declared_article(page)
     return points
 
 
-def _told_at_once(signs: Signs) -> bool:
+def _starts_soon(features: PageKindFeatures) -> bool:
     """Whether a sentence follows soon upon the headline."""
-    return any(0 < index - signs.headline <= _AT_ONCE for index in signs.prose)
+    return any(0 < index - features.headline <= _AT_ONCE for index in features.prose)
 
 
 def _is_declared_article(page: Page) -> bool:
@@ -245,12 +256,14 @@ def _is_declared_article(page: Page) -> bool:
     return any(str(item.get("@type", "")).lower() in _ARTICLE_TYPES for item in page.json_ld)
 
 
-def _prose_after(signs: Signs) -> int:
-    return sum(index > signs.headline for index in signs.prose)
+def _prose_after(features: PageKindFeatures) -> int:
+    return sum(index > features.headline for index in features.prose)
 
 
-def _points_of_list(signs: Signs, url: SplitResult, title: str) -> tuple[int, list[str]]:
-    """How much speaks for a page that leads to others, and the strongest signs in words."""
+def _points_of_list(
+    features: PageKindFeatures, url: SplitResult, title: str
+) -> tuple[int, list[str]]:
+    """Points for a page that leads to others, and the strongest evidence in words."""
     points = 0
     why = []
     if _LISTING_PATH.search(url.path) or _SEARCH_QUERY.search(url.query):
@@ -258,18 +271,20 @@ def _points_of_list(signs: Signs, url: SplitResult, title: str) -> tuple[int, li
         why.append("the URL is a listing's")
     elif url.netloc and _HOME_PATH.search(url.path or "/") and not url.query:
         # Some know only the site of a page: with a dated headline it is no first page.
-        points += 1 if signs.headline >= 0 and signs.dated and len(title) > _SHORT_TITLE else 2
+        points += (
+            1 if features.headline >= 0 and features.dated and len(title) > _SHORT_TITLE else 2
+        )
         why.append("the URL is a site's first page")
-    if signs.items >= _FEW_ITEMS and signs.item_bytes > signs.own:
-        points += signs.headline < 0
-    if signs.items >= _LIST_ITEMS:
-        points += sum(signs.item_bytes > times * signs.own for times in (1, 3, 9))
-        if 2 * signs.linked >= signs.shown:
+    if features.items >= _FEW_ITEMS and features.item_bytes > features.own_bytes:
+        points += features.headline < 0
+    if features.items >= _LIST_ITEMS:
+        points += sum(features.item_bytes > times * features.own_bytes for times in (1, 3, 9))
+        if 2 * features.linked >= features.shown:
             points += 1
-            why.append(f"{signs.linked} of {signs.shown} characters are link text")
-    if signs.led_blocks >= 3 and signs.led >= 0.6 * signs.told:
+            why.append(f"{features.linked} of {features.shown} characters are link text")
+    if features.summary_blocks >= 3 and features.summary_bytes >= 0.6 * features.prose_bytes:
         points += 3
-        why.append(f"{signs.led_blocks} summaries below titles that are links")
+        why.append(f"{features.summary_blocks} summaries below titles that are links")
     if title and len(tight(title)) <= _SHORT_TITLE:
         points += 1
     if _LIST_TITLE.search(title):
@@ -278,20 +293,20 @@ def _points_of_list(signs: Signs, url: SplitResult, title: str) -> tuple[int, li
     return points, why
 
 
-def _lacking(body: Body, signs: Signs, title: str) -> str:
+def _lacking(body: Body, features: PageKindFeatures, title: str) -> str:
     """What an article has and this page lacks, in words; "" when nothing is lacking."""
     if not body.text:
         return f"no body: {body.reason}"
     if not title:
         return "no title"
-    told = prose_bytes(body.text.split("\n"), MIN_TOLD_BYTES)
-    if told >= MIN_TOLD_BYTES:
+    prose_bytes = count_prose_bytes(body.text.split("\n"), MIN_PROSE_TOTAL_BYTES)
+    if prose_bytes >= MIN_PROSE_TOTAL_BYTES:
         return ""
     size = len(body.text.encode())
-    headed = signs.headline >= 0 or len(title) > _SHORT_TITLE
-    sentence = told >= _SHORTEST_BYTES and SENTENCE_END.search(body.text) is not None
-    if headed and signs.dated and (sentence or size >= 3 * MIN_TOLD_BYTES):
+    headed = features.headline >= 0 or len(title) > _SHORT_TITLE
+    sentence = prose_bytes >= _SHORTEST_BYTES and SENTENCE_END.search(body.text) is not None
+    if headed and features.dated and (sentence or size >= 3 * MIN_PROSE_TOTAL_BYTES):
         return ""
-    if size < MIN_TOLD_BYTES:
+    if size < MIN_PROSE_TOTAL_BYTES:
         return f"no body: body has {len(body.text)} characters"
-    return f"{told // 3} characters in sentences, boilerplate apart"
+    return f"{prose_bytes // 3} characters in sentences, boilerplate apart"

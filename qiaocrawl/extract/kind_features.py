@@ -1,4 +1,4 @@
-"""What the blocks of a page say about its kind: sentences, titles that are links, a headline.
+"""Features of a page by which its kind is judged: sentences, linked titles, a headline.
 
 Sizes are UTF-8 bytes, which weigh a Han letter like three Latin ones, so that one threshold
 serves both scripts. All rules and thresholds here are **(ours)**.
@@ -61,18 +61,18 @@ _NOT_WORD = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
-    """What was counted on one page.
+class PageKindFeatures:
+    """The features of one page.
 
     Attributes:
         shown: characters of visible text.
         linked: of these, characters in links.
         prose: indexes of blocks that hold sentences and are neither links nor boilerplate.
-        told: bytes of these blocks.
-        led: of *told*, bytes of blocks that follow upon a title that is a link, as the
+        prose_bytes: bytes of these blocks.
+        summary_bytes: of *prose_bytes*, those of blocks that follow a linked title, as the
             summaries of a list do.
-        led_blocks: how many such blocks there are.
-        items: titles that are links.
+        summary_blocks: how many such blocks there are.
+        items: linked titles.
         item_bytes: their bytes.
         headline: index of the block that shows the title and is no link, or -1.
         dated: whether a short line near headline or first sentence holds a date.
@@ -81,25 +81,25 @@ class Signs:
     shown: int
     linked: int
     prose: tuple[int, ...]
-    told: int
-    led: int
-    led_blocks: int
+    prose_bytes: int
+    summary_bytes: int
+    summary_blocks: int
     items: int
     item_bytes: int
     headline: int
     dated: bool
 
     @property
-    def own(self) -> int:
+    def own_bytes(self) -> int:
         """Bytes of prose that belong to the page itself."""
-        return self.told - self.led
+        return self.prose_bytes - self.summary_bytes
 
 
-def signs_of(page: Page, title: str) -> Signs:
-    """The signs on *page*, whose title is *title*."""
+def page_kind_features(page: Page, title: str) -> PageKindFeatures:
+    """The features of *page*, whose title is *title*."""
     texts, marks = page.once(BlockTexts).texts, page.once(block_marks)
     headline = -1 if _is_site_name(title, page.title) else _headline(page, title)
-    told = led = led_blocks = items = item_bytes = 0
+    prose_bytes = summary_bytes = summary_blocks = items = item_bytes = 0
     prose: list[int] = []
     leader, leaders = -_LED_WITHIN - 1, 0  # the last title that is a link, and how many in a row
     for index in marks.telling:
@@ -113,21 +113,22 @@ def signs_of(page: Page, title: str) -> Signs:
                     leader = index
                     leaders += 1
         else:
-            told += size
+            prose_bytes += size
+            # The first sentence below the headline is the story's own lead, never a summary.
             first = headline >= 0 and (not prose or prose[-1] < headline) and index > headline
             prose.append(index)
             if index - leader <= _LED_WITHIN and leaders <= _LEADERS and not first:
-                led += size
-                led_blocks += 1
+                summary_bytes += size
+                summary_blocks += 1
             leaders = 0
             leader = -_LED_WITHIN - 1
-    return Signs(
+    return PageKindFeatures(
         shown=sum(map(len, texts)),
         linked=marks.linked,
         prose=tuple(prose),
-        told=told,
-        led=led,
-        led_blocks=led_blocks,
+        prose_bytes=prose_bytes,
+        summary_bytes=summary_bytes,
+        summary_blocks=summary_blocks,
         items=items,
         item_bytes=item_bytes,
         headline=headline,
@@ -154,7 +155,7 @@ class BlockMarks(NamedTuple):
 
 
 def block_marks(page: Page) -> BlockMarks:
-    """The marks of the blocks of *page*; to be asked for as ``page.once(block_marks)``."""
+    """The marks of the blocks of *page*; call it as ``page.once(block_marks)``."""
     prose: list[int] = []
     telling: list[int] = []
     titles: dict[int, int] = {}
@@ -201,19 +202,19 @@ def _is_boilerplate(text: str) -> bool:
     return len(text) <= _BOILERPLATE_CHARS and _BOILERPLATE.search(text.lower()) is not None
 
 
-def prose_bytes(lines: Sequence[str], enough: int | None = None) -> int:
+def count_prose_bytes(lines: Sequence[str], enough: int | None = None) -> int:
     """Bytes of the *lines* that hold sentences and are no boilerplate.
 
     Args:
         enough: lines are passed over once so many bytes are counted; None counts all.
     """
-    told = 0
+    prose_bytes = 0
     for line in lines:
         if _PROSE_MARK.search(line) and not _is_boilerplate(line):
-            told += len(line.encode())
-            if enough is not None and told >= enough:
+            prose_bytes += len(line.encode())
+            if enough is not None and prose_bytes >= enough:
                 break
-    return told
+    return prose_bytes
 
 
 def _is_site_name(title: str, page_title: str) -> bool:
@@ -223,12 +224,12 @@ def _is_site_name(title: str, page_title: str) -> bool:
 
 
 def _headline(page: Page, title: str) -> int:
-    wanted = tight(title)
-    if len(wanted.encode()) < 9:
+    tight_title = tight(title)
+    if len(tight_title.encode()) < 9:
         return -1
     blocks = page.blocks.blocks
-    shortest, longest = len(wanted) // 2, 2 * len(title) + 10
-    first = wanted[0]
+    shortest, longest = len(tight_title) // 2, 2 * len(title) + 10
+    first = tight_title[0]
     as_link = -1
     for index, text in enumerate(page.once(BlockTexts).texts):
         if not shortest <= len(text) <= longest:
@@ -239,11 +240,17 @@ def _headline(page: Page, title: str) -> int:
         shown = tight(text)
         if 2 * blocks[index].linked > len(text):
             # A headline may lead to its own page; a list does not show its <title> as an entry.
-            if as_link < 0 and shown == wanted and len(wanted.encode()) >= _MIN_LEADER_BYTES:
+            if (
+                as_link < 0
+                and shown == tight_title
+                and len(tight_title.encode()) >= _MIN_LEADER_BYTES
+            ):
                 as_link = index
-        elif shown == wanted or (wanted in shown and 2 * len(wanted) >= len(shown)):
+        elif shown == tight_title or (tight_title in shown and 2 * len(tight_title) >= len(shown)):
             return index
-        elif wanted.startswith(shown) and 2 * len(shown) >= len(wanted) and len(shown) >= 8:
+        elif (
+            tight_title.startswith(shown) and 2 * len(shown) >= len(tight_title) and len(shown) >= 8
+        ):
             return index  # *title* still has a channel or the site behind it
     return as_link
 

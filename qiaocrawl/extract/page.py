@@ -1,4 +1,4 @@
-"""From a page to all that is read from it, in one parse: for the crawl and for everyone else."""
+"""Extracts everything from a page in one parse, for the crawl and for the API."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.fields.metadata import Metadata, metadata_of
 from qiaocrawl.extract.kind import Judgement, judge
 from qiaocrawl.extract.paging import parts_of
-from qiaocrawl.extract.sites.site_observing import observation_of
-from qiaocrawl.extract.sites.site_reading import SiteReading, apply_template
+from qiaocrawl.extract.sites.apply_template import TemplateMatch, apply_template
+from qiaocrawl.extract.sites.site_observation import observation_of
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.extract.sniff import why_not_html
 from qiaocrawl.items import (
@@ -29,8 +29,8 @@ from qiaocrawl.page import Page, parse_page
 from qiaocrawl.page.blocks import MAX_BLOCKS
 from qiaocrawl.page.control_links import control_links
 from qiaocrawl.page.feed_links import feed_links
-from qiaocrawl.page.guard import MAX_LINKS
 from qiaocrawl.page.robots_tags import robots_tags
+from qiaocrawl.page.sanitize import MAX_LINKS
 from qiaocrawl.text import clean_text, collapse
 from qiaocrawl.urls import canonical_url, host_of
 
@@ -41,8 +41,8 @@ _MAX_HEADINGS_CHARS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What one parse of a page gave.
+class ExtractedPage:
+    """Everything extracted from one parsed page.
 
     Attributes:
         page: the parsed page.
@@ -60,16 +60,16 @@ class Reading:
     metadata: Metadata
     judgement: Judgement
     doubts: tuple[str, ...]
-    site: SiteReading
+    site: TemplateMatch
 
 
-def read(
+def extract_page(
     page: Page,
     method: str,
     now: datetime | None = None,
     extractor: Extractor | None = None,
     template: SiteTemplate | None = None,
-) -> Reading:
+) -> ExtractedPage:
     """Body, fields and kind of *page*.
 
     Args:
@@ -79,22 +79,23 @@ def read(
             their meaning.
         extractor: the one called *method* with its options; None for its defaults.
         template: what is known of the site of *page*, from a
-            :class:`~qiaocrawl.extract.sites.site_memory.SiteMemory`. It is not used where an
-            operator's own template of the site is.
+            :class:`~qiaocrawl.extract.sites.boilerplate_model.BoilerplateModel`. Not used where the
+            operator has a template for the site.
 
     Raises:
         ConfigError: no extractor is called *method*.
     """
     extractor = extractor or extractors.get(method)
-    site = SiteReading(extractor.body(page))
+    site = TemplateMatch(extractor.body(page))
+    # Where the operator has described the site, what was learnt of it could only do harm.
     if template is not None and not isinstance(extractor, SiteReader):
         site = apply_template(template, page, site.body)
     body = site.body
     metadata = metadata_of(page, body, now, template.site_names if template else frozenset())
     if isinstance(extractor, SiteReader):
-        known = extractor.fields(page, now)
-        metadata = replace(metadata, fields=MappingProxyType({**metadata.fields, **known}))
-    return Reading(
+        site_fields = extractor.fields(page, now)
+        metadata = replace(metadata, fields=MappingProxyType({**metadata.fields, **site_fields}))
+    return ExtractedPage(
         page=page,
         body=body,
         text=without_title_line(clean_text(body.text), metadata.title),
@@ -105,7 +106,7 @@ def read(
     )
 
 
-def read_page(
+def analyse_html(
     fetched: FetchedPage,
     method: str,
     max_links: int,
@@ -115,7 +116,7 @@ def read_page(
     learn: bool = False,
     regions: SiteReader | None = None,
 ) -> PageAnalysis:
-    """All that one parse of *fetched* gives; relevance and title tokens stay empty.
+    """The analysis of *fetched* from one parse; relevance and title tokens stay empty.
 
     Args:
         method: name of a body extractor.
@@ -136,16 +137,17 @@ def read_page(
     page = parse_page(fetched.body, content_type, fetched.final_url or fetched.url)
     harvest = page.harvest(max_links)
     links, lost = _links(page, harvest.links, regions or extractor)
-    reading = read(page, method, fetched.fetched_at, extractor, template)
-    outcome, reason, doubts = reading.judgement.outcome, reading.judgement.reason, reading.doubts
+    extracted = extract_page(page, method, fetched.fetched_at, extractor, template)
+    _, outcome, reason = extracted.judgement
+    doubts = extracted.doubts
     if harvest.unread:
         doubts = (*doubts, f"{harvest.unread} links past the first {MAX_LINKS} not read")
     if fetched.truncated:
         doubts = (*doubts, "the body was cut off at the size limit")
-    asked = robots_tags(page.meta, fetched.headers)
-    if asked.noindex:  # Of public indexes; ours is none, but who passes the text on should know.
+    tags = robots_tags(page.meta, fetched.headers)
+    if tags.noindex:  # Of public indexes; ours is none, but who passes the text on should know.
         doubts = (*doubts, "the page asks search engines not to list it (noindex)")
-    part = _part(reading)
+    part = _part(extracted)
     if part is not None and part.number > 1:
         outcome = Outcome.PART
     is_told = outcome in (Outcome.ARTICLE, Outcome.PART)
@@ -156,19 +158,19 @@ def read_page(
         links = tuple(replace(link, postponed=why) for link in harvest.links)
     return PageAnalysis(
         outcome=outcome,
-        article=_article(reading, method) if is_told else None,
+        article=_article(extracted, method) if is_told else None,
         links=links,
         charset=page.charset,
         charset_source=page.charset_source,
         reason="; ".join(filter(None, (reason, *doubts))),
         page_title=page.title,
-        nofollow=asked.nofollow,
+        nofollow=tags.nofollow,
         refresh_url=page.refresh_url,
         links_left=harvest.over_limit + harvest.unread,
         canonical_url=page.canonical_link,
         part=part,
-        observation=_observation(reading) if learn and outcome is Outcome.ARTICLE else None,
-        words=_words(reading, is_told=is_told),
+        observation=_observation(extracted) if learn and outcome is Outcome.ARTICLE else None,
+        words=_words(extracted, is_told=is_told),
     )
 
 
@@ -181,15 +183,15 @@ def _links(
         if inside is not links and inside != links:
             # Nothing outside the regions is followed, an announced feed neither.
             return inside, () if inside else (NO_LINK_REGION,)
-    known = {link.url for link in links}
-    controls = (link for link in control_links(page) if link.url not in known)
+    urls = {link.url for link in links}
+    controls = (link for link in control_links(page) if link.url not in urls)
     return (*links, *controls, *feed_links(page)), ()
 
 
-def _words(reading: Reading, *, is_told: bool) -> PageText:
-    """The page as scorers read it: the body where *is_told*, else all that can be seen."""
-    page, metadata = reading.page, reading.metadata
-    text = reading.text if is_told else clean_text("\n".join(page.texts))
+def _words(extracted: ExtractedPage, *, is_told: bool) -> PageText:
+    """The page as scorers read it: its body if *is_told*, else all visible text."""
+    page, metadata = extracted.page, extracted.metadata
+    text = extracted.text if is_told else clean_text("\n".join(page.texts))
     headings = (collapse(node.text()) for node in page.tree.css("h1,h2,h3,h4,h5,h6"))
     return PageText(
         title=metadata.title if is_told else page.title,
@@ -200,34 +202,34 @@ def _words(reading: Reading, *, is_told: bool) -> PageText:
     )
 
 
-def _observation(reading: Reading) -> SiteObservation | None:
-    return observation_of(reading.page, reading.metadata.title, reading.site)
+def _observation(extracted: ExtractedPage) -> SiteObservation | None:
+    return observation_of(extracted.page, extracted.metadata.title, extracted.site)
 
 
-def _part(reading: Reading) -> ArticlePart | None:
+def _part(extracted: ExtractedPage) -> ArticlePart | None:
     """Where the page stands in a paged article; None for what is no part of one.
 
     A later part may be too short for an article of its own; a list or a thread has pages, but
     no parts that make one text. **(ours)**
     """
-    kind, outcome, _ = reading.judgement
+    kind, outcome, _ = extracted.judgement
     reads_alone = outcome is Outcome.ARTICLE and kind is not PageKind.FORUM
-    if not reading.text or not (reads_alone or outcome is Outcome.NOT_ARTICLE):
+    if not extracted.text or not (reads_alone or outcome is Outcome.NOT_ARTICLE):
         return None
-    parts = parts_of(reading.page)
+    parts = parts_of(extracted.page)
     if parts is None or (parts.number == 1 and not reads_alone):
         return None
     return ArticlePart(parts.number, parts.urls, reads_alone)
 
 
-def _article(reading: Reading, method: str) -> Article:
-    metadata = reading.metadata
+def _article(extracted: ExtractedPage, method: str) -> Article:
+    metadata = extracted.metadata
     published_at = metadata.published_at
     language = metadata.fields.get("language")
     return Article(
-        url=canonical_url(reading.page.url) or reading.page.url,
+        url=canonical_url(extracted.page.url) or extracted.page.url,
         title=metadata.title,
-        text=reading.text,
+        text=extracted.text,
         published_at=None if published_at is None else published_at.astimezone(UTC),
         author=metadata.author,
         source=metadata.source,
@@ -241,10 +243,11 @@ def _article(reading: Reading, method: str) -> Article:
 
 def without_title_line(text: str, title: str) -> str:
     """*text* without leading lines that only repeat the title."""
-    wanted = "".join(title.split())
-    lines = text.split("\n") if wanted else []
+    tight_title = "".join(title.split())
+    lines = text.split("\n") if tight_title else []
     first = 0
-    while first < len(lines) - 1 and "".join(lines[first].split()) == wanted:
+    # The last line stays even if it repeats the title: an article is never left empty.
+    while first < len(lines) - 1 and "".join(lines[first].split()) == tight_title:
         first += 1
     return "\n".join(lines[first:]) if first else text
 

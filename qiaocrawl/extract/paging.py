@@ -1,4 +1,4 @@
-"""The parts of an article that is spread over several pages, and how they are joined.
+"""Finds the parts of an article that is spread over several pages, and joins them.
 
 A pager is a short row of links with numbers for text, whose URLs differ from each other only
 in a number. Pagers of lists look the same, so URLs of lists are refused; a link to the
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from qiaocrawl.extract.block_texts import around, lines_with
+from qiaocrawl.extract.block_texts import enclosing, lines_with
 from qiaocrawl.page import Page
 from qiaocrawl.urls import UrlJoiner, canonical_url
 
@@ -87,20 +87,20 @@ def parts_of(page: Page) -> Parts | None:
         block = blocks[index]
         if not _HINT.search(block.text):
             continue
-        for element in around(page.blocks, block.element, _MAX_LEVELS):
+        for element in enclosing(page.blocks, block.element, _MAX_LEVELS):
             it = page.blocks.elements[element]
             if it.end - it.first > _MAX_PAGER_BLOCKS:
                 break
             links = it.node.css("a[href]")
             if len(links) > _MAX_PAGER_LINKS:
                 break
-            found = _parts(links, own, page.base_url, block.text)
-            if found is not None:
-                return found
+            parts = _parts(links, own, page.base_url, block.text)
+            if parts is not None:
+                return parts
     return None
 
 
-def _parts(links: Sequence[LexborNode], own: str, base: str, said: str) -> Parts | None:
+def _parts(links: Sequence[LexborNode], own: str, base: str, pager_text: str) -> Parts | None:
     join = UrlJoiner(base).canonical
     numbered: dict[int, str] = {}
     beyond: list[str] = []
@@ -117,18 +117,20 @@ def _parts(links: Sequence[LexborNode], own: str, base: str, said: str) -> Parts
             numbered.setdefault(int(number[1]), url)
         else:
             beyond.append(url)
-    return _by_rule(numbered, beyond, own, said) if numbered or beyond else None
+    return _by_rule(numbered, beyond, own, pager_text) if numbered or beyond else None
 
 
-def _by_rule(numbered: dict[int, str], beyond: Sequence[str], own: str, said: str) -> Parts | None:
+def _by_rule(
+    numbered: dict[int, str], beyond: Sequence[str], own: str, pager_text: str
+) -> Parts | None:
     """The parts by the rule that numbers and URLs of the pager follow."""
     later_urls = [url for number, url in numbered.items() if number > 1]
     # On the last of two only the first is linked: then the page's own URL shows the rule.
     rules = [_rule(url) for url in (*later_urls, *beyond)] or [_rule(own)]
-    known = [(stem, value) for stem, value in rules if value is not None]
-    if not known:
+    fitting = [(stem, value) for stem, value in rules if value is not None]
+    if not fitting:
         return None
-    stems = [stem for stem, _ in known]
+    stems = [stem for stem, _ in fitting]
     stem = max(stems, key=stems.count)
     first = numbered.get(1) or (own if _is_first(own, stem) else _first_by(stem))
     if _is_listing(stem) or not _same_site(own, stem) or not _belongs(first, stem):
@@ -140,9 +142,9 @@ def _by_rule(numbered: dict[int, str], beyond: Sequence[str], own: str, said: st
               if s == stem and value is not None}  # fmt: skip
     shift = shifts.pop() if len(shifts) == 1 else 0
     number = _own_number(own, first, stem, shift)
-    stated = _OF.search(said)
+    stated = _OF.search(pager_text)
     last = max(
-        [number, *numbered, *(v - shift for s, v in known if s == stem)]
+        [number, *numbered, *(v - shift for s, v in fitting if s == stem)]
         + [int(stated[1] or stated[2]) if stated else 1]
     )
     if not 2 <= last <= MAX_PARTS or not 1 <= number <= last:
@@ -233,8 +235,8 @@ def joined(texts: Sequence[str]) -> str:
 def _same_tail(one: Sequence[str], other: Sequence[str]) -> int:
     """How many last lines both have, at most as many as a joint may repeat."""
     same = 0
-    most = min(_JOINT_LINES, len(one) - 1, len(other) - 1)
-    while same < most and _tight(one[-1 - same]) == _tight(other[-1 - same]):
+    limit = min(_JOINT_LINES, len(one) - 1, len(other) - 1)
+    while same < limit and _tight(one[-1 - same]) == _tight(other[-1 - same]):
         same += 1
     return same
 

@@ -15,7 +15,7 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import accumulate
 
-from qiaocrawl.extract.block_texts import SHORT_CHARS, BlockTexts, around
+from qiaocrawl.extract.block_texts import SHORT_CHARS, BlockTexts, enclosing
 from qiaocrawl.extract.kind_features import block_marks
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Block, PageBlocks
@@ -116,64 +116,66 @@ def thread_of(page: Page, now: datetime | None = None) -> Thread | None:
     Args:
         now: what relative dates are counted from; None leaves them out.
     """
-    found = page.blocks
-    if not _speaks_of_posts(page.once(BlockTexts).short):
+    page_blocks = page.blocks
+    if not _mentions_posts(page.once(BlockTexts).short):
         return None
-    spans = _post_spans(found)
+    spans = _post_spans(page_blocks)
     if len(spans) < 2 or not _is_main_text(page, spans):
         return None
-    parts = _text_blocks(found, spans)
+    parts = _text_blocks(page_blocks, spans)
     posts = tuple(
-        _post(found, span, chosen, now) for span, chosen in zip(spans, parts, strict=True)
+        _post(page_blocks, span, chosen, now) for span, chosen in zip(spans, parts, strict=True)
     )
     signed = sum(bool(post.author) for post in posts)
     return Thread(posts) if posts[0].text and 2 * signed >= len(posts) else None
 
 
-def _speaks_of_posts(text: str) -> bool:
+def _mentions_posts(text: str) -> bool:
     if not any(map(text.__contains__, _STRONG_MARKS)):
         return False
     return sum(map(text.__contains__, _MARKS)) >= _MIN_MARKS
 
 
 @lru_cache(maxsize=10_000)
-def _look(names: str) -> str:
+def _style_key(names: str) -> str:
     """Class and id without what differs between posts of one look."""
     return " ".join(sorted(set(_VARYING.sub(" ", names).split())))
 
 
-def _post_spans(found: PageBlocks) -> list[range]:
+def _post_spans(page_blocks: PageBlocks) -> list[range]:
     """The blocks of each post, in order; empty without posts."""
-    told = [0, *accumulate(len(block.text) - block.linked for block in found.blocks)]
+    text_before = [0, *accumulate(len(block.text) - block.linked for block in page_blocks.blocks)]
     best: list[range] = []
-    most = 0
-    for members in _dated_siblings(found):
-        spans = _spans(found, members, told)
-        size = sum(told[span.stop] - told[span.start] for span in spans)
-        if size > most and _tell(found.blocks, spans):
-            best, most = spans, size
+    largest = 0
+    for members in _dated_siblings(page_blocks):
+        spans = _spans(page_blocks, members, text_before)
+        size = sum(text_before[span.stop] - text_before[span.start] for span in spans)
+        if size > largest and _are_posts(page_blocks.blocks, spans):
+            best, largest = spans, size
     return best
 
 
-def _dated_siblings(found: PageBlocks) -> list[list[int]]:
+def _dated_siblings(page_blocks: PageBlocks) -> list[list[int]]:
     """Rows of sibling elements of one look that hold a date each."""
-    elements = found.elements
+    elements = page_blocks.elements
     groups: dict[tuple[int, str, str], list[int]] = {}
-    for block in found.blocks:
+    for block in page_blocks.blocks:
         text = block.text
         if len(text) > _WHEN_CHARS or not _DIGIT.search(text) or not _WHEN.search(text):
             continue
-        for element in around(found, block.element, _MAX_LEVELS):
+        for element in enclosing(page_blocks, block.element, _MAX_LEVELS):
             it = elements[element]
-            members = groups.setdefault((it.parent, it.tag, _look(it.names)), [])
+            members = groups.setdefault((it.parent, it.tag, _style_key(it.names)), [])
             if not members or members[-1] != element:
                 members.append(element)
     return [members for members in groups.values() if 2 <= len(members) <= MAX_POSTS]
 
 
-def _spans(found: PageBlocks, members: Sequence[int], told: Sequence[int]) -> list[range]:
+def _spans(
+    page_blocks: PageBlocks, members: Sequence[int], text_before: Sequence[int]
+) -> list[range]:
     """From each member to the next when most text stands between them, else the members."""
-    elements = found.elements
+    elements = page_blocks.elements
     inside = [range(elements[m].first, elements[m].end) for m in members]
     starts = [span.start for span in inside]
     row = elements[members[0]].parent
@@ -182,8 +184,8 @@ def _spans(found: PageBlocks, members: Sequence[int], told: Sequence[int]) -> li
     end = min(elements[row].end if row >= 0 else 0, starts[-1] + longest)
     starts.append(max(end, inside[-1].stop))
     between = [range(at, after) for at, after in zip(starts, starts[1:], strict=False)]
-    held = sum(told[span.stop] - told[span.start] for span in inside)
-    gaps = told[inside[-1].stop] - told[starts[0]] - held
+    held = sum(text_before[span.stop] - text_before[span.start] for span in inside)
+    gaps = text_before[inside[-1].stop] - text_before[starts[0]] - held
     return between if gaps > _GAP_SHARE * held else inside
 
 
@@ -191,7 +193,7 @@ def _unlinked(blocks: Sequence[Block], span: Sequence[int]) -> int:
     return sum(len(blocks[i].text) - blocks[i].linked for i in span)
 
 
-def _tell(blocks: Sequence[Block], spans: Sequence[range]) -> bool:
+def _are_posts(blocks: Sequence[Block], spans: Sequence[range]) -> bool:
     """Whether the spans are posts: most hold text beside a date, few a title that is a link."""
     texts = titled = 0
     for span in spans:
@@ -214,12 +216,12 @@ def _is_main_text(page: Page, spans: Sequence[range]) -> bool:
     return before <= 80 + _unlinked(blocks, spans[0])
 
 
-def _text_blocks(found: PageBlocks, spans: Sequence[range]) -> list[list[int]]:
+def _text_blocks(page_blocks: PageBlocks, spans: Sequence[range]) -> list[list[int]]:
     """The blocks of each post's own text: those below the element that holds most of it.
 
     What stands in several posts word for word (ranks, buttons, signatures) is no text.
     """
-    blocks = found.blocks
+    blocks = page_blocks.blocks
     seen = Counter(text for span in spans for text in {blocks[i].text for i in span})
     sizes: Counter[tuple[str, ...]] = Counter()
     chains: dict[int, list[tuple[str, ...]]] = {}
@@ -228,7 +230,7 @@ def _text_blocks(found: PageBlocks, spans: Sequence[range]) -> list[list[int]]:
             block = blocks[index]
             if seen[block.text] > 1 and len(spans) > 2:
                 continue
-            chain = _chain(found, index, span)
+            chain = _chain(page_blocks, index, span)
             if chain is None or 2 * block.linked > len(block.text) or _is_label(block.text):
                 continue
             chains[index] = [chain[:end] for end in range(1, len(chain) + 1)]
@@ -236,8 +238,8 @@ def _text_blocks(found: PageBlocks, spans: Sequence[range]) -> list[list[int]]:
                 sizes[prefix] += len(block.text)
     if not sizes:
         return [[] for _ in spans]
-    most = max(sizes.values())
-    home = max((p for p, size in sizes.items() if size >= 0.75 * most), key=len)
+    largest = max(sizes.values())
+    home = max((p for p, size in sizes.items() if size >= 0.75 * largest), key=len)
     return [[i for i in span if home in chains.get(i, ())] for span in spans]
 
 
@@ -248,21 +250,21 @@ def _is_label(text: str) -> bool:
     return _PROFILE.search(text) is not None or (len(text) <= 60 and _WHEN.search(text) is not None)
 
 
-def _chain(found: PageBlocks, index: int, span: range) -> tuple[str, ...] | None:
+def _chain(page_blocks: PageBlocks, index: int, span: range) -> tuple[str, ...] | None:
     """The looks of the elements around block *index* within *span*, outermost first."""
     looks = []
-    for element in around(found, found.blocks[index].element, _MAX_CHAIN):
-        it = found.elements[element]
-        if it.first < span.start or it.end > span.stop:
+    for element in enclosing(page_blocks, page_blocks.blocks[index].element, _MAX_CHAIN):
+        container = page_blocks.elements[element]
+        if container.first < span.start or container.end > span.stop:
             break
-        if _SIGNATURE.search(it.names):
+        if _SIGNATURE.search(container.names):
             return None
-        looks.append(f"{it.tag} {_look(it.names)}")
+        looks.append(f"{container.tag} {_style_key(container.names)}")
     return ("", *reversed(looks))
 
 
-def _post(found: PageBlocks, span: range, chosen: list[int], now: datetime | None) -> Post:
-    blocks = found.blocks
+def _post(page_blocks: PageBlocks, span: range, chosen: list[int], now: datetime | None) -> Post:
+    blocks = page_blocks.blocks
     own = set(chosen)
     rest = [blocks[i] for i in span if i not in own][:40]
     dated = [b.text for b in rest if len(b.text) <= _WHEN_CHARS and _WHEN.search(b.text)]
@@ -271,9 +273,9 @@ def _post(found: PageBlocks, span: range, chosen: list[int], now: datetime | Non
         if len(blocks[i].text) <= _WHEN_CHARS and _WHEN.search(blocks[i].text)
     ]  # fmt: skip
     date = next((d for text in dated if (d := find_date(text, now)) is not None), None)
-    kept = tuple(i for i in chosen if blocks[i].text not in dated)
-    text = "\n".join(blocks[i].text for i in kept)
-    return Post(_author(rest, dated), date, text, kept, span)
+    own_indexes = tuple(i for i in chosen if blocks[i].text not in dated)
+    text = "\n".join(blocks[i].text for i in own_indexes)
+    return Post(_author(rest, dated), date, text, own_indexes, span)
 
 
 def _author(rest: Sequence[Block], dated: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Not being blocked: proxies, browser identities, turns, signs of a block (Q3). Pure decisions.
+"""Not being blocked: proxies, identities, crawl windows, signs of a block (Q3). Pure decisions.
 
 Everything that hides who asks is off until the operator names a site or engine for it;
 robots.txt is judged by the fixed product token whatever is named here, and no captcha is solved.

@@ -62,7 +62,7 @@ def looks_like_address(host: str) -> bool:
 
 
 def leads_inside(host: str) -> bool:
-    """Whether *host* stands inside by its mere name: an address that is not public, localhost.
+    """Whether the name *host* alone shows that it is inside: a private address, or localhost.
 
     Other names are judged by the addresses they have.
     """
@@ -119,7 +119,7 @@ def _plain(host: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """Origins the operator named, which may be fetched although they stand inside."""
+    """Origins inside private networks that the operator allowed."""
 
     origins: frozenset[Origin] = frozenset()
 
@@ -143,7 +143,7 @@ class Allowance:
     def names(self, host: str, port: int) -> bool:
         """Whether *host* and *port* are named, by whatever scheme."""
         plain = _plain(host)
-        return any((one.host, one.port) == (plain, port) for one in self.origins)
+        return any((origin.host, origin.port) == (plain, port) for origin in self.origins)
 
     def __or__(self, other: Allowance) -> Allowance:
         """What either of them names."""
@@ -157,11 +157,13 @@ def _origins(entry: str, option: str) -> list[Origin]:
     if netloc.count(":") > 1 and not netloc.startswith("["):
         netloc = f"[{netloc}]"
     try:
-        found = [Origin.of(f"{one}://{netloc.removesuffix('/')}") for one in schemes]
+        origins = [
+            Origin.of(f"{each_scheme}://{netloc.removesuffix('/')}") for each_scheme in schemes
+        ]
     except ValueError:
-        found = []
-    if not found or not netloc or set(netloc.removesuffix("/")) & set("/?#@\\ "):
+        origins = []
+    if not origins or not netloc or set(netloc.removesuffix("/")) & set("/?#@\\ "):
         raise ConfigError(
             f"{option}: {entry!r} is none of http://host:port, host:port and host"
         )
-    return found
+    return origins

@@ -1,4 +1,4 @@
-"""Whether an answer is a block rather than the page: captcha, ban page, check, empty body.
+"""Recognises an answer that is a block, not the page: captcha, ban page, check, empty body.
 
 A sign in words counts only where the page shows little else, and speaks to its reader: an
 article that writes about 验证码 is an article. All bounds are **(ours)**, set on pages written
@@ -151,10 +151,10 @@ def find_block(page: FetchedPage, usual: UsualSizes | None = None) -> BlockSign 
         return None
     if page.status == HTTPStatus.OK and not page.body.strip():
         return BlockSign(BlockKind.EMPTY, "HTTP 200 without a body")
-    found = _by_words(page)
-    if found is None and usual is not None and usual.is_small(page.url, len(page.body)):
+    block = _by_words(page)
+    if block is None and usual is not None and usual.is_small(page.url, len(page.body)):
         return BlockSign(BlockKind.SIZE, f"{len(page.body)} bytes, far less than usual here")
-    return found
+    return block
 
 
 def _by_target(page: FetchedPage) -> BlockSign | None:
@@ -196,8 +196,8 @@ def _by_title(title: str, text: str) -> BlockSign | None:
         return None
     for kind, words in ((BlockKind.CAPTCHA, _CAPTCHA_TITLE), (BlockKind.BAN, _BAN_TITLE)):
         # Most of a notice's title is the notice.
-        found = words.search(title)
-        if found and 2 * len(found[0]) >= len(title):
+        match = words.search(title)
+        if match and 2 * len(match[0]) >= len(title):
             return BlockSign(kind, f"title {title!r}")
     return None
 
@@ -206,14 +206,14 @@ def _by_text(text: str) -> BlockSign | None:
     if len(text) > _MOST_TEXT:
         return None
     for kind, words in ((BlockKind.CAPTCHA, _CAPTCHA_WORDS), (BlockKind.BAN, _BAN_WORDS)):
-        if found := words.search(text):
-            return BlockSign(kind, f"{found[0][:_SEEN_CHARS]!r} and only {len(text)} characters")
+        if match := words.search(text):
+            return BlockSign(kind, f"{match[0][:_SEEN_CHARS]!r} and only {len(text)} characters")
     return None
 
 
 def _by_widget(markup: str, text: str) -> BlockSign | None:
     if len(text) > _MOST_TEXT // 2:
         return None
-    if found := _WIDGET.search(markup):
-        return BlockSign(BlockKind.CAPTCHA, f"{found[0][-_SEEN_CHARS:]!r} and little text")
+    if match := _WIDGET.search(markup):
+        return BlockSign(BlockKind.CAPTCHA, f"{match[0][-_SEEN_CHARS:]!r} and little text")
     return None

@@ -1,6 +1,6 @@
-"""What a host's answers say about asking on: when it is left alone, and when it is given up.
+"""Judges a host by its answers: when to pause it, and when to give it up.
 
-Pure: it counts strikes; parking and giving up are done by who asks. Blocks and silence count
+Pure: it counts strikes; the caller pauses the host or gives it up. Blocks and silence count
 alike: either way every further request now is one too many.
 """
 
@@ -34,7 +34,7 @@ class _Record:
 
 @dataclass(frozen=True, slots=True)
 class Strike:
-    """What a strike costs: the host rests so long, or is given up for this run."""
+    """What a strike costs: a pause of the host, or giving it up for this run."""
 
     pause_seconds: float
     give_up: bool

@@ -1,4 +1,4 @@
-"""Which hosts an option speaks of: exact names, everything below a name, or all."""
+"""The hosts that an option names: exact names, everything below a name, or all."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class HostRules(Generic[T]):
     def find(self, host: str) -> T | None:
         """The value for *host* (``host`` or ``host:port``, lower case); None without a rule."""
         name = host.partition(":")[0]
-        for known in (host, name):
-            if known in self._rules:
-                return self._rules[known]
+        for exact in (host, name):
+            if exact in self._rules:
+                return self._rules[exact]
         labels = name.split(".")
         for start in range(len(labels)):
             value = self._rules.get(_BELOW + ".".join(labels[start:]))

@@ -1,4 +1,4 @@
-"""Browser identities: a user agent with all that this browser sends beside it.
+"""Browser identities: a user agent with the other headers this browser sends.
 
 A user agent whose other headers tell of another program gives itself away. What is beyond
 headers (TLS and HTTP/2 as a browser speaks them, scripts) is not imitated.

@@ -111,16 +111,16 @@ def parse_list(text: str, environment: Mapping[str, str]) -> ProxyList:
     perhaps ``scheme``, ``user``, ``password``; it may stand under ``data`` or ``proxies``.
     The same proxy counts once. Never raises.
     """
-    found: dict[Proxy, None] = {}
+    parsed: dict[Proxy, None] = {}
     faults = []
     for number, line in enumerate(_lines(text)[:_MOST_LINES], 1):
         if not line:
             continue
         try:
-            found.setdefault(parse_proxy(line, environment))
+            parsed.setdefault(parse_proxy(line, environment))
         except ValueError as error:
             faults.append(f"line {number}: {error}")
-    return ProxyList(tuple(found), tuple(faults))
+    return ProxyList(tuple(parsed), tuple(faults))
 
 
 def _lines(text: str) -> list[str]:

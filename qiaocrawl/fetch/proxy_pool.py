@@ -1,4 +1,4 @@
-"""The proxy pool: which proxy a host is asked through, and what became of it.
+"""The proxy pool: chooses a proxy for each host and learns how it does.
 
 A proxy proves itself on the sites that are to be asked, by use; no third party is asked whether
 it lives. Pure: time comes in as an argument, seconds on one clock that never goes back.
@@ -28,7 +28,7 @@ _DOUBTS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class PoolLimits:
+class ProxyLimits:
     """What one proxy is asked for at most.
 
     Attributes:
@@ -90,7 +90,7 @@ class ProxyPool:
         draw: chooses among the usable ones, better scores more often; seeded in tests.
     """
 
-    def __init__(self, limits: PoolLimits, draw: random.Random) -> None:
+    def __init__(self, limits: ProxyLimits, draw: random.Random) -> None:
         self._limits = limits
         self._draw = draw
         self.states: dict[Proxy, ProxyState] = {}
@@ -128,19 +128,19 @@ class ProxyPool:
         Returns:
             None when none may be used now; :meth:`wait_seconds` says for how long.
         """
-        kept = self._kept.get(host)
-        if kept is None or kept in avoid or not self._serves(kept, host, scheme, now):
-            kept = self._choose(host, scheme, now, avoid)
-            if kept is None:
+        proxy = self._kept.get(host)
+        if proxy is None or proxy in avoid or not self._serves(proxy, host, scheme, now):
+            proxy = self._choose(host, scheme, now, avoid)
+            if proxy is None:
                 return None
-            self._keep(host, kept)
-        if self._full(kept, now):
+            self._keep(host, proxy)
+        if self._full(proxy, now):
             return None
-        state = self.states[kept]
+        state = self.states[proxy]
         state.under_way += 1
         if self._limits.per_minute:
             state.begun.append(now)
-        return kept
+        return proxy
 
     def release(self, proxy: Proxy) -> None:
         """The request that took *proxy* is over, whatever came of it."""
@@ -244,10 +244,10 @@ class ProxyPool:
         return max(state.resting_until, state.blocked_until.get(host, 0.0)) <= now
 
     def _full(self, proxy: Proxy, now: float) -> bool:
-        state, most = self.states[proxy], self._limits.per_minute
+        state, limit = self.states[proxy], self._limits.per_minute
         while state.begun and state.begun[0] <= now - _MINUTE:
             state.begun.popleft()
-        return state.under_way >= self._limits.at_once or bool(most and len(state.begun) >= most)
+        return state.under_way >= self._limits.at_once or bool(limit and len(state.begun) >= limit)
 
     def _keep(self, host: str, proxy: Proxy) -> None:
         self._kept.pop(host, None)

@@ -75,7 +75,7 @@ class RenderVotes:
         return self.in_vain >= _ENOUGH and self.in_vain > self.gained
 
 
-class RenderLearning:
+class RenderModel:
     """What one run knows of pages that need a browser; for one thread, as the event loop's."""
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ class RenderLearning:
         for votes in stored:
             self._keep(votes)
 
-    def goes_straight(self, lease: Lease) -> bool:
+    def renders_directly(self, lease: Lease) -> bool:
         """Whether the page of *lease* is fetched with the browser at once."""
         if lease.queue is Queue.SEARCH or lease.stored:
             return False
@@ -96,9 +96,9 @@ class RenderLearning:
             return True
         return self._of(lease.url).is_needed
 
-    def is_to_be_rendered(self, lease: Lease, page: FetchedPage, analysis: PageAnalysis) -> bool:
+    def needs_rendering(self, lease: Lease, page: FetchedPage, analysis: PageAnalysis) -> bool:
         """Whether a page that was fetched without the browser is to be fetched with it."""
-        return lacks(page, analysis) and not is_rendered(lease, page)
+        return lacks_content(page, analysis) and not is_rendered(lease, page)
 
     def is_useless_for(self, lease: Lease) -> bool:
         """Whether pages like this one were rendered in vain; doubted now and then."""
@@ -116,7 +116,7 @@ class RenderLearning:
             if readable:
                 gained = min(votes.gained + 1, _MOST_GAINED)
                 new = replace(votes, gained=gained, in_vain=votes.in_vain // _FORGETTING)
-            elif lacks(page, analysis):
+            elif lacks_content(page, analysis):
                 new = replace(votes, in_vain=votes.in_vain + 1)
             else:
                 return None
@@ -130,11 +130,11 @@ class RenderLearning:
 
     def _of(self, url: str) -> RenderVotes:
         host, form = host_of(url), url_form(url)
-        known = self._votes.get((host, form))
-        if known is None and self._forms[host] >= MAX_FORMS_OF_HOST:
+        votes = self._votes.get((host, form))
+        if votes is None and self._forms[host] >= MAX_FORMS_OF_HOST:
             form = _OTHER_FORMS
-            known = self._votes.get((host, form))
-        return known or RenderVotes(host, form)
+            votes = self._votes.get((host, form))
+        return votes or RenderVotes(host, form)
 
     def _keep(self, votes: RenderVotes) -> None:
         key = votes.host, votes.form
@@ -161,7 +161,7 @@ def is_rendered(lease: Lease, page: FetchedPage) -> bool:
     return bool(page.header(RENDERED_HEADER) or lease.payload.render)
 
 
-def lacks(page: FetchedPage, analysis: PageAnalysis) -> bool:
+def lacks_content(page: FetchedPage, analysis: PageAnalysis) -> bool:
     """Whether what the page is about seems to be missing."""
     if analysis.outcome is Outcome.NEEDS_RENDERING:
         return True

@@ -1,4 +1,4 @@
-"""What a status code means for a URL: read it, follow it, try again, or give it up."""
+"""Decides by status code what to do with a URL: read it, follow it, try again, or give up."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Time-shared visits (Q3): a host is asked for a while and then rests while others work.
+"""Crawl windows (Q3): a host is asked for a while, then rests while other hosts are asked.
 
-Windows follow the clock of the wall, so that several processes keep the same ones, and a
-restart does not shorten a rest.
+Windows follow the wall clock, so that several processes keep the same ones and a restart does
+not shorten a rest.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ _LONGEST_SECONDS = 7 * 86400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """Seconds of work and of rest, in turn."""
+class CrawlWindow:
+    """Seconds of work, then seconds of rest, over and over."""
 
     work_seconds: float
     rest_seconds: float
@@ -28,15 +28,15 @@ class Window:
         return self.work_seconds + self.rest_seconds
 
 
-class Turns:
-    """Says how long hosts rest.
+class CrawlWindows:
+    """The crawl windows of all hosts.
 
     Args:
         rules: windows by host. Hosts named exactly begin their work one after the other,
             spread evenly over their cycle; hosts below a ``*`` begin by a hash of their name.
     """
 
-    def __init__(self, rules: HostRules[Window]) -> None:
+    def __init__(self, rules: HostRules[CrawlWindow]) -> None:
         self._rules = rules
         exact = [pattern for pattern, _ in rules.items() if not pattern.startswith("*")]
         self._places = {host: place / len(exact) for place, host in enumerate(exact)}
@@ -57,25 +57,26 @@ class Turns:
         """Where in the cycle the work of *host* begins, in [0, 1)."""
         if host in self._places:
             return self._places[host]
+        # A hash of the name, not Python's own: every process must find the same place.
         digest = hashlib.blake2b(host.encode(), digest_size=8).digest()
         return int.from_bytes(digest, "big") / 2**64
 
 
-def parse_turns(entries: tuple[str, ...], engine_hosts: Mapping[str, str]) -> Turns:
-    """Read QIAO_TURNS.
+def parse_crawl_windows(entries: tuple[str, ...], engine_hosts: Mapping[str, str]) -> CrawlWindows:
+    """Read QIAO_CRAWL_WINDOWS.
 
     Raises:
         ConfigError: an entry is not ``SITE=WORK/REST`` with seconds.
     """
-    return Turns(parse_rules("QIAO_TURNS", entries, engine_hosts, _window))
+    return CrawlWindows(parse_rules("QIAO_CRAWL_WINDOWS", entries, engine_hosts, _window))
 
 
-def _window(value: str) -> Window:
+def _window(value: str) -> CrawlWindow:
     work, _, rest = value.partition("/")
     try:
-        window = Window(float(work), float(rest))
+        window = CrawlWindow(float(work), float(rest))
     except ValueError:
-        window = Window(0.0, 0.0)
+        window = CrawlWindow(0.0, 0.0)
     if not (1 <= window.work_seconds <= _LONGEST_SECONDS
             and 0 <= window.rest_seconds <= _LONGEST_SECONDS):  # fmt: skip
         raise ValueError("must be WORK/REST in seconds, such as 120/600 (work from 1 s)")

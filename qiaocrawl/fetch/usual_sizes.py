@@ -1,4 +1,4 @@
-"""How large the pages of a host usually are, by URL form, so that a sudden change shows.
+"""Remembers the usual page size of a host by URL form, to notice a sudden change.
 
 A site that starts to answer every address with the same short notice often says nothing that
 words could find. Only pages much smaller than all usual ones count: a long page is no block.

@@ -6,8 +6,8 @@ Each strategy is one file here; :data:`strategies` finds it by name.
 from __future__ import annotations
 
 from qiaocrawl.frontier.order import NodeState, PriorityIndex, scores_of
-from qiaocrawl.frontier.strategies.choosing import make_strategy
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
+from qiaocrawl.frontier.strategies.make_strategy import make_strategy
 from qiaocrawl.frontier.strategies.strategy import (
     FoundLink,
     LearningStrategy,

@@ -56,7 +56,7 @@ class LearningOrder(FrontierOrder):
         sites = sorted(scope.within.sites) if scope.within is not None else []
         name = ModelName(scope.topic, strategy.name, sites[0] if len(sites) == 1 else "")
         self._models = ModelKeeping(
-            strategy, name, runtime, self._options["QIAO_ORDER_MODEL_PAGES"]
+            strategy, name, runtime, self._options["QIAO_STRATEGY_SAVE_PAGES"]
         )
         stops = self._options["QIAO_STOP_BELOW_THRESHOLD"]
         self._bar = MovingThreshold(0.0) if stops and is_calibrated(strategy) else None
@@ -88,7 +88,7 @@ class LearningOrder(FrontierOrder):
     async def _make(self, token: int) -> None:
         began = time.monotonic()
         await self._models.load(self.run)
-        await self._feed.begin(token, self._options["QIAO_ORDER_MEMORY"])
+        await self._feed.begin(token, self._options["QIAO_STRATEGY_HISTORY_PAGES"])
         logger.info(
             "crawl order %s: %d pages of the log, %d URLs wait (%.1f s)", self.strategy.name,
             self.in_memory.visits, len(self.in_memory.order.waiting), time.monotonic() - began,

@@ -1,15 +1,15 @@
-"""The moving threshold and tunnels (T9): how low a score may be that is still fetched."""
+"""The moving threshold and tunnels (T9): the lowest score that is still fetched."""
 
 from __future__ import annotations
 
 from collections import deque
 
-from qiaocrawl.frontier.strategies.draws import draws
 from qiaocrawl.frontier.strategies.ranges import bounded
+from qiaocrawl.frontier.strategies.url_random import draws
 
 
 class MovingThreshold:
-    """A bar for scores: down while many of the pages fetched are relevant, up while few are.
+    """A threshold that falls while many fetched pages are relevant and rises while few are.
 
     After each page, once a window of pages is judged: with the precision of the last *window*
     pages above *target* it goes down by *step*, below it up, within its *bounds*. A link

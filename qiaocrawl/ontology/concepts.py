@@ -43,10 +43,10 @@ class Ontology:
 
     def _usual_ranks(self) -> Ints:
         """The best rank any ranked word gives a concept: how usual it is at all."""
-        found = np.full(self.size, UNRANKED, np.int64)
+        ranks = np.full(self.size, UNRANKED, np.int64)
         for wordnet, joint in zip(self.wordnets, self._joint, strict=True):
-            np.minimum.at(found, joint[wordnet.sense_concept], wordnet.sense_rank)
-        return found
+            np.minimum.at(ranks, joint[wordnet.sense_concept], wordnet.sense_rank)
+        return ranks
 
     def __len__(self) -> int:
         return self.size
@@ -61,17 +61,19 @@ class Ontology:
         English words are also looked up without their endings.
         """
         for form in (word, *base_forms(word)):
-            found: dict[int, list[int]] = defaultdict(list)
+            ranks: dict[int, list[int]] = defaultdict(list)
             for wordnet, joint in zip(self.wordnets, self._joint, strict=True):
                 for entry in _entries(wordnet, form):
                     for sense in range(wordnet.sense_start[entry], wordnet.sense_start[entry + 1]):
                         concept = int(joint[wordnet.sense_concept[sense]])
-                        found[concept].append(int(wordnet.sense_rank[sense]))
-            if found:
+                        ranks[concept].append(int(wordnet.sense_rank[sense]))
+            if ranks:
                 break
         else:
             return ()
-        return tuple(sorted(found, key=lambda one: self._order(one, found[one]))[:MAX_SENSES])
+        return tuple(
+            sorted(ranks, key=lambda concept_: self._order(concept_, ranks[concept_]))[:MAX_SENSES]
+        )
 
     def _order(self, concept: int, ranks: list[int]) -> tuple[int, int, int]:
         rank = min(ranks)
@@ -83,14 +85,14 @@ class Ontology:
 
     def lemmas(self, concept: int) -> dict[str, list[str]]:
         """The words of *concept* by language, sorted."""
-        found: dict[str, set[str]] = defaultdict(set)
+        by_language: dict[str, set[str]] = defaultdict(set)
         for wordnet, joint in zip(self.wordnets, self._joint, strict=True):
             local = np.flatnonzero(joint == concept)
             senses = np.flatnonzero(np.isin(wordnet.sense_concept, local))
             for entry in np.searchsorted(wordnet.sense_start, senses, side="right") - 1:
                 language = wordnet.languages[int(wordnet.lemma_language[entry])]
-                found[language].add(wordnet.lemmas[int(entry)])
-        return {language: sorted(found[language]) for language in sorted(found)}
+                by_language[language].add(wordnet.lemmas[int(entry)])
+        return {language: sorted(by_language[language]) for language in sorted(by_language)}
 
     def names(self, concept: int) -> list[str]:
         """What *concept* is called in the indexes: ``i35545``, ``00001740-n``, or its own id."""
@@ -104,14 +106,14 @@ class Ontology:
 
     def words_of(self, concepts: Iterable[int]) -> set[str]:
         """All words of *concepts*, in one pass over the wordnets."""
-        wanted = np.zeros(self.size, bool)
-        wanted[list(concepts)] = True
-        found: set[str] = set()
+        is_chosen = np.zeros(self.size, bool)
+        is_chosen[list(concepts)] = True
+        words: set[str] = set()
         for wordnet, joint in zip(self.wordnets, self._joint, strict=True):
-            senses = np.flatnonzero(wanted[joint[wordnet.sense_concept]])
+            senses = np.flatnonzero(is_chosen[joint[wordnet.sense_concept]])
             entries = np.searchsorted(wordnet.sense_start, senses, side="right") - 1
-            found.update(wordnet.lemmas[int(entry)] for entry in np.unique(entries))
-        return found
+            words.update(wordnet.lemmas[int(entry)] for entry in np.unique(entries))
+        return words
 
     # --- hypernyms --------------------------------------------------------------------------
 
@@ -128,14 +130,16 @@ class Ontology:
 
         Breadth first, so circles end of themselves.
         """
-        found = dict.fromkeys(self.senses(word), 0)
-        level = list(found)
+        distances = dict.fromkeys(self.senses(word), 0)
+        level = list(distances)
         for distance in range(1, MAX_LEVELS + 1):
-            level = [above for one in level for above in self._up[one] if above not in found]
+            level = [
+                above for concept in level for above in self._up[concept] if above not in distances
+            ]
             if not level:
                 break
-            found.update(dict.fromkeys(level, distance))
-        return found
+            distances.update(dict.fromkeys(level, distance))
+        return distances
 
     @cached_property
     def max_depth(self) -> int:
@@ -180,12 +184,12 @@ class Ontology:
 
     def count_lemmas(self) -> dict[str, int]:
         """How many words each language has, words of several wordnets once."""
-        found: dict[str, set[str]] = defaultdict(set)
+        by_language: dict[str, set[str]] = defaultdict(set)
         for wordnet in self.wordnets:
             for entry in range(len(wordnet.lemmas)):
                 language = wordnet.languages[int(wordnet.lemma_language[entry])]
-                found[language].add(wordnet.lemmas[entry])
-        return {language: len(found[language]) for language in sorted(found)}
+                by_language[language].add(wordnet.lemmas[entry])
+        return {language: len(by_language[language]) for language in sorted(by_language)}
 
 
 class _Neighbours:
@@ -202,8 +206,8 @@ class _Neighbours:
 
 def _entries(wordnet: StoredWordnet, word: str) -> list[int]:
     """The entries of *word* in the lemmas of *wordnet*, its forms where it is no lemma."""
-    found = wordnet.lemmas.places(word)
-    return list(found) or [int(wordnet.form_lemma[place]) for place in wordnet.forms.places(word)]
+    places = wordnet.lemmas.places(word)
+    return list(places) or [int(wordnet.form_lemma[place]) for place in wordnet.forms.places(word)]
 
 
 def _joined(wordnets: Sequence[StoredWordnet]) -> tuple[list[Ints], int]:
@@ -225,8 +229,8 @@ def _joined(wordnets: Sequence[StoredWordnet]) -> tuple[list[Ints], int]:
         if (now == label).all():
             break
         label = now
-    kept, joint = np.unique(label, return_inverse=True)
-    return [joint[a:b] for a, b in zip(starts, starts[1:], strict=False)], len(kept)
+    labels, joint = np.unique(label, return_inverse=True)
+    return [joint[a:b] for a, b in zip(starts, starts[1:], strict=False)], len(labels)
 
 
 def _joined_edges(wordnets: Sequence[StoredWordnet], joint: Sequence[Ints]) -> Ints:
@@ -240,22 +244,22 @@ def _joined_edges(wordnets: Sequence[StoredWordnet], joint: Sequence[Ints]) -> I
         if len(wordnet.edges):
             table = np.unique(places[wordnet.edges[:, :2]], axis=0)
             tables.append(table[table[:, 0] != table[:, 1]])
-    kept = [np.zeros((0, 2), np.int64)]
+    parts = [np.zeros((0, 2), np.int64)]
     for place, table in enumerate(tables):
-        others = [*tables[:place], *tables[place + 1 :]]
-        kept.append(_without_short_cuts(table, others) if others else table)
-    return np.unique(np.concatenate(kept), axis=0)
+        other_tables = [*tables[:place], *tables[place + 1 :]]
+        parts.append(_without_short_cuts(table, other_tables) if other_tables else table)
+    return np.unique(np.concatenate(parts), axis=0)
 
 
-def _without_short_cuts(table: Ints, others: Sequence[Ints]) -> Ints:
-    """The rows of *table* but those that *others* have in two steps or more."""
-    rest = np.concatenate(others)
+def _without_short_cuts(table: Ints, other_tables: Sequence[Ints]) -> Ints:
+    """The rows of *table* but those that *other_tables* have in two steps or more."""
+    rest = np.concatenate(other_tables)
     size = int(max(table.max(initial=0), rest.max(initial=0))) + 1
     up = _Neighbours(rest[:, 0], rest[:, 1], size)
     keep = np.ones(len(table), bool)
     # A short cut both begins and ends at what the others know.
-    known = np.isin(table[:, 0], rest[:, 0]) & np.isin(table[:, 1], rest[:, 1])
-    for row in np.flatnonzero(known).tolist():
+    is_known = np.isin(table[:, 0], rest[:, 0]) & np.isin(table[:, 1], rest[:, 1])
+    for row in np.flatnonzero(is_known).tolist():
         below, above = table[row].tolist()
         level = up[below]
         if above not in level:
@@ -267,7 +271,7 @@ def _reaches(up: _Neighbours, level: list[int], goal: int) -> bool:
     """Whether *goal* lies above one of *level*."""
     seen = set(level)
     while level:
-        level = [above for one in level for above in up[one] if above not in seen]
+        level = [above for concept in level for above in up[concept] if above not in seen]
         if goal in level:
             return True
         seen.update(level)

@@ -78,10 +78,10 @@ def folded(texts: list[str]) -> list[str]:
 
     Many at once, since one call of the converter costs more than a lemma.
     """
-    found: list[str] = []
+    folded_texts: list[str] = []
     for start in range(0, len(texts), _FOLD_AT_ONCE):
         part = [" ".join(text.replace("_", " ").split()) for text in texts[start:][:_FOLD_AT_ONCE]]
         lines = fold("\n".join(part)).split("\n")
         # A character that folds to a line end would shift all that follow.
-        found += lines if len(lines) == len(part) else [fold(text) for text in part]
-    return found
+        folded_texts += lines if len(lines) == len(part) else [fold(text) for text in part]
+    return folded_texts

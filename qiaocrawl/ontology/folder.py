@@ -67,10 +67,10 @@ def open_ontology(folder: Path) -> Ontology:
 
 @lru_cache(2)
 def _opened(stamps: tuple[tuple[str, int, int], ...]) -> Ontology:
-    found = [stored.read_wordnet(Path(name)) for name, _, _ in stamps]
-    if all(wordnet.name != OWN for wordnet in found):
-        found.append(own_wordnet())
-    return Ontology(found)
+    wordnets = [stored.read_wordnet(Path(name)) for name, _, _ in stamps]
+    if all(wordnet.name != OWN for wordnet in wordnets):
+        wordnets.append(own_wordnet())
+    return Ontology(wordnets)
 
 
 _in_use: list[str] = []

@@ -21,16 +21,16 @@ _WN30 = re.compile(r"([0-9]{8})-([nvars])")
 
 def ili_key(text: str) -> int | None:
     """The key of ``i35545``; None for anything else, such as "" and ``in`` (not listed yet)."""
-    found = _ILI.fullmatch(text.strip())
-    return int(found[1]) if found else None
+    match = _ILI.fullmatch(text.strip())
+    return int(match[1]) if match else None
 
 
 def wn30_key(text: str) -> int | None:
     """The key of ``00001740-n``; satellite adjectives are adjectives. None for anything else."""
-    found = _WN30.fullmatch(text.strip())
-    if found is None:
+    match = _WN30.fullmatch(text.strip())
+    if match is None:
         return None
-    return (_POS.index(found[2].replace("s", "a")) + 1) * _POS_STEP + int(found[1])
+    return (_POS.index(match[2].replace("s", "a")) + 1) * _POS_STEP + int(match[1])
 
 
 def own_key(text: str) -> int:

@@ -155,9 +155,9 @@ class _Reader:
 
     def _concept(self, name: str) -> int:
         """The place of a synset; one only named here may be defined by another wordnet."""
-        known = len(self.draft.ids)
+        number = len(self.draft.ids)
         place = self.draft.concept(name)
-        if place == known:
+        if place == number:
             self.draft.keys.append((place, own_key(name)))
         return place
 

@@ -51,8 +51,8 @@ def read_wordnet(folder: Path, advance: Callable[[int], None] = lambda _: None) 
         try:
             _read_part(draft, folder, name)
         except (ValueError, IndexError) as error:
-            said = f"{str(folder)!r}: a line of *.{name} is damaged: {error}"
-            raise OntologyError(said) from None
+            message = f"{str(folder)!r}: a line of *.{name} is damaged: {error}"
+            raise OntologyError(message) from None
         advance(sum((folder / f"{kind}.{name}").stat().st_size for kind in ("data", "index")))
     _count(draft)
     return draft
@@ -110,13 +110,13 @@ def _canonical(file: Path, pos: str) -> Callable[[int], int]:
 
 def _ranks(file: Path) -> dict[tuple[str, int], int]:
     """Which sense of its word each is, the most frequent being 0, by lemma and offset."""
-    found = {}
+    ranks = {}
     for line in _lines(file):
         lemma, _, rest = line.partition(" ")
         fields = rest.split()
         for rank, offset in enumerate(fields[len(fields) - int(fields[1]) :]):
-            found[lemma, int(offset)] = rank
-    return found
+            ranks[lemma, int(offset)] = rank
+    return ranks
 
 
 def _enter(

@@ -1,4 +1,4 @@
-"""How alike two words are, by the edges between their concepts (O1)."""
+"""Similarity of two words by the edges between their concepts (O1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Installing: what a path or a name stands for, read once and kept in compact form."""
+"""Installs wordnets: finds what a path or name stands for, reads it once, stores it compactly."""
 
 from __future__ import annotations
 
@@ -130,21 +130,21 @@ def _limited(stream: IO[bytes], source: Path) -> Iterator[bytes]:
 def _unpacked(source: Path, advance: Advance) -> Iterator[IO[bytes]]:
     """*source* opened, unpacked by its ending; damage while reading is an OntologyError."""
     try:
-        with source.open("rb") as raw, io.BufferedReader(_Told(raw, advance)) as told:
+        with source.open("rb") as raw, io.BufferedReader(_CountingReader(raw, advance)) as counted:
             if source.suffix == ".gz":
-                with gzip.open(told) as unpacked:
+                with gzip.open(counted) as unpacked:
                     yield cast(IO[bytes], unpacked)
             elif source.suffix == ".xz":
-                with lzma.open(told) as stream:
+                with lzma.open(counted) as stream:
                     yield stream
             else:
-                yield told
+                yield counted
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise OntologyError(f"{str(source)!r} cannot be read: {error}") from None
 
 
-class _Told(io.RawIOBase):
-    """A file that tells of every read how many bytes it gave."""
+class _CountingReader(io.RawIOBase):
+    """A file that reports the number of bytes of every read."""
 
     def __init__(self, raw: IO[bytes], advance: Advance) -> None:
         self._raw = raw

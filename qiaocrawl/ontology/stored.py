@@ -53,15 +53,15 @@ class SortedTexts:
 
     def places(self, text: str) -> range:
         """Where *text* stands; the same text may stand there several times."""
-        wanted = text.encode("utf-8", "replace")
+        sought = text.encode("utf-8", "replace")
         low, high = 0, len(self)
         while low < high:
             middle = (low + high) // 2
-            if self._bytes(middle) < wanted:
+            if self._bytes(middle) < sought:
                 low = middle + 1
             else:
                 high = middle
-        while high < len(self) and self._bytes(high) == wanted:
+        while high < len(self) and self._bytes(high) == sought:
             high += 1
         return range(low, high)
 
@@ -135,12 +135,12 @@ def arrays_of(draft: Draft) -> dict[str, NDArray[Any]]:
 
 def _folded_senses(draft: Draft) -> dict[tuple[str, str, int], int]:
     lemmas = folded([lemma for _, lemma, _ in draft.senses])
-    found: dict[tuple[str, str, int], int] = {}
+    ranks: dict[tuple[str, str, int], int] = {}
     for ((language, _, concept), rank), lemma in zip(draft.senses.items(), lemmas, strict=True):
         if lemma and "\n" not in lemma:
             key = (language, lemma, concept)
-            found[key] = min(rank, found.get(key, rank))
-    return found
+            ranks[key] = min(rank, ranks.get(key, rank))
+    return ranks
 
 
 def _folded_forms(draft: Draft, place: dict[tuple[bytes, str], int]) -> list[tuple[str, int]]:
@@ -148,21 +148,21 @@ def _folded_forms(draft: Draft, place: dict[tuple[bytes, str], int]) -> list[tup
     given = sorted(draft.forms)
     forms = folded([form for _, form, _ in given])
     lemmas = folded([lemma for _, _, lemma in given])
-    found = set()
+    unique = set()
     for (language, _, _), form, lemma in zip(given, forms, lemmas, strict=True):
         entry = place.get((lemma.encode(), language))
         if entry is not None and form and "\n" not in form and form != lemma:
-            found.add((form.encode(), entry))
-    return [(form.decode(), entry) for form, entry in sorted(found)]
+            unique.add((form.encode(), entry))
+    return [(form.decode(), entry) for form, entry in sorted(unique)]
 
 
 def _own_names(draft: Draft) -> tuple[list[str], list[int]]:
     """The ids of the concepts that no index knows, sorted, and the concepts."""
-    known = {concept for concept, key in draft.keys if not is_own(key)}
+    indexed = {concept for concept, key in draft.keys if not is_own(key)}
     own = sorted(
         (name.replace("\n", " ").encode("utf-8", "replace"), concept)
         for name, concept in draft.ids.items()
-        if concept not in known
+        if concept not in indexed
     )
     return [name.decode() for name, _ in own], [concept for _, concept in own]
 
@@ -181,7 +181,7 @@ def stored(name: str, arrays: dict[str, NDArray[Any]]) -> StoredWordnet:
         meta = json.loads(arrays["meta"].tobytes())
         if meta["format"] != FORMAT:
             raise OntologyError(f"{name}: is of format {meta['format']!r}, not {FORMAT}")
-        found = StoredWordnet(
+        wordnet = StoredWordnet(
             name=name,
             notice=Notice(**meta["notice"]),
             languages=tuple(meta["languages"]),
@@ -191,10 +191,10 @@ def stored(name: str, arrays: dict[str, NDArray[Any]]) -> StoredWordnet:
             forms=SortedTexts(arrays["forms"]),
             **{key: arrays[key].astype(np.int64) for key in _NUMBERS},
         )
-        _check(found)
+        _check(wordnet)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise OntologyError(f"{name}: is no installed ontology: {error}") from None
-    return found
+    return wordnet
 
 
 _NUMBERS = (
@@ -203,20 +203,24 @@ _NUMBERS = (
 )  # fmt: skip
 
 
-def _check(one: StoredWordnet) -> None:
+def _check(wordnet: StoredWordnet) -> None:
     """Raise ValueError unless every number points at something."""
-    lemmas = len(one.lemmas)
-    if len(one.lemma_language) != lemmas or len(one.sense_start) != lemmas + 1:
+    lemmas = len(wordnet.lemmas)
+    if len(wordnet.lemma_language) != lemmas or len(wordnet.sense_start) != lemmas + 1:
         raise ValueError("lemmas and senses differ in number")
-    if len(one.names) != len(one.named) or len(one.forms) != len(one.form_lemma):
+    if len(wordnet.names) != len(wordnet.named) or len(wordnet.forms) != len(wordnet.form_lemma):
         raise ValueError("names or forms differ in number")
-    if one.keys.ndim != 2 or one.edges.ndim != 2 or len(one.sense_concept) != len(one.sense_rank):
+    if (
+        wordnet.keys.ndim != 2
+        or wordnet.edges.ndim != 2
+        or len(wordnet.sense_concept) != len(wordnet.sense_rank)
+    ):
         raise ValueError("a table has the wrong form")
     for values, size in (
-        (one.keys[:, 0], one.concepts), (one.edges[:, :2], one.concepts),
-        (one.sense_concept, one.concepts), (one.named, one.concepts),
-        (one.form_lemma, lemmas), (one.lemma_language, len(one.languages)),
-        (one.sense_start, len(one.sense_concept) + 1),
+        (wordnet.keys[:, 0], wordnet.concepts), (wordnet.edges[:, :2], wordnet.concepts),
+        (wordnet.sense_concept, wordnet.concepts), (wordnet.named, wordnet.concepts),
+        (wordnet.form_lemma, lemmas), (wordnet.lemma_language, len(wordnet.languages)),
+        (wordnet.sense_start, len(wordnet.sense_concept) + 1),
     ):  # fmt: skip
         if values.size and not 0 <= values.min() <= values.max() < size:
             raise ValueError("a number points outside its table")

@@ -65,13 +65,13 @@ def _enter(draft: Draft, cells: list[str], language: str, place: str) -> None:
         raise OntologyError(
             f"{place}: {cells[0]!r:.40} is no synset of WordNet 3.0 such as 00001740-n"
         )
-    known = len(draft.ids)
+    number = len(draft.ids)
     concept = draft.concept(cells[0].replace("-s", "-a"))
-    if concept == known:
+    if concept == number:
         draft.keys.append((concept, key))
     word = cells[2].strip()
     # 温暖+的: the particle may be left out.
     particle = _PARTICLE.search(word)
     stem = word[: particle.start()] if particle else word
-    for one in [stem, stem + particle[1]] if particle else [stem]:
-        draft.sense(kind[1] or language, one.replace("+", ""), concept)
+    for lemma in [stem, stem + particle[1]] if particle else [stem]:
+        draft.sense(kind[1] or language, lemma.replace("+", ""), concept)

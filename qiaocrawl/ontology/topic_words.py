@@ -1,4 +1,4 @@
-"""Words against a whole topic: how near each is to the nearest of the topic's words."""
+"""Similarity of a word to a whole topic: to the nearest of the topic's words."""
 
 from __future__ import annotations
 
@@ -97,36 +97,36 @@ class TopicWords:
         for concept in self._spread:
             near.update(self._ontology.hypernyms(concept))
             near.update(self._ontology.hyponyms(concept))
-        found = self._ontology.words_of(near | set(self._names))
-        return set(sorted(word for word in found if len(word) > 1)[:_MAX_NEAR_WORDS])
+        words = self._ontology.words_of(near | set(self._names))
+        return set(sorted(word for word in words if len(word) > 1)[:_MAX_NEAR_WORDS])
 
 
 def _reach(
     ontology: Ontology, concepts: Mapping[int, float]
 ) -> dict[int, list[tuple[int, float]]]:
     """For each concept above the topic's (edges down to it, share): nearer or heavier ones only."""
-    found: dict[int, dict[int, float]] = {}
+    rows: dict[int, dict[int, float]] = {}
     for concept, share in concepts.items():
         for above, edges in _above(ontology, concept).items():
-            row = found.setdefault(above, {})
+            row = rows.setdefault(above, {})
             row[edges] = max(share, row.get(edges, 0.0))
-    return {above: _useful(row.items()) for above, row in found.items()}
+    return {above: _useful(row.items()) for above, row in rows.items()}
 
 
 def _above(ontology: Ontology, concept: int) -> dict[int, int]:
     """Edges from *concept* up to each concept above it."""
-    found, level, distance = {concept: 0}, [concept], 0
+    distances, level, distance = {concept: 0}, [concept], 0
     while level:
         distance += 1
-        level = [up for one in level for up in ontology.hypernyms(one) if up not in found]
-        found.update(dict.fromkeys(level, distance))
-    return found
+        level = [up for below in level for up in ontology.hypernyms(below) if up not in distances]
+        distances.update(dict.fromkeys(level, distance))
+    return distances
 
 
 def _useful(row: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
     """Without those that are further away and no heavier than another."""
-    found: list[tuple[int, float]] = []
+    useful: list[tuple[int, float]] = []
     for edges, share in sorted(row):
-        if not found or share > found[-1][1]:
-            found.append((edges, share))
-    return found
+        if not useful or share > useful[-1][1]:
+            useful.append((edges, share))
+    return useful

@@ -1,4 +1,4 @@
-"""English words without their endings, by the rules WordNet itself is looked up with."""
+"""Base forms of English words, by the rules that WordNet itself uses."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def base_forms(word: str) -> list[str]:
     """
     if not word.isascii() or len(word) <= _LEAST:
         return []
-    found = [
+    forms = [
         word.removesuffix(ending) + other
         for ending, other in _ENDINGS
         if word.endswith(ending) and len(word) - len(ending) + len(other) >= _LEAST
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(forms))

@@ -44,17 +44,17 @@ def control_links(page: Page) -> tuple[Link, ...]:
     """The links of *page* that are no anchors, each URL once, in document order."""
     # Widgets for sharing name the page itself, often under the other scheme.
     own, host = _without_scheme(canonical_url(page.url) or ""), canonical_host(page.url)
-    found: dict[str, Link] = {}
+    links: dict[str, Link] = {}
     for url, node, anchor, tag in islice(_all(page), 5 * MAX_CONTROLS):
-        if canonical_host(url) != host or url in found or _without_scheme(url) == own:
+        if canonical_host(url) != host or url in links or _without_scheme(url) == own:
             continue
         if looks_like_file(url) or _CHANGES.search(url):
             continue
-        found[url] = Link(
+        links[url] = Link(
             url=url, key=url_key(url), host=host, anchor=collapse(anchor)[:_MAX_ANCHOR_CHARS],
             tag=tag, region=region_of(node),
         )
-    return tuple(islice(found.values(), MAX_CONTROLS))
+    return tuple(islice(links.values(), MAX_CONTROLS))
 
 
 def _without_scheme(url: str) -> str:

@@ -1,4 +1,4 @@
-"""Digests of blocks, by which the pages of one site can be compared without their texts.
+"""Digests of blocks, to compare the pages of a site without their texts.
 
 Two blocks have one digest when they have the same text in the same kind of place. A teaser in
 a side bar so differs from the paragraph of the article it was taken from.
@@ -23,16 +23,16 @@ _MAX_STEPS = 8
 """Elements looked at for a name: bounds the time on any markup."""
 
 
-def block_digests(found: PageBlocks) -> NDArray[np.uint64]:
+def block_digests(page_blocks: PageBlocks) -> NDArray[np.uint64]:
     """(n,) digests of the blocks: the upper half of the text, the lower one of its place.
 
     Each half is a CRC-32 **(ours)**: it is fast, and the same in every process. Two different
     blocks are taken for one once in 2**32 pairs of the same place and length.
     """
-    elements = found.elements
+    elements = page_blocks.elements
     places: dict[int, int] = {}
     digests = []
-    for block in found.blocks:
+    for block in page_blocks.blocks:
         at = block.element
         if at not in places:
             places[at] = _place_digest(elements[at].tag, elements[_named(elements, at)].names)
@@ -41,7 +41,7 @@ def block_digests(found: PageBlocks) -> NDArray[np.uint64]:
     return np.array(digests, dtype=np.uint64)
 
 
-def place_of(elements: list[Element], at: int) -> str:
+def element_path(elements: list[Element], at: int) -> str:
     """Where an element stands: its tag within the nearest element with a class or id.
 
     Numbers in names become 0, since they count pages (``post-1234``). Written like CSS:

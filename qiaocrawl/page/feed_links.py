@@ -27,7 +27,7 @@ def feed_links(page: Page) -> tuple[Link, ...]:
 
     Their ``tag`` is ``feed``, their anchor the title in the announcement.
     """
-    found: dict[str, Link] = {}
+    links: dict[str, Link] = {}
     for tag, node in page.head_and_links:
         attributes = node.attributes
         if tag == "link":
@@ -44,13 +44,13 @@ def feed_links(page: Page) -> tuple[Link, ...]:
             continue
         url = page.joiner.canonical((attributes.get("href") or "").strip())
         if url is not None and not _is_of_comments(url, title):
-            found.setdefault(url, Link(
+            links.setdefault(url, Link(
                 url=url, key=url_key(url), host=canonical_host(url), anchor=title[:200],
                 tag="feed",
             ))  # fmt: skip
-        if len(found) >= MAX_FEEDS:
+        if len(links) >= MAX_FEEDS:
             break
-    return tuple(found.values())
+    return tuple(links.values())
 
 
 def _may_be_feed(href: str) -> bool:

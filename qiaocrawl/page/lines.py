@@ -1,4 +1,4 @@
-"""The lines of a page's source with their text: what the density method works on (Q5)."""
+"""The lines of a page's source with their text, for the density method (Q5)."""
 
 from __future__ import annotations
 
@@ -108,16 +108,16 @@ def _newlines(match: re.Match[str]) -> str:
 
 def _without_hidden(source: str) -> str:
     """*source* with every hidden element and comment emptied to its line breaks; linear time."""
-    kept: list[str] = []
+    parts: list[str] = []
     never_closed: set[str] = set()
     position = 0
     while (start := _HIDDEN_START.search(source, position)) is not None:
-        kept.append(source[position : start.start()])
+        parts.append(source[position : start.start()])
         end = _end_of_hidden(source, start, never_closed)
-        kept.append("\n" * source.count("\n", start.start(), end))
+        parts.append("\n" * source.count("\n", start.start(), end))
         position = end
-    kept.append(source[position:])
-    return "".join(kept)
+    parts.append(source[position:])
+    return "".join(parts)
 
 
 def _end_of_hidden(source: str, start: re.Match[str], never_closed: set[str]) -> int:

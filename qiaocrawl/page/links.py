@@ -1,4 +1,4 @@
-"""Links with their extended metadata (T5), canonical and without doubles."""
+"""The links of a page with their extended metadata (T5), canonical, each URL once."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from qiaocrawl.items import Link
-from qiaocrawl.page.guard import MAX_LINKS
 from qiaocrawl.page.region import region_of
+from qiaocrawl.page.sanitize import MAX_LINKS
 from qiaocrawl.text import collapse
 from qiaocrawl.urls import canonical_host, looks_like_file, url_key
 

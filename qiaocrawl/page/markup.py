@@ -1,4 +1,4 @@
-"""What a page says about itself in its markup: meta, JSON-LD, refresh, canonical link."""
+"""The metadata in a page's markup: meta, JSON-LD, refresh, canonical link."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def meta_of(nodes: Iterable[LexborNode]) -> dict[str, str]:
 
 def json_ld_of(scripts: Iterable[LexborNode]) -> list[dict[str, Any]]:
     """The objects of all ``application/ld+json`` scripts, graphs opened; broken ones skipped."""
-    found: list[dict[str, Any]] = []
+    objects: list[dict[str, Any]] = []
     blocks = 0
     for script in scripts:
         if "ld+json" not in (script.attributes.get("type") or "").lower():
@@ -53,8 +53,8 @@ def json_ld_of(scripts: Iterable[LexborNode]) -> list[dict[str, Any]]:
         blocks += 1
         if blocks > MAX_JSON_LD_BLOCKS:
             break
-        found.extend(_objects(script.text()))
-    return found[:_MAX_JSON_LD_OBJECTS]
+        objects.extend(_objects(script.text()))
+    return objects[:_MAX_JSON_LD_OBJECTS]
 
 
 def _objects(written: str) -> Iterator[dict[str, Any]]:

@@ -11,7 +11,6 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from qiaocrawl.items import Link
 from qiaocrawl.page.blocks import PageBlocks, blocks_of
 from qiaocrawl.page.digests import block_digests
-from qiaocrawl.page.guard import defuse
 from qiaocrawl.page.lines import SourceLines, is_single_line, source_lines, with_block_lines
 from qiaocrawl.page.links import (
     LINK_SELECTOR,
@@ -21,6 +20,7 @@ from qiaocrawl.page.links import (
     harvest_links,
 )
 from qiaocrawl.page.markup import json_ld_of, meta_of, refresh_target, safe_base
+from qiaocrawl.page.sanitize import sanitize_html
 from qiaocrawl.text import Decoded, collapse, decode_page
 from qiaocrawl.urls import UrlJoiner, canonical_url
 
@@ -56,7 +56,7 @@ class Page:
         self.charset = decoded.charset
         self.charset_source = decoded.source
         self.replaced = decoded.replaced
-        self.source, self.notes = defuse(decoded.text)
+        self.source, self.notes = sanitize_html(decoded.text)
         self.tree = LexborHTMLParser(self.source)
         self._results: dict[Any, Any] = {}
 
@@ -64,8 +64,8 @@ class Page:
         """``work(self)``, worked out at the first call; for views made in other packages."""
         if work not in self._results:
             self._results[work] = work(self)
-        found: T = self._results[work]
-        return found
+        result: T = self._results[work]
+        return result
 
     @cached_property
     def _usual(self) -> dict[str, list[LexborNode]]:
@@ -77,10 +77,10 @@ class Page:
 
     @cached_property
     def _links(self) -> list[tuple[str, LexborNode]]:
-        found = [(node.tag or "", node) for node in self.tree.css(_LINKS)]
-        if any(tag == "frame" for tag, _ in found):
-            found += [(node.tag or "", node) for node in self._without_frames.css("a[href]")]
-        return found
+        links = [(node.tag or "", node) for node in self.tree.css(_LINKS)]
+        if any(tag == "frame" for tag, _ in links):
+            links += [(node.tag or "", node) for node in self._without_frames.css("a[href]")]
+        return links
 
     @cached_property
     def _without_frames(self) -> LexborHTMLParser:
@@ -89,8 +89,8 @@ class Page:
 
     def nodes(self, tag: str) -> Sequence[LexborNode]:
         """The meta, base, title, h1, time, script or input nodes, in document order."""
-        found = self._seldom if tag in ("script", "input") else self._usual
-        return found.get(tag, ())
+        by_tag = self._seldom if tag in ("script", "input") else self._usual
+        return by_tag.get(tag, ())
 
     @cached_property
     def link_nodes(self) -> Sequence[tuple[str, LexborNode]]:
@@ -188,7 +188,7 @@ def parse_page(body: bytes, content_type: str = "", url: str = "") -> Page:
 
 
 def _by_tag(nodes: Iterable[LexborNode]) -> dict[str, list[LexborNode]]:
-    found: dict[str, list[LexborNode]] = {}
+    by_tag: dict[str, list[LexborNode]] = {}
     for node in nodes:
-        found.setdefault(node.tag or "", []).append(node)
-    return found
+        by_tag.setdefault(node.tag or "", []).append(node)
+    return by_tag

@@ -1,4 +1,4 @@
-"""The default judge: terms and samples together, as the probability that a page is on topic."""
+"""The default scorer: terms and samples together give the probability of being on topic."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ class BlendScorer:
             return Relevance(self._topic, 0.0, False, "blend")
         evidence = self._terms.of(places)
         score, learnt = self._judge.of(places) if self._judge is not None else (0.0, {})
-        found = probability(float(_row(evidence, score) @ self._factors))
+        chance = probability(float(_row(evidence, score) @ self._factors))
         parts = self._parts(evidence, learnt)
-        return judgement(self._topic, "blend", found, self._threshold, parts, places)
+        return judgement(self._topic, "blend", chance, self._threshold, parts, places)
 
     def _parts(self, evidence: Evidence, learnt: Mapping[str, float]) -> dict[str, float]:
         """What each word adds to the logit, wherever it stands."""
@@ -87,7 +87,12 @@ class BlendScorer:
 
 def _fitted(evidence: Sequence[Evidence], scores: Floats, relevant: NDArray[np.bool_]) -> Floats:
     """The factors b, each sample judged by what was learnt without it."""
-    rows = np.array([_row(one, score) for one, score in zip(evidence, scores, strict=True)])
+    rows = np.array(
+        [
+            _row(sample_evidence, score)
+            for sample_evidence, score in zip(evidence, scores, strict=True)
+        ]
+    )
     size, yes = len(relevant), int(relevant.sum())
     importance = np.where(
         relevant, _SHARE_ON_TOPIC * size / yes, (1 - _SHARE_ON_TOPIC) * size / (size - yes)

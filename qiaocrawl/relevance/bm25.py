@@ -36,8 +36,8 @@ class Bm25Scorer(TermScorer):
 
     def __init__(self, pack: TopicPack, threshold: float = 0.0) -> None:
         super().__init__(pack, threshold)
-        known, total = background_frequencies(self.weights)
-        self._idf = {term: idf(known[term] / total) for term in self.weights}
+        frequencies, total = background_frequencies(self.weights)
+        self._idf = {term: idf(frequencies[term] / total) for term in self.weights}
         self._half = 2 * idf(0.0)
 
     def own_threshold(self) -> float:
@@ -46,13 +46,13 @@ class Bm25Scorer(TermScorer):
 
     def parts(self, page: PageText, places: PagePlaces) -> dict[str, float]:
         """What each term adds to the sum."""
-        found = places.both
-        length = sum(found.values())
+        counts = places.both
+        length = sum(counts.values())
         slow = K1 * (1 - B + B * length / AVERAGE_WORDS)
         return {
-            term: self.weights[term] * self._idf[term] * found[term] * (K1 + 1)
-            / (found[term] + slow)
-            for term in self.weights.keys() & found.keys()
+            term: self.weights[term] * self._idf[term] * counts[term] * (K1 + 1)
+            / (counts[term] + slow)
+            for term in self.weights.keys() & counts.keys()
         }  # fmt: skip
 
     def score(self, parts: dict[str, float]) -> float:

@@ -53,10 +53,12 @@ class ImportantTagsScorer(TermScorer):
         """What each term adds to the score."""
         parts: Counter[str] = Counter()
         read = (places.title, places.headings, places.meta)
-        for factor, found in zip(self._factors, read, strict=True):
-            terms = {term: found[term] * self.weights[term] for term in found.keys() & self.weights}
-            others = sum(found.values()) - sum(found[term] for term in terms)
-            whole = math.fsum(terms.values()) + others
+        for factor, counts in zip(self._factors, read, strict=True):
+            terms = {
+                term: counts[term] * self.weights[term] for term in counts.keys() & self.weights
+            }
+            other_words = sum(counts.values()) - sum(counts[term] for term in terms)
+            whole = math.fsum(terms.values()) + other_words
             for term, weight in terms.items():
                 parts[term] += factor * weight / whole / len(read)  # type: ignore[assignment]
         return {term: part for term, part in parts.items() if part > 0}

@@ -45,9 +45,9 @@ def fit_logistic(
 
     before = loss(weights)
     for _ in range(_STEPS):
-        found = 1.0 / (1.0 + np.exp(-np.clip(features @ weights, -_FURTHEST, _FURTHEST)))
-        gradient = features.T @ (importance * (found - targets)) + strength * (weights - prior)
-        curve = importance * found * (1.0 - found)
+        predicted = 1.0 / (1.0 + np.exp(-np.clip(features @ weights, -_FURTHEST, _FURTHEST)))
+        gradient = features.T @ (importance * (predicted - targets)) + strength * (weights - prior)
+        curve = importance * predicted * (1.0 - predicted)
         hessian = (features * curve[:, None]).T @ features + np.diag(strength)
         step, size = np.linalg.solve(hessian, gradient), 1.0
         while size > _SMALLEST_STEP and loss(weights - size * step) > before:

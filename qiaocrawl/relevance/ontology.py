@@ -69,15 +69,15 @@ class OntologyScorer:
         """The score of a page, explained by the words that contributed most."""
         places = PagePlaces(page, self._words)
         shares: dict[str, float] = {}
-        for words, weight, most in (
+        for words, weight, limit in (
             ({*places.title, *places.meta}, ALPHA, TOP_TITLE_WORDS),
             (places.text, BETA, TOP_BODY_WORDS),
         ):
-            for alike, word in self._nearest(words, most):
-                shares[word] = shares.get(word, 0.0) + alike * weight / (ALPHA + BETA) / most
+            for alike, word in self._nearest(words, limit):
+                shares[word] = shares.get(word, 0.0) + alike * weight / (ALPHA + BETA) / limit
         score = min(1.0, sum(shares.values()))
         return judgement(self._topic, "ontology", score, self._threshold, shares, places)
 
-    def _nearest(self, words: Iterable[str], most: int) -> list[tuple[float, str]]:
-        """The *most* words nearest to the topic, with their similarity; equal ones by word."""
-        return nlargest(most, ((self._near.similarity(word), word) for word in words))
+    def _nearest(self, words: Iterable[str], limit: int) -> list[tuple[float, str]]:
+        """The *limit* words nearest to the topic, with their similarity; equal ones by word."""
+        return nlargest(limit, ((self._near.similarity(word), word) for word in words))

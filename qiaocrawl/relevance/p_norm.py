@@ -46,11 +46,11 @@ class PNormScorer(TermScorer):
 
     def parts(self, page: PageText, places: PagePlaces) -> dict[str, float]:
         """(w_t·d_t)^p of each term of the page."""
-        found = places.both
-        highest = max(found.values(), default=1)
+        counts = places.both
+        highest = max(counts.values(), default=1)
         return {
-            term: (self.weights[term] * found[term] / highest * self._idf[term]) ** self._p
-            for term in self.weights.keys() & found.keys()
+            term: (self.weights[term] * counts[term] / highest * self._idf[term]) ** self._p
+            for term in self.weights.keys() & counts.keys()
         }
 
     def score(self, parts: dict[str, float]) -> float:

@@ -1,4 +1,4 @@
-"""The places of a page, each counted at most once, and where words stand among them."""
+"""Word counts of the places of a page (title, text, headings …), each made at most once."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class PagePlaces:
     @cached_property
     def both(self) -> Counter[str]:
         """Words of title and text, those of the title three times."""
-        found = Counter(self.text)
+        counts = Counter(self.text)
         for word, times in self.title.items():
-            found[word] += TITLE_TIMES * times
-        return found
+            counts[word] += TITLE_TIMES * times
+        return counts
 
     @cached_property
     def headings(self) -> Counter[str]:

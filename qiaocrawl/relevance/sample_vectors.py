@@ -1,4 +1,4 @@
-"""The samples of a topic as TF-IDF vectors, and linear judges over their words."""
+"""The samples of a topic as TF-IDF vectors, for linear classifiers over their words."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ class SampleVectors:
     """
 
     def __init__(self, samples: Sequence[PagePlaces]) -> None:
-        found = list(map(features, samples))
-        frequencies = Counter(name for one in found for name in one)
+        sample_features = list(map(features, samples))
+        frequencies = Counter(name for one in sample_features for name in one)
         names = sorted(name for name, times in frequencies.items() if times > 1)
         self._columns = {name: column for column, name in enumerate(names)}
         self.idf = dict(zip(names, _idf(names, frequencies, len(samples)), strict=True))
         """ln of how rare each word is, at least 0, by the name of its column."""
-        self.rows = [self.vector(one) for one in found]
+        self.rows = [self.vector(one) for one in sample_features]
 
     def vector(self, found: Mapping[str, float]) -> dict[str, float]:
         """The unit vector of what :func:`features` found; {} where no word has a column."""
@@ -114,7 +114,7 @@ def learnt_samples(samples: Sequence[Sample]) -> list[Sample]:
     return [*yes, *no[len(no) - min(len(no), MAX_SAMPLES - len(yes)) :]]
 
 
-def dealt_out(relevant: NDArray[np.bool_]) -> NDArray[np.int64]:
+def assign_folds(relevant: NDArray[np.bool_]) -> NDArray[np.int64]:
     """The fold of each sample, 0 to FOLDS − 1; both kinds are dealt out evenly, in order."""
     folds = np.empty(len(relevant), dtype=np.int64)
     for kind in (True, False):
@@ -126,12 +126,12 @@ def _idf(names: Sequence[str], frequencies: Counter[str], samples: int) -> list[
     plain = [name.removeprefix(IN_TITLE) for name in names]
     known, total = background_frequencies(plain)
     pages = samples + _BACKGROUND_PAGES
-    found = []
+    idfs = []
     for name, word in zip(names, plain, strict=True):
         share = frequencies[name] / samples
         if not word.isascii():
             share = min(1.0, _BACKGROUND_WORDS * known[word] / total)
         share = max(share, 0.5 / pages)
         idf = math.log(pages / (frequencies[name] + _BACKGROUND_PAGES * share))
-        found.append(max(0.0, idf))
-    return found
+        idfs.append(max(0.0, idf))
+    return idfs

@@ -1,4 +1,4 @@
-"""What a page scorer is, and the registry that finds them."""
+"""The contract of a page scorer, and the registry of all scorers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def chosen_threshold(given: float, own: float) -> float:
 
 
 def explained(parts: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
-    """The words that gave most, with their share of all that is above 0, the largest first."""
+    """The words that contributed most, with their share of all above 0, largest first."""
     given = {word: part for word, part in parts.items() if part > 0}
     whole = math.fsum(given.values())
     best = sorted(given.items(), key=lambda part: (-part[1], part[0]))[:MAX_EXPLAINED]

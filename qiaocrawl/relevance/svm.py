@@ -18,7 +18,7 @@ from qiaocrawl.relevance.sample_vectors import (
     IN_TITLE,
     Floats,
     SampleVectors,
-    dealt_out,
+    assign_folds,
     features,
     learnt_samples,
     sample_places,
@@ -71,9 +71,14 @@ class SvmScorer:
     def judge(self, page: PageText) -> Relevance:
         """The probability for a page, explained by the words that speak for the topic."""
         if self._by_terms is not None:
-            found = self._by_terms.judge(page)
+            by_terms = self._by_terms.judge(page)
             return Relevance(
-                found.topic, found.score, found.relevant, "svm", found.terms, found.places
+                by_terms.topic,
+                by_terms.score,
+                by_terms.relevant,
+                "svm",
+                by_terms.terms,
+                by_terms.places,
             )
         places = PagePlaces(page, self._words)
         if not places.both:
@@ -92,7 +97,7 @@ class SvmScorer:
         factors = support(products, relevant)
         self._weights = self._vectors.combined(factors)
         self._constant = float(factors.sum())
-        self._slope, self._shift = fit_platt(_left_out(products, relevant), relevant)
+        self._slope, self._shift = fit_platt(_held_out_decisions(products, relevant), relevant)
 
 
 def support(products: Floats, relevant: NDArray[np.bool_], cost: float = _COST) -> Floats:
@@ -111,7 +116,7 @@ def support(products: Floats, relevant: NDArray[np.bool_], cost: float = _COST) 
     margins = np.zeros(len(signs))
     order = np.random.default_rng(0)
     for _ in range(_ROUNDS):
-        most = 0.0
+        largest = 0.0
         for i in order.permutation(len(signs)):
             before = signs[i] * factors[i]
             gradient = signs[i] * margins[i] - 1.0
@@ -119,15 +124,15 @@ def support(products: Floats, relevant: NDArray[np.bool_], cost: float = _COST) 
             if after != before:
                 margins += (signs[i] * (after - before)) * products[i]
                 factors[i] = signs[i] * after
-                most = max(most, abs(after - before))
-        if most < _STILL:
+                largest = max(largest, abs(after - before))
+        if largest < _STILL:
             break
     return factors
 
 
-def _left_out(products: Floats, relevant: NDArray[np.bool_]) -> Floats:
+def _held_out_decisions(products: Floats, relevant: NDArray[np.bool_]) -> Floats:
     """The decision for each sample by a machine that was trained without its fold."""
-    folds = dealt_out(relevant)
+    folds = assign_folds(relevant)
     decisions = np.zeros(len(relevant))
     for fold in range(FOLDS):
         inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
@@ -138,8 +143,8 @@ def _left_out(products: Floats, relevant: NDArray[np.bool_]) -> Floats:
 
 def _by_word(parts: dict[str, float]) -> dict[str, float]:
     """The parts of a word in the title and in the text together."""
-    found: dict[str, float] = {}
+    by_word: dict[str, float] = {}
     for name, part in parts.items():
         word = name.removeprefix(IN_TITLE)
-        found[word] = found.get(word, 0.0) + part
-    return found
+        by_word[word] = by_word.get(word, 0.0) + part
+    return by_word

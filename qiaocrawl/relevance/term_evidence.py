@@ -1,4 +1,4 @@
-"""What the terms of a topic say of a page: two numbers that a probability is made of."""
+"""The evidence of a topic's terms on a page: two numbers that make a probability."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.relevance.page_places import PagePlaces
-from qiaocrawl.relevance.sample_vectors import FOLDS, dealt_out
+from qiaocrawl.relevance.sample_vectors import FOLDS, assign_folds
 from qiaocrawl.relevance.vsm import breadth, similarity, topical_parts
 from qiaocrawl.topic.background import background_frequencies
 from qiaocrawl.topic.pack import TopicPack
@@ -58,8 +58,8 @@ class TermEvidence:
         self._threshold = max(pack.threshold, _LEAST_THRESHOLD)
         self._samples = samples
         self._relevant = relevant
-        found = {word for one, yes in zip(samples, relevant, strict=True) if yes
-                 for word in one.both}  # fmt: skip
+        found = {word for places, yes in zip(samples, relevant, strict=True) if yes
+                 for word in places.both}  # fmt: skip
         self._known = background_frequencies(found) if found else ({}, 1)
         self._weights = self._learnt(np.ones(len(samples), dtype=np.bool_))
         self.nothing = self._likeness(0.0)
@@ -71,23 +71,23 @@ class TermEvidence:
 
     def of_samples(self) -> list[Evidence]:
         """What they say of each sample, by words learnt from samples of other folds."""
-        folds = dealt_out(self._relevant)
+        folds = assign_folds(self._relevant)
         by_fold = [self._learnt(folds != fold) for fold in range(FOLDS)]
         return [
             self._evidence(places, by_fold[fold])
             for places, fold in zip(self._samples, folds, strict=True)
         ]
 
-    def _learnt(self, kept: NDArray[np.bool_]) -> dict[str, float]:
-        """The weights of the terms, and of words of the *kept* samples."""
-        found: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+    def _learnt(self, chosen: NDArray[np.bool_]) -> dict[str, float]:
+        """The weights of the terms, and of words of the *chosen* samples."""
+        counts: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
         for places, yes in zip(
-            [one for one, keep in zip(self._samples, kept, strict=True) if keep],
-            self._relevant[kept].tolist(), strict=True,
+            [places_ for places_, keep in zip(self._samples, chosen, strict=True) if keep],
+            self._relevant[chosen].tolist(), strict=True,
         ):  # fmt: skip
-            found[yes].update(places.both.keys())
-            found[yes][""] += 1
-        return {**characteristic(found[True], found[False], *self._known), **self._terms}
+            counts[yes].update(places.both.keys())
+            counts[yes][""] += 1
+        return {**characteristic(counts[True], counts[False], *self._known), **self._terms}
 
     def _evidence(self, places: PagePlaces, weights: Mapping[str, float]) -> Evidence:
         parts = topical_parts(places.both, weights)

@@ -1,4 +1,4 @@
-"""What the published methods share: the topic's terms, and how a judgement is put together."""
+"""The base of the published methods: the topic's terms, and how a judgement is made."""
 
 from __future__ import annotations
 
@@ -72,5 +72,5 @@ def term_weights(pack: TopicPack) -> dict[str, float]:
 
 def term_rarities(terms: dict[str, float]) -> dict[str, float]:
     """Each term's idf by the background collection, in [0.4, 1]; 1 for rare ones."""
-    known, total = background_frequencies(terms)
-    return {term: rarity(known[term] / total) for term in terms}
+    frequencies, total = background_frequencies(terms)
+    return {term: rarity(frequencies[term] / total) for term in terms}

@@ -46,14 +46,14 @@ class TfIdfScorer:
         ]
         self._vocabulary = Vocabulary()
         self._vocabulary.count(weights)
-        counted = [self._vocabulary.count(found.elements()) for _, found in samples]
+        counted = [self._vocabulary.count(words.elements()) for _, words in samples]
         for document in counted:
             self._vocabulary.add(document)
         self._tfidf = TfIdf(self._vocabulary, smooth=True)
         names = self._vocabulary.words()
         self._ids = {word: number for number, word in enumerate(names)}
         terms = {self._ids[term]: weight for term, weight in weights.items()}
-        relevant = [one for one, (yes, _) in zip(counted, samples, strict=True) if yes]
+        relevant = [vector_ for vector_, (yes, _) in zip(counted, samples, strict=True) if yes]
         self._centroid = _sum(
             [self._terms_vector(terms), *map(self._tfidf.vector, relevant)], len(names)
         )
@@ -62,8 +62,8 @@ class TfIdfScorer:
     def judge(self, page: PageText) -> Relevance:
         """The cosine, explained by the words both have."""
         places = PagePlaces(page, self._words)
-        known = Counter({word: n for word, n in places.both.items() if word in self._ids})
-        vector = self._tfidf.vector(self._vocabulary.count(known.elements()))
+        counts = Counter({word: n for word, n in places.both.items() if word in self._ids})
+        vector = self._tfidf.vector(self._vocabulary.count(counts.elements()))
         score = cosine(vector, self._centroid)
         shared = vector.weights * self._dense(vector)
         words = [self._names[number] for number in vector.ids]

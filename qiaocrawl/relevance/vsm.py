@@ -58,9 +58,9 @@ class VsmScorer:
         return judgement(self._topic, "vsm", score, self._threshold, parts, places)
 
 
-def topical_parts(found: Counter[str], weights: Mapping[str, float]) -> dict[str, float]:
-    """Frequency times weight of each word of a page, *found* so often, that is the topic's."""
-    return {word: times * weights[word] for word, times in found.items() if word in weights}
+def topical_parts(counts: Counter[str], weights: Mapping[str, float]) -> dict[str, float]:
+    """Frequency times weight of each word of a page, *counts* so often, that is the topic's."""
+    return {word: times * weights[word] for word, times in counts.items() if word in weights}
 
 
 def breadth(weights: Mapping[str, float], words: Mapping[str, object]) -> float:
@@ -70,15 +70,15 @@ def breadth(weights: Mapping[str, float], words: Mapping[str, object]) -> float:
 
 
 def similarity(
-    found: Counter[str], parts: Mapping[str, float], weights: Mapping[str, float]
+    words: Counter[str], parts: Mapping[str, float], weights: Mapping[str, float]
 ) -> float:
     """Cosine times breadth, in [0, 1]; dividing by the highest frequency cancels out."""
     if not parts:
         return 0.0
     topic = [weights[word] for word in parts]
     square = math.fsum(part * part for part in parts.values())
-    counts = found.values()
-    other = sum(map(mul, counts, counts)) - sum(found[word] ** 2 for word in parts)
+    counts = words.values()
+    other = sum(map(mul, counts, counts)) - sum(words[word] ** 2 for word in parts)
     page_length = math.sqrt(square + max(other, _MIN_WORDS))
     topic_length = math.sqrt(sum(weight * weight for weight in topic))
     product = math.fsum(map(mul, parts.values(), topic))

@@ -54,9 +54,9 @@ class WordJudge:
         parts: dict[str, float] = {}
         square = 0.0
         for name, word, times in occurrences(places):
-            known = self._table.get(name)
-            if known is not None:
-                idf, weight = known
+            entry = self._table.get(name)
+            if entry is not None:
+                idf, weight = entry
                 square += (times * idf) ** 2
                 parts[word] = parts.get(word, 0.0) + times * weight
         if not parts or not square:

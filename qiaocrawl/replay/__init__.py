@@ -1,14 +1,14 @@
 """Recorded webs: crawled pages kept in files, answered by URL without a network.
 
-:func:`open_archive` reads a folder of collected pages (``graph.jsonl.xz`` beside
+:func:`open_recording` reads a folder of collected pages (``graph.jsonl.xz`` beside
 ``pages.tar.xz`` or an unpacked ``pages/``), a WARC file or a folder of WARC files. The first
 opening unpacks it into a cache file; later ones are quick and hold little in memory.
 """
 
 from __future__ import annotations
 
-from qiaocrawl.replay.opening import open_archive
-from qiaocrawl.replay.pack import Limits, RecordedPage
+from qiaocrawl.replay.opening import open_recording
+from qiaocrawl.replay.recording_index import Limits, RecordedPage
 from qiaocrawl.replay.web import RecordedWeb
 
-__all__ = ["Limits", "RecordedPage", "RecordedWeb", "open_archive"]
+__all__ = ["Limits", "RecordedPage", "RecordedWeb", "open_recording"]

@@ -1,4 +1,4 @@
-"""The cache folder of unpacked recorded webs, shared by processes."""
+"""The cache folder for indexes of recorded webs, shared by processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from qiaocrawl.errors import ReplayError
-from qiaocrawl.replay.pack import Limits, PackWriter
+from qiaocrawl.replay.recording_index import IndexWriter, Limits
 
 _log = logging.getLogger(__name__)
 
@@ -31,14 +31,14 @@ def default_folder() -> Path:
     return base / "qiaocrawl" / "replay"
 
 
-class PackCache:
+class IndexCache:
     """Cache files by fingerprint in *folder*."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder or default_folder()
 
-    def pack(
-        self, fingerprint: str, source: str, limits: Limits, fill: Callable[[PackWriter], None]
+    def index_file(
+        self, fingerprint: str, source: str, limits: Limits, fill: Callable[[IndexWriter], None]
     ) -> Path:
         """The complete cache file of *fingerprint*, made by *fill* when it is not there.
 
@@ -48,9 +48,9 @@ class PackCache:
         Raises:
             ReplayError: the folder cannot be written, or what *fill* raises.
         """
-        pack = self._folder / f"{fingerprint}{_SUFFIX}"
-        if _touch(pack):
-            return pack
+        index_file = self._folder / f"{fingerprint}{_SUFFIX}"
+        if _touch(index_file):
+            return index_file
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
@@ -59,31 +59,33 @@ class PackCache:
                 "set XDG_CACHE_HOME to a folder that can be written"
             ) from error
         with _locked(self._folder / f"{fingerprint}{_LOCK_SUFFIX}"):
-            if not _touch(pack):
-                self._write(pack, source, limits, fill)
-        return pack
+            if not _touch(index_file):
+                self._write(index_file, source, limits, fill)
+        return index_file
 
-    def forget(self, pack: Path) -> None:
+    def forget(self, index_file: Path) -> None:
         """Delete a cache file that turned out to be damaged."""
-        pack.unlink(missing_ok=True)
+        index_file.unlink(missing_ok=True)
 
     def _write(
-        self, pack: Path, source: str, limits: Limits, fill: Callable[[PackWriter], None]
+        self, index_file: Path, source: str, limits: Limits, fill: Callable[[IndexWriter], None]
     ) -> None:
-        self._delete_old(pack.stem)
+        self._delete_old(index_file.stem)
         _log.info("unpacking recorded web %s into %s", source, self._folder)
         started = time.monotonic()
-        with NamedTemporaryFile(dir=self._folder, prefix=f"{pack.stem}.", delete=False) as file:
+        with NamedTemporaryFile(
+            dir=self._folder, prefix=f"{index_file.stem}.", delete=False
+        ) as file:
             draft = Path(file.name)
         try:
-            writer = PackWriter(draft, limits)
+            writer = IndexWriter(draft, limits)
             try:
                 fill(writer)
                 pages = writer.finish(source)
             finally:
                 writer.close()
             _flush(draft)
-            draft.replace(pack)
+            draft.replace(index_file)
         finally:
             draft.unlink(missing_ok=True)
         _log.info("unpacked %d pages in %.1f s", pages, time.monotonic() - started)
@@ -110,10 +112,10 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _touch(pack: Path) -> bool:
-    """Mark *pack* as used now; False when it is not there."""
+def _touch(index_file: Path) -> bool:
+    """Mark *index_file* as used now; False when it is not there."""
     try:
-        os.utime(pack)
+        os.utime(index_file)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except PermissionError:

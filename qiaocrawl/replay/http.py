@@ -41,8 +41,8 @@ def parse_answer(block: bytes, max_body_bytes: int) -> Answer | None:
     head, body = (block[: end.start()], block[end.end() :]) if end else (block, b"")
     headers = _headers(head)
     body, faults = _decoded(body, headers, max_body_bytes)
-    kept = tuple((name, value) for name, value in headers if name not in _WIRE_HEADERS)
-    return Answer(int(start[1]), kept, body, faults)
+    page_headers = tuple((name, value) for name, value in headers if name not in _WIRE_HEADERS)
+    return Answer(int(start[1]), page_headers, body, faults)
 
 
 def _headers(head: bytes) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Opening a recorded web: find out what it is, unpack it once, open the cache file."""
+"""Opens a recorded web: recognises its format, unpacks it once, opens the cached index."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from importlib import resources
 from pathlib import Path
 
 from qiaocrawl.errors import ReplayError
-from qiaocrawl.replay.cache import PackCache
-from qiaocrawl.replay.collection import (
+from qiaocrawl.replay.cache import IndexCache
+from qiaocrawl.replay.page_folder import (
     GRAPH_NAMES,
     find_graph,
     find_tar,
     graph_files,
     page_path,
-    read_collection,
+    read_page_folder,
 )
-from qiaocrawl.replay.pack import PACK_FORMAT, Limits, PackWriter
+from qiaocrawl.replay.recording_index import INDEX_FORMAT, IndexWriter, Limits
 from qiaocrawl.replay.warc import SUFFIXES, find_warcs, read_warcs
 from qiaocrawl.replay.web import RecordedWeb
 
@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 DEFAULT_LIMITS = Limits()
 
 
-def open_archive(
+def open_recording(
     path: str | Path, *, cache_dir: Path | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> RecordedWeb:
     """Open the recorded web at *path*.
@@ -46,7 +46,7 @@ def open_archive(
     source = Path(path).expanduser().absolute()
     try:
         fingerprint, fill = _reading(source, limits)
-        web = _unpacked(source, fingerprint, PackCache(cache_dir), limits, fill)
+        web = _unpacked(source, fingerprint, IndexCache(cache_dir), limits, fill)
     except (OSError, sqlite3.Error) as error:
         # Not readable, or no room left for its cache file.
         raise ReplayError(f"recorded web {str(path)!r} cannot be opened: {error}") from error
@@ -59,20 +59,20 @@ def open_archive(
 def _unpacked(
     source: Path,
     fingerprint: str,
-    cache: PackCache,
+    cache: IndexCache,
     limits: Limits,
-    fill: Callable[[PackWriter], None],
+    fill: Callable[[IndexWriter], None],
 ) -> RecordedWeb:
-    pack = cache.pack(fingerprint, str(source), limits, fill)
+    index_file = cache.index_file(fingerprint, str(source), limits, fill)
     try:
-        return RecordedWeb(pack, str(source))
+        return RecordedWeb(index_file, str(source))
     except ReplayError as error:
         _log.warning("%s; unpacking again", error)
-        cache.forget(pack)
-        return RecordedWeb(cache.pack(fingerprint, str(source), limits, fill), str(source))
+        cache.forget(index_file)
+        return RecordedWeb(cache.index_file(fingerprint, str(source), limits, fill), str(source))
 
 
-def _reading(source: Path, limits: Limits) -> tuple[str, Callable[[PackWriter], None]]:
+def _reading(source: Path, limits: Limits) -> tuple[str, Callable[[IndexWriter], None]]:
     """What identifies the content of *source*, and how to read it."""
     if not source.exists():
         raise ReplayError(f"recorded web {str(source)!r} does not exist")
@@ -92,7 +92,7 @@ def _reading(source: Path, limits: Limits) -> tuple[str, Callable[[PackWriter], 
 
 def _collection_reading(
     source: Path, graph: Path, limits: Limits
-) -> tuple[str, Callable[[PackWriter], None]]:
+) -> tuple[str, Callable[[IndexWriter], None]]:
     tar = find_tar(source)
     contents = {"graph": _digest(graph)}
     if tar is not None:
@@ -102,7 +102,7 @@ def _collection_reading(
         contents["pages"] = _stat_digest(source, graph_files(graph))
     return (
         _fingerprint(contents, limits),
-        lambda writer: read_collection(source, graph_files(graph), writer),
+        lambda writer: read_page_folder(source, graph_files(graph), writer),
     )
 
 
@@ -128,7 +128,7 @@ def _fingerprint(contents: Mapping[str, str], limits: Limits) -> str:
     part of the name: a file written by an older version of them is not used.
     """
     digest = hashlib.blake2b(digest_size=16)
-    digest.update(repr((PACK_FORMAT, limits, sorted(contents.items()))).encode())
+    digest.update(repr((INDEX_FORMAT, limits, sorted(contents.items()))).encode())
     for rules in sorted(resources.files("qiaocrawl.urls").iterdir(), key=lambda rule: rule.name):
         if rules.name.endswith((".py", ".txt", ".toml")):
             digest.update(rules.read_bytes())

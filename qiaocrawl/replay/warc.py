@@ -14,7 +14,7 @@ from warcio.exceptions import ArchiveLoadFailed
 from qiaocrawl.errors import ReplayError
 from qiaocrawl.replay.encoding import TooLargeError
 from qiaocrawl.replay.http import Answer, parse_answer
-from qiaocrawl.replay.pack import Origin, PackWriter, Revisit
+from qiaocrawl.replay.recording_index import IndexWriter, Origin, Revisit
 
 SUFFIXES = (".warc", ".warc.gz")
 
@@ -32,7 +32,7 @@ def find_warcs(path: Path) -> list[Path]:
     return sorted(p for p in path.rglob("*") if p.name.endswith(SUFFIXES) and p.is_file())
 
 
-def read_warcs(files: Sequence[Path], writer: PackWriter) -> None:
+def read_warcs(files: Sequence[Path], writer: IndexWriter) -> None:
     """Write all recorded answers of *files* to *writer*.
 
     A file that breaks off keeps what stands before the break and is counted as
@@ -61,7 +61,7 @@ class _Bytes:
     file that ends within the first bytes of a member for damaged.
     """
 
-    def __init__(self, raw: IO[bytes], file: Path, writer: PackWriter) -> None:
+    def __init__(self, raw: IO[bytes], file: Path, writer: IndexWriter) -> None:
         self._raw = raw
         packed = raw.read(2) == b"\x1f\x8b"
         raw.seek(0)
@@ -87,7 +87,7 @@ class _Bytes:
         while block := self._raw.read(_BLOCK_BYTES):
             yield block
 
-    def _inflated(self, file: Path, writer: PackWriter) -> Iterator[bytes]:
+    def _inflated(self, file: Path, writer: IndexWriter) -> Iterator[bytes]:
         inflater, within_member = zlib.decompressobj(31), False
         while packed := self._raw.read(_BLOCK_BYTES):
             while packed:
@@ -103,7 +103,7 @@ class _Bytes:
         self.breaks_off = within_member
 
 
-def _records(file: Path, writer: PackWriter) -> Iterator[tuple[Any, str, bytes]]:
+def _records(file: Path, writer: IndexWriter) -> Iterator[tuple[Any, str, bytes]]:
     """The records of pages with their URLs and blocks (empty for revisits)."""
     try:
         with file.open("rb") as raw:
@@ -116,7 +116,7 @@ def _records(file: Path, writer: PackWriter) -> Iterator[tuple[Any, str, bytes]]
         raise ReplayError(f"{file} is damaged: {error}") from error
 
 
-def _page_records(stream: _Bytes, writer: PackWriter) -> Iterator[tuple[Any, str, bytes]]:
+def _page_records(stream: _Bytes, writer: IndexWriter) -> Iterator[tuple[Any, str, bytes]]:
     # Without HTTP parsing: warcio's knows no HTTP/2 and stops at records without a URL.
     records = ArchiveIterator(stream, no_record_parse=True)
     # What it would write to the terminal is counted instead.
@@ -177,7 +177,7 @@ def _revisit(record: Any, url: str) -> Revisit:
     )
 
 
-def _add_answer(record: Any, url: str, block: bytes, writer: PackWriter) -> None:
+def _add_answer(record: Any, url: str, block: bytes, writer: IndexWriter) -> None:
     if record.rec_type == "resource":
         content_type = record.content_type or "application/octet-stream"
         answer: Answer | None = Answer(200, (("content-type", content_type),), block, ())

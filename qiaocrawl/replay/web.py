@@ -11,9 +11,9 @@ from types import TracebackType
 from typing import Any
 
 from qiaocrawl.errors import ReplayError
-from qiaocrawl.replay.pack import (
+from qiaocrawl.replay.recording_index import (
     BEST_FIRST,
-    PACK_FORMAT,
+    INDEX_FORMAT,
     RecordedPage,
     decompress,
     exact_key,
@@ -34,29 +34,31 @@ class RecordedWeb:
     """The answers of a recorded web, by URL. Threads may share it; processes open their own.
 
     Args:
-        pack: the cache file that :func:`~qiaocrawl.replay.open_archive` keeps.
+        index_file: the cache file that :func:`~qiaocrawl.replay.open_recording` keeps.
         source: what was recorded, for messages.
     """
 
-    def __init__(self, pack: Path, source: str) -> None:
+    def __init__(self, index_file: Path, source: str) -> None:
         self.source = source
         self._lock = threading.Lock()
         try:
             # Complete files never change, so no lock on the file is needed to read.
             self._db = sqlite3.connect(
-                f"{pack.absolute().as_uri()}?mode=ro&immutable=1",
+                f"{index_file.absolute().as_uri()}?mode=ro&immutable=1",
                 uri=True,
                 check_same_thread=False,
             )
         except sqlite3.Error as error:
-            raise ReplayError(f"{pack}: cache of {source} cannot be opened: {error}") from error
+            raise ReplayError(
+                f"{index_file}: cache of {source} cannot be opened: {error}"
+            ) from error
         try:
-            self._read_meta(pack)
+            self._read_meta(index_file)
         except BaseException:
             self._db.close()
             raise
 
-    def _read_meta(self, pack: Path) -> None:
+    def _read_meta(self, index_file: Path) -> None:
         try:
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
             meta = {
@@ -64,9 +66,11 @@ class RecordedWeb:
                 for name, value in self._db.execute("SELECT name, value FROM meta")
             }
         except (sqlite3.Error, ValueError) as error:
-            raise ReplayError(f"{pack}: cache of {self.source} is damaged: {error}") from error
-        if version != PACK_FORMAT or "pages" not in meta:
-            raise ReplayError(f"{pack}: cache of {self.source} is incomplete")
+            raise ReplayError(
+                f"{index_file}: cache of {self.source} is damaged: {error}"
+            ) from error
+        if version != INDEX_FORMAT or "pages" not in meta:
+            raise ReplayError(f"{index_file}: cache of {self.source} is incomplete")
         self._pages = int(meta["pages"])
         self.faults: Mapping[str, int] = meta.get("faults", {})
         """What could not be read, counted by kind (``truncated``, ``too_large``, ...)."""

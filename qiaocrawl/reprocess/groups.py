@@ -14,7 +14,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from qiaocrawl.dedup import Grouping, TitleIndex
-from qiaocrawl.dedup.bodies.fingerprints import body_prints
+from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage.titles import idf_snapshots, title_log, verdicts
@@ -66,17 +66,17 @@ class Grouped:
         return Place(self.ids[key], verdict.kind, of, head, verdict.similarity, verdict.why[:500])
 
 
-def again_dedup(runtime: Runtime, advance: Advance) -> Changes:
+def regroup_all(runtime: Runtime, advance: Advance) -> Changes:
     """Rebuild all reprint groups, and the title weights (Q6).
 
     Raises:
         Stopped: *advance* said so.
     """
     look_at_bodies(runtime, advance)
-    return regrouped(runtime, runtime.reader.run(used_snapshot), advance)
+    return regroup(runtime, runtime.reader.run(used_snapshot), advance)
 
 
-def regrouped(
+def regroup(
     runtime: Runtime, snapshot: IdfSnapshot, advance: Advance, *,
     first: Callable[[Connection], object] | None = None, early: Grouped | None = None,
 ) -> Changes:
@@ -90,14 +90,14 @@ def regrouped(
         Stopped: *advance* said so.
     """
     index = runtime.articles.titles.index_for(snapshot)
-    found = early or runtime.reader.run(partial(group_all, index=index, advance=advance))
+    first_pass = early or runtime.reader.run(partial(group_all, index=index, advance=advance))
 
     def operation(c: Connection) -> Changes:
         title_log.lock(c)
         if first is not None:
             first(c)
-        stands = title_log.newest(c) == found.newest
-        grouped = found if stands else group_all(c, index, advance)
+        stands = title_log.newest(c) == first_pass.newest
+        grouped = first_pass if stands else group_all(c, index, advance)
         changes = _write(c, grouped, runtime.articles.titles.method, snapshot.version)
         rebuild_term_weights(c)
         return changes
@@ -118,8 +118,8 @@ def group_all(c: Connection, index: TitleIndex, advance: Advance) -> Grouped:
             raise Stopped
 
     newest = title_log.newest(c)
-    found = index.regroup(title_records(c, newest, ids), placed)
-    return Grouped(found, ids, _heads(c, found), newest)
+    grouping = index.regroup(title_records(c, newest, ids), placed)
+    return Grouped(grouping, ids, _heads(c, grouping), newest)
 
 
 def used_snapshot(c: Connection) -> IdfSnapshot:
@@ -142,15 +142,15 @@ def title_records(c: Connection, newest: int, ids: dict[bytes, int]) -> Iterator
                 yield entry.record
 
 
-def _heads(c: Connection, found: Grouping) -> dict[bytes, int]:
+def _heads(c: Connection, grouping: Grouping) -> dict[bytes, int]:
     best: dict[bytes, tuple[Rank, int]] = {}
     after = 0
     while batch := ranked(c, after, _ENTRIES_AT_A_TIME):
         after = batch[-1].seq
-        for one in batch:
-            name = found.groups.get(one.key)
-            if name is not None and (name not in best or one.rank < best[name][0]):
-                best[name] = (one.rank, one.article_id)
+        for row in batch:
+            name = grouping.groups.get(row.key)
+            if name is not None and (name not in best or row.rank < best[name][0]):
+                best[name] = (row.rank, row.article_id)
     return {name: article_id for name, (_, article_id) in best.items()}
 
 
@@ -201,7 +201,7 @@ def _save_bodies(c: Connection, texts: list[tuple[int, int, str]]) -> None:
         assert entry.article_id is not None
         seq, text = by_article[entry.article_id]
         if entry.seq == seq:
-            prints = body_prints(text)
+            prints = body_fingerprints(text)
             title_log.append(c, replace(entry, record=replace(
                 entry.record, body_digest=prints.digest, body_simhash=prints.simhash,
                 body_sketch=prints.sketch,
@@ -211,21 +211,21 @@ def _save_bodies(c: Connection, texts: list[tuple[int, int, str]]) -> None:
 # --- telling --------------------------------------------------------------------------------------
 
 
-def told(c: Connection, changes: Sequence[Change]) -> list[dict[str, object]]:
+def change_report(c: Connection, changes: Sequence[Change]) -> list[dict[str, object]]:
     """Each of *changes*, some thousands at most, with titles and URLs, as JSON objects."""
     ids = {
-        row_id for one in changes for place in (one.before, one.after) if place is not None
+        row_id for change in changes for place in (change.before, change.after) if place is not None
         for row_id in (place.article_id, place.of, place.group) if row_id is not None
     }  # fmt: skip
     named = names(c, sorted(ids))
-    found: list[dict[str, object]] = []
-    for one in changes:
-        title, url = named.get(one.after.article_id, ("", ""))
-        found.append({
-            "title": title, "url": url, "moved": one.has_moved,
-            "before": _told(one.before, named), "after": _told(one.after, named),
+    reports: list[dict[str, object]] = []
+    for change in changes:
+        title, url = named.get(change.after.article_id, ("", ""))
+        reports.append({
+            "title": title, "url": url, "moved": change.has_moved,
+            "before": _told(change.before, named), "after": _told(change.after, named),
         })  # fmt: skip
-    return found
+    return reports
 
 
 def _told(place: Place | None, named: Mapping[int, tuple[str, str]]) -> dict[str, object] | None:

@@ -55,7 +55,7 @@ class _Restated:
     groups: set[bytes] = field(default_factory=set)
 
 
-def again_extract(runtime: Runtime, advance: Advance) -> Counter[str]:
+def reprocess_extract(runtime: Runtime, advance: Advance) -> Counter[str]:
     """Analyse every stored page anew, on all workers.
 
     Returns:
@@ -137,10 +137,10 @@ def _results(
 
 
 def _analysis(task: _Task[PageAnalysis]) -> PageAnalysis:
-    found = task.result()
-    if isinstance(found, ExtractionError):
-        return PageAnalysis(Outcome.POISON, None, (), charset="", reason=str(found))
-    return found
+    result = task.result()
+    if isinstance(result, ExtractionError):
+        return PageAnalysis(Outcome.POISON, None, (), charset="", reason=str(result))
+    return result
 
 
 def _restate_all(
@@ -221,7 +221,7 @@ def _save_articles(c: Connection, runtime: Runtime, wholes: Sequence[AssembledAr
         save_assembled(c, whole, runtime.articles.save)
 
 
-def again_relevance(runtime: Runtime, advance: Advance) -> Counter[str]:
+def reprocess_relevance(runtime: Runtime, advance: Advance) -> Counter[str]:
     """Judge every stored article anew for every imported topic, on all workers.
 
     Returns:
@@ -231,8 +231,10 @@ def again_relevance(runtime: Runtime, advance: Advance) -> Counter[str]:
     for batch in _judged(runtime):
         runtime.write_now(partial(_save_judgements, runtime=runtime, judged=batch))
         for _, judgements in batch:
-            for one in judgements:
-                changes[f"{one.topic}: {'on topic' if one.relevant else 'off topic'}"] += 1
+            for judgement in judgements:
+                changes[
+                    f"{judgement.topic}: {'on topic' if judgement.relevant else 'off topic'}"
+                ] += 1
         if not advance(len(batch)):
             break
     return changes
@@ -265,14 +267,14 @@ def _pages(texts: Sequence[StoredText]) -> list[PageText]:
 def _judgements(
     runtime: Runtime, tasks: Sequence[tuple[list[StoredText], _Task[_Judged]]]
 ) -> list[tuple[int, tuple[Relevance, ...]]]:
-    found: list[tuple[int, tuple[Relevance, ...]]] = []
+    judged_texts: list[tuple[int, tuple[Relevance, ...]]] = []
     for texts, task in tasks:
         judged = task.result()
         if isinstance(judged, ExtractionError):
             # Together they took longer than one page may; here they have all the time.
             judged = judge_texts(_pages(texts), runtime.analysis.setup)
-        found += zip((text.article_id for text in texts), judged, strict=True)
-    return found
+        judged_texts += zip((text.article_id for text in texts), judged, strict=True)
+    return judged_texts
 
 
 def _save_judgements(

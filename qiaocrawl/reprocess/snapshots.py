@@ -20,7 +20,7 @@ from qiaocrawl.reprocess.groups import (
     Stopped,
     group_all,
     look_at_bodies,
-    regrouped,
+    regroup,
     title_records,
     used_snapshot,
 )
@@ -82,9 +82,9 @@ def tried(runtime: Runtime, snapshot: IdfSnapshot, advance: Advance) -> Trial:
     used = runtime.reader.run(used_snapshot)
     old, new = (
         runtime.reader.run(partial(
-            group_all, index=runtime.articles.titles.index_for(one), advance=advance
+            group_all, index=runtime.articles.titles.index_for(version), advance=advance
         ))
-        for one in (used, snapshot)
+        for version in (used, snapshot)
     )  # fmt: skip
 
     def pairs() -> Iterator[tuple[Place | None, Place]]:
@@ -113,4 +113,4 @@ def put_to_use(runtime: Runtime, trial: Trial, note: str, advance: Advance) -> C
             idf_snapshots.save_snapshot(c, snapshot, note=note, now=time.time())
         title_log.set_idf_version(c, snapshot.version)
 
-    return regrouped(runtime, snapshot, advance, first=first, early=trial.grouped)
+    return regroup(runtime, snapshot, advance, first=first, early=trial.grouped)

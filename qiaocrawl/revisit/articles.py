@@ -1,4 +1,4 @@
-"""When an article is looked at again, so that corrections and deletions are seen (E1)."""
+"""When to recheck an article, so that corrections and deletions are seen (E1)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ LEAST_GAP = 0.5
 """A look within half of the step before it tells little: it is left out **(ours)**."""
 
 
-def next_look(
+def next_recheck(
     published: float, now: float, steps: Sequence[float]
 ) -> float | None:
     """When an article is due next; None when its last look is over.

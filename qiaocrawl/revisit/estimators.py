@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.registry import Registry
-from qiaocrawl.revisit.memory import PageMemory
+from qiaocrawl.revisit.visit_history import VisitHistory
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ class Estimator(Protocol):
 
     in_busy_time: bool
 
-    def __call__(self, memory: PageMemory, usual: Floats) -> Floats:
+    def __call__(self, memory: VisitHistory, usual: Floats) -> Floats:
         """See the class."""
 
 
@@ -53,7 +53,7 @@ class BiasCorrected:
 
     in_busy_time = False
 
-    def __call__(self, memory: PageMemory, usual: Floats) -> Floats:
+    def __call__(self, memory: VisitHistory, usual: Floats) -> Floats:
         """As :class:`Estimator`; without a visit, *usual*."""
         visits, hours = memory.column("visits"), memory.column("hours")
         unchanged = visits - memory.column("changes")
@@ -72,7 +72,7 @@ class MaximumLikelihood:
 
     in_busy_time = False
 
-    def __call__(self, memory: PageMemory, usual: Floats) -> Floats:
+    def __call__(self, memory: VisitHistory, usual: Floats) -> Floats:
         """As :class:`Estimator`; without a visit, *usual*."""
         widths, changed = memory.intervals, memory.changed > 0
         there = widths > 0
@@ -102,7 +102,7 @@ class Counted:
 
     in_busy_time = False
 
-    def __call__(self, memory: PageMemory, usual: Floats) -> Floats:
+    def __call__(self, memory: VisitHistory, usual: Floats) -> Floats:
         """As :class:`Estimator`."""
         news, hours = memory.column("news"), memory.column("hours")
         rate = (news + PRIOR_HOURS * usual) / (hours + PRIOR_HOURS)
@@ -116,7 +116,7 @@ class CountedInBusyTime:
 
     in_busy_time = True
 
-    def __call__(self, memory: PageMemory, usual: Floats) -> Floats:
+    def __call__(self, memory: VisitHistory, usual: Floats) -> Floats:
         """As :class:`Estimator`, per busy hour."""
         news, busy = memory.column("news"), memory.column("busy")
         rate = (news + PRIOR_HOURS * usual) / (busy + PRIOR_HOURS)
@@ -130,7 +130,7 @@ class HalvedOrHalfMore:
 
     in_busy_time = False
 
-    def __call__(self, memory: PageMemory, usual: Floats) -> Floats:
+    def __call__(self, memory: VisitHistory, usual: Floats) -> Floats:
         """As :class:`Estimator`; a day for pages without a visit, as there."""
         interval = memory.column("interval")
         return np.where(interval > 0, 1 / np.maximum(interval, 1e-9), 1 / FIRST_INTERVAL_HOURS)

@@ -78,7 +78,7 @@ policies: Registry[Policy] = Registry(
 )
 
 
-def filled(demand: Callable[[float], Floats], bounds: Bounds) -> Floats:
+def fill_budget(demand: Callable[[float], Floats], bounds: Bounds) -> Floats:
     """*demand* at the price at which all of it just costs the budget.
 
     Args:
@@ -89,8 +89,8 @@ def filled(demand: Callable[[float], Floats], bounds: Bounds) -> Floats:
     low, high = -_HALF_DECADES, _HALF_DECADES
     for _ in range(_BISECTIONS):
         price = (low + high) / 2
-        wanted = np.clip(demand(price), low_visits, high_visits)
-        if wanted.sum() > bounds.visits_per_hour:
+        demanded = np.clip(demand(price), low_visits, high_visits)
+        if demanded.sum() > bounds.visits_per_hour:
             low = price
         else:
             high = price
@@ -111,8 +111,8 @@ _LOG_X, _LOG_PHI, _LOG_PSI = np.log(_X), np.log(_PHI), np.log(_PSI)
 
 def _phi_inverse(log_value: Floats) -> Floats:
     """x at which phi(x) has this logarithm; 0 where phi never gets so high."""
-    found = np.exp(np.interp(log_value, _LOG_PHI[::-1], _LOG_X[::-1]))
-    return np.where(log_value >= _LOG_PHI[0], 0.0, found)
+    x = np.exp(np.interp(log_value, _LOG_PHI[::-1], _LOG_X[::-1]))
+    return np.where(log_value >= _LOG_PHI[0], 0.0, x)
 
 
 def _psi_inverse(log_value: Floats) -> Floats:
@@ -122,19 +122,19 @@ def _psi_inverse(log_value: Floats) -> Floats:
 @policies.register("uniform")
 def uniform(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
     """Every page alike."""
-    return filled(lambda price: np.full(len(weights), np.exp(-price)), bounds)
+    return fill_budget(lambda price: np.full(len(weights), np.exp(-price)), bounds)
 
 
 @policies.register("fixed")
 def fixed(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
     """An interval for each group, in proportion to its weight; nothing is learnt (E1)."""
-    return filled(lambda price: weights * np.exp(-price), bounds)
+    return fill_budget(lambda price: weights * np.exp(-price), bounds)
 
 
 @policies.register("proportional")
 def proportional(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
     """In proportion to the rate of change."""
-    return filled(lambda price: weights * rates.events * np.exp(-price), bounds)
+    return fill_budget(lambda price: weights * rates.events * np.exp(-price), bounds)
 
 
 @policies.register("freshness")
@@ -146,7 +146,7 @@ def freshness(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
     """
     rate = rates.events
     log_ratio = np.log(rate / weights)
-    return filled(lambda price: rate * _phi_inverse(price + log_ratio), bounds)
+    return fill_budget(lambda price: rate * _phi_inverse(price + log_ratio), bounds)
 
 
 @policies.register("azar")
@@ -158,7 +158,7 @@ def azar(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
     """
     rate = rates.events
     root = np.sqrt(weights * rate)
-    return filled(lambda price: np.maximum(root * np.exp(-price / 2) - rate, 0.0), bounds)
+    return fill_budget(lambda price: np.maximum(root * np.exp(-price / 2) - rate, 0.0), bounds)
 
 
 @policies.register("age")
@@ -170,7 +170,7 @@ def age(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
     """
     rate = rates.changes
     log_ratio = np.log(rate**2 / weights)
-    return filled(lambda price: rate * _psi_inverse(price + log_ratio), bounds)
+    return fill_budget(lambda price: rate * _psi_inverse(price + log_ratio), bounds)
 
 
 @policies.register("delay")
@@ -180,7 +180,7 @@ def delay(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
     An event waits half an interval on average, so the sum of ``w r / (2 f)`` is to be least.
     """
     root = np.sqrt(weights * rates.events)
-    return filled(lambda price: root * np.exp(-price / 2), bounds)
+    return fill_budget(lambda price: root * np.exp(-price / 2), bounds)
 
 
 @policies.register("value")
@@ -193,7 +193,7 @@ def value(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
     """
     hours = bounds.worth_hours
     log_gain = np.log(weights * rates.events * hours)
-    return filled(lambda price: _phi_inverse(price - log_gain) / hours, bounds)
+    return fill_budget(lambda price: _phi_inverse(price - log_gain) / hours, bounds)
 
 
 @policies.register("both")
@@ -208,6 +208,6 @@ def both(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
     rest = replace(
         bounds, visits_per_hour=bounds.visits_per_hour - float(first.sum()), longest_hours=_NEVER
     )
-    most = np.maximum(rates.events, rates.changes) / bounds.least_yield
-    most = np.clip(most, 1 / bounds.longest_hours, 1 / bounds.shortest_hours)
-    return np.minimum(np.add(first, value(rates, weights, rest)), most)
+    useful = np.maximum(rates.events, rates.changes) / bounds.least_yield
+    useful = np.clip(useful, 1 / bounds.longest_hours, 1 / bounds.shortest_hours)
+    return np.minimum(np.add(first, value(rates, weights, rest)), useful)

@@ -1,4 +1,4 @@
-"""The visits of all watched pages: what was seen, what follows from it, who is due next."""
+"""Schedules the visits of all watched pages from what earlier visits brought."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.revisit.estimators import FIRST_INTERVAL_HOURS, estimators
-from qiaocrawl.revisit.memory import PageMemory
 from qiaocrawl.revisit.policies import Bounds, Rates, policies
 from qiaocrawl.revisit.rhythm import Rhythms
+from qiaocrawl.revisit.visit_history import VisitHistory
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -55,7 +55,7 @@ class Schedule:
     """
 
     def __init__(
-        self, tuning: Tuning, memory: PageMemory, rhythms: Rhythms, *,
+        self, tuning: Tuning, memory: VisitHistory, rhythms: Rhythms, *,
         site: Ints, group: Ints, weights: Floats, last: Floats,
     ) -> None:  # fmt: skip
         self.tuning, self.memory = tuning, memory

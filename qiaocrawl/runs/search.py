@@ -23,18 +23,18 @@ from qiaocrawl.items import Candidate, FetchedPage, Lease, Link, Outcome
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.search import EVERYWHERE, EngineDefinition, plan
 from qiaocrawl.search.candidates import hit_candidates, next_page, query_candidate, query_of
+from qiaocrawl.search.engine_pauses import EnginePauses
 from qiaocrawl.search.plan_budget import budgets_of, daily_limit, within_budget
-from qiaocrawl.search.plan_order import DueQuestion, Pair, PairYield, Worth, arrange, pair_of
+from qiaocrawl.search.plan_order import DueQuery, ExpectedYield, Pair, PairYield, order_due, pair_of
 from qiaocrawl.search.plan_periods import can_ask, is_cut_off, is_past, shorter_periods
 from qiaocrawl.search.query import AnswerState, Hit, Query, SearchAnswer
-from qiaocrawl.search.resting import EngineRests
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.search import coverage, engine_budget, ledger
 
 logger = logging.getLogger(__name__)
 
 _BEHIND_ALL = 1e6
-"""Shorter periods come after every question of the plan: else the first of them would use up
+"""Shorter periods come after every query of the plan: else the first of them would use up
 the day. The next run orders them like all others."""
 
 
@@ -104,24 +104,24 @@ def _order(
         c, topic, sorted(wanted.engines), now=now,
         repeat_seconds=runtime.options["QIAO_SEARCH_REPEAT_HOURS"] * 3600,
     )  # fmt: skip
-    due: dict[str, list[DueQuestion]] = {name: [] for name in wanted.engines}
+    due: dict[str, list[DueQuery]] = {name: [] for name in wanted.engines}
     for row in rows:
         query = row.query
         pair_rank = ranks.get(pair_of(query))
         if pair_rank is not None and _is_planned(query, wanted):
-            due[query.engine].append(DueQuestion(query, pair_rank, row.waiting_since))
-    worth = Worth(_yields(c, topic))
+            due[query.engine].append(DueQuery(query, pair_rank, row.waiting_since))
+    expected_yield = ExpectedYield(_yields(c, topic))
     spent = engine_budget.requests_of_day(c, now)
     budgets = budgets_of(runtime.options["QIAO_SEARCH_DAILY_BUDGET"])
     order: list[Query] = []
-    for name, questions in due.items():
+    for name, queries in due.items():
         limit = daily_limit(wanted.engines[name], budgets)
         left = None if limit is None else limit - spent.get(name, 0)
-        order += [one.query for one in within_budget(arrange(questions, worth), left)]
-        if left is not None and left < len(questions):
+        order += [one.query for one in within_budget(order_due(queries, expected_yield), left)]
+        if left is not None and left < len(queries):
             logger.info(
-                "%s: %d questions are due, today's budget has room for %d requests",
-                name, len(questions), max(left, 0),
+                "%s: %d queries are due, today's budget has room for %d requests",
+                name, len(queries), max(left, 0),
             )
     return order
 
@@ -141,7 +141,7 @@ def _yields(c: Connection, topic: str) -> dict[Pair, PairYield]:
 
 
 def _not_chosen(runtime: Runtime, asked: Sequence[Query]) -> list[Query]:
-    """The same questions for the scraped engines that the operator did not choose."""
+    """The same queries for the scraped engines that the operator did not choose."""
     chosen, demo = runtime.options["QIAO_ENGINES"], runtime.options["QIAO_DEMO"]
     engines = [
         one for one in runtime.catalogue.engines.values()
@@ -163,13 +163,13 @@ class AskingOrder(FrontierOrder):
     """Lets questions through as engines are chosen, not parked, and have budget left.
 
     Args:
-        strategy: of the crawl; the order of questions is in their scores.
+        strategy: of the crawl; the order of queries is in their scores.
         engines: chosen for this run.
     """
 
     def __init__(
         self, strategy: Strategy | LearningStrategy, runtime: Runtime,
-        engines: Mapping[str, EngineDefinition], rests: EngineRests,
+        engines: Mapping[str, EngineDefinition], rests: EnginePauses,
     ) -> None:  # fmt: skip
         super().__init__(strategy)
         given = budgets_of(runtime.options["QIAO_SEARCH_DAILY_BUDGET"])
@@ -181,7 +181,7 @@ class AskingOrder(FrontierOrder):
         self._put_off: Counter[str] = Counter()
 
     def admitted(self, c: Connection, leases: list[Lease], now: float) -> list[Lease]:
-        """See the base class; a question left out stays in the ledger."""
+        """See the base class; a query left out stays in the ledger."""
         return [lease for lease in leases if lease.stored or self._is_admitted(c, lease, now)]
 
     def _is_admitted(self, c: Connection, lease: Lease, now: float) -> bool:
@@ -210,13 +210,13 @@ class AskingOrder(FrontierOrder):
         self._put_off[lease.payload.engine] += 1
 
     def put_off(self, c: Connection, topic: str, engine: str, reason: str) -> None:
-        """Leave all waiting questions of *engine* to a later run."""
+        """Leave all waiting queries of *engine* to a later run."""
         self._put_off[engine] += engine_budget.put_off(
             c, topic, engine, self._hosts[engine], reason, time.time()
         )
 
     def numbers(self) -> dict[str, float]:
-        """Questions left to a later run, and engines without budget, for the run's statistics."""
+        """Queries left to a later run, and engines without budget, for the run's statistics."""
         prefix = "qiaocrawl/search"
         return {
             **{f"{prefix}/put_off/{name}": n for name, n in sorted(self._put_off.items()) if n},
@@ -225,7 +225,7 @@ class AskingOrder(FrontierOrder):
 
 
 def parked_reason(engine: str) -> str:
-    """Why questions of a parked *engine* are put off."""
+    """Why queries of a parked *engine* are put off."""
     return f"{engine} refuses, it is left alone for the rest of the run"
 
 
@@ -308,7 +308,7 @@ def plan_follow_ups(
     """Propose what an answer leads to: the next result page, or shorter periods.
 
     A page that brought nothing new is followed by others like it: nothing then. Returns how
-    many questions follow.
+    many queries follow.
     """
     definition = runtime.catalogue.engine(query.engine)
     most: int = runtime.options["QIAO_SEARCH_MAX_PAGES"]

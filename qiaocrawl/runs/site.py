@@ -1,4 +1,4 @@
-"""What one crawl of sites knows of their entrances, lists, traps and missing pages.
+"""What one crawl of sites knows of their URL sources, lists, traps and missing pages.
 
 Between the pure rules of :mod:`qiaocrawl.discovery` and the database; used on the event loop,
 except for its link rules, which the thread of the crawl order uses too.
@@ -16,7 +16,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from qiaocrawl.discovery.pagers import DRY_PAGES, PAGE_TAG, ListBound, Pager, pager_of
-from qiaocrawl.discovery.rules import EntranceOptions, LinkRules
+from qiaocrawl.discovery.rules import LinkRules, UrlSourceOptions
 from qiaocrawl.discovery.sitemaps import robots_sitemaps
 from qiaocrawl.discovery.soft_404 import (
     MissingPage,
@@ -46,9 +46,9 @@ from qiaocrawl.storage.sites.discovery import (
     FRESH_SECONDS,
     known_keys,
     let_wait_again,
-    load_accounts,
     load_missing_pages,
-    save_accounts,
+    load_pattern_scores,
+    save_pattern_scores,
 )
 from qiaocrawl.urls import canonical_host, canonical_url
 
@@ -79,7 +79,7 @@ def link_rules(options: Options, *, learns: bool = True) -> LinkRules:
     """The rules *options* ask for.
 
     Args:
-        learns: use entrances and learn of traps; off, single URLs are judged and no more.
+        learns: use URL sources and learn of traps; off, only single URLs are judged.
     """
     limits = UrlLimits(
         chars=options["QIAO_MAX_URL_CHARS"],
@@ -88,17 +88,17 @@ def link_rules(options: Options, *, learns: bool = True) -> LinkRules:
         # News is not of the year after next.
         latest_year=datetime.now(UTC).year + 1,
     )
-    entrances = EntranceOptions(
+    url_sources = UrlSourceOptions(
         sitemaps=learns and options["QIAO_SITEMAPS"],
         feeds=learns and options["QIAO_FEEDS"],
-        days=options["QIAO_ENTRY_DAYS"],
+        days=options["QIAO_LISTED_MAX_AGE_DAYS"],
         max_sitemaps=options["QIAO_MAX_SITEMAPS_PER_HOST"],
         max_listed=options["QIAO_MAX_LISTED_PER_HOST"],
     )
     watch = TrapWatch(
         limits, options["QIAO_TRAPS_ALLOWED"], learns=learns and options["QIAO_TRAPS"]
     )
-    return LinkRules(entrances, watch)
+    return LinkRules(url_sources, watch)
 
 
 def site_discovery(
@@ -136,7 +136,9 @@ class SiteDiscovery:
     def load(self) -> None:
         """Read what former runs learnt."""
         since = time.time() - FRESH_SECONDS
-        self.rules.watch.restore(self._runtime.reader.run(partial(load_accounts, since=since)))
+        self.rules.watch.restore(
+            self._runtime.reader.run(partial(load_pattern_scores, since=since))
+        )
         pages = self._runtime.reader.run(partial(load_missing_pages, since=since))
         self._missing.update((page.host, page) for page in pages)
         again = self._runtime.write_now(partial(let_wait_again, is_allowed=self._is_none_now))
@@ -147,7 +149,7 @@ class SiteDiscovery:
         """Whether *url* is of no trap: options changed, its group was opened or is forgotten."""
         return not self.rules.watch.reason(url)[0]
 
-    # --- entrances ----------------------------------------------------------------------------
+    # --- URL sources --------------------------------------------------------------------------
 
     def robots_read(self, url: str, body: bytes, policy: FollowPolicy) -> list[Candidate]:
         """What to ask a host for, once its robots.txt at *url* was read: sitemaps, the probe."""
@@ -207,8 +209,8 @@ class SiteDiscovery:
         if not cut and not opened and self._unsaved < _PAGES_BETWEEN_SAVES:
             return None
         self._unsaved = 0
-        accounts = watch.changed()
-        return partial(save_accounts, accounts=accounts, now=time.time())
+        scores = watch.changed()
+        return partial(save_pattern_scores, scores=scores, now=time.time())
 
     def redirected(self, url: str, target: str) -> None:
         """Learn from a redirect of *url*."""
@@ -217,7 +219,7 @@ class SiteDiscovery:
     def _tell(self, cut: Sequence[str]) -> None:
         for form in cut:
             logger.info("cut as a trap: %s: %s (QIAO_TRAPS_ALLOWED lets it be crawled)",
-                        form, self.rules.watch.told(form))
+                        form, self.rules.watch.describe(form))
 
     def _tell_full(self) -> None:
         for host, why in sorted(self.rules.full - self._told_full):
@@ -277,17 +279,17 @@ class SiteDiscovery:
             return Turned(analysis)
         keys = self.content_keys(analysis, pager, policy)
         known = await self._runtime.read(partial(known_keys, keys=keys))
-        goes_on = self._lists.goes_on(
+        should_continue = self._lists.should_continue(
             pager.name, brings_new=len(set(keys) - known) > 0,
             taken_up=lease.payload.taken_up is not None,
         )
         why = dict.fromkeys(pager.others, f"pages of {pager.shown_name} are read in order")
         if pager.next is not None:
-            why[pager.next.key] = "" if goes_on else f"{pager.shown_name}: {_DRY}"
+            why[pager.next.key] = "" if should_continue else f"{pager.shown_name}: {_DRY}"
         turned = tuple(
             replace(link, tag=PAGE_TAG, postponed=why[link.key]) if link.key in why else link
             for link in analysis.links
         )
-        ended = pager.next is not None and not goes_on
+        ended = pager.next is not None and not should_continue
         left = sum(map(bool, why.values()))
         return Turned(replace(analysis, links=turned), left, ended)

@@ -12,7 +12,7 @@ from qiaocrawl.relevance import page_scorers
 from qiaocrawl.runtime.catalogue import Catalogue
 from qiaocrawl.stages.analyse_page import AnalysisSetup, JoinedText
 from qiaocrawl.stages.analysis_slots import AnalysisSlots
-from qiaocrawl.stages.site_learning import SiteLearning
+from qiaocrawl.stages.site_template_store import SiteTemplateStore
 from qiaocrawl.storage import Reader
 
 
@@ -54,9 +54,9 @@ class RunAnalysis:
         )  # fmt: skip
 
     @cached_property
-    def learning(self) -> SiteLearning | None:
+    def learning(self) -> SiteTemplateStore | None:
         """What this run learns of sites; None when it is to learn nothing."""
-        return SiteLearning(self._reader) if self._options["QIAO_SITE_LEARNING"] else None
+        return SiteTemplateStore(self._reader) if self._options["QIAO_SITE_LEARNING"] else None
 
     @cached_property
     def slots(self) -> AnalysisSlots:

@@ -19,7 +19,7 @@ from qiaocrawl.extract.base import extractor_for
 from qiaocrawl.items import Candidate, Queue
 from qiaocrawl.options import Options
 from qiaocrawl.relevance import page_scorers
-from qiaocrawl.replay import RecordedWeb, open_archive
+from qiaocrawl.replay import RecordedWeb, open_recording
 from qiaocrawl.runtime.analysis import RunAnalysis
 from qiaocrawl.runtime.articles import RunArticles
 from qiaocrawl.runtime.catalogue import Catalogue
@@ -81,7 +81,7 @@ class Runtime:
     def recorded_web(self) -> RecordedWeb | None:
         """The recorded web this run crawls instead of the network (QIAO_REPLAY)."""
         path: str = self.options["QIAO_REPLAY"]
-        return open_archive(path) if path else None
+        return open_recording(path) if path else None
 
     # --- reading and writing ------------------------------------------------------------
 

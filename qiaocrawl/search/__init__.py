@@ -1,6 +1,6 @@
-"""Meta-search: engines as data, one reader for all their answers, the order of queries.
+"""Meta-search: engines as data, one parser for all their answers, the order of queries.
 
-``definition`` loads engine definitions (TOML), ``request`` writes what is sent, ``answer``
+``definition`` loads engine definitions (TOML), ``request`` builds what is sent, ``answer``
 classifies what came back, ``wrapped`` reads the links only the engine can resolve, ``layout``
 says which selectors still find something. ``plan`` writes down keyword x site x engine x period,
 ``plan_order`` says what is asked first, ``resting`` who is left alone. Nothing here does network
@@ -9,7 +9,7 @@ I/O.
 
 from __future__ import annotations
 
-from qiaocrawl.search.answer import read_answer
+from qiaocrawl.search.answer import parse_answer
 from qiaocrawl.search.definition import EngineDefinition, load_definitions, request_url
 from qiaocrawl.search.plan import EVERYWHERE, plan
 from qiaocrawl.search.request import EngineRequest, missing_variables, query_url, request_for
@@ -22,7 +22,7 @@ __all__ = [
     "missing_variables",
     "plan",
     "query_url",
-    "read_answer",
+    "parse_answer",
     "request_for",
     "request_url",
 ]

@@ -1,4 +1,4 @@
-"""Classifies what an engine sent back. Pure; blocked is never counted as empty."""
+"""Classifies the answer of an engine. Pure; a blocked answer never counts as empty."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from qiaocrawl.search.documents import Document, parse_document
-from qiaocrawl.search.parse_answer import PageHits, read_hits
+from qiaocrawl.search.hits import PageHits, parse_hits
 from qiaocrawl.search.query import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.search.records import EngineDefinition, Signal
-from qiaocrawl.search.signs import (
+from qiaocrawl.search.signals import (
     COMMON_BLOCK_WORDS,
     COMMON_CHECK_PATHS,
-    found_sign,
-    found_word,
     is_on_site,
+    matching_signal,
+    matching_word,
     shares_words,
 )
-from qiaocrawl.search.upstreams import answering_upstreams, failed_upstreams, told_failures
+from qiaocrawl.search.upstreams import answering_upstreams, describe_failures, failed_upstreams
 from qiaocrawl.text import decode_page
 
 _BLOCKED_STATUSES = (403, 429)
@@ -32,7 +32,7 @@ _MOST_TOTAL = 10**15
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 
 
-def read_answer(
+def parse_answer(
     definition: EngineDefinition, query: Query, status: int, headers: Headers, body: bytes
 ) -> SearchAnswer:
     """The answer of *definition* to *query*, classified; never raises on any bytes.
@@ -84,7 +84,7 @@ def _by_redirect(definition: EngineDefinition, status: int, location: str) -> Se
         return None
     signals = (signal for signal in definition.signals.blocked if signal.place == "location")
     words = [word for signal in signals for word in signal.words]
-    if found_word((*words, *COMMON_CHECK_PATHS), location):
+    if matching_word((*words, *COMMON_CHECK_PATHS), location):
         return SearchAnswer(AnswerState.BLOCKED, message=f"redirect to check page {location}")
     return SearchAnswer(AnswerState.ERROR, message=f"redirect to {location} was not followed")
 
@@ -98,19 +98,19 @@ def _by_document(
     signals = definition.signals
     # The title of a check page is sure; other signs may stand beside hits.
     titles = [signal for signal in signals.blocked if signal.place == "title"]
-    if sign := found_sign(titles, document, _terms(query)):
+    if sign := matching_signal(titles, document, _terms(query)):
         return SearchAnswer(AnswerState.BLOCKED, message=sign)
     if not 200 <= status < 300 or document.broken:
         reason = document.broken or _status_message(definition, status)
         return _blocked(definition, query, document, PageHits()) or SearchAnswer(
             AnswerState.ERROR, message=reason
         )
-    page = read_hits(definition, document, query, definition.address)
+    page = parse_hits(definition, document, query, definition.address)
     answer = _by_hits(definition, query, document, page)
     failed = failed_upstreams(definition, document)
     if failed and answer.state in (AnswerState.BLOCKED, AnswerState.ERROR):
-        # All of them: a sign shows no more than its words.
-        answer = replace(answer, message=told_failures(failed))
+        # All of them: one sign alone shows only its words.
+        answer = replace(answer, message=describe_failures(failed))
     return replace(answer, failed=failed)
 
 
@@ -118,17 +118,17 @@ def _by_hits(
     definition: EngineDefinition, query: Query, document: Document, page: PageHits
 ) -> SearchAnswer:
     signals = definition.signals
-    kept = _answering(definition, query, page.hits)
-    if page.hits and (sign := found_sign(signals.decoy, document, _terms(query))):
+    answering = _answering(definition, query, page.hits)
+    if page.hits and (sign := matching_signal(signals.decoy, document, _terms(query))):
         return SearchAnswer(AnswerState.DECOY, message=sign)
-    hit = _hit(definition, query, document, page, kept) if kept else None
-    if hit is not None and shares_words(_terms(query), kept):
+    hit = _hit(definition, query, document, page, answering) if answering else None
+    if hit is not None and shares_words(_terms(query), answering):
         return hit
     return (
         _blocked(definition, query, document, page)
         or _signed(AnswerState.ERROR, _fitting(signals.error, page), query, document)
         or _signed(AnswerState.EMPTY, _fitting(signals.empty, page), query, document)
-        or _without_sign(definition, query, document, page, hit)
+        or _classify_without_signal(definition, query, document, page, hit)
     )
 
 
@@ -152,24 +152,24 @@ def _hit(
     query: Query,
     document: Document,
     page: PageHits,
-    kept: tuple[Hit, ...],
+    answering: tuple[Hit, ...],
 ) -> SearchAnswer:
     signals = definition.signals
-    more = not signals.next or bool(found_sign(signals.next, document, ()))
+    more = not signals.next or bool(matching_signal(signals.next, document, ()))
     notes = {
-        "off the asked site": len(page.hits) - len(kept),
+        "off the asked site": len(page.hits) - len(answering),
         "advertisements or the like": page.left_out,
         "without title or address": page.unreadable,
     }
     words = [f"{count} {what}" for what, count in notes.items() if count]
     if failed := failed_upstreams(definition, document):
-        words.append(told_failures(failed))
+        words.append(describe_failures(failed))
     return SearchAnswer(
         AnswerState.PARTIAL if failed else AnswerState.HIT,
-        kept,
+        answering,
         has_next=more and query.page < definition.paging.max_pages,
         message="; ".join(words),
-        total=_total(document.whole(definition.total), kept[-1].position),
+        total=_total(document.whole(definition.total), answering[-1].position),
         answered_by=answering_upstreams(definition, document),
     )
 
@@ -184,8 +184,8 @@ def _total(text: str, at_least: int) -> int | None:
         whole = float(digits.replace(",", "").replace("，", "")) * _UNITS.get(unit, 1)
         numbers.append(int(whole))
     # 0 is how an interface says that it does not know.
-    told = max(numbers, default=0)
-    return told if max(at_least, 1) <= told <= _MOST_TOTAL else None
+    total = max(numbers, default=0)
+    return total if max(at_least, 1) <= total <= _MOST_TOTAL else None
 
 
 def _terms(query: Query) -> tuple[str, ...]:
@@ -207,11 +207,11 @@ def _signed(
     query: Query,
     document: Document,
 ) -> SearchAnswer | None:
-    sign = found_sign(signals, document, _terms(query))
+    sign = matching_signal(signals, document, _terms(query))
     return SearchAnswer(state, message=sign) if sign else None
 
 
-def _without_sign(
+def _classify_without_signal(
     definition: EngineDefinition,
     query: Query,
     document: Document,
@@ -230,5 +230,5 @@ def _without_sign(
         return SearchAnswer(AnswerState.LAYOUT_CHANGED, message="no hits and no sign why")
     if query.page > 1:
         return SearchAnswer(AnswerState.EMPTY, message="past the last page")
-    # An interface that lists nothing and says nothing: unknown, not none.
+    # An interface that lists nothing and says nothing: unknown, not empty.
     return SearchAnswer(AnswerState.UNKNOWN, message="an empty list and no sign that it is true")

@@ -1,4 +1,4 @@
-"""Queries as frontier rows, and an engine's answer as candidates: search meets frontier."""
+"""Turns queries into frontier rows, and an engine's hits into candidates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from qiaocrawl.items import NO_PAYLOAD, Candidate, Lease, Link, Payload, Queue
 from qiaocrawl.search import EngineDefinition, EngineRequest, query_url, request_for
 from qiaocrawl.search.query import Hit, Query
-from qiaocrawl.search.signs import is_on_site
+from qiaocrawl.search.signals import is_on_site
 from qiaocrawl.urls import host_of, url_key
 
 

@@ -1,8 +1,8 @@
-"""Decoys by more evidence than the words of one answer.
+"""Recognises decoys from several answers, where the words of one leave a doubt.
 
 Titles and snippets are short: genuine hits of a term may show synonyms only, or another
-language. So hits without a word of the term count as genuine unless other questions speak
-against them: an engine that fobs a robot off gives the same hits to different questions, or
+language. So hits without a word of the term count as genuine unless other queries speak
+against them: an engine that fobs a robot off gives the same hits to different queries, or
 shows the words of none of them.
 """
 
@@ -20,7 +20,7 @@ genuine answers up to 15 in 100 are such (measured on 33), so one in 300 goes wr
 
 
 class DecoyWatch:
-    """What one run has seen of doubtful answers, by engine.
+    """The doubtful answers of one run, by engine.
 
     It only ever judges what comes next: an answer asked for again is judged anew.
     """
@@ -28,7 +28,7 @@ class DecoyWatch:
     def __init__(self) -> None:
         self._doubtful: dict[str, dict[str, frozenset[str]]] = {}
 
-    def settled(self, query: Query, answer: SearchAnswer) -> SearchAnswer:
+    def decide(self, query: Query, answer: SearchAnswer) -> SearchAnswer:
         """*answer*, where its words leave a doubt decided: a decoy, or hits that say so."""
         if answer.doubted is None:
             if answer.state in WITH_HITS:
@@ -39,12 +39,12 @@ class DecoyWatch:
         if len(urls) < _LEAST_HITS:
             return answer.doubted
         row = self._doubtful.setdefault(query.engine, {})
-        others = [seen for term, seen in row.items() if term != query.term]
+        earlier = [seen for term, seen in row.items() if term != query.term]
         row[query.term] = urls | row.get(query.term, frozenset())
-        if any(2 * len(urls & seen) >= len(urls) for seen in others):
+        if any(2 * len(urls & seen) >= len(urls) for seen in earlier):
             why = "as another term brought"
-        elif len(others) + 1 >= _IN_A_ROW:
-            why = f"as of {len(others)} terms before"
+        elif len(earlier) + 1 >= _IN_A_ROW:
+            why = f"as of {len(earlier)} terms before"
         else:
             return answer.doubted
         return replace(answer, message=f"{answer.message}, {why}", doubted=None)

@@ -43,22 +43,22 @@ def load_definitions(
         ConfigError: the folder or a file cannot be read, definitions have faults (the message
             lists every fault of every file), or a base URL is wrong or of an unknown engine.
     """
-    found: dict[str, EngineDefinition] = {}
+    definitions: dict[str, EngineDefinition] = {}
     faults: list[str] = []
     for file in (*_shipped_files(), *_extra_files(extra_dir)):
         definition, file_faults = _load_file(file)
         faults += file_faults
         if definition is not None:
-            found[definition.name] = definition
+            definitions[definition.name] = definition
     if faults:
         raise ConfigError("engine definitions have faults:\n  " + "\n  ".join(faults))
     for name, base_url in (base_urls or {}).items():
-        if name not in found:
-            there = ", ".join(sorted(found))
+        if name not in definitions:
+            there = ", ".join(sorted(definitions))
             raise ConfigError(f"base URL for unknown engine {name!r} (there are: {there})")
         if base_url:
-            found[name] = found[name].at(base_url)
-    return {name: found[name].for_region(region) for name in sorted(found)}
+            definitions[name] = definitions[name].at(base_url)
+    return {name: definitions[name].for_region(region) for name in sorted(definitions)}
 
 
 def _shipped_files() -> Iterator[Traversable]:

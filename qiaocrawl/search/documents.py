@@ -1,4 +1,4 @@
-"""An answer's body behind one face: HTML, JSON, or JSON inside the scripts of a page.
+"""One interface to an answer's body: HTML, JSON, or JSON inside the scripts of a page.
 
 It gives the hits, their parts, and what else tells what kind of an answer it is.
 No bytes make anything here raise; a selector that cannot be evaluated raises ValueError.
@@ -15,7 +15,7 @@ from typing import Any
 from lxml import etree
 from parsel import Selector
 
-from qiaocrawl.page.guard import defuse
+from qiaocrawl.page.sanitize import sanitize_html
 from qiaocrawl.text import collapse
 
 # Words in scripts and styles are not said to anybody.
@@ -54,7 +54,7 @@ class HtmlDocument:
         if text.count("<") > _MAX_TAGS:
             cut = next(islice(re.finditer("<", text), _MAX_TAGS, None))
             text = text[: cut.start()]
-        harmless, _ = defuse(text)
+        harmless, _ = sanitize_html(text)
         self._page = Selector(text=harmless, type="html")
 
     @cached_property
@@ -149,7 +149,7 @@ class JsonDocument:
 
     def items(self, paths: tuple[str, ...]) -> list[Any]:
         """Entries of the list at the first of *paths* that has any; [] when there is none."""
-        return next((found for path in paths if (found := _entries(self._data, path))), [])
+        return next((entries for path in paths if (entries := _entries(self._data, path))), [])
 
     def texts(self, path: str) -> list[str]:
         """Texts of elements: data have none."""
@@ -174,18 +174,18 @@ class JsonDocument:
     def value(self, item: object, paths: tuple[str, ...]) -> str:
         """Text or number at the first of *paths* that holds one."""
         for path in paths:
-            found = _at(item, path)
-            if isinstance(found, bool) or not isinstance(found, (str, int, float)):
+            value = _at(item, path)
+            if isinstance(value, bool) or not isinstance(value, (str, int, float)):
                 continue
-            if tidy := collapse(str(found)):
+            if tidy := collapse(str(value)):
                 return tidy
         return ""
 
     def objects(self, paths: tuple[str, ...]) -> list[Any]:
         """The object, or the entries of the list, at the first of *paths* that has any."""
         for path in paths:
-            found = _at(self._data, path)
-            entries = [found] if isinstance(found, dict) else found
+            value = _at(self._data, path)
+            entries = [value] if isinstance(value, dict) else value
             if isinstance(entries, list) and entries:
                 return entries
         return []
@@ -291,8 +291,8 @@ def _at(data: object, path: str) -> object:
 
 
 def _entries(data: object, path: str) -> list[Any]:
-    found = _at(data, path)
-    return found[:_MAX_ENTRIES] if isinstance(found, list) else []
+    value = _at(data, path)
+    return value[:_MAX_ENTRIES] if isinstance(value, list) else []
 
 
 def _joined_leaves(data: object) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a definition's selectors find in an answer: which of them a new layout has outdated."""
+"""Counts what a definition's selectors find, to see which a new layout has outdated."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def selectors_in_use(
         for part in _PARTS:
             paths: tuple[str, ...] = getattr(fields, part)
             if paths:
-                found = sum(bool(document.value(entry, paths)) for entry in entries)
-                uses.append(SelectorUse(part, paths, found, len(entries)))
+                matches = sum(bool(document.value(entry, paths)) for entry in entries)
+                uses.append(SelectorUse(part, paths, matches, len(entries)))
     except ValueError:
         # A selector that compiles but cannot be evaluated finds nothing.
         return (SelectorUse("each", fields.each, 0, 0),)

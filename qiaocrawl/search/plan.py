@@ -1,7 +1,7 @@
-"""The order of questions: keyword x site x engine, and each keyword without a site (Q1).
+"""Plans all queries: keyword x site x engine, and each keyword without a site (Q1).
 
-A budget may end the plan anywhere, so every beginning of it should be a fair sample: heavier
-terms come first and more often, every site and every engine gets its turn.
+A budget may end the plan anywhere, so every prefix of it should be a fair sample: heavier
+terms come first and more often, and every site and engine is included early.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from qiaocrawl.search.records import EngineDefinition
 from qiaocrawl.topic.pack import Site, TopicPack
 
 EVERYWHERE = ""
-"""In a list of sites: the question without a site."""
+"""In a list of sites: the query without a site."""
 
 
 def plan(
@@ -32,16 +32,16 @@ def plan(
     """All queries of a topic, each once, for result page 1, in the order they should be asked.
 
     Terms take turns in proportion to their weights (stride scheduling, Waldspurger and Weihl
-    1995: the n-th question of a term is due at n / weight). A term is first asked without a
-    site, then on the sites, always on the one asked least so far. Each question goes to all
+    1995: the n-th query of a term is due at n / weight). A term is first asked without a
+    site, then on the sites, always on the one asked least so far. Each query goes to all
     engines in a row, another engine beginning each time; engines that cannot be restricted to
-    a site get only the questions without one. Deterministic; O(sites) a question.
+    a site get only the queries without one. Deterministic; O(sites) a query.
 
     Args:
         pack: terms and sites; terms that differ only in spelling are one.
         engines: the engines to ask.
         sites: only these hosts, the most important first, with :data:`EVERYWHERE` for the
-            question without a site; None = that and all sites of the pack, by authority.
+            query without a site; None = that and all sites of the pack, by authority.
         max_terms: only this many of the heaviest terms (groups of synonyms); None = all.
         period: asked of engines that can be asked for it; the others are asked for any time.
         fold_synonyms: ask synonyms in one group where the engine has groups.
@@ -49,21 +49,21 @@ def plan(
     hosts = [EVERYWHERE, *_by_authority(pack.sites)] if sites is None else list(sites)
     hosts = list(dict.fromkeys(hosts))
     by_words: dict[int, list[EngineDefinition]] = {}
-    for one in engines:
-        by_words.setdefault(words_of(one) if fold_synonyms else 1, []).append(one)
+    for engine in engines:
+        by_words.setdefault(words_per_query(engine) if fold_synonyms else 1, []).append(engine)
     lines = [
         _plan(pack.name, group_terms(pack.terms, most_words)[:max_terms], hosts, some, period)
         for most_words, some in sorted(by_words.items())
     ]
-    # Engines of all kinds of questions take turns, another one beginning each time.
-    for number, found in enumerate(zip_longest(*lines, fillvalue=())):
-        asked = [query for questions in found for query in questions]
-        first = number % len(asked) if asked else 0
-        yield from asked[first:] + asked[:first]
+    # Round-robin over the engines, each time beginning with another one.
+    for number, lines_now in enumerate(zip_longest(*lines, fillvalue=())):
+        round_queries = [query for queries in lines_now for query in queries]
+        first = number % len(round_queries) if round_queries else 0
+        yield from round_queries[first:] + round_queries[:first]
 
 
-def words_of(engine: EngineDefinition) -> int:
-    """How many words are asked as alternatives in one question; 1 where there are no groups."""
+def words_per_query(engine: EngineDefinition) -> int:
+    """How many words are asked as alternatives in one query; 1 where there are no groups."""
     if not engine.supports_any:
         return 1
     return min(MAX_WORDS, engine.any_of.max_terms or MAX_WORDS)
@@ -76,7 +76,7 @@ def _plan(
     engines: Sequence[EngineDefinition],
     period: str,
 ) -> Iterator[Sequence[Query]]:
-    """Question by question, the queries for *engines*, which all ask the same groups."""
+    """Query by query, the queries for *engines*, which all ask the same groups."""
     if not any(engine.supports_site for engine in engines):
         hosts = [host for host in hosts if host == EVERYWHERE]
     for group, site in _questions(groups, hosts):
@@ -96,17 +96,21 @@ def _by_authority(sites: Iterable[Site]) -> list[str]:
 def _questions(
     groups: Sequence[TermGroup], hosts: Sequence[str]
 ) -> Iterator[tuple[TermGroup, str]]:
-    asked = dict.fromkeys(hosts, 0)
+    times = dict.fromkeys(hosts, 0)
     waiting = [list(hosts) for _ in groups]
-    due = [(1 / one.weight, rank, 1) for rank, one in enumerate(groups)] if hosts else []
+    due = (
+        [(1 / term_group.weight, rank, 1) for rank, term_group in enumerate(groups)]
+        if hosts
+        else []
+    )
     heapq.heapify(due)
     while due:
         _, rank, turn = heapq.heappop(due)
         group = groups[rank]
         # min() takes the first of equals: the more important site.
-        site = min(waiting[rank], key=lambda host: -1 if host == EVERYWHERE else asked[host])
+        site = min(waiting[rank], key=lambda host: -1 if host == EVERYWHERE else times[host])
         waiting[rank].remove(site)
-        asked[site] += 1
+        times[site] += 1
         yield group, site
         if waiting[rank]:
             heapq.heappush(due, ((turn + 1) / group.weight, rank, turn + 1))

@@ -1,13 +1,13 @@
-"""Which due questions are asked first: the productive ones, and each in its turn.
+"""Which due queries are sent first: the productive ones, but none waits for ever.
 
-What a question is worth is the number of new pages on topic one request of it brings: new URLs
-a request (Gamma-Poisson) times the share of fetched ones that are on topic (Beta-binomial),
-both as posterior means (Gelman et al., Bayesian Data Analysis, 3rd ed., 2.4 and 2.6). What is
-expected of a question never asked is made of what its term, its site and its engine brought
-elsewhere, as independent factors (ours).
+The expected yield of a query is the number of new pages on topic that one request brings: new
+URLs a request (Gamma-Poisson) times the share of fetched ones that are on topic (Beta-binomial),
+both as posterior means (Gelman et al., Bayesian Data Analysis, 3rd ed., 2.4 and 2.6). For a query
+never sent it follows from what its term, its site and its engine brought elsewhere, taken as
+independent factors (ours).
 
-Every :data:`TURN`-th place belongs to the question that waits longest, whatever it is worth. So
-of n due questions of one engine none waits for more than :func:`most_rounds` rounds.
+Every :data:`LONGEST_WAITING_EVERY`-th place belongs to the query that waits longest, whatever its
+yield. So of n due queries of one engine none waits for more than :func:`most_rounds` rounds.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 from qiaocrawl.search.query import Query
 
-TURN = 4
-"""Each so manieth place goes by waiting time (ours)."""
+LONGEST_WAITING_EVERY = 4
+"""Every place of this number goes by waiting time (ours)."""
 
 _PRIOR_REQUESTS = 1.0
 """How many requests' worth the expectation of a pair counts for (ours)."""
@@ -45,8 +45,8 @@ class PairYield:
 
 
 @dataclass(frozen=True, slots=True)
-class DueQuestion:
-    """A question that may be asked now.
+class DueQuery:
+    """A query that may be sent now.
 
     Attributes:
         rank: its place in the plan, which decides between equals.
@@ -63,30 +63,31 @@ def pair_of(query: Query) -> Pair:
     return query.term, query.site, query.engine
 
 
-class Worth:
-    """Expected new pages on topic of one request, by pair, from all that was asked so far."""
+class ExpectedYield:
+    """New pages on topic that one request is expected to bring, by pair, from all past ones."""
 
     def __init__(self, yields: Mapping[Pair, PairYield]) -> None:
         self._yields = yields
-        requests = sum(one.requests for one in yields.values())
-        new = sum(one.new_urls for one in yields.values())
+        requests = sum(result.requests for result in yields.values())
+        new = sum(result.new_urls for result in yields.values())
         # One new URL a request is expected before anything is known (ours).
         self._mean = (new + _PRIOR_REQUESTS) / (requests + _PRIOR_REQUESTS)
-        articles = sum(one.articles for one in yields.values())
-        on_topic = sum(one.on_topic for one in yields.values())
+        articles = sum(result.articles for result in yields.values())
+        on_topic = sum(result.on_topic for result in yields.values())
         self._on_topic = (on_topic + 1) / (articles + 2)
         self._factors = [self._factors_by(place) for place in range(3)]
 
     def _factors_by(self, place: int) -> dict[str, float]:
         sums: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
-        for pair, one in self._yields.items():
-            sums[pair[place]][0] += one.requests
-            sums[pair[place]][1] += one.new_urls
+        for pair, result in self._yields.items():
+            sums[pair[place]][0] += result.requests
+            sums[pair[place]][1] += result.new_urls
         return {
             name: self._factor(requests, new) for name, (requests, new) in sums.items()
         }
 
     def _factor(self, requests: float, new: float) -> float:
+        # Shrunk towards the mean and bounded: a few requests prove little.
         mean = (new + _FACTOR_REQUESTS * self._mean) / (requests + _FACTOR_REQUESTS)
         return min(max(mean / self._mean, _LEAST_FACTOR), _MOST_FACTOR)
 
@@ -97,41 +98,44 @@ class Worth:
 
     def of(self, pair: Pair) -> float:
         """New pages on topic one more request of *pair* may bring; above 0."""
-        one = self._yields.get(pair, PairYield())
-        new = (one.new_urls + _PRIOR_REQUESTS * self.expected(pair)) / (
-            one.requests + _PRIOR_REQUESTS
+        result = self._yields.get(pair, PairYield())
+        new = (result.new_urls + _PRIOR_REQUESTS * self.expected(pair)) / (
+            result.requests + _PRIOR_REQUESTS
         )
-        on_topic = (one.on_topic + _PRIOR_ARTICLES * self._on_topic) / (
-            one.articles + _PRIOR_ARTICLES
+        on_topic = (result.on_topic + _PRIOR_ARTICLES * self._on_topic) / (
+            result.articles + _PRIOR_ARTICLES
         )
         return new * on_topic
 
 
-def arrange(due: Iterable[DueQuestion], worth: Worth) -> list[DueQuestion]:
-    """The due questions of one engine in the order to ask them. O(n log n).
+def order_due(due: Iterable[DueQuery], expected_yield: ExpectedYield) -> list[DueQuery]:
+    """The due queries of one engine in the order to send them. O(n log n).
 
-    Every :data:`TURN`-th is the one that waits longest of those left, the others are the
-    worthiest left.
+    Every :data:`LONGEST_WAITING_EVERY`-th is the one of those left that waits longest; the others
+    are those of the highest expected yield.
     """
-    waiting = sorted(due, key=lambda one: (one.waiting_since, one.rank))
-    worthy = sorted(waiting, key=lambda one: (-worth.of(pair_of(one.query)), one.rank))
-    lines = iter(worthy), iter(waiting)
-    taken: set[Query] = set()
-    order: list[DueQuestion] = []
+    waiting = sorted(due, key=lambda query: (query.waiting_since, query.rank))
+    productive = sorted(
+        waiting, key=lambda query: (-expected_yield.of(pair_of(query.query)), query.rank)
+    )
+    # Two queues over the same queries: what one has handed out, the other skips.
+    lines = iter(productive), iter(waiting)
+    chosen: set[Query] = set()
+    order: list[DueQuery] = []
     while len(order) < len(waiting):
-        line = lines[len(order) % TURN == TURN - 1]
-        one = next(one for one in line if one.query not in taken)
-        taken.add(one.query)
-        order.append(one)
+        line = lines[len(order) % LONGEST_WAITING_EVERY == LONGEST_WAITING_EVERY - 1]
+        query = next(query for query in line if query.query not in chosen)
+        chosen.add(query.query)
+        order.append(query)
     return order
 
 
-def most_rounds(due: int, asked_a_round: int) -> float:
-    """Rounds after which each of *due* questions of one engine has been asked at the latest.
+def most_rounds(due: int, sent_a_round: int) -> float:
+    """The number of rounds after which each of *due* queries of one engine has been sent.
 
-    Of *asked_a_round* questions, ``asked_a_round // TURN`` go by waiting time; those that come
-    later stand behind. Infinite where a round is shorter than a turn.
+    Of *sent_a_round* queries, ``sent_a_round // LONGEST_WAITING_EVERY`` go by waiting time;
+    later ones queue behind. Infinite where a round is shorter than that.
     """
-    by_waiting = asked_a_round // TURN
+    by_waiting = sent_a_round // LONGEST_WAITING_EVERY
     return math.ceil(due / by_waiting) if by_waiting else math.inf
 

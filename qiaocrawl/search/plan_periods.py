@@ -1,4 +1,4 @@
-"""Splitting by time: a question whose answer is cut off is asked again for shorter periods.
+"""Splits by time: a query whose answer is cut off is sent again for shorter periods.
 
 A period is ``day``, ``week``, ``month`` or ``year`` (the last one), or ``2026-01-01/2026-02-01``
 (first day and the day after the last), as :class:`qiaocrawl.items.Query` says.
@@ -65,16 +65,16 @@ def is_past(period: str, today: date) -> bool:
 def is_cut_off(
     query: Query, answer: SearchAnswer, engine: EngineDefinition, most_pages: int
 ) -> bool:
-    """Whether there is more than may be asked for, or than the engine lets one page to.
+    """Whether the engine has more than may be asked for, or than it lets one page through.
 
     Args:
-        most_pages: result pages the operator has asked for one question.
+        most_pages: result pages the operator has asked for one query.
     """
     if answer.has_next:
         # An engine whose pages do not say whether more follow: a page less than half full is
         # the last one (ours).
-        says = bool(engine.signals.next) or 2 * len(answer.hits) >= engine.paging.per_page
-        return says and query.page >= most_pages
+        may_have_more = bool(engine.signals.next) or 2 * len(answer.hits) >= engine.paging.per_page
+        return may_have_more and query.page >= most_pages
     if query.page < min(most_pages, engine.paging.max_pages):
         return False
     if answer.total is None:

@@ -1,4 +1,4 @@
-"""Terms that ask for the same: spelling variants always, synonyms where an engine has OR."""
+"""Groups terms that ask for the same: spelling variants always, synonyms if the engine has OR."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def group_terms(
     Names of persons, places and media stay alone.
 
     Args:
-        most_words: of one question; 1 where the engine has no OR-groups: only spellings are
+        most_words: of one query; 1 where the engine has no OR-groups: only spellings are
             folded then, and the spelling of the heaviest is asked.
         concept: what joins words, by their folded form.
     """
@@ -58,8 +58,10 @@ def group_terms(
         return [TermGroup(words[0].text, words[0].weight) for words in spellings]
     classes: dict[object, list[list[Term]]] = {}
     for number, words in enumerate(spellings):
-        known = None if words[0].kind in NAMED_KINDS else concept(_folded(words[0].text))
-        classes.setdefault(("alone", number) if known is None else known, []).append(words)
+        concept_id = None if words[0].kind in NAMED_KINDS else concept(_folded(words[0].text))
+        classes.setdefault(("alone", number) if concept_id is None else concept_id, []).append(
+            words
+        )
     groups = [group for members in classes.values()
               for group in _filled(members, most_words)]
     return sorted(groups, key=lambda group: -group.weight)
@@ -71,27 +73,29 @@ def _folded(text: str) -> str:
 
 def _by_spelling(terms: Iterable[Term]) -> list[list[Term]]:
     """Terms of one folded spelling together, the heaviest first; the heaviest lists first."""
-    found: dict[str, dict[str, Term]] = {}
+    spellings: dict[str, dict[str, Term]] = {}
     for term in terms:
         text = " ".join(term.text.split())
         if not text:
             continue
-        same = found.setdefault(_folded(text), {})
+        same = spellings.setdefault(_folded(text), {})
         if text not in same or same[text].weight < term.weight:
             same[text] = Term(text, term.kind, term.weight)
-    lists = [sorted(same.values(), key=lambda one: -one.weight) for same in found.values()]
+    lists = [
+        sorted(same.values(), key=lambda variant: -variant.weight) for same in spellings.values()
+    ]
     return sorted(lists, key=lambda words: -words[0].weight)
 
 
 def _filled(members: Sequence[list[Term]], most_words: int) -> Iterable[TermGroup]:
     """Groups of at most *most_words* words and :data:`MAX_CHARS` characters, in order."""
     words: list[Term] = []
-    for one in (word for spelling in members for word in spelling):
-        chars = sum(len(word.text) for word in words) + len(one.text)
+    for term in (word for spelling in members for word in spelling):
+        chars = sum(len(word.text) for word in words) + len(term.text)
         if words and (len(words) == most_words or chars > MAX_CHARS):
             yield _group(words)
             words = []
-        words.append(one)
+        words.append(term)
     yield _group(words)
 
 

@@ -1,4 +1,4 @@
-"""Records of search: a question, a hit, an engine's answer and its state."""
+"""Records of search: a query, a hit, an engine's answer and its state."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WITH_HITS = frozenset({AnswerState.HIT, AnswerState.PARTIAL})
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One question: keyword x site x engine x period x result page (Q1).
+    """One query: keyword x site x engine x period x result page (Q1).
 
     Attributes:
         site: a host, or "" for the whole web.

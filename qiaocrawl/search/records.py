@@ -49,7 +49,8 @@ class Unwrap:
     ``parameter`` (query parameter ``name`` of the link) or ``base64`` (the same, base64url
     after ``prefix``). ``header`` and ``script`` say that only the engine knows: its link
     answers with a Location header, or with a page whose script or meta refresh leads on (see
-    :mod:`qiaocrawl.search.wrapped`). ``host`` and ``path`` restrict a rule to links that begin so.
+    :mod:`qiaocrawl.search.wrapped_links`). ``host`` and ``path`` restrict a rule to links that
+    begin so.
     """
 
     by: str
@@ -217,7 +218,7 @@ class EngineDefinition:
 
     @property
     def supports_any(self) -> bool:
-        """Whether synonyms can be asked for in one question."""
+        """Whether synonyms can be asked for in one query."""
         return bool(self.any_of.query)
 
     def supports_period(self, period: str) -> bool:

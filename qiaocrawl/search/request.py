@@ -107,12 +107,12 @@ def query_url(definition: EngineDefinition, query: Query) -> str:
     """
     if not definition.body and not _is_reckoned(definition, query.period):
         return request_url(definition, query)
-    asked = {
+    parameters = {
         "term": query.term, "also": query.also, "site": query.site, "period": query.period,
         "page": query.page,
     }  # fmt: skip
     address = request_url(definition, query, today=_EPOCH_DAY)
-    encoded = urlencode(asked, doseq=True, encoding="utf-8", errors="xmlcharrefreplace")
+    encoded = urlencode(parameters, doseq=True, encoding="utf-8", errors="xmlcharrefreplace")
     return f"{address.partition('#')[0]}#{encoded}"
 
 
@@ -150,27 +150,27 @@ def day_range(period: str, today: date | None = None) -> tuple[date, date]:
 
 def _additions(definition: EngineDefinition, query: Query) -> list[Addition]:
     """What the restrictions of *query* add, in order."""
-    found = []
+    additions = []
     if query.site:
         if not definition.supports_site:
             raise ConfigError(
                 f"engine {definition.name!r} cannot be restricted to a site, got {query.site!r}"
             )
-        found.append(definition.site)
+        additions.append(definition.site)
     if query.period:
         if not definition.supports_period(query.period):
             raise ConfigError(
                 f"engine {definition.name!r} cannot be restricted to the period {query.period!r}"
             )
         is_named = query.period in dict(definition.period.names)
-        found.append(definition.period.named if is_named else definition.period.ranged)
-    most = definition.any_of.max_terms if definition.supports_any else 1
-    if len({query.term, *query.also}) > most:
+        additions.append(definition.period.named if is_named else definition.period.ranged)
+    max_terms = definition.any_of.max_terms if definition.supports_any else 1
+    if len({query.term, *query.also}) > max_terms:
         raise ConfigError(
-            f"engine {definition.name!r} can be asked for {most} term(s) at once, "
+            f"engine {definition.name!r} can be asked for {max_terms} term(s) at once, "
             f"got {query.term!r} and {', '.join(query.also)}"
         )
-    return found
+    return additions
 
 
 def _is_reckoned(definition: EngineDefinition, period: str) -> bool:

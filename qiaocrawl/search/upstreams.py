@@ -1,4 +1,4 @@
-"""The engines behind an engine that asks others: which answered, which failed and why."""
+"""The upstreams of a metasearch engine: which answered, which failed and why."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ def failed_upstreams(
     where = definition.upstreams
     if where is None:
         return ()
-    found: dict[str, str] = {}
+    failures: dict[str, str] = {}
     for entry in document.items((where.failed,))[:_MOST_NAMES]:
         name = document.value(entry, ("0",))[:_MAX_CHARS]
         if name:
-            found[name] = document.value(entry, ("1",))[:_MAX_CHARS]
-    return tuple(found.items())
+            failures[name] = document.value(entry, ("1",))[:_MAX_CHARS]
+    return tuple(failures.items())
 
 
-def told_failures(failed: tuple[tuple[str, str], ...]) -> str:
+def describe_failures(failed: tuple[tuple[str, str], ...]) -> str:
     """*failed* in words for the ledger, all of them; each can be counted by itself."""
     return "; ".join(f"no answer of {name} ({reason})" for name, reason in failed)
 

@@ -1,4 +1,4 @@
-"""Accounts: who logs in to a site, with which secret and cookies."""
+"""Accounts: the logins of a site, with their secrets and cookies."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ class Credentials:
         Raises:
             SecretKeyError: the key is another one.
         """
-        found = vault.open(account.owner, account.secret)
-        return cls(found["user"], found["password"]) if found else None
+        opened = vault.open(account.owner, account.secret)
+        return cls(opened["user"], opened["password"]) if opened else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +98,6 @@ class SavedSession:
         Raises:
             SecretKeyError: the key is another one.
         """
-        found = vault.open(account.owner, account.session)
-        cookies = tuple(StoredCookie.from_dict(one) for one in found.get("cookies", ()))
-        return cls(cookies, tuple(found.get("origins", ())))
+        opened = vault.open(account.owner, account.session)
+        cookies = tuple(StoredCookie.from_dict(cookie) for cookie in opened.get("cookies", ()))
+        return cls(cookies, tuple(opened.get("origins", ())))

@@ -83,11 +83,11 @@ def from_jar(jar: Iterable[Cookie]) -> tuple[StoredCookie, ...]:
     """The cookies of *jar*."""
     return tuple(
         StoredCookie(
-            one.name, one.value or "", one.domain, one.path,
-            None if one.expires is None else float(one.expires), one.secure,
-            any(key.lower() == "httponly" for key in one._rest),  # type: ignore[attr-defined]
+            cookie.name, cookie.value or "", cookie.domain, cookie.path,
+            None if cookie.expires is None else float(cookie.expires), cookie.secure,
+            any(key.lower() == "httponly" for key in cookie._rest),  # type: ignore[attr-defined]
         )
-        for one in jar
+        for cookie in jar
     )  # fmt: skip
 
 
@@ -97,10 +97,10 @@ def is_public_suffix(domain: str) -> bool:
     Under a top-level domain the list lacks only that domain itself is one (its rule ``*``).
     """
     name = domain.lstrip(".").lower().rstrip(".")
-    found = _SUFFIXES(name)
-    if found.ipv4 or found.ipv6:
+    parts = _SUFFIXES(name)
+    if parts.ipv4 or parts.ipv6:
         return False
-    return not found.domain or name == found.suffix or "." not in name
+    return not parts.domain or name == parts.suffix or "." not in name
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,15 +113,15 @@ class Usable:
 
 def usable_for(recipe: Recipe, cookies: Iterable[StoredCookie], *, now: float) -> Usable:
     """Those of *cookies* that belong to the hosts of *recipe*, are alive and well formed."""
-    kept: dict[tuple[str, str, str], StoredCookie] = {}
+    usable: dict[tuple[str, str, str], StoredCookie] = {}
     refused: dict[str, int] = {}
     for cookie in cookies:
         reason = _refusal(recipe, cookie, now)
         if reason:
             refused[reason] = refused.get(reason, 0) + 1
         else:
-            kept[cookie.domain, cookie.path, cookie.name] = cookie
-    return Usable(tuple(kept.values()), refused)
+            usable[cookie.domain, cookie.path, cookie.name] = cookie
+    return Usable(tuple(usable.values()), refused)
 
 
 def _refusal(recipe: Recipe, cookie: StoredCookie, now: float) -> str:
@@ -144,36 +144,36 @@ def read_pasted(text: str, recipe: Recipe) -> tuple[StoredCookie, ...]:
     """
     bare = text.lstrip("\ufeff").strip()
     if bare[:1] in ("[", "{"):
-        found = _from_json(bare)
+        pasted = _from_json(bare)
     elif "\t" in bare:
-        found = _from_netscape(bare)
+        pasted = _from_netscape(bare)
     else:
-        found = _from_header(bare, recipe)
-    if not found:
+        pasted = _from_header(bare, recipe)
+    if not pasted:
         raise SessionError(
             "no cookies found: a Cookie header (a=1; b=2), a Netscape cookie file, or JSON (a "
             "list of cookies, Playwright's storage_state) is expected"
         )
-    return tuple(found)
+    return tuple(pasted)
 
 
 def _from_header(text: str, recipe: Recipe) -> list[StoredCookie]:
     line = re.sub(r"(?i)^cookie:\s*", "", text)
-    found = []
+    stored = []
     for pair in re.split(r"[;\n]", line):
         name, sign, value = pair.strip().partition("=")
         if not sign or not _NAME.fullmatch(name):
             continue
         secure = name.startswith(_SAFE_PREFIXES)
-        found += [
+        stored += [
             StoredCookie(name, value, f".{host.rpartition(':')[0] or host}", secure=secure)
             for host in (site.removeprefix("www.") for site in recipe.hosts)
         ]
-    return found
+    return stored
 
 
 def _from_netscape(text: str) -> list[StoredCookie]:
-    found = []
+    stored = []
     for line in text.splitlines():
         http_only = line.startswith(_HTTP_ONLY)
         line = line.removeprefix(_HTTP_ONLY)
@@ -183,11 +183,11 @@ def _from_netscape(text: str) -> list[StoredCookie]:
         domain, subdomains, path, secure, expires, name, value = fields
         bare = domain.strip().lstrip(".").lower()
         when = min(float(expires), _LATEST) if expires.strip().isdecimal() else 0.0
-        found.append(StoredCookie(
+        stored.append(StoredCookie(
             name, value.strip(), f".{bare}" if subdomains == "TRUE" else bare, path or "/",
             when or None, secure == "TRUE", http_only,
         ))  # fmt: skip
-    return found
+    return stored
 
 
 def _from_json(text: str) -> list[StoredCookie]:
@@ -227,5 +227,5 @@ def names_of(cookies: Iterable[StoredCookie], *, now: float | None = None) -> fr
     """Names of the cookies that are alive."""
     moment = time.time() if now is None else now
     return frozenset(
-        one.name for one in cookies if one.expires is None or one.expires > moment
+        cookie.name for cookie in cookies if cookie.expires is None or cookie.expires > moment
     )

@@ -1,4 +1,4 @@
-"""A login, step by step, without any input or output of its own.
+"""A login, step by step, without doing any I/O itself.
 
 :func:`login_flow` yields the requests of a login and is sent their answers; whoever drives it
 fetches them, keeps the cookies and obeys no other redirect. So the same steps serve a crawl, a
@@ -24,7 +24,7 @@ from qiaocrawl.sessions.forms import (
     json_submission,
     onward_submission,
 )
-from qiaocrawl.sessions.matching import SeenPage, is_login_form, matching_sign
+from qiaocrawl.sessions.matching import SeenPage, is_login_form, matching_marker
 from qiaocrawl.sessions.origins import is_same_origin, joined, origin_of
 from qiaocrawl.sessions.recipe import FormLogin, Recipe
 
@@ -104,15 +104,15 @@ def check_flow(recipe: Recipe) -> Flow:
 def why_not_logged_in(recipe: Recipe, answer: LoginAnswer) -> str:
     """Why *answer* shows nobody who is logged in, in words; "" when it does."""
     seen = answer.seen
-    failed = matching_sign(recipe.failure, seen)
+    failed = matching_marker(recipe.failure, seen)
     if failed:
         return f"the site refuses the login ({failed})"
-    expired = matching_sign(recipe.expired, seen)
+    expired = matching_marker(recipe.expired, seen)
     if expired:
         return f"still asked to log in ({expired})"
     if recipe.success:
-        found = matching_sign(recipe.success, seen)
-        return "" if found else "none of the signs of success is there"
+        marker = matching_marker(recipe.success, seen)
+        return "" if marker else "none of the signs of success is there"
     if answer.status >= 400:
         return f"HTTP {answer.status} after the login"
     if is_login_form(seen):
@@ -240,7 +240,7 @@ def _refuse_error(answer: LoginAnswer) -> None:
 
 
 def _refuse_failure(recipe: Recipe, answer: LoginAnswer) -> None:
-    failed = matching_sign(recipe.failure, answer.seen)
+    failed = matching_marker(recipe.failure, answer.seen)
     if failed:
         # The same password again would only bring the account nearer to being locked.
         raise LoginError(f"the site refuses the login ({failed})", is_final=True)

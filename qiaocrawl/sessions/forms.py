@@ -73,7 +73,7 @@ def onward_submission(page: Page) -> Submission | None:
     """
     scripted = ".submit(" in page.source
     for node in page.tree.css("form[action]") if scripted else ():
-        types = {(one.attributes.get("type") or "").lower() for one in node.css("input")}
+        types = {(field.attributes.get("type") or "").lower() for field in node.css("input")}
         if types and types <= {"hidden", "submit"}:
             url = joined(page.base_url, node.attributes.get("action") or "")
             body = urlencode(list(_fields(node)), encoding=page.charset or "utf-8",
@@ -100,7 +100,7 @@ def _login_form(page: Page, form: FormLogin) -> LexborNode:
 
 def _fields(form: LexborNode) -> list[tuple[str, str]]:
     """Name and value of what a browser would send without a click on a certain button."""
-    found = []
+    values = []
     for node in form.css("input[name], textarea[name], select[name]"):
         attributes = node.attributes
         name, kind = attributes.get("name") or "", (attributes.get("type") or "").lower()
@@ -115,8 +115,8 @@ def _fields(form: LexborNode) -> list[tuple[str, str]]:
             value = node.text()
         else:
             value = attributes.get("value") or ("on" if kind in _CHECKED else "")
-        found.append((name, value))
-    return found
+        values.append((name, value))
+    return values
 
 
 def _password_field(form: LexborNode, url: str) -> str:
@@ -130,17 +130,17 @@ def _password_field(form: LexborNode, url: str) -> str:
 
 def _user_field(form: LexborNode, url: str) -> str:
     """The last field to type into before the password."""
-    found = ""
+    name = ""
     for node in form.css("input[name]"):
         kind = (node.attributes.get("type") or "").lower()
         if kind == "password":
             break
         if kind in _USER_TYPES:
-            found = node.attributes.get("name") or found
-    if not found:
+            name = node.attributes.get("name") or name
+    if not name:
         raise LoginError(f"the form on {_plain(url)} has no field for the user name before the "
                          "password; the recipe's form.user can name it", is_final=True)  # fmt: skip
-    return found
+    return name
 
 
 def _refuse_captcha(form: LexborNode, given: Mapping[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Whether a page carries a recipe's signs: of success, of failure, of a session that ran out."""
+"""Checks a page for a recipe's markers: of success, of failure, of an expired session."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.kind import judge
 from qiaocrawl.page import Page, parse_page
 from qiaocrawl.sessions.origins import joined, origin_of
-from qiaocrawl.sessions.recipe import Recipe, Signs
+from qiaocrawl.sessions.recipe import PageMarkers, Recipe
 from qiaocrawl.text import decode_page
 
 # Parsing takes time of the event loop; a login page is small.
@@ -38,10 +38,10 @@ class SeenPage:
     def of(cls, url: str, status: int, headers: Collection[tuple[str, str]], body: bytes,
            cookies: Collection[str] = ()) -> SeenPage:  # fmt: skip
         """From header fields (names in lower case)."""
-        found = dict(reversed(list(headers)))
-        location = found.get("location", "") if 300 <= status < 400 else ""
+        fields = dict(reversed(list(headers)))
+        location = fields.get("location", "") if 300 <= status < 400 else ""
         target = joined(url, location) if location else ""
-        return cls(url, status, body, found.get("content-type", ""), target, cookies)
+        return cls(url, status, body, fields.get("content-type", ""), target, cookies)
 
     @cached_property
     def text(self) -> str:
@@ -59,7 +59,7 @@ class SeenPage:
         return not self.content_type or "html" in self.content_type.lower()
 
 
-def matching_sign(signs: Signs, seen: SeenPage) -> str:
+def matching_marker(signs: PageMarkers, seen: SeenPage) -> str:
     """The first of *signs* that *seen* carries, in words; "" for none."""
     if seen.status in signs.statuses:
         return f"HTTP {seen.status}"
@@ -71,10 +71,10 @@ def matching_sign(signs: Signs, seen: SeenPage) -> str:
     for name in signs.cookies:
         if name in seen.cookies:
             return f"cookie {name!r}"
-    return _sign_in_body(signs, seen)
+    return _marker_in_body(signs, seen)
 
 
-def _sign_in_body(signs: Signs, seen: SeenPage) -> str:
+def _marker_in_body(signs: PageMarkers, seen: SeenPage) -> str:
     for word in signs.words if seen.body else ():
         if word in seen.text:
             return f"text {word!r}"
@@ -90,7 +90,7 @@ def login_wanted(recipe: Recipe, seen: SeenPage) -> str:
 
     Beside the recipe's signs: a redirect to the login, 401, and a page that is a login form.
     """
-    sign = matching_sign(recipe.expired, seen)
+    sign = matching_marker(recipe.expired, seen)
     if sign:
         return sign
     if seen.status == 401:
@@ -102,7 +102,7 @@ def login_wanted(recipe: Recipe, seen: SeenPage) -> str:
     return "login form" if is_login_form(seen) else ""
 
 
-def spoils_session(recipe: Recipe, url: str) -> str:
+def endangers_session(recipe: Recipe, url: str) -> str:
     """Why *url* must not be asked for with an account, in words; "" when it may be.
 
     Links to log out stand on every page one sees when logged in; a crawl would follow them.

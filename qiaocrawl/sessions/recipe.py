@@ -1,4 +1,4 @@
-"""Login recipes as records: how one site is logged in to, and how one sees that one is.
+"""Login recipes as records: how to log in to a site, and how to see that it worked.
 
 They are read from TOML by :mod:`qiaocrawl.sessions.recipe_file`, where the keys are described.
 """
@@ -15,8 +15,8 @@ WAYS = ("form", "sso", "cookies", "browser", "http")
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
-    """What tells something of a page; one of them is enough.
+class PageMarkers:
+    """Markers that identify a page; one match is enough.
 
     Attributes:
         statuses: HTTP status codes.
@@ -68,7 +68,7 @@ class BrowserLogin:
 
     page: str
     qr: str = ""
-    done: Signs = Signs()
+    done: PageMarkers = PageMarkers()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +99,9 @@ class Recipe:
     http_origins: tuple[Origin, ...] = ()
     form: FormLogin | None = None
     browser: BrowserLogin | None = None
-    success: Signs = Signs()
-    failure: Signs = Signs()
-    expired: Signs = Signs()
+    success: PageMarkers = PageMarkers()
+    failure: PageMarkers = PageMarkers()
+    expired: PageMarkers = PageMarkers()
 
     @property
     def logs_in_by_itself(self) -> bool:

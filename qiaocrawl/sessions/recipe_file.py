@@ -29,7 +29,7 @@ from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.sessions.cookies import is_public_suffix
 from qiaocrawl.sessions.origins import Origin, origin_of
-from qiaocrawl.sessions.recipe import WAYS, BrowserLogin, FormLogin, Recipe, Signs
+from qiaocrawl.sessions.recipe import WAYS, BrowserLogin, FormLogin, PageMarkers, Recipe
 from qiaocrawl.text.toml_table import TomlTable, parse_toml
 
 if TYPE_CHECKING:
@@ -127,11 +127,11 @@ def _browser(table: TomlTable) -> BrowserLogin:
     return BrowserLogin(_url(table, "page", must=True), _selector(table, "qr"), done)
 
 
-def _signs(table: TomlTable) -> Signs:
+def _signs(table: TomlTable) -> PageMarkers:
     statuses = table.numbers("status", 100, 599)
     for selector in table.texts("select"):
         _check_selector(table, "select", selector)
-    return Signs(
+    return PageMarkers(
         statuses, table.texts("url"), table.texts("cookie"), table.texts("select"),
         table.texts("words"),
     )  # fmt: skip

@@ -58,13 +58,13 @@ class Vault:
         if not sealed:
             return {}
         try:
-            found = json.loads(self._fernet.decrypt(sealed))
+            content = json.loads(self._fernet.decrypt(sealed))
         except (InvalidToken, ValueError):
             raise SecretKeyError(
                 f"what is stored of {owner} cannot be opened: QIAO_SECRET_KEY is not the key it "
                 "was stored with, or the row is damaged"
             ) from None
-        if found.get("owner") != owner:
+        if content.get("owner") != owner:
             raise SecretKeyError(f"what is stored of {owner} belongs to another account")
-        value: dict[str, Any] = found["value"]
+        value: dict[str, Any] = content["value"]
         return value

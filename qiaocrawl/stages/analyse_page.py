@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from qiaocrawl.dedup.bodies.fingerprints import body_prints
-from qiaocrawl.discovery import read_entrance
-from qiaocrawl.discovery.made_up import text_sample
+from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
+from qiaocrawl.discovery import parse_url_source
+from qiaocrawl.discovery.generated_text import text_sample
 from qiaocrawl.discovery.soft_404 import without_address
-from qiaocrawl.extract import read_page
+from qiaocrawl.extract import analyse_html
 from qiaocrawl.extract.base import extractor_for, link_reader
 from qiaocrawl.extract.paging import joined
 from qiaocrawl.extract.sites.site_template import SiteTemplate
@@ -129,7 +129,7 @@ def analyse_page(
         ConfigError: no such extractor or page scorer.
     """
     tools = _tools(setup)
-    analysis = read_entrance(page) or read_page(
+    analysis = parse_url_source(page) or analyse_html(
         page, setup.method, setup.max_links, tools.extractor, template,
         learn=setup.learn_sites, regions=tools.regions,
     )  # fmt: skip
@@ -138,12 +138,12 @@ def analyse_page(
         return analysis
     if article is None:
         # Of what can be seen, to know the pages a host shows for missing ones.
-        shown = body_prints(without_address(words.text, page.final_url or page.url))
+        shown = body_fingerprints(without_address(words.text, page.final_url or page.url))
         return replace(
             analysis, words=None, page_relevance=tools.for_order(words),
             body_digest=shown.digest, body_simhash=shown.simhash,
         )
-    prints, judged = body_prints(article.text), tools.relevance(words)
+    prints, judged = body_fingerprints(article.text), tools.relevance(words)
     return replace(
         analysis,
         words=None,
@@ -171,7 +171,7 @@ class JoinedText:
 def join_texts(title: str, texts: Sequence[str], setup: AnalysisSetup) -> JoinedText:
     """The *texts* of an article's parts in order as one, judged for all topics of *setup*."""
     text = joined(texts)
-    prints, relevance = body_prints(text), _tools(setup).relevance(PageText(title, text))
+    prints, relevance = body_fingerprints(text), _tools(setup).relevance(PageText(title, text))
     return JoinedText(text, prints.digest, relevance, prints.simhash, prints.sketch)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
 
 from qiaocrawl.discovery.pagers import PAGE_TAG
-from qiaocrawl.discovery.rules import LinkRules, entrance_payload
+from qiaocrawl.discovery.rules import LinkRules, url_source_payload
 from qiaocrawl.discovery.trap_trials import TRAP
 from qiaocrawl.discovery.url_sources import FEED_TAG, SITEMAP_TAG
 from qiaocrawl.items import (
@@ -43,7 +43,7 @@ class FollowPolicy:
         max_depth: links followed from a start page; 0 = no limit.
         max_links: links of one page that enter the frontier; 0 = no limit. Entries of sitemaps
             and feeds have a bound of their own.
-        rules: of entrances and traps; None: no sitemaps, no feeds, and no trap is known.
+        rules: of URL sources and traps; None: no sitemaps, no feeds, and no trap is known.
     """
 
     sites: frozenset[str]
@@ -221,7 +221,7 @@ def _candidate(
         url=link.url, key=link.key, host=link.host, queue=Queue.SITE, topic=lease.topic,
         score=score, depth=lease.depth + (not _is_as_deep(link)), parent=lease.key,
         anchor=link.anchor, context=link.context, left_out=left_out,
-        payload=entrance_payload(lease, link),
+        payload=url_source_payload(lease, link),
     )
 
 

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from sqlalchemy import Connection
 
-from qiaocrawl.dedup.bodies.fingerprints import BodyPrints, body_prints
+from qiaocrawl.dedup.bodies.fingerprints import BodyFingerprints, body_fingerprints
 from qiaocrawl.errors import ExtractionError
 from qiaocrawl.items import Lease, PageAnalysis, Verdict
 from qiaocrawl.stages.analyse_page import JoinedText
@@ -93,9 +93,9 @@ def head_alone(group: PartGroup, own: PageAnalysis | None) -> AssembledArticle:
     analysis = group.head.analysis
     assert analysis.article is not None
     if own is None:
-        prints = body_prints(analysis.article.text)
+        prints = body_fingerprints(analysis.article.text)
     else:
-        prints = BodyPrints(own.body_digest, own.body_simhash, own.body_sketch)
+        prints = BodyFingerprints(own.body_digest, own.body_simhash, own.body_sketch)
     return AssembledArticle(group, replace(
         analysis,
         body_digest=prints.digest,

@@ -78,14 +78,14 @@ def _dump_mysql(url: URL, part: Path, progress: Progress, *, compressed: bool) -
                 output.close()
             if process.returncode:
                 errors.seek(0)
-                said = errors.read().decode("utf-8", "replace").strip()
-                raise StorageError(f"{command[0]} failed ({process.returncode}): {said}")
+                message = errors.read().decode("utf-8", "replace").strip()
+                raise StorageError(f"{command[0]} failed ({process.returncode}): {message}")
 
 
 def _dump_program() -> str:
     for name in _DUMP_PROGRAMS:
-        if found := shutil.which(name):
-            return found
+        if program := shutil.which(name):
+            return program
     raise StorageError(
         "neither mariadb-dump nor mysqldump is installed here: install the client package, or "
         "run on the server: mysqldump --single-transaction --quick --hex-blob DATABASE"

@@ -1,4 +1,4 @@
-"""The one clock leases and waiting rows are judged by, whatever the workers' own clocks say."""
+"""The one clock for leases and waiting rows, whatever the workers' own clocks say."""
 
 from __future__ import annotations
 

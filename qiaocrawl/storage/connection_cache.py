@@ -1,4 +1,4 @@
-"""What a connection remembers of its own commits, to ask the database less.
+"""A cache per connection of what it has committed, to ask the database less.
 
 Only what can never become untrue is kept (rows of ``topic``, ``host`` and ``url`` are never
 deleted). A rollback forgets everything, since what was learnt in it may not be there.
@@ -24,7 +24,7 @@ _Offer = tuple[str, str, float, int, bool]
 
 
 class ConnectionCache:
-    """Topic ids, hosts that have a row, and URLs that were offered lately.
+    """Caches topic ids, hosts that have a row, and URLs that were offered lately.
 
     Attributes:
         titles_held_in: the transaction that took the lock of the title log last.
@@ -46,7 +46,7 @@ class ConnectionCache:
 
     @classmethod
     def of(cls, c: Connection) -> ConnectionCache:
-        """The memory of *c*'s driver connection."""
+        """The cache of *c*'s driver connection."""
         memory: ConnectionCache | None = c.info.get(_INFO_KEY)
         if memory is None:
             memory = c.info[_INFO_KEY] = cls()
@@ -57,26 +57,30 @@ class ConnectionCache:
         """Forget everything: something was rolled back."""
         c.info.pop(_INFO_KEY, None)
 
-    def says_nothing_new(self, one: Candidate) -> bool:
+    def already_offered(self, candidate: Candidate) -> bool:
         """Whether the same URL was offered for the same queue and topic, no worse than now."""
-        last = self._offers.get(one.key)
+        last = self._offers.get(candidate.key)
         return (
             last is not None
-            and not one.refetch
-            and last[0] == one.queue
-            and last[1] == one.topic
-            and last[2] >= one.score
-            and last[3] <= one.depth
+            and not candidate.refetch
+            and last[0] == candidate.queue
+            and last[1] == candidate.topic
+            and last[2] >= candidate.score
+            and last[3] <= candidate.depth
             # What was left out is heard of anew by a link that does not leave it out.
-            and (one.left_out is not None or not last[4])
+            and (candidate.left_out is not None or not last[4])
         )
 
     def remember(self, offered: Iterable[Candidate]) -> None:
         """Note what was offered; the oldest notes make room."""
         offers = self._offers
-        for one in offered:
-            offers[one.key] = (
-                one.queue, one.topic, one.score, one.depth, one.left_out is not None
+        for candidate in offered:
+            offers[candidate.key] = (
+                candidate.queue,
+                candidate.topic,
+                candidate.score,
+                candidate.depth,
+                candidate.left_out is not None,
             )
         if len(offers) > _MAX_OFFERS:
             for key in list(islice(offers, len(offers) - _MAX_OFFERS // 2)):

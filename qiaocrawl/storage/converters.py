@@ -1,4 +1,4 @@
-"""Values on their way into and out of the database: clean text, times, JSON, stable ids.
+"""Converts values for the database and back: clean text, times, JSON, stable ids.
 
 No driver takes a lone surrogate (both raise) and U+0000 breaks what reads the database later,
 so both become U+FFFD here, at the edge, and are counted. Over-long text is cut and counted.
@@ -41,8 +41,8 @@ def clean_text(text: str, max_chars: int) -> str:
         text = text[:max_chars]
     if "\0" not in text and (text.isascii() or _is_encodable(text)):
         return text
-    text, found = _UNSTORABLE.subn(REPLACEMENT, text)
-    changes["replaced_chars"] += found
+    text, replaced = _UNSTORABLE.subn(REPLACEMENT, text)
+    changes["replaced_chars"] += replaced
     changes["replaced_texts"] += 1
     return text
 
@@ -75,21 +75,21 @@ def to_json(value: object, max_chars: int = 60_000) -> str:
         changes["cut_texts"] += 1
         text = json.dumps({"cut": text[: max_chars // 2]}, ensure_ascii=False)
     if "\\u0000" in text:  # the escape would come back as U+0000 on reading
-        text, found = _ESCAPED_NUL.subn(r"\g<1>" + REPLACEMENT, text)
-        changes["replaced_chars"] += found
+        text, replaced = _ESCAPED_NUL.subn(r"\g<1>" + REPLACEMENT, text)
+        changes["replaced_chars"] += replaced
     return clean_text(text, len(text))
 
 
 def _shortened(items: Sequence[object], max_chars: int) -> list[object]:
     """*items* in their order without the longest ones, so that their JSON fits."""
     sizes = [len(json.dumps(item, ensure_ascii=False)) + 1 for item in items]
-    kept, room = set(), max_chars - 2
+    chosen, room = set(), max_chars - 2
     for index in sorted(range(len(items)), key=sizes.__getitem__):
         room -= sizes[index]
         if room < 0:
             break
-        kept.add(index)
-    return [item for index, item in enumerate(items) if index in kept]
+        chosen.add(index)
+    return [item for index, item in enumerate(items) if index in chosen]
 
 
 def from_json(text: str | None) -> Any:

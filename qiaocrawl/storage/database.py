@@ -136,7 +136,7 @@ class Database:
         if self.dialect == "sqlite" and self._crawl_lock is None:
             self._crawl_lock = CrawlLock(sqlite_path(self.engine.url), wait_seconds)
 
-    def limit_patience(self, seconds: float) -> None:
+    def limit_wait(self, seconds: float) -> None:
         """Wait no longer than *seconds* for a database that is away or hangs: a run has to end."""
         for limit in self.limits_patience:
             limit(seconds)

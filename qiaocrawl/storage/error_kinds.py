@@ -1,4 +1,4 @@
-"""Which database errors pass by themselves: the transaction is played again then."""
+"""Classifies database errors: after a passing one the transaction is played again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def driver_errors() -> tuple[type[BaseException], ...]:
     return (sqlite3.Error, pymysql.Error)
 
 
-class Fault(Enum):
+class ErrorKind(Enum):
     """What kind of error it is."""
 
     CONTENTION = "contention"
@@ -61,44 +61,44 @@ _SQLITE_OUTAGE = {
 }
 
 
-def classify(error: BaseException) -> Fault:
+def classify(error: BaseException) -> ErrorKind:
     """The kind of *error*; anything that is no database error is the operation's own."""
     if isinstance(error, DatabaseLostError):
-        return Fault.LOST
+        return ErrorKind.LOST
     if isinstance(error, DBAPIError):
         if error.connection_invalidated:
-            return Fault.OUTAGE
+            return ErrorKind.OUTAGE
         return _classify_driver(error.orig)
-    return _classify_driver(error.orig) if isinstance(error, DriverError) else Fault.OWN
+    return _classify_driver(error.orig) if isinstance(error, DriverError) else ErrorKind.OWN
 
 
-def _classify_driver(error: BaseException | None) -> Fault:
+def _classify_driver(error: BaseException | None) -> ErrorKind:
     if isinstance(error, sqlite3.Error):
         return _classify_sqlite(error)
     code = error.args[0] if error is not None and error.args else None
     if code in _MYSQL_CONTENTION:
-        return Fault.CONTENTION
-    return Fault.OUTAGE if code in _MYSQL_OUTAGE else Fault.OWN
+        return ErrorKind.CONTENTION
+    return ErrorKind.OUTAGE if code in _MYSQL_OUTAGE else ErrorKind.OWN
 
 
-def _classify_sqlite(error: sqlite3.Error) -> Fault:
+def _classify_sqlite(error: sqlite3.Error) -> ErrorKind:
     # The low byte is the primary code; the rest says which kind of BUSY or IOERR it is.
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in _SQLITE_CONTENTION:
-        return Fault.CONTENTION
+        return ErrorKind.CONTENTION
     if code in _SQLITE_LOST:
-        return Fault.LOST
-    return Fault.OUTAGE if code in _SQLITE_OUTAGE else Fault.OWN
+        return ErrorKind.LOST
+    return ErrorKind.OUTAGE if code in _SQLITE_OUTAGE else ErrorKind.OWN
 
 
-def told(error: BaseException, shown_url: str) -> BaseException:
-    """Database errors as StorageError, without SQL and parameters; others as they are."""
+def as_storage_error(error: BaseException, shown_url: str) -> BaseException:
+    """A database error as StorageError, without SQL and parameters; others unchanged."""
     cause = getattr(error, "orig", None)
     if not isinstance(error, SQLAlchemyError | DriverError):
         return error
     words = f"{type(cause or error).__name__}: {cause or error}"
     wrapped = StorageError(words)
-    if classify(error) is Fault.LOST:
+    if classify(error) is ErrorKind.LOST:
         wrapped = DatabaseLostError(
             f"database {shown_url} is damaged ({words}): `qiaocrawl db check` says how much; put "
             "a backup in its place (`qiaocrawl db backup` makes them) and run the same command "

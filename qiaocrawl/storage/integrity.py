@@ -1,4 +1,4 @@
-"""What `qiaocrawl db check` looks at."""
+"""The checks of `qiaocrawl db check`."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ MIN_MYSQL = (8, 0, 16)
 
 
 def problems(c: Connection) -> list[str]:
-    """Everything wrong with the database behind *c*, in words; [] is healthy."""
-    found = _schema_problems(c)
-    is_current = not found
-    found += _sqlite_problems(c) if c.dialect.name == "sqlite" else _mysql_problems(c)
-    if is_current and not any(one.startswith("damaged") for one in found):
-        found += url_form_problems(c)
-    return found
+    """Every fault of the database behind *c*, in words; [] is healthy."""
+    faults = _schema_problems(c)
+    is_current = not faults
+    faults += _sqlite_problems(c) if c.dialect.name == "sqlite" else _mysql_problems(c)
+    if is_current and not any(fault.startswith("damaged") for fault in faults):
+        faults += url_form_problems(c)
+    return faults
 
 
 def _schema_problems(c: Connection) -> list[str]:
@@ -40,26 +40,26 @@ def _schema_problems(c: Connection) -> list[str]:
 
 
 def _sqlite_problems(c: Connection) -> list[str]:
-    found = _damage(c)
+    faults = _damage(c)
     mode = c.execute(text("PRAGMA journal_mode")).scalar_one()
     if mode != "wal":
-        found.append(f"journal mode is {mode!r}, not 'wal': the file system may not support it")
+        faults.append(f"journal mode is {mode!r}, not 'wal': the file system may not support it")
     path = sqlite_path(c.engine.url)
     rights = stat.S_IMODE(path.stat().st_mode)
     if rights & 0o077:
-        found.append(f"others may read {str(path)!r} (mode {rights:04o}): chmod 600 it")
-    return found
+        faults.append(f"others may read {str(path)!r} (mode {rights:04o}): chmod 600 it")
+    return faults
 
 
 def _damage(c: Connection) -> list[str]:
     try:
-        found = [f"damaged: {row[0]}" for row in c.execute(text("PRAGMA integrity_check(20)"))
+        faults = [f"damaged: {row[0]}" for row in c.execute(text("PRAGMA integrity_check(20)"))
                  if row[0] != "ok"]
-        found += [f"table {row[0]}: row {row[1]} refers to a missing row of {row[2]}"
+        faults += [f"table {row[0]}: row {row[1]} refers to a missing row of {row[2]}"
                   for row in c.execute(text("PRAGMA foreign_key_check")).fetchmany(20)]
     except DatabaseError as error:  # damaged too much to be looked through
         return [f"damaged: {error.orig}"]
-    return found
+    return faults
 
 
 def _mysql_problems(c: Connection) -> list[str]:
@@ -83,16 +83,16 @@ def _setting_problems(c: Connection) -> list[str]:
     row = c.execute(text(
         "SELECT @@max_allowed_packet, @@innodb_flush_log_at_trx_commit, @@character_set_database"
     )).one()
-    found = []
+    faults = []
     if row[0] < MIN_PACKET_BYTES:
-        found.append(f"max_allowed_packet is {row[0]} bytes: larger pages are cut; "
+        faults.append(f"max_allowed_packet is {row[0]} bytes: larger pages are cut; "
                      f"set {MIN_PACKET_BYTES} or more")
     if row[1] != 1:
-        found.append(f"innodb_flush_log_at_trx_commit is {row[1]}: a crash of the server loses "
+        faults.append(f"innodb_flush_log_at_trx_commit is {row[1]}: a crash of the server loses "
                      "acknowledged pages; set 1")
     if row[2] != "utf8mb4":
-        found.append(f"the database's character set is {row[2]!r}: create it with utf8mb4")
-    return found
+        faults.append(f"the database's character set is {row[2]!r}: create it with utf8mb4")
+    return faults
 
 
 def _table_problems(c: Connection) -> list[str]:
@@ -100,20 +100,20 @@ def _table_problems(c: Connection) -> list[str]:
         "SELECT table_name, engine, table_collation FROM information_schema.tables "
         "WHERE table_schema = DATABASE()"
     ))
-    found = []
+    faults = []
     for name, engine, collation in tables:
         if name not in metadata.tables:
             continue
         if engine != "InnoDB":
-            found.append(f"table {name} is {engine}, not InnoDB: its rows are not safe")
+            faults.append(f"table {name} is {engine}, not InnoDB: its rows are not safe")
         if not str(collation).startswith("utf8mb4"):
-            found.append(f"table {name} is {collation}: characters such as 𠮷 cannot be stored; "
+            faults.append(f"table {name} is {collation}: characters such as 𠮷 cannot be stored; "
                          f"ALTER TABLE {name} CONVERT TO CHARACTER SET utf8mb4 "
                          "COLLATE utf8mb4_bin")
     columns = c.execute(text(
         "SELECT table_name, column_name, character_set_name FROM information_schema.columns "
         "WHERE table_schema = DATABASE() AND character_set_name NOT IN ('utf8mb4', 'ascii')"
     ))
-    found += [f"column {table}.{column} is {charset}, not utf8mb4"
+    faults += [f"column {table}.{column} is {charset}, not utf8mb4"
               for table, column, charset in columns if table in metadata.tables]
-    return found
+    return faults

@@ -87,19 +87,19 @@ class CrawlLock:
         return named
 
     def _holder(self, fd: int) -> str:
-        said = os.pread(fd, 32, 0).decode("ascii", "replace").strip()
-        return self._peer() or said or "unknown"
+        holder = os.pread(fd, 32, 0).decode("ascii", "replace").strip()
+        return self._peer() or holder or "unknown"
 
     def _peer(self) -> str:
         """The process that holds the name; "" where nobody does."""
         if not sys.platform.startswith("linux"):
             return ""
-        with socket.socket(socket.AF_UNIX) as asked:
+        with socket.socket(socket.AF_UNIX) as connection:
             # It accepts nobody: its queue may be full.
-            asked.setblocking(False)
+            connection.setblocking(False)
             try:
-                asked.connect(self._name)
-                peer = asked.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+                connection.connect(self._name)
+                peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
             except OSError:
                 return ""
         return str(struct.unpack("3i", peer)[0])

@@ -59,11 +59,11 @@ def require_current(c: Connection, shown_url: str) -> None:
     Raises:
         SchemaError: it is missing, older or newer; the message says what to run.
     """
-    found = current_revision(c)
-    if found == head_revision():
+    revision = current_revision(c)
+    if revision == head_revision():
         return
-    _refuse_newer(found)
-    what = f"has schema {found}" if found else "has no tables yet"
+    _refuse_newer(revision)
+    what = f"has schema {revision}" if revision else "has no tables yet"
     raise SchemaError(
         f"database {shown_url} {what}, this version needs schema {head_revision()}; "
         "run `qiaocrawl db upgrade`"

@@ -669,7 +669,7 @@ watched_page = _table(
     Column("modified", name_type(64), nullable=False),
     # Of the links into the site, sorted.
     Column("digest", key_type()),
-    # See revisit.PageMemory.
+    # See revisit.VisitHistory.
     Column("memory", short_bytes_type(250), nullable=False),
     Index(None, "topic_id", "next_at"),
     **KEYED_TABLE_OPTIONS,

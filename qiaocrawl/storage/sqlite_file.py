@@ -91,7 +91,7 @@ def write_back(c: Connection) -> None:
 def _identity(path: Path) -> _Identity:
     """Device and inode of *path*; None when there is no such file."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino

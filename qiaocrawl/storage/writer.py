@@ -25,7 +25,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from qiaocrawl.errors import DatabaseLostError, StorageError
 from qiaocrawl.storage.database import Database
 from qiaocrawl.storage.engine import begin_reading
-from qiaocrawl.storage.error_kinds import Fault, classify, told
+from qiaocrawl.storage.error_kinds import ErrorKind, as_storage_error, classify
 from qiaocrawl.storage.sqlite_file import SqliteLog, write_back
 
 logger = logging.getLogger(__name__)
@@ -56,11 +56,11 @@ class _Tries:
         self._since = time.monotonic()
         self._count = 0
 
-    def may_try_again(self, fault: Fault, patience_seconds: float) -> bool:
+    def may_try_again(self, fault: ErrorKind, patience_seconds: float) -> bool:
         self._count += 1
-        if fault is Fault.CONTENTION:
+        if fault is ErrorKind.CONTENTION:
             return self._count < _MAX_CONTENTION_TRIES
-        return fault is Fault.OUTAGE and self.spent_seconds < patience_seconds
+        return fault is ErrorKind.OUTAGE and self.spent_seconds < patience_seconds
 
     @property
     def spent_seconds(self) -> float:
@@ -99,7 +99,7 @@ class _ConnectionThread:
         self._thread = threading.Thread(
             target=self._run, name=f"qiaocrawl-{type(self).__name__.lower()}", daemon=True
         )
-        database.limits_patience.append(self.limit_patience)
+        database.limits_patience.append(self.limit_wait)
         self._thread.start()
 
     # --- the caller's side ------------------------------------------------------------
@@ -139,7 +139,7 @@ class _ConnectionThread:
         """Run *operation* and wait for it."""
         return self.submit(operation).result()
 
-    def limit_patience(self, seconds: float) -> None:
+    def limit_wait(self, seconds: float) -> None:
         """Wait no longer than *seconds* for a database that is away: the run has to end.
 
         What a server that hangs keeps longer fails then, though it may be committed later.
@@ -233,7 +233,7 @@ class _ConnectionThread:
                 self._drop_connection()
                 if not tries.may_try_again(fault, self._outage_seconds):
                     return self._stopped_by(error, fault, tries.spent_seconds)
-                if fault is Fault.OUTAGE and tries.spent_seconds > _OUTAGE_SECONDS:
+                if fault is ErrorKind.OUTAGE and tries.spent_seconds > _OUTAGE_SECONDS:
                     self._note_outage(error)
                 self._is_hurried.wait(tries.pause_seconds)
                 self._is_hurried.clear()
@@ -246,18 +246,18 @@ class _ConnectionThread:
         return self._given_up
 
     def _stopped_by(
-        self, error: BaseException, fault: Fault, spent_seconds: float
+        self, error: BaseException, fault: ErrorKind, spent_seconds: float
     ) -> BaseException:
         """What *error* is told as. After an outage or a loss nothing is tried again."""
-        wrapped = told(error, self._database.shown_url)
-        if fault is Fault.OUTAGE:
+        wrapped = as_storage_error(error, self._database.shown_url)
+        if fault is ErrorKind.OUTAGE:
             wrapped = StorageError(
                 f"database {self._database.shown_url} was waited for {spent_seconds:.0f} s "
                 f"(QIAO_STORAGE_OUTAGE_SECONDS): {wrapped}; once this is mended, the same command "
                 "goes on"
             )
             wrapped.__cause__ = error
-        if fault in (Fault.OUTAGE, Fault.LOST):
+        if fault in (ErrorKind.OUTAGE, ErrorKind.LOST):
             self._given_up = wrapped
         return wrapped
 
@@ -310,7 +310,7 @@ class _ConnectionThread:
             logger.warning(
                 "database %s does not answer, waiting up to %.0f s: %s",
                 self._database.shown_url, self._outage_seconds,
-                told(error, self._database.shown_url),
+                as_storage_error(error, self._database.shown_url),
             )
 
     def _note_return(self) -> None:

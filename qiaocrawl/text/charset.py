@@ -1,4 +1,4 @@
-"""Page bytes to text, decided once: byte order mark, header, meta, then a capped guess.
+"""Decodes page bytes to text, once: byte order mark, header, meta, then a capped guess.
 
 Labels mean what WHATWG says they mean (``gb2312`` is gb18030, ``big5`` has the Hong Kong
 characters). A declared charset that fits badly is overruled, and the decision is recorded.
@@ -109,17 +109,20 @@ def _weighed(body: bytes, declared: str, source: str) -> Decoded:
         return Decoded(as_utf8, "utf-8", "overruled", _lost(as_utf8))
     sample = _sample(body)
     if declared and _fits(sample, declared):
-        kept = _decoded(body, declared, source)
-        if kept.replaced <= _BAD_SHARE * len(body):
-            return kept
+        as_declared = _decoded(body, declared, source)
+        if as_declared.replaced <= _BAD_SHARE * len(body):
+            return as_declared
     guessed = _guess(sample)
     if not declared or guessed == declared:
         return _decoded(body, guessed, source)
     if _SINGLE_BYTE.match(guessed) and plausibility(sample, declared) >= _DAMAGED:
         # Any bytes are valid in a single-byte charset: damaged Chinese is no Latin text.
         return _decoded(body, declared, source)
-    mine, theirs = _decoded(body, guessed, "overruled"), _decoded(body, declared, source)
-    return mine if _is_better(mine, theirs, sample) else theirs
+    as_guessed, declared_text = (
+        _decoded(body, guessed, "overruled"),
+        _decoded(body, declared, source),
+    )
+    return as_guessed if _is_better(as_guessed, declared_text, sample) else declared_text
 
 
 def _strict(body: bytes, charset: str) -> str | None:
@@ -185,11 +188,11 @@ def _guess(sample: bytes) -> str:
     return codec_of(match.encoding) or "cp1252" if match else "cp1252"
 
 
-def _is_better(mine: Decoded, theirs: Decoded, sample: bytes) -> bool:
-    if mine.replaced != theirs.replaced and max(mine.replaced, theirs.replaced) > 2:
-        return mine.replaced < theirs.replaced
-    if not _SINGLE_BYTE.match(mine.charset):
+def _is_better(guessed: Decoded, declared: Decoded, sample: bytes) -> bool:
+    if guessed.replaced != declared.replaced and max(guessed.replaced, declared.replaced) > 2:
+        return guessed.replaced < declared.replaced
+    if not _SINGLE_BYTE.match(guessed.charset):
         return True
     # A few accents swallow the letters behind them and make rare characters, all of them.
     enough = len(_NON_ASCII.findall(sample)) >= _FEW_BYTES
-    return enough and plausibility(sample, theirs.charset) < _LATIN_AS_CHINESE
+    return enough and plausibility(sample, declared.charset) < _LATIN_AS_CHINESE

@@ -1,4 +1,4 @@
-"""Dates as pages write them: Chinese, ISO, English, the Republic's years, relative ones."""
+"""Parses dates as pages write them: Chinese, ISO, English, Minguo years, relative ones."""
 
 from __future__ import annotations
 
@@ -102,13 +102,13 @@ class DateReader:
             return [whole]
         if "年" in text:
             text = NUMERAL_DATE.sub(_digits, text)
-        found: list[WrittenDate] = []
+        dates: list[WrittenDate] = []
         if "19" in text or "20" in text:
             for pattern in forms_in(text):
-                self._collect(pattern, text, found, self._year_written)
+                self._collect(pattern, text, dates, self._year_written)
         if "民" in text:
-            self._collect(REPUBLIC, text, found, self._republic_year)
-        return _in_order(found)
+            self._collect(REPUBLIC, text, dates, self._republic_year)
+        return _in_order(dates)
 
     def unsure(self, text: str, year: int = 0) -> list[WrittenDate]:
         """Dates with a short or missing year, and relative ones, in order of the text.
@@ -117,14 +117,14 @@ class DateReader:
             year: of month-and-day dates; 0 means the last such day before *now*.
         """
         text = _normalised(text)
-        found: list[WrittenDate] = []
+        dates: list[WrittenDate] = []
         has_month, has_mark = "月" in text, DAY_MARK.search(text) is not None
         if self.republic and has_mark:
-            self._collect(REPUBLIC_BARE, text, found, self._republic_year, is_sure=False)
+            self._collect(REPUBLIC_BARE, text, dates, self._republic_year, is_sure=False)
         if has_month and "年" in text:
-            self._collect(SHORT_YEAR_HAN, text, found, _short_year, is_sure=False)
+            self._collect(SHORT_YEAR_HAN, text, dates, _short_year, is_sure=False)
         if has_mark:
-            self._collect(SHORT_YEAR, text, found, _short_year, is_sure=False)
+            self._collect(SHORT_YEAR, text, dates, _short_year, is_sure=False)
         if year or self.now is not None:
             year_of = (lambda _: year) if year else self._last_year
             for is_there, pattern in (
@@ -133,10 +133,10 @@ class DateReader:
                 (may_name_month(text), NO_YEAR_NAME),
             ):
                 if is_there:
-                    self._collect(pattern, text, found, year_of, is_sure=False)
+                    self._collect(pattern, text, dates, year_of, is_sure=False)
         if self.now is not None:
-            found += self._relative(text, self.now.astimezone(self.zone))
-        return _in_order(found)
+            dates += self._relative(text, self.now.astimezone(self.zone))
+        return _in_order(dates)
 
     def _whole(self, text: str) -> WrittenDate | None:
         """A text that is one ISO date or bare number: ``20240305``, epoch (milli)seconds."""
@@ -176,18 +176,18 @@ class DateReader:
         self,
         pattern: re.Pattern[str],
         text: str,
-        found: list[WrittenDate],
+        dates: list[WrittenDate],
         year_of: Callable[[re.Match[str]], int],
         is_sure: bool = True,
     ) -> None:
         for match in islice(pattern.finditer(text), _MAX_MATCHES):
             start, end = match.span()
-            if found and any(start < date.end and date.start < end for date in found):
+            if dates and any(start < date.end and date.start < end for date in dates):
                 continue
             moment = self._moment(match, year_of(match), text)
             if moment is not None and self._is_plausible(moment):
                 has_clock = bool(moment.hour or moment.minute) or match["hour"] is not None
-                found.append(WrittenDate(moment, start, end, has_clock, is_sure))
+                dates.append(WrittenDate(moment, start, end, has_clock, is_sure))
 
     def _moment(self, match: re.Match[str], year: int, text: str = "") -> datetime | None:
         part = match.groupdict()
@@ -206,10 +206,10 @@ class DateReader:
         except ValueError:  # 31 April
             return None
 
-    def _month_and_day(self, one: int, two: int) -> tuple[int, int]:
-        if one > 12 or (self.day_first and two <= 12):
-            return two, one
-        return one, two
+    def _month_and_day(self, first: int, second: int) -> tuple[int, int]:
+        if first > 12 or (self.day_first and second <= 12):
+            return second, first
+        return first, second
 
     def _is_plausible(self, moment: datetime) -> bool:
         return moment.year >= EARLIEST_YEAR and moment <= self.latest
@@ -230,28 +230,28 @@ class DateReader:
         return now.year - (moment is not None and moment > now + timedelta(days=1))
 
     def _relative(self, text: str, now: datetime) -> list[WrittenDate]:
-        found = []
+        moments = []
         if "前" not in text and not DAY_SIGN.search(text):
             return []
         for match in AGO.finditer(text):
             seconds = int(match["count"] or 1) * _UNITS[match["unit"][0].lower()]
-            found.append((match, now - timedelta(seconds=seconds), seconds < 86400))
+            moments.append((match, now - timedelta(seconds=seconds), seconds < 86400))
         for match in NAMED_DAYS.finditer(text):
             day = now - timedelta(days=DAYS_BACK[match["named"].lower()])
             hour, minute, second = _clock(match.groupdict())
             moment = day.replace(hour=hour, minute=minute, second=second, microsecond=0)
-            found.append((match, moment, True))
+            moments.append((match, moment, True))
         just_now = JUST_NOW.search(text)
         if just_now is not None:
-            found.append((just_now, now, True))
+            moments.append((just_now, now, True))
         return [
             WrittenDate(moment, match.start(), match.end(), has_clock, False)
-            for match, moment, has_clock in found
+            for match, moment, has_clock in moments
         ]
 
 
-def _in_order(found: list[WrittenDate]) -> list[WrittenDate]:
-    return sorted(found, key=lambda date: date.start) if len(found) > 1 else found
+def _in_order(dates: list[WrittenDate]) -> list[WrittenDate]:
+    return sorted(dates, key=lambda date: date.start) if len(dates) > 1 else dates
 
 
 def find_date(text: str, now: datetime | None = None) -> datetime | None:
@@ -266,8 +266,8 @@ def find_date(text: str, now: datetime | None = None) -> datetime | None:
         text: only the first 20,000 characters are read.
         now: aware; the present by default.
     """
-    found = DateReader(latest_plausible(now)).sure(text)
-    return found[0].moment.astimezone(UTC) if found else None
+    dates = DateReader(latest_plausible(now)).sure(text)
+    return dates[0].moment.astimezone(UTC) if dates else None
 
 
 def latest_plausible(now: datetime | None = None) -> datetime:

@@ -55,10 +55,10 @@ class JiebaCutter:
     def _add(self, term: str) -> None:
         if list(self._jieba.cut(term, HMM=False)) == [term]:
             return
-        known = self._jieba.FREQ.get(term, 0)
-        self._jieba.add_word(term, tag=None if known else TERM_TAG)
+        frequency = self._jieba.FREQ.get(term, 0)
+        self._jieba.add_word(term, tag=None if frequency else TERM_TAG)
         # jieba counts the old frequency of a word as well.
-        self._jieba.total -= known
+        self._jieba.total -= frequency
 
     @cached_property
     def _tagger(self) -> Any:

@@ -1,4 +1,4 @@
-"""How much bytes read like text of one charset: the share of everyday characters.
+"""Judges how plausible bytes are as text of a charset, by the share of everyday characters.
 
 East Asian standards put the everyday characters into a first level of their table, so the
 right charset shows nearly only those, and a wrong one scatters over rare characters.
@@ -56,6 +56,6 @@ def _common(charset: str) -> frozenset[str]:
         return frozenset()
     low, high, trails = _FIRST_LEVEL[charset]
     pairs = (bytes((lead, trail)) for lead in range(low, high) for trail in trails)
-    found = {pair.decode(charset, "ignore") for pair in pairs}
+    characters = {pair.decode(charset, "ignore") for pair in pairs}
     kana = _KANA if charset in ("euc_jp", "cp932") else frozenset()
-    return frozenset(c for c in found if len(c) == 1) | _WIDE_MARKS | kana
+    return frozenset(c for c in characters if len(c) == 1) | _WIDE_MARKS | kana

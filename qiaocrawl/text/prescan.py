@@ -52,9 +52,9 @@ def declared_in(head: bytes, codec_of: CodecOf) -> str:
             return _not_utf16(codec)
     elif b"charset" not in lower and b"encoding" not in lower:
         return ""
-    found, scripts = _scan(head, codec_of)
-    if found or not scripts:
-        return found
+    declared, scripts = _scan(head, codec_of)
+    if declared or not scripts:
+        return declared
     written = _JOINED.sub(b"", b"\n".join(scripts))
     return _scan(written, codec_of)[0] if b"<meta" in written.lower() else ""
 
@@ -118,8 +118,8 @@ def _read_tag(head: bytes, start: int, tag: bytes, codec_of: CodecOf) -> tuple[s
 def _of_meta(attributes: dict[bytes, bytes], codec_of: CodecOf) -> str:
     label = attributes.get(b"charset")
     if label is None and attributes.get(b"http-equiv", b"").lower() == b"content-type":
-        found = _CONTENT_LABEL.search(attributes.get(b"content", b""))
-        label = found[1] or found[2] or found[3] if found else None
+        match = _CONTENT_LABEL.search(attributes.get(b"content", b""))
+        label = match[1] or match[2] or match[3] if match else None
     return _not_utf16(codec_of(label.decode("latin-1"))) if label else ""
 
 

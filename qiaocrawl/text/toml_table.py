@@ -1,4 +1,4 @@
-"""TOML as people write it: read from bytes, its keys taken one by one, what is wrong collected."""
+"""Reads TOML files that people write, key by key, and collects every fault."""
 
 from __future__ import annotations
 

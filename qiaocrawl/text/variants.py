@@ -1,4 +1,4 @@
-"""Letters that OpenCC's ``t2s`` leaves as they are, since they stand in simplified text as well.
+"""Variant letters that OpenCC's ``t2s`` keeps, since simplified text has them as well.
 
 Taiwan and Hong Kong write 看著, 屋簷, 衞生, 砲彈 where simplified text has 看着, 屋檐, 卫生, 炮弹.
 OpenCC's ``tw2s`` would know of some, at three times the cost; but it knows nothing of Hong Kong,
@@ -41,8 +41,8 @@ def plain_variants(text: str) -> str:
     return text if _ANY.search(text) is None else _ANY.sub(_plain, text)
 
 
-def _plain(found: re.Match[str]) -> str:
-    letter = found[0]
-    if letter in _TWO_READINGS and _KEPT.match(found.string, found.start()):
+def _plain(match: re.Match[str]) -> str:
+    letter = match[0]
+    if letter in _TWO_READINGS and _KEPT.match(match.string, match.start()):
         return letter
     return _PLAIN[letter]

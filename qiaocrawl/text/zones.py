@@ -38,8 +38,8 @@ def zone_named(written: str, assumed: timezone) -> timezone:
     >>> zone_named("GMT+8", UTC).utcoffset(None)
     datetime.timedelta(seconds=28800)
     """
-    found = _zone(written.strip().lower(), assumed is SHANGHAI) if written else None
-    return assumed if found is None else found
+    zone = _zone(written.strip().lower(), assumed is SHANGHAI) if written else None
+    return assumed if zone is None else zone
 
 
 @lru_cache(maxsize=512)

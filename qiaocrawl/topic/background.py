@@ -13,13 +13,13 @@ def background_frequencies(words: Iterable[str]) -> tuple[dict[str, int], int]:
     The file is read line by line and only what was asked for is kept (0.1 s, no memory), as
     each worker process needs a few thousand of its 349,045 words.
     """
-    found = dict.fromkeys(words, 0)
+    frequencies = dict.fromkeys(words, 0)
     with resources.files("jieba").joinpath("dict.txt").open(encoding="utf-8") as lines:
         for line in lines:
             word, _, rest = line.partition(" ")
-            if word in found:
-                found[word] = int(rest.partition(" ")[0])
-    return found, _all_frequencies()
+            if word in frequencies:
+                frequencies[word] = int(rest.partition(" ")[0])
+    return frequencies, _all_frequencies()
 
 
 @cache

@@ -48,12 +48,14 @@ def build_profile(pack: TopicPack, words: PageWords) -> TopicProfile:
         terms[text] = max(term.weight, terms.get(text, 0.0))
     yes = _documents(pack.samples, words, relevant=True)
     no = _documents(pack.samples, words, relevant=False)
-    known, total = background_frequencies({*terms, *yes})
+    frequencies, total = background_frequencies({*terms, *yes})
     weights = {
-        word: weight * rarity(known[word] / total) * (1.0 if len(word) > 1 else _ONE_CHARACTER)
+        word: weight
+        * rarity(frequencies[word] / total)
+        * (1.0 if len(word) > 1 else _ONE_CHARACTER)
         for word, weight in terms.items()
     }
-    learnt = characteristic(yes, no, known, total)
+    learnt = characteristic(yes, no, frequencies, total)
     for word, weight in learnt.items():
         weights.setdefault(word, weight)
     return TopicProfile({w: v for w, v in weights.items() if v > 0}, frozenset(terms))
@@ -71,32 +73,32 @@ def rarity(share: float) -> float:
 
 def _documents(samples: Sequence[Sample], words: PageWords, *, relevant: bool) -> Counter[str]:
     """In how many of the samples each word stands; "" counts the samples themselves."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for sample in samples:
         if sample.relevant is relevant:
-            found.update(words.count(f"{sample.title}\n{sample.text}").keys())
-            found[""] += 1
-    return found
+            counts.update(words.count(f"{sample.title}\n{sample.text}").keys())
+            counts[""] += 1
+    return counts
 
 
 def characteristic(
-    yes: Counter[str], no: Counter[str], known: Mapping[str, int], total: int
+    yes: Counter[str], no: Counter[str], frequencies: Mapping[str, int], total: int
 ) -> dict[str, float]:
     """Words of two or more relevant samples, weighted by tf-idf against the others.
 
     *yes* and *no* say in how many samples of that kind each word stands, under "" how many
-    samples there are; *known* of how many of *total* words of the background a word is one.
+    samples there are; *frequencies* of how many of *total* words of the background a word is one.
 
     weight = share of relevant samples x idf of the background x how much rarer the word is
     in counter-examples; a word no rarer there is left out.
     """
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for word, times in yes.items():
         if not word or times < _MIN_SAMPLES_WITH_WORD or _COUNTED.match(word):
             continue
         share, other = times / yes[""], no[word] / max(no[""], 1)
         if other < share:
-            idf = (rarity(known[word] / total) - MIN_RARITY) / (1 - MIN_RARITY)
-            found[word] = SAMPLE_WEIGHT * idf * (share - other) ** 0.5
-    best = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_SAMPLE_WORDS]
+            idf = (rarity(frequencies[word] / total) - MIN_RARITY) / (1 - MIN_RARITY)
+            weights[word] = SAMPLE_WEIGHT * idf * (share - other) ** 0.5
+    best = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_SAMPLE_WORDS]
     return {word: weight for word, weight in best if weight > 0}

@@ -123,8 +123,8 @@ def _require_header(
     for names in required:
         if any(name in header.positions for name in names):
             continue
-        wanted = " or ".join(col.describe(columns, name) for name in names)
-        reason = f"the header names no column {wanted}"
+        expected = " or ".join(col.describe(columns, name) for name in names)
+        reason = f"the header names no column {expected}"
         faults = [replace(where, reason=text) for text in (reason, *reasons)]
         raise TopicError(f"{where.table}: {reason}", faults)
 
@@ -169,14 +169,14 @@ def _place(cells: Cells, bad: Reasons) -> tuple[str, str]:
     if "://" not in address:
         return host, start_url
     try:
-        found = url_host(address)
+        address_host = url_host(address)
     except ValueError as error:
         bad.append(f"address: {error}")
         return host, start_url
-    if cells.get("host") and host != found:
+    if cells.get("host") and host != address_host:
         bad.append(f"the address {address!r} is not on the host {cells['host']!r}")
-    is_root = address.partition("://")[2].rstrip("/").lower() == found
-    return found, start_url or ("" if is_root else address)
+    is_root = address.partition("://")[2].rstrip("/").lower() == address_host
+    return address_host, start_url or ("" if is_root else address)
 
 
 def _ascii_host(host: str) -> str:

@@ -48,7 +48,7 @@ def parse_xlsx(data: bytes, table: str) -> RawTable:
     _guard_archive(data, table)
     with _workbook(data, table) as workbook:
         sheets = [(sheet.title, _read_sheet(sheet, table)) for sheet in workbook.worksheets]
-    filled = [(title, found) for title, found in sheets if found.rows or found.faults]
+    filled = [(title, rows) for title, rows in sheets if rows.rows or rows.faults]
     if not filled:
         raise TopicError(f"{table} is empty")
     if len(filled) > 1:

@@ -94,20 +94,20 @@ class HostVotes:
             return None
         try:
             host, rules = str(values["host"]), int(values["rules"])
-            found = tuple(
+            by_step = tuple(
                 (Step(str(kind), str(word)), tuple(int(vote) for vote in votes))
                 for kind, word, votes in values["steps"]
             )
         except (KeyError, TypeError, ValueError, OverflowError):
             return None
-        is_whole = all(_can_be(step, host) and _are_votes(votes) for step, votes in found)
-        return cls(host, found, rules) if is_whole and len(found) <= MAX_STEPS else None
+        is_whole = all(_can_be(step, host) and _are_votes(votes) for step, votes in by_step)
+        return cls(host, by_step, rules) if is_whole and len(by_step) <= MAX_STEPS else None
 
 
 def _can_be(step: Step, host: str) -> bool:
     """Whether *step* may stand for *host*; a table edited by hand cannot lead elsewhere."""
-    known = step.kind in _KINDS and len(step.word) <= _MAX_WORD_CHARS
-    return known and (step.kind != "host" or step.word in other_hosts(host))
+    is_step = step.kind in _KINDS and len(step.word) <= _MAX_WORD_CHARS
+    return is_step and (step.kind != "host" or step.word in other_hosts(host))
 
 
 def _are_votes(votes: tuple[int, ...]) -> bool:
@@ -194,7 +194,7 @@ class AliasRules:
         page = _digest(url)
         hosts = [canonical_host(url)]
         for host in hosts:
-            hosts += [one for one in other_hosts(host) if one not in hosts]
+            hosts += [other for other in other_hosts(host) if other not in hosts]
             for votes in self._hosts.get(host, {}).values():
                 if votes.by_page.get(page) is False:
                     votes.withdraw(page)
@@ -212,7 +212,7 @@ class AliasRules:
         if votes is None:
             if len(steps) >= MAX_STEPS:
                 # Whoever makes up steps without end cannot push out one that many agree on.
-                del steps[min(steps, key=lambda one: steps[one].agreed)]
+                del steps[min(steps, key=lambda candidate: steps[candidate].agreed)]
             votes = steps[step] = _Votes()
         votes.count(_digest(url), agrees=agrees)
         self._met(host, spoken=agrees)
@@ -260,14 +260,14 @@ class AliasRules:
 
     def _first_active(self, url: str) -> Step | None:
         host = canonical_host(url)
-        known = self._hosts.get(host)
-        if not known:
+        votes = self._hosts.get(host)
+        if not votes:
             return None
-        steps = (step for step in possible_steps(url) if self._is_active(host, step, known))
+        steps = (step for step in possible_steps(url) if self._is_active(host, step, votes))
         return next(steps, None)
 
-    def _is_active(self, host: str, step: Step, known: Mapping[Step, _Votes]) -> bool:
-        votes = known.get(step)
+    def _is_active(self, host: str, step: Step, by_step: Mapping[Step, _Votes]) -> bool:
+        votes = by_step.get(step)
         if votes is None or not votes.hold:
             return False
         # With and without "www." could lead to each other; then neither does.
@@ -278,26 +278,28 @@ class AliasRules:
 
     def rules(self) -> list[AliasRule]:
         """All steps that any article spoke for, by host, those with most agreement first."""
-        found = [
+        rules = [
             AliasRule(host, step, votes.agreed, votes.against, self._is_active(host, step, steps))
             for host, steps in self._hosts.items()
             for step, votes in steps.items()
             if votes.agreed
         ]
-        return sorted(found, key=lambda one: (one.host, -one.agreed, one.step))
+        return sorted(rules, key=lambda rule: (rule.host, -rule.agreed, rule.step))
 
     def changed(self) -> list[HostVotes]:
         """What is new since the last call, for storing, by host.
 
         Hosts on which no article ever spoke for anything are none of them.
         """
-        found = [self._votes_of(host) for host in sorted(self._unsaved)]
+        changed = [self._votes_of(host) for host in sorted(self._unsaved)]
         self._unsaved.clear()
-        return found
+        return changed
 
     def _votes_of(self, host: str) -> HostVotes:
         steps = self._hosts[host]
-        votes = tuple((step, _signed(one)) for step, one in steps.items() if one.by_page)
+        votes = tuple(
+            (step, _signed(step_votes)) for step, step_votes in steps.items() if step_votes.by_page
+        )
         rules = sum(self._is_active(host, step, steps) for step in steps)
         return HostVotes(host, votes, rules)
 

@@ -131,9 +131,9 @@ def _tidy(href: str) -> str | None:
         name = name.rstrip(".")
         return canonical_url(f"{scheme}://{name}{colon}{port}{slash}{path}") if name else None
     path, mark, query = path.partition("?")
-    if ";" in path and (kept := drop_path_session(path)) != path:
+    if ";" in path and (shorter := drop_path_session(path)) != path:
         # What is left may be a dot segment: parse again.
-        return canonical_url(f"{scheme}://{host}/{kept}{mark}{query}")
+        return canonical_url(f"{scheme}://{host}/{shorter}{mark}{query}")
     if mark:
         query = drop_tracking(query)
     result = f"{scheme}://{host}/{path}{'?' if query else ''}{query}"

@@ -36,7 +36,7 @@ def registrable_domain(host: str) -> str:
     """
     name = host if host.startswith("[") else host.partition(":")[0]
     name = name.lower().rstrip(".")
-    found = _EXTRACT(name)
-    if found.suffix or found.ipv4 or found.ipv6:
-        return found.top_domain_under_public_suffix or name
+    parts = _EXTRACT(name)
+    if parts.suffix or parts.ipv4 or parts.ipv6:
+        return parts.top_domain_under_public_suffix or name
     return ".".join(name.split(".")[-2:])

@@ -99,17 +99,17 @@ def _host_vector(host: str) -> HostVector:
 
 
 def _directories(folders: list[str]) -> list[Directory]:
-    found: list[Directory] = []
+    directories: list[Directory] = []
     at = 0
     while at < len(folders):
         run = _date_run(folders, at)
         if run:
             date = "/".join(folders[at : at + run])
-            found.append(Directory(_DIGIT.sub("0", date), DIGITAL))
+            directories.append(Directory(_DIGIT.sub("0", date), DIGITAL))
         else:
-            found.append(Directory(folders[at], text_type(folders[at])))
+            directories.append(Directory(folders[at], text_type(folders[at])))
         at += run or 1
-    return found
+    return directories
 
 
 def _date_run(folders: list[str], at: int) -> int:

@@ -47,8 +47,8 @@ def edit_distance(masks, length, codes, other_length):  # type: ignore[no-untype
     """How many characters must be put in, left out or replaced to make one text the other."""
     if length == 0 or other_length == 0:
         return max(length, other_length)
-    one = np.uint64(1)
-    top = one << np.uint64(length - 1)
+    bit = np.uint64(1)
+    top = bit << np.uint64(length - 1)
     positive, negative = ~np.uint64(0), np.uint64(0)
     distance = length
     for i in range(other_length):
@@ -61,8 +61,8 @@ def edit_distance(masks, length, codes, other_length):  # type: ignore[no-untype
             distance += 1
         elif fall & top:
             distance -= 1
-        rise = (rise << one) | one
-        fall = fall << one
+        rise = (rise << bit) | bit
+        fall = fall << bit
         positive = fall | ~(vertical | rise)
         negative = rise & vertical
     return distance
@@ -85,20 +85,20 @@ def _texts(row, example, masks, column, texts):  # type: ignore[no-untyped-def]
 @compiled
 def host_table(rows, examples, texts, table):  # type: ignore[no-untyped-def]
     """Similarity of the hosts of each of *rows* and each example: few, and compared once."""
-    _, known, masks = examples
+    _, rows_known, masks = examples
     for i in range(len(rows)):
-        for j in range(len(known)):
-            found = 0.0
+        for j in range(len(rows_known)):
+            likeness = 0.0
             for column in range(SUBDOMAIN, HOST + 1):
-                found += _texts(rows[i], known[j], masks[j], column, texts)
-            table[i, j] = found / 3.0
+                likeness += _texts(rows[i], rows_known[j], masks[j], column, texts)
+            table[i, j] = likeness / 3.0
 
 
 @compiled
 def _paths(row, example, masks, texts, weights):  # type: ignore[no-untyped-def]
     """Similarity of the directories over the places where one of the two has any."""
     kinds = texts[2]
-    found, whole = 0.0, 0.0
+    likeness, whole = 0.0, 0.0
     for place in range(DIRECTORIES):
         column = FIRST_DIRECTORY + place
         ours, theirs = row[column], example[column]
@@ -108,25 +108,25 @@ def _paths(row, example, masks, texts, weights):  # type: ignore[no-untyped-def]
         whole += weight
         if ours >= 0 and theirs >= 0:
             same_type = 1.0 if kinds[ours] == kinds[theirs] else 0.0
-            found += weight * (_texts(row, example, masks, column, texts) + same_type) / 2.0
-    return found / whole if whole > 0.0 else 1.0
+            likeness += weight * (_texts(row, example, masks, column, texts) + same_type) / 2.0
+    return likeness / whole if whole > 0.0 else 1.0
 
 
 @compiled
 def _files(row, example, masks, texts):  # type: ignore[no-untyped-def]
     ours, theirs = row[FLAGS], example[FLAGS]
-    found = 1.0 if (ours & HAS_DOT) == (theirs & HAS_DOT) else 0.0
-    found += 1.0 if (ours & HAS_PARAMETERS) == (theirs & HAS_PARAMETERS) else 0.0
-    found += 1.0 if ours // ENDING == theirs // ENDING else 0.0
+    likeness = 1.0 if (ours & HAS_DOT) == (theirs & HAS_DOT) else 0.0
+    likeness += 1.0 if (ours & HAS_PARAMETERS) == (theirs & HAS_PARAMETERS) else 0.0
+    likeness += 1.0 if ours // ENDING == theirs // ENDING else 0.0
     stem = _texts(row, example, masks, STEM, texts)
-    found += stem + _texts(row, example, masks, SUFFIX, texts)
+    likeness += stem + _texts(row, example, masks, SUFFIX, texts)
     lengths = texts[1]
     longer = max(lengths[row[NAME]], lengths[example[NAME]])
     if row[SUFFIX] == example[SUFFIX] and (ours & theirs & HAS_DOT) and longer < MAX_TEXT:
         # The same ending costs nothing, so the names are as far apart as the stems.
         stems = max(lengths[row[STEM]], lengths[example[STEM]])
-        return (found + 1.0 - (1.0 - stem) * stems / longer) / 6.0
-    return (found + _texts(row, example, masks, NAME, texts)) / 6.0
+        return (likeness + 1.0 - (1.0 - stem) * stems / longer) / 6.0
+    return (likeness + _texts(row, example, masks, NAME, texts)) / 6.0
 
 
 @compiled
@@ -134,8 +134,8 @@ def _pair(row, example, masks, texts, weights, least, parts):  # type: ignore[no
     """The total similarity in [0, 1], the host's part given; -1 when it cannot exceed *least*."""
     each, directories = weights
     beside = each[W_DEPTH] if row[DEPTH] == example[DEPTH] else 0.0
-    most = directories + beside + each[W_FILE]
-    if parts[0] + most <= least:
+    reachable = directories + beside + each[W_FILE]
+    if parts[0] + reachable <= least:
         return -1.0
     parts[1] = 0.0
     if directories > 0.0:
@@ -162,7 +162,7 @@ def nearest(rows, hosts, examples, texts, weights, best, parts):  # type: ignore
         best: (count,), written to where an example is nearer.
         parts: (count, PARTS), written to with it.
     """
-    ever, known, masks = examples
+    ever, example_rows, masks = examples
     compared, since = rows
     host, host_likeness = hosts
     both = weights, weights[W_FIRST:W_FILE].sum()
@@ -170,16 +170,16 @@ def nearest(rows, hosts, examples, texts, weights, best, parts):  # type: ignore
     tried = np.zeros(PARTS)
     last = 0
     for i in range(len(compared)):
-        first = max(since[i], ever - len(known))
+        first = max(since[i], ever - len(example_rows))
         # Neighbours resemble each other: what was nearest to the last row is tried first.
         for step in range(first, ever + 1):
             number = last if step == first else step - 1
             if number < first or number >= ever or best[i] >= whole:
                 continue
-            j = number % len(known)
+            j = number % len(example_rows)
             tried[0] = weights[W_HOST] * host_likeness[host[i], j]
-            found = _pair(compared[i], known[j], masks[j], texts, both, best[i], tried)
-            if found > best[i]:
-                best[i] = found
+            likeness = _pair(compared[i], example_rows[j], masks[j], texts, both, best[i], tried)
+            if likeness > best[i]:
+                best[i] = likeness
                 parts[i] = tried
                 last = number

@@ -51,15 +51,15 @@ class UrlStructures:
     def add(self, url: str) -> int:
         """The number of *url*'s structure, from 0; one more URL has it."""
         row = tuple(self._row(url_vector(url)))
-        found = self._ids.get(row)
-        if found is None:
-            found = self._ids[row] = len(self._ids)
-            end = (found + 1) * kernels.ROW
+        number = self._ids.get(row)
+        if number is None:
+            number = self._ids[row] = len(self._ids)
+            end = (number + 1) * kernels.ROW
             self._rows.reserve(end)[end - kernels.ROW : end] = row
-            self._counts.reserve(found + 1)
-        self._counts.data[found] += 1
+            self._counts.reserve(number + 1)
+        self._counts.data[number] += 1
         self._urls += 1
-        return found
+        return number
 
     def learn_weights(self, gamma: float) -> None:
         """U3: the fewer values a position takes, the heavier it is.
@@ -106,13 +106,15 @@ class UrlStructures:
         """
         parts = np.zeros((len(numbers), kernels.PARTS))
         texts = self._codes.data, self._lengths.data, self._kinds.data
-        known = examples.ever, examples.rows, examples.masks
+        known_examples = examples.ever, examples.rows, examples.masks
         rows = self._all_rows()[numbers]
-        _, one, host = np.unique(rows[:, kernels.HOST], return_index=True, return_inverse=True)
-        likeness = np.empty((len(one), len(examples.rows)))
-        kernels.host_table(rows[one], known, texts, likeness)
+        _, first_rows, host = np.unique(
+            rows[:, kernels.HOST], return_index=True, return_inverse=True
+        )
+        likeness = np.empty((len(first_rows), len(examples.rows)))
+        kernels.host_table(rows[first_rows], known_examples, texts, likeness)
         kernels.nearest(
-            (rows, since), (host, likeness), known, texts, self.weights, best, parts
+            (rows, since), (host, likeness), known_examples, texts, self.weights, best, parts
         )
         return parts
 
@@ -148,15 +150,15 @@ class UrlStructures:
     def _text(self, text: str, kind: int) -> int:
         """The number of a text of that type; what is equal in its first characters is one."""
         text = text[: kernels.MAX_TEXT]
-        found = self._texts.get((text, kind))
-        if found is None:
-            found = self._texts[text, kind] = len(self._texts)
-            start = found * kernels.MAX_TEXT
+        number = self._texts.get((text, kind))
+        if number is None:
+            number = self._texts[text, kind] = len(self._texts)
+            start = number * kernels.MAX_TEXT
             codes = [ord(letter) % kernels.CHARACTERS for letter in text]
             self._codes.reserve(start + kernels.MAX_TEXT)[start : start + len(codes)] = codes
-            self._lengths.reserve(found + 1)[found] = len(codes)
-            self._kinds.reserve(found + 1)[found] = kind
-        return found
+            self._lengths.reserve(number + 1)[number] = len(codes)
+            self._kinds.reserve(number + 1)[number] = kind
+        return number
 
 
 _POSITIONS = (

@@ -93,10 +93,10 @@ def take(step: Step, url: str) -> str | None:
     Never from another page to a front page, and never from a mobile host's front page to
     another host: that is an index of its own.
     """
-    taken = _taken(step, _split(url))
-    if taken is None:
+    without = _taken(step, _split(url))
+    if without is None:
         return None
-    new = _joined(taken)
+    new = _joined(without)
     if step.kind == "host":
         leads_home = is_front(url) and _is_mobile(_split(url).host)
     else:
@@ -110,11 +110,11 @@ def possible_steps(url: str) -> tuple[Step, ...]:
     if len(url) > _MAX_URL_CHARS:
         return ()
     parts = _split(url)
-    found = [HTTPS, *_path_steps(parts.path)]
+    steps = [HTTPS, *_path_steps(parts.path)]
     pieces = dict.fromkeys(_version_pieces(parts.query))
-    found += [Step("parameter", one) for one in islice(pieces, _MAX_PIECES)]
-    found += [Step("host", host) for host in other_hosts(parts.host)]
-    return tuple(step for step in found if take(step, url) is not None)
+    steps += [Step("parameter", piece) for piece in islice(pieces, _MAX_PIECES)]
+    steps += [Step("host", host) for host in other_hosts(parts.host)]
+    return tuple(step for step in steps if take(step, url) is not None)
 
 
 def steps_between(url: str, preferred: str) -> tuple[Step, ...] | None:
@@ -149,8 +149,8 @@ def identity(url: str) -> str:
     _, host, path, query = _split(url)
     while shorter := next(filter(None, (_path_taken(s, path) for s in _path_steps(path))), ""):
         path = shorter
-    kept = [one for one in query.split("&") if not _is_version(one)]
-    return f"{_bare_host(host)}{path}?{'&'.join(kept)}"
+    pieces = [piece for piece in query.split("&") if not _is_version(piece)]
+    return f"{_bare_host(host)}{path}?{'&'.join(pieces)}"
 
 
 # --- hosts ----------------------------------------------------------------------------------
@@ -165,11 +165,11 @@ def other_hosts(host: str) -> tuple[str, ...]:
     """
     label, _, rest = host.partition(".")
     if _is_mobile(host):
-        found = (rest,) if rest.startswith(f"{_WWW}.") else (rest, f"{_WWW}.{rest}")
+        hosts = (rest,) if rest.startswith(f"{_WWW}.") else (rest, f"{_WWW}.{rest}")
     else:
-        found = (rest,) if label == _WWW else (f"{_WWW}.{host}",)
+        hosts = (rest,) if label == _WWW else (f"{_WWW}.{host}",)
     domain = registrable_domain(host)
-    return tuple(one for one in found if one and registrable_domain(one) == domain)
+    return tuple(other for other in hosts if other and registrable_domain(other) == domain)
 
 
 def _is_mobile(host: str) -> bool:
@@ -218,21 +218,21 @@ def _path_taken(step: Step, path: str) -> str | None:
     return f"{folder}/{name['stem']}{name['ending'] or ''}"
 
 
-def _path_between(path: str, wanted: str, most: int) -> tuple[Step, ...] | None:
-    if path == wanted:
+def _path_between(path: str, target: str, steps_left: int) -> tuple[Step, ...] | None:
+    if path == target:
         return ()
-    if not most or len(path) <= len(wanted):
+    if not steps_left or len(path) <= len(target):
         return None
     for step in _path_steps(path):
         shorter = _path_taken(step, path)
-        rest = _path_between(shorter, wanted, most - 1) if shorter is not None else None
+        rest = _path_between(shorter, target, steps_left - 1) if shorter is not None else None
         if rest is not None:
             return (step, *rest)
     return None
 
 
 def _version_pieces(query: str) -> list[str]:
-    return [one for one in query.split("&") if one and _is_version(one)]
+    return [piece for piece in query.split("&") if piece and _is_version(piece)]
 
 
 def _is_version(piece: str) -> bool:
@@ -245,11 +245,11 @@ def _is_version(piece: str) -> bool:
     return value in _VALUES or name in _CAME_FROM
 
 
-def _query_between(query: str, wanted: str) -> tuple[Step, ...] | None:
-    theirs = wanted.split("&") if wanted else []
-    dropped = dict.fromkeys(one for one in _version_pieces(query) if one not in theirs)
-    kept = [one for one in query.split("&") if one and one not in dropped]
-    return tuple(Step("parameter", one) for one in dropped) if kept == theirs else None
+def _query_between(query: str, target: str) -> tuple[Step, ...] | None:
+    target_pieces = target.split("&") if target else []
+    dropped = dict.fromkeys(piece for piece in _version_pieces(query) if piece not in target_pieces)
+    rest = [piece for piece in query.split("&") if piece and piece not in dropped]
+    return tuple(Step("parameter", piece) for piece in dropped) if rest == target_pieces else None
 
 
 def _taken(step: Step, parts: _Parts) -> _Parts | None:
@@ -262,6 +262,6 @@ def _taken(step: Step, parts: _Parts) -> _Parts | None:
         pieces = parts.query.split("&")
         if word not in pieces or not _is_version(word):
             return None
-        return parts._replace(query="&".join(one for one in pieces if one != word))
+        return parts._replace(query="&".join(piece for piece in pieces if piece != word))
     path = _path_taken(step, parts.path)
     return None if path is None else parts._replace(path=path)

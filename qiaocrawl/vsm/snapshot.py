@@ -63,11 +63,11 @@ class IdfSnapshot:
 
     def idf(self, term: str) -> float:
         """ln((N + prior) / (df + prior * share of titles by general usage)), at least 0."""
-        found = self.frequencies.get(term, 0)
+        frequency = self.frequencies.get(term, 0)
         if not self.prior_titles:
-            return max(0.0, math.log(max(self.documents, 1) / max(found, 1)))
+            return max(0.0, math.log(max(self.documents, 1) / max(frequency, 1)))
         titles = self.documents + self.prior_titles
-        return max(0.0, math.log(titles / (found + self.prior_titles * title_share(term))))
+        return max(0.0, math.log(titles / (frequency + self.prior_titles * title_share(term))))
 
     def share(self, term: str) -> float:
         """The share of titles that hold *term*, in (0, 1], as this snapshot estimates it."""

@@ -49,10 +49,10 @@ def title_share(word: str) -> float:
     A word of relative frequency p stands in 1 - exp(-12 p) of texts of twelve words.
     """
     words, total = _dictionary()
-    known = words.get(word)
-    if known is None:
+    entry = words.get(word)
+    if entry is None:
         return _RAREST
-    return max(-math.expm1(-_TITLE_WORDS * known[0] / total), _RAREST)
+    return max(-math.expm1(-_TITLE_WORDS * entry[0] / total), _RAREST)
 
 
 def word_class(word: str) -> str:
@@ -67,9 +67,9 @@ def word_class(word: str) -> str:
         return NUMBER
     if word.isascii():
         return LATIN
-    known = _dictionary()[0].get(word)
-    if known is None:
+    entry = _dictionary()[0].get(word)
+    if entry is None:
         return UNKNOWN
-    if known[1].startswith(_NAME_TAGS):
+    if entry[1].startswith(_NAME_TAGS):
         return NAME
-    return FUNCTION if known[1][:1] in _FUNCTION_TAGS else COMMON
+    return FUNCTION if entry[1][:1] in _FUNCTION_TAGS else COMMON

@@ -28,11 +28,11 @@ class TfIdf:
 
         A term no document has (df 0) counts as one that a single document has.
         """
-        total, found = self.vocabulary.documents, self.vocabulary.frequencies(terms)
+        total, frequencies = self.vocabulary.documents, self.vocabulary.frequencies(terms)
         if self.smooth:
-            ratio = (1.0 + total) / (1.0 + found)
+            ratio = (1.0 + total) / (1.0 + frequencies)
             return np.asarray(np.log(ratio) + 1.0, dtype=np.float64)
-        ratio = np.maximum(total, 1) / np.maximum(found, 1)
+        ratio = np.maximum(total, 1) / np.maximum(frequencies, 1)
         return np.asarray(np.log(ratio), dtype=np.float64)
 
     def vector(self, document: Counts) -> SparseVector:
@@ -40,5 +40,5 @@ class TfIdf:
         pairs = np.array(document.pairs, dtype=np.int64).reshape(-1, 2)
         ids, frequencies = pairs[:, 0], pairs[:, 1]
         weights = frequencies * self.idf(ids)
-        kept = weights > 0
-        return SparseVector(ids[kept], weights[kept])
+        positive = weights > 0
+        return SparseVector(ids[positive], weights[positive])

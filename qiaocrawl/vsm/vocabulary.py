@@ -83,8 +83,8 @@ class Vocabulary:
         return counted
 
     def _id_of(self, term: str) -> int:
-        known = self._ids.get(term)
-        if known is None:
-            known = self._ids[term] = len(self._frequencies)
+        number = self._ids.get(term)
+        if number is None:
+            number = self._ids[term] = len(self._frequencies)
             self._frequencies.append(0)
-        return known
+        return number

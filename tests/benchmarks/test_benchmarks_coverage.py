@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import coverage
 from pager_web import pages_of, site_of, start_of, stories_of
-from qiaocrawl.replay import open_archive
+from qiaocrawl.replay import open_recording
 from recording import write_collection
 
 LONELY = site_of("blog") + "/lonely.html"
@@ -36,7 +36,7 @@ def web(tmp_path: Path) -> Path:
 
 
 def test_what_can_be_reached_is_told_from_what_was(web: Path) -> None:
-    with open_archive(web) as recorded:
+    with open_recording(web) as recorded:
         read = coverage.read_web(web, recorded)
         reach = coverage.reachable(read)
         assert stories_of("blog") < reach == set(pages_of("blog"))

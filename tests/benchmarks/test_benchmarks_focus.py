@@ -26,7 +26,7 @@ from benchmarks.crawl_orders.sim import curve, figures, run
 from benchmarks.crawl_orders.tasks import Task, make_task
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 from qiaocrawl.items import Link, PageText
-from qiaocrawl.replay.collection import find_graph, graph_files
+from qiaocrawl.replay.page_folder import find_graph, graph_files
 from qiaocrawl.topic.pack import TopicPack
 from qiaocrawl.urls import url_key
 

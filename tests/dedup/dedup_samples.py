@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from qiaocrawl.dedup.bodies.fingerprints import body_prints
+from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
 from qiaocrawl.items import TitleRecord
 from qiaocrawl.vsm import IdfSnapshot, SparseVector, cosine
 
@@ -25,7 +25,7 @@ def record(
 ) -> TitleRecord:
     """A record with the prints of *text*, or of a body of which only *digest* is known."""
     when = None if day is None else DAY + timedelta(days=day)
-    prints = body_prints(text)
+    prints = body_fingerprints(text)
     return TitleRecord(
         key(number), title, host, when, source, digest or prints.digest, prints.simhash,
         prints.sketch,

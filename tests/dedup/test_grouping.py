@@ -10,7 +10,7 @@ from dedup_samples import DAY, key, record
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.dedup.grouping import Groups, grouped, in_order
+from qiaocrawl.dedup.grouping import Groups, by_publish_date, group_titles
 from qiaocrawl.items import TitleRecord, Verdict, VerdictKind
 
 
@@ -65,7 +65,7 @@ def test_titles_are_taken_by_date_then_key() -> None:
         replace(record(7, "头天"), published_at=shifted),
         replace(record(6, "更早"), published_at=datetime(1, 1, 1)),
     ]
-    found = [int.from_bytes(one.key, "big") for one in in_order(records)]
+    found = [int.from_bytes(one.key, "big") for one in by_publish_date(records)]
     assert found == [6, 7, 8, 9, 0, 1]
     assert DAY.tzinfo is UTC
 
@@ -73,13 +73,13 @@ def test_titles_are_taken_by_date_then_key() -> None:
 def test_each_key_once() -> None:
     dated, undated, late = record(1, "乙", day=0), record(1, "甲"), record(1, "甲", day=1)
     for records in ([dated, undated, late], [late, undated, dated]):
-        assert in_order(records) == [dated]
+        assert by_publish_date(records) == [dated]
     one = record(1, "甲", day=0, host="a.example", source="新华社", digest=b"d", text="甲")
     for other in (
         replace(one, title="乙"), replace(one, host="b.example"), replace(one, source="中新社"),
         replace(one, body_digest=b"e"), replace(one, body_simhash=1), replace(one, body_sketch=b""),
     ):  # fmt: skip
-        assert in_order([one, other]) == in_order([other, one])
+        assert by_publish_date([one, other]) == by_publish_date([other, one])
 
 
 def test_titles_are_judged_in_order_and_counted() -> None:
@@ -91,7 +91,7 @@ def test_titles_are_judged_in_order_and_counted() -> None:
         return [DISTINCT] * len(part)
 
     ordered = [record(number, "题") for number in range(1_234)]
-    grouping = grouped(ordered, judge_all, placed.append)
+    grouping = group_titles(ordered, judge_all, placed.append)
     assert seen == [one.key for one in ordered] == list(grouping.verdicts)
     assert sum(placed) == 1_234
     assert grouping.groups == {one.key: one.key for one in ordered}

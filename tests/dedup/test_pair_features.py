@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from qiaocrawl.dedup.index.pair_features import COUNT, MAX_CHARS, MAX_TOKENS, NAMES, pair_cosine
 from qiaocrawl.dedup.index.pair_model import (
     Trees,
-    features_of,
-    looks_of,
+    batch_features,
     read_trees,
     score_all,
     shipped_trees,
+    term_features,
     write_trees,
 )
 from qiaocrawl.dedup.index.title_words import TitleBatch
@@ -38,7 +38,7 @@ def features(one: str, other: str) -> dict[str, float]:
     table = TermTable(SNAPSHOT)
     words = [table.ids(title.split()) for title in (one, other)]
     starts = np.array([0, len(words[0]), len(words[0]) + len(words[1])], np.int64)
-    found = features_of(*TitleBatch(np.concatenate(words), starts), looks_of(table))
+    found = batch_features(*TitleBatch(np.concatenate(words), starts), term_features(table))
     assert found.shape == (1, COUNT)
     return dict(zip(NAMES, found[0].tolist(), strict=True))
 

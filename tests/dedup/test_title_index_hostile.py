@@ -10,7 +10,7 @@ from dedup_samples import key, record
 
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.dedup.methods import methods
-from qiaocrawl.dedup.title_pair import Meeting, Relation
+from qiaocrawl.dedup.title_pair import Relation, TitlePair
 from qiaocrawl.items import TitleRecord, VerdictKind
 
 TITLE = "侨联为归侨老人送年货"
@@ -86,9 +86,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         method = type(methods.get(name)(None))
         relation = method.relation
 
-        def asking(self: object, meeting: Meeting) -> Relation:
+        def asking(self: object, pair: TitlePair) -> Relation:
             asked.append(name)
-            return relation(self, meeting)
+            return relation(self, pair)
 
         monkeypatch.setattr(method, "relation", asking)
 

@@ -16,7 +16,7 @@ from qiaocrawl.dedup.bodies.comparison import BodyEvidence
 from qiaocrawl.dedup.index.title_words import TitleWords
 from qiaocrawl.dedup.index.vocabulary import TermTable
 from qiaocrawl.dedup.methods import methods
-from qiaocrawl.dedup.title_pair import Meeting
+from qiaocrawl.dedup.title_pair import TitlePair
 from qiaocrawl.items import VerdictKind
 from qiaocrawl.vsm import IdfSnapshot
 
@@ -69,20 +69,20 @@ def test_of_two_near_titles_the_nearer_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("meeting", "kind"),
+    ("pair", "kind"),
     [
-        (Meeting(0.8), REPRINT),
-        (Meeting(0.799), DISTINCT),
-        (Meeting(0.0, same_words=True), REPRINT),
-        (Meeting(1.0, same_words=True, same_text=True), SAME_PAGE),
-        (Meeting(0.9, same_text=True), REPRINT),
+        (TitlePair(0.8), REPRINT),
+        (TitlePair(0.799), DISTINCT),
+        (TitlePair(0.0, same_words=True), REPRINT),
+        (TitlePair(1.0, same_words=True, same_text=True), SAME_PAGE),
+        (TitlePair(0.9, same_text=True), REPRINT),
         # It looks at nothing but titles.
-        (Meeting(0.5, score=1.0, same_text=True, days_apart=0.0, same_source=True), DISTINCT),
-        (Meeting(0.9, score=0.0, other_numbers=True, days_apart=999.0), REPRINT),
+        (TitlePair(0.5, score=1.0, same_text=True, days_apart=0.0, same_source=True), DISTINCT),
+        (TitlePair(0.9, score=0.0, other_numbers=True, days_apart=999.0), REPRINT),
     ],
 )
-def test_the_published_rule(meeting: Meeting, kind: VerdictKind) -> None:
-    assert methods.get("vsm")(None).relation(meeting).kind is kind
+def test_the_published_rule(pair: TitlePair, kind: VerdictKind) -> None:
+    assert methods.get("vsm")(None).relation(pair).kind is kind
 
 
 # --- the default ----------------------------------------------------------------------------
@@ -142,8 +142,8 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_the_rules_of_reprint(case: str) -> None:
     changed, kind = CASES[case]
-    meeting = Meeting(**{**SAID, **changed})
-    relation = methods.get("reprint")(None).relation(meeting)
+    pair = TitlePair(**{**SAID, **changed})
+    relation = methods.get("reprint")(None).relation(pair)
     assert relation.kind is kind
     assert relation.why
     assert relation.is_same_story == (kind in (SAME_PAGE, REPRINT, REVISION))
@@ -152,7 +152,7 @@ def test_the_rules_of_reprint(case: str) -> None:
 def test_stronger_evidence_is_stronger() -> None:
     said = [{"same_text": True}, {"simhash_distance": 0}, {"body": body(9, 10)}, {}]
     rule = methods.get("reprint")(None)
-    strengths = [rule.relation(Meeting(**{**SAID, **one})).strength for one in said]
+    strengths = [rule.relation(TitlePair(**{**SAID, **one})).strength for one in said]
     assert strengths == sorted(strengths, reverse=True)
     assert max(strengths) <= 3.0
 

@@ -6,7 +6,7 @@ from collections import Counter
 from urllib.parse import urlsplit
 
 from qiaocrawl.dedup import TitleIndex
-from qiaocrawl.dedup.bodies.fingerprints import body_prints
+from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
 from qiaocrawl.demo.model import ARTICLE_KINDS, Kind
 from qiaocrawl.demo.score import Rates, body_f1, rates
 from qiaocrawl.demo.web import DemoWeb
@@ -34,7 +34,7 @@ def reprint_rates(demo_web: DemoWeb, method: str, *, bodies: bool) -> Rates:
         gold for gold in demo_web.gold()
         if gold.kind in ARTICLE_KINDS and gold.kind is not Kind.PRINT
     ]  # fmt: skip
-    prints = [body_prints(gold.body if bodies else "") for gold in golds]
+    prints = [body_fingerprints(gold.body if bodies else "") for gold in golds]
     records = [
         TitleRecord(
             gold.url.encode(), gold.title, urlsplit(gold.url).netloc, gold.published_at,

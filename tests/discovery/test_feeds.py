@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.discovery import Entry, read_feed
+from qiaocrawl.discovery import Entry, parse_feed
 from qiaocrawl.discovery.entries import moment_of
 from qiaocrawl.page import parse_page
 from qiaocrawl.page.feed_links import feed_links
@@ -40,13 +40,13 @@ RDF = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 @pytest.mark.parametrize("charset", ["utf-8", "gb2312"])
 def test_rss(charset: str) -> None:
     body = RSS.format(charset=charset).encode("gb18030" if charset == "gb2312" else charset)
-    found = read_feed(body, "", "http://a.test/rss")
+    found = parse_feed(body, "", "http://a.test/rss")
     assert (found.kind, found.title, found.entries) == ("rss", "侨务 频道", (_ENTRY,))
 
 
 @pytest.mark.parametrize(("text", "kind"), [(ATOM, "atom"), (RDF, "rdf")])
 def test_atom_and_rdf(text: str, kind: str) -> None:
-    found = read_feed(text.encode(), "application/xml", "http://a.test/feed")
+    found = parse_feed(text.encode(), "application/xml", "http://a.test/feed")
     assert (found.kind, found.title, found.entries) == (kind, "侨务", (_ENTRY,))
 
 
@@ -57,16 +57,16 @@ def test_newest_first_and_what_has_no_page_is_left() -> None:
                                   "<pubDate>2026年3月6日 08:00</pubDate>"))
     )
     body = f"<rss><channel>{items}<item><guid>urn:1</guid></item></channel></rss>"
-    found = read_feed(body.encode())
+    found = parse_feed(body.encode())
     assert [one.title for one in found.entries] == ["2", "1", "0"]
     assert found.left == 1
-    cut = read_feed(body.encode(), most=2)
+    cut = parse_feed(body.encode(), limit=2)
     assert (len(cut.entries), cut.left) == (2, 2)
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"{}", b"<urlset><url/></urlset>", b"\0" * 99])
 def test_what_is_no_feed_says_so(body: bytes) -> None:
-    found = read_feed(body)
+    found = parse_feed(body)
     assert (found.kind, found.entries) == ("", ())
     assert found.fault
 
@@ -74,7 +74,7 @@ def test_what_is_no_feed_says_so(body: bytes) -> None:
 @given(st.binary(max_size=300))
 def test_no_bytes_raise(body: bytes) -> None:
     for head in (b"", b"<rss><channel><item><link>", b"<feed><entry><link href='"):
-        read_feed(head + body, "text/xml; charset=big5", "http://a.test/")
+        parse_feed(head + body, "text/xml; charset=big5", "http://a.test/")
 
 
 @pytest.mark.parametrize(

@@ -10,17 +10,17 @@ from zlib import crc32
 
 import pytest
 
-from qiaocrawl.discovery.made_up import text_sample
-from qiaocrawl.discovery.page_seen import PageSeen
+from qiaocrawl.discovery.generated_text import text_sample
+from qiaocrawl.discovery.page_evidence import PageEvidence
 from qiaocrawl.discovery.static_traps import UrlLimits
-from qiaocrawl.discovery.trap_accounts import Worth
+from qiaocrawl.discovery.trap_scores import PageValue
 from qiaocrawl.discovery.trap_watch import TrapWatch
 from story_texts import MADE_UP, Text, chained, drawn, filled, written
 
 _A = "http://a.test"
 _MOST_OF_A_MAZE = 60
 _REAL = 300
-Page = tuple[Worth, list[str], str]
+Page = tuple[PageValue, list[str], str]
 """What a page is, its links, its text."""
 Web = Callable[[str], Page | None]
 _NAV = ["/", "/news/", "/about.html"]
@@ -76,9 +76,9 @@ class Crawl:
         page = self.web(path)
         self.fetched.append(path)
         if page is None:
-            self.watch.learn(PageSeen(_A + path, Worth.GONE, trial=trial))
+            self.watch.learn(PageEvidence(_A + path, PageValue.GONE, trial=trial))
             return False
-        worth, links, text = page
+        value, links, text = page
         fresh = [link for link in dict.fromkeys(links) if link not in self._seen]
         self._seen.update(fresh)
         reasons = {link: self.watch.reason(_A + link)[1] for link in links}
@@ -88,14 +88,14 @@ class Crawl:
             else:
                 self._waiting.append(link)
         closed = [_A + link for link in fresh if reasons[link]]
-        if worth is Worth.LIST:
+        if value is PageValue.LIST:
             self.watch.listed(closed, _A + path)
-        self.cut += self.watch.learn(PageSeen(
-            _A + path, worth, path.encode(), [_A + link for link in links if not reasons[link]],
+        self.cut += self.watch.learn(PageEvidence(
+            _A + path, value, path.encode(), [_A + link for link in links if not reasons[link]],
             frozenset(_A + link for link in fresh if not reasons[link]), _sample(text), closed,
             trial,
         ))  # fmt: skip
-        return worth is Worth.STORY
+        return value is PageValue.STORY
 
 
 @cache
@@ -118,7 +118,7 @@ def calendar(text: Text) -> Web:
     def page(path: str) -> Page:
         day = int(path.split("/")[2])
         near = [f"/day/{day + step}/a.html" for step in (-365, -30, -1, 1, 30)]
-        return Worth.STORY, [*_NAV, *near], text(day)
+        return PageValue.STORY, [*_NAV, *near], text(day)
     return page
 
 
@@ -126,7 +126,7 @@ def tomorrow(text: Text) -> Web:
     """A page a day, with a link to the day before and the day after."""
     def page(path: str) -> Page:
         day = int(path.split("/")[2])
-        return Worth.STORY, [*_NAV, f"/day/{day - 1}/", f"/day/{day + 1}/"], text(day)
+        return PageValue.STORY, [*_NAV, f"/day/{day - 1}/", f"/day/{day + 1}/"], text(day)
     return page
 
 
@@ -135,7 +135,7 @@ def hashes(text: Text) -> Web:
     def page(path: str) -> Page:
         more = [f"/t/{slug}.html" for slug in _slugs(path, 6)]
         hot = [f"/t/hot{n}.html" for n in range(3)]
-        return Worth.STORY, [*_NAV, "/t/in.html", *hot, *more], text(crc32(path.encode()))
+        return PageValue.STORY, [*_NAV, "/t/in.html", *hot, *more], text(crc32(path.encode()))
     return page
 
 
@@ -144,7 +144,7 @@ def deeper(text: Text) -> Web:
     def page(path: str) -> Page:
         folder = "/".join(path.split("/")[2:][-4:])
         below = [f"/tale/{folder}/{slug}" for slug in _slugs(path, 5, words=True)]
-        return Worth.STORY, [*_NAV, path.rpartition("/")[0], *below], text(crc32(path.encode()))
+        return PageValue.STORY, [*_NAV, path.rpartition("/")[0], *below], text(crc32(path.encode()))
     return page
 
 
@@ -154,7 +154,7 @@ def related(text: Text) -> Web:
         number = int(path[3:-5])
         family = [f"/p/{10 * (number // 10) + n}.html" for n in range(3)]
         more = [f"/p/{number * 7 + 10 * n + 1}.html" for n in range(1, 6)]
-        return Worth.STORY, [*_NAV, *family, *more], text(number)
+        return PageValue.STORY, [*_NAV, *family, *more], text(number)
     return page
 
 
@@ -162,7 +162,7 @@ def at_the_root(text: Text) -> Web:
     """Every page in a first folder of its own."""
     def page(path: str) -> Page:
         more = [f"/{slug}/x" for slug in _slugs(path, 5)]
-        return Worth.STORY, [*_NAV, *more], text(crc32(path.encode()))
+        return PageValue.STORY, [*_NAV, *more], text(crc32(path.encode()))
     return page
 
 
@@ -216,17 +216,17 @@ def newspaper(stories: int, text: Text = written) -> Web:
     lists = -(-stories // 20)
     def page(path: str) -> Page | None:
         if path == "/":
-            return Worth.LIST, ["/news/", *(f"/news/{n}.html" for n in range(5))], ""
+            return PageValue.LIST, ["/news/", *(f"/news/{n}.html" for n in range(5))], ""
         if path.startswith("/about"):
-            return Worth.NOTHING, ["/"], ""
+            return PageValue.NOTHING, ["/"], ""
         if path == "/news/" or path.startswith("/news/list_"):
             number = int(path[11:-5] or 0) if path != "/news/" else 0
             links = [f"/news/{n}.html" for n in range(20 * number, min(20 * number + 20, stories))]
             nexts = [f"/news/list_{number + 1}.html"] if number + 1 < lists else []
-            return Worth.LIST, [*_NAV, *links, *nexts], ""
+            return PageValue.LIST, [*_NAV, *links, *nexts], ""
         number = int(path[6:-5])
         near = random.Random(number).sample(range(stories), 5)
-        return (Worth.STORY, [*_NAV, *(f"/news/{n}.html" for n in (*range(10), *near))],
+        return (PageValue.STORY, [*_NAV, *(f"/news/{n}.html" for n in (*range(10), *near))],
                 text(number))
     return page
 
@@ -235,10 +235,10 @@ def chain(stories: int, text: Text = written) -> Web:
     """A blog of which each story leads to the one before and the one after, and to no list."""
     def page(path: str) -> Page:
         if path == "/":
-            return Worth.LIST, [f"/blog/{stories - 1}/"], ""
+            return PageValue.LIST, [f"/blog/{stories - 1}/"], ""
         number = int(path.split("/")[2])
         near = [f"/blog/{n}/" for n in (number - 1, number + 1) if 0 <= n < stories]
-        return Worth.STORY, ["/", *near], text(number)
+        return PageValue.STORY, ["/", *near], text(number)
     return page
 
 
@@ -246,14 +246,27 @@ def by_date(stories: int, text: Text = written) -> Web:
     """Years lead to months, months to days, days to stories, stories nowhere."""
     def page(path: str) -> Page:
         if path == "/":
-            return Worth.LIST, [f"/{year}/" for year in range(2010, 2020)], ""
+            return PageValue.LIST, [f"/{year}/" for year in range(2010, 2020)], ""
         parts = path.strip("/").split("/")
         if len(parts) == 1:
-            return Worth.LIST, ["/", *(f"/{parts[0]}/{month:02}/" for month in range(1, 13))], ""
+            return (
+                PageValue.LIST,
+                ["/", *(f"/{parts[0]}/{month:02}/" for month in range(1, 13))],
+                "",
+            )
         if len(parts) == 2:
             many = stories // 120
-            return Worth.LIST, ["/", *(f"{path}{n:02}/s{n}.html" for n in range(1, many + 1))], ""
-        return Worth.STORY, ["/", "/".join(path.split("/")[:3]) + "/"], text(crc32(path.encode()))
+            return (
+                PageValue.LIST,
+                ["/", *(f"{path}{n:02}/s{n}.html" for n in range(1, many + 1))],
+                "",
+            )
+        return (
+            PageValue.STORY,
+            ["/", "/".join(path.split("/")[:3]) + "/"],
+            text(crc32(path.encode())),
+        )
+
     return page
 
 
@@ -264,11 +277,11 @@ def forum(threads: int, text: Text = written) -> Web:
             number = int(path[7:-5]) if path != "/" else 0
             rows = range(30 * number, min(30 * number + 30, threads))
             nexts = [f"/forum-{number + 1}.html"] if 30 * number + 30 < threads else []
-            return Worth.LIST, [*(f"/thread-{n}-1-1.html" for n in rows), *nexts], ""
+            return PageValue.LIST, [*(f"/thread-{n}-1-1.html" for n in rows), *nexts], ""
         _, number, at, _ = path.split("-")
         near = [int(number) - 1, int(number) + 1, random.Random(path).randrange(threads)]
         more = [f"/thread-{number}-{int(at) + 1}-1.html"] if int(at) < int(number) % 3 + 1 else []
-        return (Worth.STORY, ["/", *more, *(f"/thread-{n}-1-1.html" for n in near
+        return (PageValue.STORY, ["/", *more, *(f"/thread-{n}-1-1.html" for n in near
                                            if 0 <= n < threads)], text(crc32(path.encode())))
     return page
 
@@ -277,9 +290,9 @@ def only_related(stories: int, text: Text = written) -> Web:
     """No list at all: each story leads to six of all others."""
     def page(path: str) -> Page:
         if path == "/":
-            return Worth.LIST, ["/r/1.html"], ""
+            return PageValue.LIST, ["/r/1.html"], ""
         near = random.Random(path).sample(range(stories), 6)
-        return Worth.STORY, ["/", *(f"/r/{n}.html" for n in near)], text(crc32(path.encode()))
+        return PageValue.STORY, ["/", *(f"/r/{n}.html" for n in near)], text(crc32(path.encode()))
     return page
 
 
@@ -314,28 +327,28 @@ def test_an_archive_is_read_whole(archive: str, seed: int | None) -> None:
 def empty_at_first(path: str) -> Page:
     """Six pages that say nothing lead to all others, which tell stories."""
     if path == "/":
-        return Worth.LIST, [f"/a/{n}.html" for n in range(7)], ""
+        return PageValue.LIST, [f"/a/{n}.html" for n in range(7)], ""
     number = int(path[3:-5])
     if number < 7:
-        return Worth.NOTHING, [f"/a/{100 * number + n}.html" for n in range(10, 40)], ""
-    return Worth.STORY, ["/"], written(number)
+        return PageValue.NOTHING, [f"/a/{100 * number + n}.html" for n in range(10, 40)], ""
+    return PageValue.STORY, ["/"], written(number)
 
 
 def of_the_eighties(path: str) -> Page:
     """A newspaper that has put its old years on the web."""
     if path == "/":
-        return Worth.LIST, [f"/1986/{month:02}/" for month in range(1, 13)], ""
+        return PageValue.LIST, [f"/1986/{month:02}/" for month in range(1, 13)], ""
     if path.endswith("/"):
-        return Worth.LIST, [f"{path}{n}.html" for n in range(10)], ""
-    return Worth.STORY, ["/"], written(crc32(path.encode()))
+        return PageValue.LIST, [f"{path}{n}.html" for n in range(10)], ""
+    return PageValue.STORY, ["/"], written(crc32(path.encode()))
 
 
 def repeating(path: str) -> Page:
     """Folders of one name, of which only a trap's come so often."""
     if path == "/":
-        return Worth.LIST, [*(f"/cn/x/cn/y/cn/{n}.html" for n in range(100)),
+        return PageValue.LIST, [*(f"/cn/x/cn/y/cn/{n}.html" for n in range(100)),
                             *(f"/n/{n}.html" for n in range(100))], ""
-    return Worth.STORY, ["/"], written(crc32(path.encode()))
+    return PageValue.STORY, ["/"], written(crc32(path.encode()))
 
 
 @pytest.mark.parametrize(("web", "pages"), [
@@ -343,8 +356,15 @@ def repeating(path: str) -> Page:
 ])  # fmt: skip
 def test_a_wrong_guess_costs_the_order_and_no_page(web: Web, pages: int) -> None:
     other = newspaper(200)
-    done = Crawl(lambda path: other(path) if path.startswith(("/news", "/about")) else
-                 (Worth.LIST, [*web("/")[1], "/news/"], "") if path == "/" else web(path)).run("/")
+    done = Crawl(
+        lambda path: (
+            other(path)
+            if path.startswith(("/news", "/about"))
+            else (PageValue.LIST, [*web("/")[1], "/news/"], "")
+            if path == "/"
+            else web(path)
+        )
+    ).run("/")
     found = [path for path in done.fetched if not path.startswith(("/news/", "/about"))]
     assert done.opened
     assert len(found) == pages
@@ -363,9 +383,9 @@ def test_a_link_on_a_list_does_not_open_what_a_former_run_cut() -> None:
 def test_what_the_operator_bounds_is_listed_and_never_tried() -> None:
     def web(path: str) -> Page:
         if path == "/":
-            return Worth.LIST, ["/" + "/".join(f"f{n}" for n in range(25)),
+            return PageValue.LIST, ["/" + "/".join(f"f{n}" for n in range(25)),
                                 *(f"/n/{n}.html" for n in range(100))], ""
-        return Worth.STORY, [], written(crc32(path.encode()))
+        return PageValue.STORY, [], written(crc32(path.encode()))
     done = Crawl(web).run("/")
     assert len(done.fetched) == 101
     assert list(done.closed) == ["trap: a.test/(path too deep)"]

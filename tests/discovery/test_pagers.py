@@ -90,16 +90,19 @@ def test_what_is_called_next_is_followed_and_never_put_off() -> None:
 
 def test_a_list_that_was_put_off_may_be_dry_for_longer() -> None:
     bound = ListBound()
-    said = [bound.goes_on("a", brings_new=False, taken_up=up)
+    said = [bound.should_continue("a", brings_new=False, taken_up=up)
             for up in (False, False, True, False, True, False, False)]
     assert said == [True, False, True, False, True, True, True]
 
 
 def test_a_list_ends_after_two_dry_pages() -> None:
     bound = ListBound()
-    said = [bound.goes_on("a", brings_new=new) for new in (True, False, True, False, False, True)]
+    said = [
+        bound.should_continue("a", brings_new=new)
+        for new in (True, False, True, False, False, True)
+    ]
     assert said == [True, True, True, True, False, True]
-    assert bound.goes_on("b", brings_new=False)
+    assert bound.should_continue("b", brings_new=False)
 
 
 def test_rolling_lists() -> None:

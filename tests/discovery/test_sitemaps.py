@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiaocrawl.discovery import Entry, read_sitemap, robots_sitemaps
-from qiaocrawl.discovery.url_sources import entrance_kind, entry_moment, read_entrance
+from qiaocrawl.discovery import Entry, parse_sitemap, robots_sitemaps
+from qiaocrawl.discovery.url_sources import entry_moment, parse_url_source, url_source_kind
 from qiaocrawl.items import FetchedPage, Outcome
 
 _HEAD = (
@@ -30,7 +30,7 @@ def page(body: bytes, content_type: str = "", url: str = _BASE) -> FetchedPage:
 
 
 def urls(body: bytes, content_type: str = "") -> list[str]:
-    return [one.url for one in read_sitemap(body, content_type, _BASE).entries]
+    return [one.url for one in parse_sitemap(body, content_type, _BASE).entries]
 
 
 def test_a_news_sitemap_with_all_its_fields() -> None:
@@ -43,7 +43,7 @@ def test_a_news_sitemap_with_all_its_fields() -> None:
         "</url><url><loc>/relative.html</loc></url><url><loc>ftp://a.test/x</loc></url>"
         "<url><loc>http://a.test/new.html</loc></url></urlset>"
     ).encode()
-    found = read_sitemap(body, "text/xml", _BASE)
+    found = parse_sitemap(body, "text/xml", _BASE)
     assert found.kind == "pages"
     assert found.left == 1
     assert found.entries == (
@@ -59,29 +59,29 @@ def test_charsets_are_those_declared(charset: str) -> None:
     text = (f'<?xml version="1.0" encoding="{charset}"?><urlset xmlns:news="x/sitemap-news/0.9">'
             "<url><loc>http://a.test/1</loc><news:news><news:title>僑鄉</news:title></news:news>"
             "</url></urlset>")
-    assert read_sitemap(text.encode(codec)).entries[0].title == "僑鄉"
+    assert parse_sitemap(text.encode(codec)).entries[0].title == "僑鄉"
 
 
 def test_an_index_text_and_gzip() -> None:
     index = b"<sitemapindex><sitemap><loc>/1.xml.gz</loc></sitemap><url><loc>/no</loc></url>"
-    found = read_sitemap(index + b"</sitemapindex>", "", _BASE)
+    found = parse_sitemap(index + b"</sitemapindex>", "", _BASE)
     assert (found.kind, [one.url for one in found.entries]) == ("index", ["http://a.test/1.xml.gz"])
     text = b"\xef\xbb\xbfhttp://a.test/1\r\n\r\nhttp://a.test/2\n"
     assert urls(text, "text/plain") == urls(gzip.compress(text)) == [
         "http://a.test/1", "http://a.test/2"]
     full = _HEAD + b"<url><loc>http://a.test/1</loc></url></urlset>"
     assert urls(gzip.compress(full)) == ["http://a.test/1"]
-    cut = read_sitemap(gzip.compress(full * 50)[:-30])
+    cut = parse_sitemap(gzip.compress(full * 50)[:-30])
     assert len(cut.entries) <= 1
     damaged = bytearray(gzip.compress(full))
     damaged[20] ^= 0xFF
-    assert isinstance(read_sitemap(bytes(damaged)).fault, str)
-    assert read_sitemap(b"<html><p>http://a.test/</p></html>").kind == ""
+    assert isinstance(parse_sitemap(bytes(damaged)).fault, str)
+    assert parse_sitemap(b"<html><p>http://a.test/</p></html>").kind == ""
 
 
 def test_more_entries_than_a_sitemap_may_have_are_counted() -> None:
     body = _HEAD + b"".join(b"<url><loc>http://a.test/%d</loc></url>" % n for n in range(30))
-    found = read_sitemap(body, most=20)
+    found = parse_sitemap(body, limit=20)
     assert (len(found.entries), found.left) == (20, 10)
 
 
@@ -108,7 +108,7 @@ def _bomb(head: bytes, unit: bytes, times: int) -> bytes:
 def test_bombs_stay_small(head: bytes, unit: bytes, times: int) -> None:
     body = _bomb(head, unit, times)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    found = read_sitemap(body)
+    found = parse_sitemap(body)
     grown_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert found.fault or found.left
     assert grown_kib <= 64 * 1024
@@ -126,7 +126,7 @@ def test_entities_and_outside_references_are_not_followed() -> None:
         b'<!DOCTYPE urlset SYSTEM "http://127.0.0.1:9/x.dtd">',
     ]
     for head in bodies:
-        found = read_sitemap(head + b"<urlset><url><loc>http://a.test/&m;</loc></url>"
+        found = parse_sitemap(head + b"<urlset><url><loc>http://a.test/&m;</loc></url>"
                              b"<url><loc>&m;</loc></url></urlset>")
         assert all(len(one.url) < 40 and "root" not in one.url for one in found.entries)
 
@@ -134,8 +134,8 @@ def test_entities_and_outside_references_are_not_followed() -> None:
 @given(st.binary(max_size=400), st.sampled_from(["", "text/plain; charset=utf-16", "text/xml"]))
 def test_no_bytes_raise(body: bytes, content_type: str) -> None:
     for raw in (body, _HEAD + body, b"\x1f\x8b\x08" + body, gzip.compress(_HEAD + body)):
-        read_sitemap(raw, content_type, _BASE)
-        read_entrance(page(raw, content_type))
+        parse_sitemap(raw, content_type, _BASE)
+        parse_url_source(page(raw, content_type))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_no_bytes_raise(body: bytes, content_type: str) -> None:
      (b"<!DOCTYPE html><html>", "", None), (gzip.compress(b"hello", mtime=0), "", None)],
 )
 def test_what_is_an_entrance(body: bytes, content_type: str, kind: Outcome | None) -> None:
-    assert entrance_kind(body, content_type) is kind
+    assert url_source_kind(body, content_type) is kind
 
 
 def test_a_sitemap_as_an_analysis() -> None:
@@ -159,15 +159,15 @@ def test_a_sitemap_as_an_analysis() -> None:
         b"<url><loc>http://a.test/1.html</loc><lastmod>2026-03-05T02:00:00Z</lastmod></url>"
         b"<url><loc>http://a.test/sitemap.xml</loc></url><url><loc>/x.pdf</loc></url></urlset>"
     )
-    analysis = read_entrance(page(body))
+    analysis = parse_url_source(page(body))
     assert analysis is not None
     assert (analysis.outcome, analysis.article) == (Outcome.SITEMAP, None)
     (link,) = analysis.links
     assert (link.url, link.tag, link.region) == ("http://a.test/1.html", "entry", "sitemap")
     assert entry_moment(link.context) == datetime(2026, 3, 5, 2, tzinfo=UTC)
     assert analysis.links_left == 2
-    bomb = read_entrance(page(_bomb(_HEAD + b"<url><loc>", b"a" * 100, 600_000)))
+    bomb = parse_url_source(page(_bomb(_HEAD + b"<url><loc>", b"a" * 100, 600_000)))
     assert bomb is not None
     assert bomb.outcome is Outcome.TOO_LARGE
-    assert read_entrance(page(b"<html>")) is None
+    assert parse_url_source(page(b"<html>")) is None
     assert entry_moment("侨乡") is None

@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from qiaocrawl.dedup.bodies.fingerprints import body_prints
+from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
 from qiaocrawl.discovery.soft_404 import (
     as_missing,
     is_missing,
@@ -23,7 +23,7 @@ _HAN = "侨乡归华人回国参访座谈教育商会联谊文化传承发展交
 def analysis(
     title: str, text: str, outcome: Outcome = Outcome.NOT_ARTICLE, path: str = "/"
 ) -> PageAnalysis:
-    prints = body_prints(without_address(text, "http://a.test" + path))
+    prints = body_fingerprints(without_address(text, "http://a.test" + path))
     return PageAnalysis(outcome, None, (), "utf-8", page_title=title, body_digest=prints.digest,
                         body_simhash=prints.simhash)
 

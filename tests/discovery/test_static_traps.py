@@ -63,11 +63,11 @@ def test_spellings_of_one_address() -> None:
            "http://a.test/n/?id=1&sid=ab1"]
     expected = ["", met[0], "", "", met[0], "", met[5], met[5]]
     here: dict[bytes, str] = {}
-    assert [spellings.other(url, here) for url in met] == expected
-    assert not spellings.other(met[1], {}), "no page with the other is stored"
+    assert [spellings.earlier_spelling(url, here) for url in met] == expected
+    assert not spellings.earlier_spelling(met[1], {}), "no page with the other is stored"
     for url in met:
-        spellings.meet(url)
-    assert [spellings.other(url, {}) for url in met] == expected
+        spellings.remember(url)
+    assert [spellings.earlier_spelling(url, {}) for url in met] == expected
 
 
 def test_public_normaliser_cases() -> None:

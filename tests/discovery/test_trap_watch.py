@@ -1,4 +1,4 @@
-"""Groups of URLs, their accounts, and which of them are cut."""
+"""Groups of URLs, their scores, and which of them are cut."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import tracemalloc
 
 import pytest
 
-from qiaocrawl.discovery.page_seen import PageSeen, text_digest
+from qiaocrawl.discovery.page_evidence import PageEvidence, text_digest
 from qiaocrawl.discovery.static_traps import UrlLimits
-from qiaocrawl.discovery.trap_accounts import Account, Effects, Worth, book
+from qiaocrawl.discovery.trap_scores import PageEffects, PageValue, PatternScore, record_page
 from qiaocrawl.discovery.trap_watch import TrapWatch
 from qiaocrawl.discovery.url_forms import section_of, url_forms
 
@@ -27,12 +27,12 @@ class Site:
         self.traps = traps
         self.seen: set[str] = set()
 
-    def read(self, path: str, worth: Worth, links: list[str], digest: bytes = b"") -> list[str]:
+    def read(self, path: str, value: PageValue, links: list[str], digest: bytes = b"") -> list[str]:
         urls = [_A + link for link in links]
         kept = [url for url in urls if not self.traps.reason(url)[0]]
         fresh = frozenset(url for url in kept if url not in self.seen)
         self.seen.update(kept)
-        return self.traps.learn(PageSeen(_A + path, worth, digest, kept, fresh))
+        return self.traps.learn(PageEvidence(_A + path, value, digest, kept, fresh))
 
 
 def test_forms_from_narrow_to_broad() -> None:
@@ -47,12 +47,12 @@ def test_forms_from_narrow_to_broad() -> None:
 
 
 def test_a_calendar_is_cut_and_an_archive_is_not() -> None:
-    for worth, pages in ((Worth.NOTHING, 6), (Worth.STORY, 60)):
+    for value, pages in ((PageValue.NOTHING, 6), (PageValue.STORY, 60)):
         site = Site(watch())
         cut = []
         for month in range(60):
             steps = [f"/cal/{month // 12}/{month % 12 + 1}/{n}" for n in (month, month + 1)]
-            cut += site.read(f"/cal/0/0/{month}", worth, steps)
+            cut += site.read(f"/cal/0/0/{month}", value, steps)
             if cut:
                 break
         assert month + 1 == pages
@@ -63,9 +63,9 @@ def test_lists_that_lead_to_stories_are_worth_it() -> None:
     site = Site(watch())
     for number in range(50):
         stories = [f"/news/{20 * number + n}.html" for n in range(20)]
-        site.read(f"/list?page={number}", Worth.LIST, [*stories, f"/list?page={number + 1}"])
+        site.read(f"/list?page={number}", PageValue.LIST, [*stories, f"/list?page={number + 1}"])
         for story in stories[:3]:
-            assert site.read(story, Worth.STORY, []) == []
+            assert site.read(story, PageValue.STORY, []) == []
     assert site.traps.reason(f"{_A}/list?page=99") == ("", "")
 
 
@@ -73,10 +73,12 @@ def test_facets_over_the_same_stories_are_cut() -> None:
     site = Site(watch())
     seed = random.Random(1)
     for n in range(20):
-        site.read(f"/news/{n}.html", Worth.STORY, [])
+        site.read(f"/news/{n}.html", PageValue.STORY, [])
     for read in range(1, 100):
         links = [f"/shop?c={seed.random()}&s={n}" for n in range(30)]
-        cut = site.read(f"/shop?c={read}&s=1", Worth.LIST, [*links, "/news/1.html", "/news/2.html"])
+        cut = site.read(
+            f"/shop?c={read}&s=1", PageValue.LIST, [*links, "/news/1.html", "/news/2.html"]
+        )
         if cut:
             break
     assert read <= 10
@@ -93,7 +95,7 @@ def test_a_maze_of_texts_is_cut(back: bool, most: int) -> None:
     before = "/maze/in"
     for read in range(1, 200):
         links = [f"/maze/{seed.getrandbits(40):x}/{n}" for n in range(5)]
-        cut = site.read(before, Worth.WEAK, [*links, before, "/"], bytes([read]))
+        cut = site.read(before, PageValue.WEAK, [*links, before, "/"], bytes([read]))
         before = links[0] if back else links[-1]
         if cut:
             break
@@ -110,7 +112,7 @@ def test_a_section_of_undated_texts_that_lead_to_each_other_is_read() -> None:
     while waiting:
         path = waiting.pop(0)
         links = seed.sample(pages, 8)
-        site.read(path, Worth.WEAK, links, path.encode())
+        site.read(path, PageValue.WEAK, links, path.encode())
         done += 1
         waiting += [link for link in links if link not in known]
         known.update(links)
@@ -128,7 +130,7 @@ def test_session_ids_are_cut_and_the_plain_addresses_are_not() -> None:
         first, second = (f"/news/{n}.html?u={n:x}", f"/news/{n}.html")[:: 1 if n % 2 else -1]
         for path in (first, second):
             if not site.traps.reason(_A + path)[0]:
-                cut += site.read(path, Worth.STORY, links if "?" in path else [], digest)
+                cut += site.read(path, PageValue.STORY, links if "?" in path else [], digest)
     assert "a.test/news/0.html?u" in cut
     assert site.traps.reason(f"{_A}/news/99.html") == ("", "")
     assert site.traps.reason(f"{_A}/news/99.html?u=1")[0] == "barren"
@@ -142,7 +144,7 @@ def test_a_parameter_of_the_place_of_a_link_hides_no_stories(plain_first: bool) 
         # The newest stand on the home page too, without the parameter.
         paths = [plain, placed] if n < 10 else [placed]
         for path in paths if plain_first else reversed(paths):
-            site.read(path, Worth.STORY, [], text_digest(f"t{n}", b"body%d" % n))
+            site.read(path, PageValue.STORY, [], text_digest(f"t{n}", b"body%d" % n))
     assert site.traps.reason(f"{_A}/show.asp?c=2&id=999") == ("", "")
 
 
@@ -151,7 +153,7 @@ def test_articles_that_stand_in_two_columns_cut_neither() -> None:
     for folder, most in (("news", 30), ("top", 20), ("headlines", 20)):
         for n in range(most):
             digest = text_digest(f"t{n}", b"body%d" % n)
-            assert site.read(f"/{folder}/{n}.html", Worth.STORY, [], digest) == []
+            assert site.read(f"/{folder}/{n}.html", PageValue.STORY, [], digest) == []
     for folder in ("news", "top", "headlines"):
         assert site.traps.reason(f"{_A}/{folder}/99.html") == ("", "")
 
@@ -159,10 +161,10 @@ def test_articles_that_stand_in_two_columns_cut_neither() -> None:
 def test_a_maze_at_the_root_is_cut_by_its_new_branches() -> None:
     site = Site(watch())
     seed = random.Random(5)
-    site.read("/news/1.html", Worth.STORY, ["/news/2.html"])
+    site.read("/news/1.html", PageValue.STORY, ["/news/2.html"])
     for read in range(1, 100):
         links = [f"/{seed.getrandbits(30):x}/{seed.getrandbits(30):x}" for _ in range(5)]
-        if site.read(f"/w{read}/x", Worth.NOTHING, links):
+        if site.read(f"/w{read}/x", PageValue.NOTHING, links):
             break
     assert read <= 20
     assert site.traps.reason(f"{_A}/never/seen")[0] == "barren"
@@ -173,14 +175,14 @@ def test_what_is_allowed_or_not_learnt_is_never_cut() -> None:
     for traps in (watch("a.test/cal/*"), watch(learns=False)):
         site = Site(traps)
         for month in range(30):
-            site.read(f"/cal/{month}", Worth.NOTHING, [f"/cal/{month + 1}"])
+            site.read(f"/cal/{month}", PageValue.NOTHING, [f"/cal/{month + 1}"])
         assert traps.reason(f"{_A}/cal/99") == ("", "")
 
 
-def test_accounts_survive_and_what_is_cut_stays_cut() -> None:
+def test_scores_survive_and_what_is_cut_stays_cut() -> None:
     site = Site(watch())
     for month in range(9):
-        site.read(f"/cal/{month}", Worth.NOTHING, [f"/cal/{month + 1}"])
+        site.read(f"/cal/{month}", PageValue.NOTHING, [f"/cal/{month + 1}"])
     stored = site.traps.changed()
     assert {one.form for one in stored} >= {"a.test/cal/0", "a.test/cal/…"}
     assert site.traps.changed() == []
@@ -188,16 +190,16 @@ def test_accounts_survive_and_what_is_cut_stays_cut() -> None:
     other.restore(stored)
     assert other.reason(f"{_A}/cal/99")[0] == "barren"
     assert other.numbers()["qiaocrawl/traps/groups_cut"] >= 2
-    account = Account(credit=0.0, fetched=6)
-    book(account, Effects(Worth.STORY))
-    assert account == Account(credit=0.0, fetched=6)
+    account = PatternScore(points=0.0, fetched=6)
+    record_page(account, PageEffects(PageValue.STORY))
+    assert account == PatternScore(points=0.0, fetched=6)
 
 
 def test_a_long_tree_of_stories_without_crossings_ends() -> None:
     site = Site(watch())
     for read in range(1, 400):
         links = [f"/fake/{read}/{n}.html" for n in range(3)]
-        if site.read(f"/fake/0/{read}.html", Worth.STORY, links, read.to_bytes(2, "big")):
+        if site.read(f"/fake/0/{read}.html", PageValue.STORY, links, read.to_bytes(2, "big")):
             break
     assert 100 < read <= 200
 
@@ -207,7 +209,7 @@ def test_reprints_on_other_hosts_are_no_doubles() -> None:
     for n in range(40):
         digest = text_digest(f"t{n}", b"body%d" % n)
         for url in (f"{_A}/gn/2026/11-22/{n}.shtml", f"http://b.test/{n}.html"):
-            assert traps.learn(PageSeen(url, Worth.STORY, digest)) == []
+            assert traps.learn(PageEvidence(url, PageValue.STORY, digest)) == []
     assert traps.reason(f"{_A}/gn/2026/11-22/99.shtml") == ("", "")
     assert traps.counts["doubles"] == 0
 
@@ -235,8 +237,8 @@ def test_a_long_maze_takes_little_memory() -> None:
             name = f"{seed.getrandbits(48):x}"
             links = [f"{_A}/news/{name}{n}.html" for n in range(4)]
             own = ["/news/0.html" if seed.random() < 0.5 else f"/{name}/1.html"]
-            traps.learn(PageSeen(
-                f"{_A}{own[0]}?x={name}", Worth.STORY, seed.randbytes(8), links,
+            traps.learn(PageEvidence(
+                f"{_A}{own[0]}?x={name}", PageValue.STORY, seed.randbytes(8), links,
                 frozenset(links[::2]), seed.randbytes(2400),
             ))  # fmt: skip
         traps.changed()

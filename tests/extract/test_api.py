@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hostile_pages import HOSTILE
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.extract import Extraction, PageKind, extract_article, extractors, read_page
+from qiaocrawl.extract import Extraction, PageKind, analyse_html, extract_article, extractors
 from qiaocrawl.extract.api import LIMITS, MAX_BODY_BYTES
 from qiaocrawl.extract.page import without_title_line
 from qiaocrawl.items import FetchedPage
@@ -85,7 +85,7 @@ def test_an_article() -> None:
 def test_the_crawl_reads_the_same() -> None:
     fetched = FetchedPage(URL, URL, 200, (("content-type", "text/html"),), PAGE.encode(),
                           datetime.now(UTC))  # fmt: skip
-    article = read_page(fetched, "density", 100).article
+    article = analyse_html(fetched, "density", 100).article
     found = extract_article(PAGE.encode(), URL, "text/html", "density")
     assert article is not None
     assert (article.text, article.title, article.source) == (found.text, found.title, found.source)

@@ -15,7 +15,7 @@ from qiaocrawl.demo.web import build_web
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.kind import judge
-from qiaocrawl.extract.kind_features import block_marks, signs_of
+from qiaocrawl.extract.kind_features import block_marks, page_kind_features
 from qiaocrawl.extract.sniff import why_not_html
 from qiaocrawl.items import Outcome
 from qiaocrawl.page import Page, parse_page
@@ -168,10 +168,15 @@ def test_a_page_without_title_or_sentences_says_so() -> None:
 
 def test_signs() -> None:
     page = page_of(f"{HEAD}{SHORT}{SUMMARIES}", "南桥镇侨联完成换届选举_南桥侨网")
-    signs = signs_of(page, "南桥镇侨联完成换届选举")
-    assert (signs.headline, signs.dated, signs.items, signs.led_blocks) == (0, True, 8, 8)
-    assert signs.own == len("今天上午，南桥镇侨联换届，陈女士当选主席。".encode())
-    assert signs_of(page, "南桥侨网").headline == -1  # only the site's name
+    features = page_kind_features(page, "南桥镇侨联完成换届选举")
+    assert (features.headline, features.dated, features.items, features.summary_blocks) == (
+        0,
+        True,
+        8,
+        8,
+    )
+    assert features.own_bytes == len("今天上午，南桥镇侨联换届，陈女士当选主席。".encode())
+    assert page_kind_features(page, "南桥侨网").headline == -1  # only the site's name
 
 
 # What every kind of page of the demo web is; the others are no pages of text.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hostile_pages import HOSTILE
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.extract import extractors, read_page
+from qiaocrawl.extract import analyse_html, extractors
 from qiaocrawl.extract.base import Body
 from qiaocrawl.items import FetchedPage, Outcome, PageAnalysis
 from qiaocrawl.page import parse_page
@@ -38,7 +38,7 @@ def fetched(
 
 
 def read(body: str | bytes, **more: object) -> PageAnalysis:
-    return read_page(fetched(body, **more), "density", 100)  # type: ignore[arg-type]
+    return analyse_html(fetched(body, **more), "density", 100)  # type: ignore[arg-type]
 
 
 def html(title: str, body: str) -> str:
@@ -156,7 +156,7 @@ def test_nofollow_from_meta_or_header() -> None:
         "https://www.example.com/", "https://www.example.com/", 200,
         (("x-robots-tag", "noindex, nofollow"),), page.encode(), datetime(2026, 6, 1, tzinfo=UTC),
     )  # fmt: skip
-    read_so = read_page(forbidden, "density", 5)
+    read_so = analyse_html(forbidden, "density", 5)
     assert read_so.nofollow
     assert "noindex" in read_so.reason
 
@@ -177,7 +177,7 @@ def test_language(text: str, language: str) -> None:
 
 def test_an_unknown_method_is_named() -> None:
     with pytest.raises(ConfigError, match="unknown extractor 'densty'; did you mean 'density'"):
-        read_page(fetched("x"), "densty", 5)
+        analyse_html(fetched("x"), "densty", 5)
 
 
 @pytest.mark.parametrize("name", extractors.names())
@@ -188,7 +188,7 @@ def test_every_extractor_takes_any_bytes(name: str, body: bytes) -> None:
     assert isinstance(found, Body)
     assert 0.0 <= found.score <= 1.0
     assert found.reason
-    outcome = read_page(fetched(body), name, 5)
+    outcome = analyse_html(fetched(body), name, 5)
     assert (outcome.outcome is Outcome.ARTICLE) == (outcome.article is not None)
 
 
@@ -196,6 +196,8 @@ def test_every_extractor_takes_any_bytes(name: str, body: bytes) -> None:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_pages_are_read_to_the_end(name: str, method: str) -> None:
     text = "\n".join(f"<p>{i}：{PARAGRAPHS}" for i in range(3))
-    analysis = read_page(fetched(f"<title>题目题目</title>\n{HOSTILE[name]}\n{text}"), method, 50)
+    analysis = analyse_html(
+        fetched(f"<title>题目题目</title>\n{HOSTILE[name]}\n{text}"), method, 50
+    )
     assert analysis.outcome in (Outcome.ARTICLE, Outcome.NOT_ARTICLE, Outcome.LIST)
     assert analysis.page_title == "题目题目"

@@ -8,7 +8,7 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.fetch.block_detection import BlockKind, BlockSign
 from qiaocrawl.fetch.host_health import HostHealth
 from qiaocrawl.fetch.host_rules import parse_rules
-from qiaocrawl.fetch.time_windows import Turns, parse_turns
+from qiaocrawl.fetch.time_windows import CrawlWindows, parse_crawl_windows
 
 ENGINES = {"baidu": "www.baidu.com", "so360_news": "news.so.com"}
 
@@ -36,12 +36,12 @@ def test_what_is_no_rule_is_named(entries: tuple[str, ...], said: str) -> None:
         parse_rules("QIAO_X", entries, ENGINES, str)
 
 
-def turns(*entries: str) -> Turns:
-    return parse_turns(entries, ENGINES)
+def windows(*entries: str) -> CrawlWindows:
+    return parse_crawl_windows(entries, ENGINES)
 
 
 def test_one_engine_rests_while_the_other_works() -> None:
-    shared = turns("baidu=60/60", "so360_news=60/60")
+    shared = windows("baidu=60/60", "so360_news=60/60")
     for second in range(0, 240, 7):
         resting = [host for host in ENGINES.values() if shared.rest_seconds(host, second) > 0]
         assert len(resting) == 1, second
@@ -52,18 +52,18 @@ def test_one_engine_rests_while_the_other_works() -> None:
 
 
 def test_hosts_of_a_wider_rule_rest_at_times_of_their_own() -> None:
-    shared = turns("*=100/300")
+    shared = windows("*=100/300")
     hosts = [f"h{n}.test" for n in range(200)]
     working = [sum(shared.rest_seconds(host, at) == 0 for host in hosts) for at in (0, 150, 370)]
     assert all(30 <= number <= 70 for number in working)
-    assert turns("*=5/0").rest_seconds("a.test", 3.0) == 0
-    assert not turns()
+    assert windows("*=5/0").rest_seconds("a.test", 3.0) == 0
+    assert not windows()
 
 
 @pytest.mark.parametrize("value", ["", "60", "0/60", "60/-1", "nan/5", "x/y", "1e9/5"])
 def test_windows_that_make_no_sense_are_refused(value: str) -> None:
     with pytest.raises(ConfigError, match=r"WORK/REST in seconds"):
-        turns(f"baidu={value}")
+        windows(f"baidu={value}")
 
 
 SURE = BlockSign(BlockKind.CAPTCHA, "x")

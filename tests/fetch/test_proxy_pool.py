@@ -7,13 +7,13 @@ import random
 import pytest
 
 from qiaocrawl.fetch.proxy import Proxy, parse_list, parse_proxy
-from qiaocrawl.fetch.proxy_pool import PoolLimits, ProxyPool, ProxyState
+from qiaocrawl.fetch.proxy_pool import ProxyLimits, ProxyPool, ProxyState
 
 A, B, C = (Proxy("http", f"p{n}.test", 8080) for n in range(3))
 
 
 def pool(*proxies: Proxy, **limits: float) -> ProxyPool:
-    made = ProxyPool(PoolLimits(**limits), random.Random(7))  # type: ignore[arg-type]
+    made = ProxyPool(ProxyLimits(**limits), random.Random(7))  # type: ignore[arg-type]
     made.replace(proxies)
     return made
 

@@ -13,9 +13,9 @@ import pytest
 from qiaocrawl.errors import ModelError
 from qiaocrawl.frontier import CrawlTopic, PriorityIndex
 from qiaocrawl.frontier.strategies.adaptive.adaptive import Adaptive
-from qiaocrawl.frontier.strategies.adaptive.arrays import NUMBER_OF_SIGNS
+from qiaocrawl.frontier.strategies.adaptive.arrays import NUMBER_OF_FEATURES
 from qiaocrawl.frontier.strategies.adaptive.kernels import evidence, value_of
-from qiaocrawl.frontier.strategies.adaptive.link_features import is_pager, singular, url_signs
+from qiaocrawl.frontier.strategies.adaptive.link_features import is_pager, singular, url_features
 from qiaocrawl.frontier.strategies.adaptive.model import untrained
 from qiaocrawl.items import Link, Visit
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
@@ -113,14 +113,14 @@ def test_evidence_of_a_group_nobody_has_seen_is_nothing() -> None:
      "x", "http://[::1/", ""],
 )  # fmt: skip
 def test_any_url_has_signs(url: str) -> None:
-    signs = url_signs(url, HOST)
-    assert all(0 <= number <= 1 for number in signs.numbers)
-    assert len(signs.groups) == 4
+    features = url_features(url, HOST)
+    assert all(0 <= number <= 1 for number in features.numbers)
+    assert len(features.groups) == 4
 
 
 def test_numbers_in_urls_are_alike() -> None:
     def groups(path: str) -> tuple[int, ...]:
-        return url_signs(f"http://{HOST}/{path}", HOST).groups
+        return url_features(f"http://{HOST}/{path}", HOST).groups
 
     assert groups("news/2023/17.html") == groups("news/2024/981.html")
     assert groups("news/2023/17.html")[2:] != groups("blog/2023/17.html")[2:]
@@ -171,7 +171,7 @@ def test_scores_stay_probabilities_and_learning_finite() -> None:
     scores = [order.score_of(int(node)) for node in order.waiting]
     assert all(0 <= score <= 1 for score in scores)
     assert np.isfinite(strategy._learnt.weights).all()
-    assert len(strategy._learnt.weights) == NUMBER_OF_SIGNS
+    assert len(strategy._learnt.weights) == NUMBER_OF_FEATURES
 
 
 def test_a_model_carries_over_and_teaches_nothing_twice() -> None:

@@ -98,8 +98,8 @@ def test_large_ranks_agree_with_an_independent_solution() -> None:
         matrix[page, targets] = weights / weights.sum()
         flow.add_page(page, 1.0, targets.tolist(), weights.tolist())
         if page % 10 == 0:
-            flow.settle()
-    flow.settle()
+            flow.converge()
+    flow.converge()
     flow.name(size - 1)
     solved = np.linalg.solve(np.eye(size) - 0.85 * matrix.T, np.full(size, 0.15))
     assert flow.ranks(np.arange(size)) == pytest.approx(solved, rel=0.02)
@@ -130,10 +130,10 @@ def test_hits_on_a_topic_counts_relevant_pages() -> None:
 def test_authorities_of_what_joins_later_are_found() -> None:
     values = Authorities()
     values.add_page(0, [1, 2], [1.0, 1.0])
-    values.settle()
+    values.converge()
     for page in range(10, 20):
         values.add_page(page, [30, 31, 32], [1.0] * 3)
-    values.settle()
+    values.converge()
     assert values.of(np.array([30, 1])) == pytest.approx([1.0, 0.0], abs=0.01)
 
 

@@ -8,7 +8,7 @@ from frontier_graph import TOPIC, found, link_to, visited
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.frontier import Strategy, make_strategy
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
-from qiaocrawl.frontier.strategies.draws import draws
+from qiaocrawl.frontier.strategies.url_random import draws
 from qiaocrawl.frontier.strategies.weight_model import page_group
 from qiaocrawl.frontier.strategies.word_similarity import LinkSimilarity
 from qiaocrawl.ontology import WordSimilarity, current_ontology

@@ -11,7 +11,7 @@ import pytest
 
 from crawling import PROJECT
 from qiaocrawl.page import parse_page
-from qiaocrawl.page.guard import MAX_LINKS, defuse
+from qiaocrawl.page.sanitize import MAX_LINKS, sanitize_html
 from qiaocrawl.text import charset
 
 URL = "http://www.qiao.test/"
@@ -48,7 +48,7 @@ def test_links_past_the_limit_are_not_read_and_that_is_told() -> None:
 
 def test_anchors_without_address_are_no_links() -> None:
     html = '<a name="n">甲</a><a href="/x">乙</a>' * 6_000
-    assert defuse(html) == (html, ())
+    assert sanitize_html(html) == (html, ())
 
 
 @pytest.mark.parametrize("markup", ["<select>{}", "<select>{}</select>", "<ul>{}"])
@@ -98,14 +98,14 @@ def test_huge_pages_need_bounded_memory(name: str) -> None:
     """F-R9: eight megabytes of markup never take more than 600 MB of a worker."""
     program = (
         "import re; from datetime import UTC, datetime; from pathlib import Path;"
-        "from qiaocrawl.extract import read_page; from qiaocrawl.items import FetchedPage\n"
+        "from qiaocrawl.extract import analyse_html; from qiaocrawl.items import FetchedPage\n"
         f"body = {_HUGE[name]}\n"
         "u = 'http://www.qiao.test/'; when = datetime.now(UTC)\n"
         "def peak():\n"
         "    return int(re.search(r'VmHWM:\\s*(\\d+)', Path('/proc/self/status').read_text())[1])\n"
-        "read_page(FetchedPage(u, u, 200, (), b'<p>x', when), 'blend', 100)\n"
+        "analyse_html(FetchedPage(u, u, 200, (), b'<p>x', when), 'blend', 100)\n"
         "before = peak()\n"
-        "read_page(FetchedPage(u, u, 200, (), body, when), 'blend', 100)\n"
+        "analyse_html(FetchedPage(u, u, 200, (), body, when), 'blend', 100)\n"
         "print(peak() - before)"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=PROJECT, capture_output=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qiaocrawl.page import parse_page
-from qiaocrawl.page.digests import place_of
+from qiaocrawl.page.digests import element_path
 
 
 def digests(html: str) -> list[int]:
@@ -38,7 +38,7 @@ def test_places_read_like_css() -> None:
     elements = parse_page(
         b'<div class="Entry Content" id=c-12><p>a</p><div><span>b</span></div></div>'
     ).blocks.elements
-    assert [place_of(elements, at) for at in range(len(elements))] == [
+    assert [element_path(elements, at) for at in range(len(elements))] == [
         "body", "div.entry.content.c-0", "div.entry.content.c-0 > p", "div.entry.content.c-0 > div",
     ]
 

@@ -6,7 +6,7 @@ import pytest
 
 from hostile_pages import HOSTILE
 from qiaocrawl.page import parse_page
-from qiaocrawl.page.guard import MAX_ATTRIBUTES, defuse
+from qiaocrawl.page.sanitize import MAX_ATTRIBUTES, sanitize_html
 
 URL = "https://www.example.com/"
 
@@ -33,7 +33,7 @@ def test_deep_text_is_kept_and_flattening_is_told(depth: int) -> None:
 def test_attributes_past_the_limit_go_the_first_stay() -> None:
     tag = '<a href="/x" title="a b = c" ' + " ".join(f"data-{i}='v'" for i in range(5_000)) + ">"
     html = "<p>x</p>" * 10_000 + tag + "甲</a>"
-    safe, notes = defuse(html)
+    safe, notes = sanitize_html(html)
     assert notes == (f"attributes past the first {MAX_ATTRIBUTES} of a tag dropped",)
     (link,) = parse_page(html.encode(), "", URL).links(5)
     assert (link.url, link.title, link.anchor) == ("https://www.example.com/x", "a b = c", "甲")
@@ -44,4 +44,4 @@ def test_long_attributes_of_honest_pages_stay() -> None:
     picture = "data:image/png;base64," + "A" * 200_000
     words = " ".join(["word"] * 20_000)
     html = f'<img src="{picture}"><div data-text="{words}">正文</div>'
-    assert defuse(html) == (html, ())
+    assert sanitize_html(html) == (html, ())

@@ -14,7 +14,7 @@ from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.relevance.sample_vectors import (
     MAX_SAMPLES,
     SampleVectors,
-    dealt_out,
+    assign_folds,
     learnt_samples,
     sample_places,
 )
@@ -124,7 +124,7 @@ def test_the_last_samples_are_learnt_from_half_of_them_relevant() -> None:
 
 
 def test_both_kinds_are_dealt_out_evenly() -> None:
-    folds = dealt_out(np.array([True] * 5 + [False] * 10))
+    folds = assign_folds(np.array([True] * 5 + [False] * 10))
     assert folds[:5].tolist() == [0, 1, 2, 3, 4]
     assert np.bincount(folds).tolist() == [3] * 5
 

@@ -14,9 +14,9 @@ import pytest
 
 import qiaocrawl.replay.opening as opening
 from qiaocrawl.errors import ReplayError
-from qiaocrawl.replay import open_archive
-from qiaocrawl.replay.cache import PackCache, default_folder
-from qiaocrawl.replay.pack import Limits, PackWriter
+from qiaocrawl.replay import open_recording
+from qiaocrawl.replay.cache import IndexCache, default_folder
+from qiaocrawl.replay.recording_index import IndexWriter, Limits
 from recording import Recorded, write_collection, write_warc
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,9 +36,9 @@ def test_a_second_opening_reads_the_cache_only(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_warc(tmp_path / "web.warc", [Recorded(URL, b"x")])
-    open_archive(path, cache_dir=cache).close()
+    open_recording(path, cache_dir=cache).close()
     monkeypatch.setattr(opening, "read_warcs", None)
-    with open_archive(path, cache_dir=cache) as web:
+    with open_recording(path, cache_dir=cache) as web:
         assert web.get(URL) is not None
     assert len(_packs(cache)) == 1
     assert _packs(cache)[0].stat().st_mode & 0o077 == 0
@@ -47,7 +47,7 @@ def test_a_second_opening_reads_the_cache_only(
 def test_changed_content_is_unpacked_anew(tmp_path: Path, cache: Path) -> None:
     path = tmp_path / "web.warc"
     for body in (b"one", b"two"):
-        with open_archive(write_warc(path, [Recorded(URL, body)]), cache_dir=cache) as web:
+        with open_recording(write_warc(path, [Recorded(URL, body)]), cache_dir=cache) as web:
             page = web.get(URL)
             assert page is not None
             assert page.body == body
@@ -56,7 +56,7 @@ def test_changed_content_is_unpacked_anew(tmp_path: Path, cache: Path) -> None:
         page_file = folder / "pages" / "0.html"
         page_file.write_bytes(body)
         os.utime(page_file, ns=(1, body[0]))
-        with open_archive(folder, cache_dir=cache) as web:
+        with open_recording(folder, cache_dir=cache) as web:
             page = web.get(URL)
             assert page is not None
             assert page.body == body
@@ -67,28 +67,28 @@ def test_another_rule_for_canonical_urls_makes_another_cache_file(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_warc(tmp_path / "web.warc", [Recorded(URL, b"x")])
-    open_archive(path, cache_dir=cache).close()
+    open_recording(path, cache_dir=cache).close()
     rules = tmp_path / "rules"
     rules.mkdir()
     (rules / "canonical.py").write_text("other rules")
     monkeypatch.setattr(opening.resources, "files", lambda package: rules)
-    open_archive(path, cache_dir=cache).close()
+    open_recording(path, cache_dir=cache).close()
     assert len(_packs(cache)) == 2
 
 
 @pytest.mark.parametrize("damage", [b"", b"not a database", b"SQLite format 3\0" + bytes(200)])
 def test_a_damaged_cache_file_is_made_again(tmp_path: Path, cache: Path, damage: bytes) -> None:
     path = write_warc(tmp_path / "web.warc", [Recorded(URL, b"x")])
-    open_archive(path, cache_dir=cache).close()
+    open_recording(path, cache_dir=cache).close()
     _packs(cache)[0].write_bytes(damage)
-    with open_archive(path, cache_dir=cache) as web:
+    with open_recording(path, cache_dir=cache) as web:
         assert web.get(URL) is not None
 
 
 def test_a_failed_unpacking_leaves_nothing_behind(tmp_path: Path, cache: Path) -> None:
     (tmp_path / "web.warc").write_bytes(b"<html>")
     with pytest.raises(ReplayError):
-        open_archive(tmp_path / "web.warc", cache_dir=cache)
+        open_recording(tmp_path / "web.warc", cache_dir=cache)
     assert _packs(cache) == []
 
 
@@ -103,11 +103,11 @@ def test_drafts_of_killed_processes_and_unused_files_are_deleted(
     long_ago = time.time() - 40 * 86400
     os.utime(unused, (long_ago, long_ago))
 
-    def fill(writer: PackWriter) -> None:
+    def fill(writer: IndexWriter) -> None:
         writer.add(URL, 200, (), writer.add_body(b"x"))
 
-    pack = PackCache(cache).pack("f1", "source", Limits(), fill)
-    assert _packs(cache) == sorted([pack, other_draft, used])
+    index_file = IndexCache(cache).index_file("f1", "source", Limits(), fill)
+    assert _packs(cache) == sorted([index_file, other_draft, used])
 
 
 def test_processes_that_open_at_once_unpack_once(tmp_path: Path, cache: Path) -> None:
@@ -116,9 +116,9 @@ def test_processes_that_open_at_once_unpack_once(tmp_path: Path, cache: Path) ->
     )
     script = (
         "import logging, sys, pathlib\n"
-        "from qiaocrawl.replay import open_archive\n"
+        "from qiaocrawl.replay import open_recording\n"
         "logging.basicConfig(level=logging.INFO)\n"
-        "web = open_archive(sys.argv[1], cache_dir=pathlib.Path(sys.argv[2])); print(len(web))"
+        "web = open_recording(sys.argv[1], cache_dir=pathlib.Path(sys.argv[2])); print(len(web))"
     )
     command = [sys.executable, "-c", script, str(folder), str(cache)]
     processes = [
@@ -135,7 +135,7 @@ def test_processes_that_open_at_once_unpack_once(tmp_path: Path, cache: Path) ->
 def test_threads_share_one_opened_web(tmp_path: Path, cache: Path) -> None:
     pages = {f"{URL}{number}": b"%d" % number for number in range(200)}
     wrong: list[str] = []
-    with open_archive(write_collection(tmp_path / "web", pages), cache_dir=cache) as web:
+    with open_recording(write_collection(tmp_path / "web", pages), cache_dir=cache) as web:
 
         def read() -> None:
             for url, body in pages.items():
@@ -166,16 +166,16 @@ def test_a_cache_folder_that_cannot_be_made_says_what_to_set(tmp_path: Path) -> 
     path = write_warc(tmp_path / "web.warc", [Recorded(URL, b"x")])
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(ReplayError, match="set XDG_CACHE_HOME"):
-        open_archive(path, cache_dir=tmp_path / "file" / "cache")
+        open_recording(path, cache_dir=tmp_path / "file" / "cache")
 
 
 def test_no_room_for_the_cache_is_a_clear_error(tmp_path: Path, cache: Path) -> None:
     path = write_warc(tmp_path / "web.warc", [Recorded(URL, Random(1).randbytes(300_000))])
     script = (
         "import pathlib, resource, sys\n"
-        "from qiaocrawl.replay import open_archive\n"
+        "from qiaocrawl.replay import open_recording\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
-        "open_archive(sys.argv[1], cache_dir=pathlib.Path(sys.argv[2]))"
+        "open_recording(sys.argv[1], cache_dir=pathlib.Path(sys.argv[2]))"
     )
     command = [sys.executable, "-c", script, str(path), str(cache)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from qiaocrawl.errors import ReplayError
-from qiaocrawl.replay import Limits, open_archive
+from qiaocrawl.replay import Limits, open_recording
 from recording import gzipped, tar_bytes, write_collection, write_graph
 
 SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "focus"
@@ -32,7 +32,7 @@ def test_every_listed_page_is_answered_byte_for_byte(
     tmp_path: Path, cache: Path, packed: bool
 ) -> None:
     folder = write_collection(tmp_path / "web", PAGES, packed=packed)
-    with open_archive(folder, cache_dir=cache) as web:
+    with open_recording(folder, cache_dir=cache) as web:
         assert len(web) == len(PAGES)
         assert list(web.urls()) == list(PAGES)
         assert web.faults == {}
@@ -44,7 +44,7 @@ def test_every_listed_page_is_answered_byte_for_byte(
 
 
 def test_what_is_not_recorded_is_none(tmp_path: Path, cache: Path) -> None:
-    with open_archive(write_collection(tmp_path / "web", PAGES), cache_dir=cache) as web:
+    with open_recording(write_collection(tmp_path / "web", PAGES), cache_dir=cache) as web:
         for url in ("https://a.example/news/2.html", "https://c.example/", "no url", "", "data:,x"):
             assert web.get(url) is None
 
@@ -52,7 +52,7 @@ def test_what_is_not_recorded_is_none(tmp_path: Path, cache: Path) -> None:
 def test_the_canonical_form_finds_a_page_and_the_fragment_does_not_matter(
     tmp_path: Path, cache: Path
 ) -> None:
-    with open_archive(write_collection(tmp_path / "web", PAGES), cache_dir=cache) as web:
+    with open_recording(write_collection(tmp_path / "web", PAGES), cache_dir=cache) as web:
         for asked, recorded in (
             ("http://b.example/x?id=2", "http://b.example/x?id=2&utm_source=feed"),
             ("HTTPS://A.example:443/news/./1.html#top", "https://a.example/news/1.html"),
@@ -67,7 +67,7 @@ def test_a_url_that_no_browser_reads_is_found_as_it_was_written(
     tmp_path: Path, cache: Path
 ) -> None:
     pages = {"http://[oops/x": b"one", "http://a.example:99999/": b"two", "http://": b"three"}
-    with open_archive(write_collection(tmp_path / "web", pages), cache_dir=cache) as web:
+    with open_recording(write_collection(tmp_path / "web", pages), cache_dir=cache) as web:
         for url, body in pages.items():
             page = web.get(url)
             assert page is not None, url
@@ -84,7 +84,7 @@ def test_the_other_scheme_or_slash_redirects_to_the_recorded_url(
         "https://a.example/both/": b"https",
         "https://a.example/q/?a=1": b"query",
     }
-    with open_archive(write_collection(tmp_path / "web", pages), cache_dir=cache) as web:
+    with open_recording(write_collection(tmp_path / "web", pages), cache_dir=cache) as web:
         for asked, location in (
             ("https://a.example/dir", "https://a.example/dir/"),
             ("http://a.example/dir", "https://a.example/dir/"),
@@ -117,7 +117,7 @@ def test_one_file_may_hold_several_urls_and_gzipped_pages_are_unpacked(
     )
     tar = tar_bytes([("./pages/0.html.gz", gzipped(b"<p>x</p>")), ("pages/bad.html.gz", b"plain")])
     (folder / "pages.tar").write_bytes(tar)
-    with open_archive(folder, cache_dir=cache) as web:
+    with open_recording(folder, cache_dir=cache) as web:
         for url in ("http://a.example/1", "http://a.example/2"):
             page = web.get(url)
             assert page is not None
@@ -138,7 +138,7 @@ def test_missing_unlisted_and_special_members_are_counted(tmp_path: Path, cache:
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/hostname"
         archive.addfile(link)
     (folder / "pages.tar").write_bytes(out.getvalue())
-    with open_archive(folder, cache_dir=cache) as web:
+    with open_recording(folder, cache_dir=cache) as web:
         assert len(web) == 1
         assert web.faults == {"missing": 2, "refused": 1, "unlisted": 1}
         assert web.get("http://a.example/1") is None
@@ -151,7 +151,7 @@ def test_links_out_of_an_unpacked_folder_are_not_followed(tmp_path: Path, cache:
     page = folder / "pages" / "0.html"
     page.unlink()
     page.symlink_to(secret)
-    with open_archive(folder, cache_dir=cache) as web:
+    with open_recording(folder, cache_dir=cache) as web:
         assert web.faults == {"missing": 1}
         assert web.get("https://a.example/") is None
 
@@ -162,7 +162,7 @@ def test_file_names_that_lead_out_are_refused(tmp_path: Path, cache: Path, file:
     write_graph(folder, [("http://a.example/", file)])
     (folder / "pages.tar").write_bytes(tar_bytes([(file or "x", b"x")]))
     with pytest.raises(ReplayError, match="line 1: file must be a path inside the folder"):
-        open_archive(folder, cache_dir=cache)
+        open_recording(folder, cache_dir=cache)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_bad_line_of_the_graph_is_named(
     (folder / "graph.jsonl").write_text(f"{good}\n{line}\n")
     (folder / "pages.tar").write_bytes(tar_bytes([("pages/0.html", b"x")]))
     with pytest.raises(ReplayError) as caught:
-        open_archive(folder, cache_dir=cache)
+        open_recording(folder, cache_dir=cache)
     assert words in str(caught.value)
     assert "graph.jsonl: line 2" in str(caught.value)
 
@@ -197,12 +197,12 @@ def test_a_graph_that_unpacks_to_gigabytes_is_refused(
     folder = tmp_path / "web"
     folder.mkdir()
     (folder / "graph.jsonl.xz").write_bytes(lzma.compress((b" " * 999 + b"\n") * 9_000))
-    monkeypatch.setattr("qiaocrawl.replay.collection._MAX_GRAPH_BYTES", 8_000_000)
+    monkeypatch.setattr("qiaocrawl.replay.page_folder._MAX_GRAPH_BYTES", 8_000_000)
     with pytest.raises(ReplayError, match=r"graph\.jsonl\.xz is longer than 8000000 bytes"):
-        open_archive(folder, cache_dir=cache)
+        open_recording(folder, cache_dir=cache)
     (folder / "graph.jsonl.xz").write_bytes(lzma.compress(bytes(9_000_000)))
     with pytest.raises(ReplayError, match="a line is longer than 8388608 bytes"):
-        open_archive(folder, cache_dir=cache)
+        open_recording(folder, cache_dir=cache)
 
 
 def test_broken_files_say_which_one(tmp_path: Path, cache: Path) -> None:
@@ -212,27 +212,27 @@ def test_broken_files_say_which_one(tmp_path: Path, cache: Path) -> None:
     for damage in (whole[: len(whole) // 2], whole[:40] + b"\xff" * 16 + whole[56:], b"no tar"):
         tar.write_bytes(damage)
         with pytest.raises(ReplayError, match=r"pages\.tar\.xz"):
-            open_archive(folder, cache_dir=cache)
+            open_recording(folder, cache_dir=cache)
     tar.write_bytes(whole)
     graph = folder / "graph.jsonl.xz"
     graph.write_bytes(graph.read_bytes()[:-20])
     with pytest.raises(ReplayError, match=r"graph\.jsonl\.xz is broken or cut short"):
-        open_archive(folder, cache_dir=cache)
+        open_recording(folder, cache_dir=cache)
 
 
 def test_a_folder_that_is_no_recorded_web_says_what_is_expected(
     tmp_path: Path, cache: Path
 ) -> None:
     with pytest.raises(ReplayError, match="does not exist"):
-        open_archive(tmp_path / "nowhere", cache_dir=cache)
+        open_recording(tmp_path / "nowhere", cache_dir=cache)
     with pytest.raises(ReplayError, match=r"expected .*\.warc.*graph\.jsonl\.xz"):
-        open_archive(tmp_path, cache_dir=cache)
+        open_recording(tmp_path, cache_dir=cache)
     write_graph(tmp_path / "empty", [])
     with pytest.raises(ReplayError, match="lists no page"):
-        open_archive(tmp_path / "empty", cache_dir=cache)
+        open_recording(tmp_path / "empty", cache_dir=cache)
     write_graph(tmp_path / "bare", [("http://a.example/", "pages/0.html")])
     with pytest.raises(ReplayError, match=r"holds no recorded page \(missing: 1\)"):
-        open_archive(tmp_path / "bare", cache_dir=cache)
+        open_recording(tmp_path / "bare", cache_dir=cache)
 
 
 def test_too_large_pages_are_left_out_and_bombs_refused(tmp_path: Path, cache: Path) -> None:
@@ -240,11 +240,11 @@ def test_too_large_pages_are_left_out_and_bombs_refused(tmp_path: Path, cache: P
     for packed in (True, False):
         folder = write_collection(tmp_path / f"web{packed}", pages, packed=packed)
         limits = Limits(max_page_bytes=50_000)
-        with open_archive(folder, cache_dir=cache, limits=limits) as web:
+        with open_recording(folder, cache_dir=cache, limits=limits) as web:
             assert len(web) == 1
             assert web.faults == {"missing": 1, "too_large": 1}
         with pytest.raises(ReplayError, match="unpacks to more than 90000 bytes"):
-            open_archive(folder, cache_dir=cache, limits=Limits(max_total_bytes=90_000))
+            open_recording(folder, cache_dir=cache, limits=Limits(max_total_bytes=90_000))
 
 
 def test_a_tar_header_that_claims_to_be_huge_is_refused(tmp_path: Path, cache: Path) -> None:
@@ -259,11 +259,11 @@ def test_a_tar_header_that_claims_to_be_huge_is_refused(tmp_path: Path, cache: P
             tar.write(compressor.compress(bytes(1024**2)))
         tar.write(compressor.flush())
     with pytest.raises(ReplayError, match="header of a member is unreasonably large"):
-        open_archive(folder, cache_dir=cache)
+        open_recording(folder, cache_dir=cache)
 
 
 def test_closed_is_said_and_not_crashed(tmp_path: Path, cache: Path) -> None:
-    web = open_archive(write_collection(tmp_path / "web", PAGES), cache_dir=cache)
+    web = open_recording(write_collection(tmp_path / "web", PAGES), cache_dir=cache)
     web.close()
     with pytest.raises(ReplayError, match="cannot be read"):
         web.get("https://a.example/")
@@ -276,7 +276,7 @@ def test_every_url_of_a_real_collection_is_found(cache: Path, name: str) -> None
     lines = lzma.decompress((folder / "graph.jsonl.xz").read_bytes()).splitlines()
     files = {entry["url"]: entry["file"] for entry in map(json.loads, lines)}
     with (
-        open_archive(folder, cache_dir=cache) as web,
+        open_recording(folder, cache_dir=cache) as web,
         tarfile.open(folder / "pages.tar.xz") as archive,
     ):
         assert len(web) == len(files) > 2000

@@ -14,7 +14,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from qiaocrawl.errors import ReplayError
-from qiaocrawl.replay import Limits, RecordedPage, RecordedWeb, open_archive
+from qiaocrawl.replay import Limits, RecordedPage, RecordedWeb, open_recording
 from qiaocrawl.text.zstd import zstd
 from recording import HTML, Recorded, add_record, gzipped, warc_bytes, write_warc
 
@@ -44,7 +44,7 @@ def test_responses_are_answered_with_status_and_headers(
         Recorded("dns:a.example", b"1.2.3.4", kind="resource"),
         Recorded("http://b.example/<", PAGE, kind="request"),
     ]
-    with open_archive(write_warc(tmp_path / name, answers), cache_dir=cache) as web:
+    with open_recording(write_warc(tmp_path / name, answers), cache_dir=cache) as web:
         assert len(web) == 3
         assert web.faults == {}
         assert _answer(web) == RecordedPage(
@@ -60,7 +60,7 @@ def test_a_folder_of_files_is_one_web(tmp_path: Path, cache: Path) -> None:
     write_warc(tmp_path / "web" / "1.warc", [Recorded(URL, b"one")])
     write_warc(tmp_path / "web" / "deep" / "2.warc.gz", [Recorded(URL + "2", b"two")])
     (tmp_path / "web" / "notes.txt").write_text("not read")
-    with open_archive(tmp_path / "web", cache_dir=cache) as web:
+    with open_recording(tmp_path / "web", cache_dir=cache) as web:
         assert sorted(web.urls()) == [URL, URL + "2"]
 
 
@@ -93,7 +93,7 @@ def test_the_body_is_what_a_browser_gets(
         headers["Transfer-Encoding"] = "chunked"
         body = b"3;x=y\r\n%b\r\n%x\r\n%b\r\n0\r\n\r\n" % (body[:3], len(body) - 3, body[3:])
     path = write_warc(tmp_path / "web.warc.gz", [Recorded(URL, body, headers=headers)])
-    with open_archive(path, cache_dir=cache) as web:
+    with open_recording(path, cache_dir=cache) as web:
         assert _answer(web).body == PAGE
         assert _answer(web).headers == (("content-type", HTML),)
         assert web.faults == {}
@@ -128,7 +128,7 @@ def test_bodies_that_are_not_what_their_headers_say_are_kept_and_counted(
     fault: dict[str, int],
 ) -> None:
     path = write_warc(tmp_path / "web.warc", [Recorded(URL, body, headers=headers)])
-    with open_archive(path, cache_dir=cache) as web:
+    with open_recording(path, cache_dir=cache) as web:
         assert _answer(web).body == kept
         assert web.faults == fault
 
@@ -148,11 +148,11 @@ def test_bombs_are_left_out_and_counted(tmp_path: Path, cache: Path) -> None:
     ]
     answers += [Recorded(URL + "large", zeros), Recorded(URL, PAGE)]
     path = write_warc(tmp_path / "web.warc.gz", answers)
-    with open_archive(path, cache_dir=cache, limits=Limits(max_page_bytes=100_000)) as web:
+    with open_recording(path, cache_dir=cache, limits=Limits(max_page_bytes=100_000)) as web:
         assert list(web.urls()) == [URL]
         assert web.faults == {"too_large": len(bombs) + 1}
     with pytest.raises(ReplayError, match="unpacks to more than 1000000 bytes"):
-        open_archive(path, cache_dir=cache, limits=Limits(max_total_bytes=1_000_000))
+        open_recording(path, cache_dir=cache, limits=Limits(max_total_bytes=1_000_000))
 
 
 @pytest.mark.parametrize("worse", ["503 Busy", "304 Not Modified", "206 Partial Content"])
@@ -163,7 +163,7 @@ def test_the_last_good_answer_of_a_url_counts(tmp_path: Path, cache: Path, worse
         Recorded(URL, b"new", date="2026-01-03T00:00:00Z"),
         Recorded(URL, b"middle", date="2026-01-02T00:00:00Z"),
     ]
-    with open_archive(write_warc(tmp_path / "web.warc", answers), cache_dir=cache) as web:
+    with open_recording(write_warc(tmp_path / "web.warc", answers), cache_dir=cache) as web:
         assert len(web) == 1
         assert (_answer(web).status, _answer(web).body) == (200, b"new")
 
@@ -193,7 +193,7 @@ def test_revisits_answer_with_what_they_refer_to(tmp_path: Path, cache: Path) ->
             writer, writer.create_revisit_record(url, digest, refers, "2026-01-01T00:00:00Z")
         )
     (tmp_path / "web.warc.gz").write_bytes(out.getvalue())
-    with open_archive(tmp_path / "web.warc.gz", cache_dir=cache) as web:
+    with open_recording(tmp_path / "web.warc.gz", cache_dir=cache) as web:
         assert _answer(web, URL + "new").body == PAGE
         assert _answer(web, URL + "new").url == URL + "new"
         assert _answer(web, URL + "by-url").body == b"by url"
@@ -218,7 +218,7 @@ def test_http2_folded_headers_and_answers_that_are_none(tmp_path: Path, cache: P
         for name, block in blocks.items()
     )
     (tmp_path / "web.warc").write_bytes(data)
-    with open_archive(tmp_path / "web.warc", cache_dir=cache) as web:
+    with open_recording(tmp_path / "web.warc", cache_dir=cache) as web:
         assert _answer(web, URL + "two").headers == (
             ("content-type", "text/html"),
             ("x-long", "a b"),
@@ -239,7 +239,7 @@ def test_a_file_cut_anywhere_keeps_every_whole_record(
     path = tmp_path / f"cut.warc{'.gz' if compressed else ''}"
     for cut in range(len(whole) + 1, len(data) - (8 if compressed else 4)):
         path.write_bytes(data[:cut])
-        with open_archive(path, cache_dir=cache) as web:
+        with open_recording(path, cache_dir=cache) as web:
             pages = [web.get(answer.url) for answer in answers[:2]]
             assert [page and page.body for page in pages] == [b"page 0", b"page 1"], cut
             if web.get(answers[2].url) is None:
@@ -251,7 +251,7 @@ def test_a_file_cut_anywhere_keeps_every_whole_record(
 def test_a_file_compressed_as_a_whole_is_read(tmp_path: Path, cache: Path) -> None:
     answers = [Recorded(f"{URL}{number}", b"page %d" % number) for number in range(3)]
     (tmp_path / "web.warc.gz").write_bytes(gzip.compress(warc_bytes(answers, compressed=False)))
-    with open_archive(tmp_path / "web.warc.gz", cache_dir=cache) as web:
+    with open_recording(tmp_path / "web.warc.gz", cache_dir=cache) as web:
         assert len(web) == 3
         assert web.faults == {}
 
@@ -276,4 +276,4 @@ def test_damage_is_named_with_the_file(
     data = warc_bytes([Recorded(URL, PAGE)], compressed=False)
     (tmp_path / "web.warc").write_bytes(damage(data))
     with pytest.raises(ReplayError, match=words):
-        open_archive(tmp_path / "web.warc", cache_dir=cache)
+        open_recording(tmp_path / "web.warc", cache_dir=cache)

@@ -19,8 +19,8 @@ from crawling import PROJECT, article, import_pack, pack, rows
 from qiaocrawl.cli import main
 from qiaocrawl.items import Candidate, FetchedPage, Outcome, Queue
 from qiaocrawl.options import Options
-from qiaocrawl.reprocess.groups import Stopped, again_dedup
-from qiaocrawl.reprocess.pages import again_extract, again_relevance
+from qiaocrawl.reprocess.groups import Stopped, regroup_all
+from qiaocrawl.reprocess.pages import reprocess_extract, reprocess_relevance
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.stages.follow_links import link_to
 from qiaocrawl.storage import Database, frontier
@@ -90,7 +90,7 @@ def test_every_page_is_read_again(database_url: str, opened: Callable[[], Runtim
         return True
 
     runtime = opened()
-    changes = again_extract(runtime, advance)
+    changes = reprocess_extract(runtime, advance)
     assert sum(done) == 153
     assert changes == Counter({
         "not_article -> article": 151, "not_article, read again": 2,
@@ -103,7 +103,7 @@ def test_every_page_is_read_again(database_url: str, opened: Callable[[], Runtim
     assert len(str(whole).split("\n")) == 9
     found = rows(database_url, "SELECT outcome FROM url WHERE url LIKE '%12345%' ORDER BY url")
     assert found == [("article",), ("part",)]
-    again = again_extract(runtime, advance)
+    again = reprocess_extract(runtime, advance)
     assert again == Counter({
         "article, read again": 151, "part, read again": 1, "not_article, read again": 1,
     })
@@ -115,21 +115,21 @@ def test_relevance_and_groups_are_made_again(
 ) -> None:
     store(database_url, numbered(40))
     runtime = opened()
-    again_extract(runtime, lambda done: True)
+    reprocess_extract(runtime, lambda done: True)
     before = rows(database_url, "SELECT article_id, score FROM relevance ORDER BY article_id")
     runtime.write_now(lambda c: c.execute(text("UPDATE relevance SET score = 0")))
-    assert again_relevance(runtime, lambda done: True) == {"qiaoqing: on topic": 40}
+    assert reprocess_relevance(runtime, lambda done: True) == {"qiaoqing: on topic": 40}
     assert rows(database_url, "SELECT article_id, score FROM relevance ORDER BY article_id"
                 ) == before
     verdicts = rows(database_url, "SELECT * FROM verdict ORDER BY article_id")
     assert len(verdicts) == 40, "articles that are read again are judged"
     with pytest.raises(Stopped):
-        again_dedup(runtime, lambda done: False)
+        regroup_all(runtime, lambda done: False)
     assert rows(database_url, "SELECT * FROM verdict ORDER BY article_id") == verdicts
     seen = []
-    again_dedup(runtime, lambda done: bool(seen.append(done)) or True)
+    regroup_all(runtime, lambda done: bool(seen.append(done)) or True)
     assert sum(seen) == 40
-    assert again_dedup(runtime, lambda done: True).articles == []
+    assert regroup_all(runtime, lambda done: True).articles == []
 
 
 @pytest.mark.parametrize(
@@ -141,12 +141,12 @@ def test_a_stage_that_was_stopped_starts_anew(
     store(database_url, paged())
     store(database_url, numbered(200))
     runtime = opened()
-    stopped = again_extract(runtime, lambda done: False)
+    stopped = reprocess_extract(runtime, lambda done: False)
     assert 0 < stopped.total() < 202
     (joined,) = rows(database_url, "SELECT text FROM article a JOIN url u ON u.id = a.url_id"
                                    " WHERE u.url LIKE '%12345%'")
     assert len(str(joined[0]).split("\n")) == 9, "what was read is joined"
-    assert again_extract(runtime, lambda done: True).total() == 202
+    assert reprocess_extract(runtime, lambda done: True).total() == 202
     assert rows(database_url, "SELECT COUNT(*) FROM article") == [(201,)]
 
 

@@ -7,23 +7,23 @@ import pytest
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.revisit import (
-    MEMORY_BYTES,
-    PageMemory,
+    HISTORY_BYTES,
     Rhythms,
     Schedule,
     Tuning,
+    VisitHistory,
     estimators,
     learnt_shapes,
-    next_look,
+    next_recheck,
 )
 
 
 def visited(
     rate: float, visits: int, hours: float, *, steady: bool = True, seed: int = 1
-) -> PageMemory:
+) -> VisitHistory:
     """A page of *rate* new links an hour, visited every *hours*, or now and then."""
     rng = np.random.default_rng(seed)
-    memory = PageMemory.empty(1)
+    memory = VisitHistory.empty(1)
     for _ in range(visits):
         gap = np.array([hours if steady else rng.exponential(hours) + 0.01])
         news = rng.poisson(rate * gap).astype(float)
@@ -56,14 +56,14 @@ def test_irregular_intervals_by_maximum_likelihood() -> None:
 
 def test_a_page_never_visited_has_the_rate_of_its_like() -> None:
     for name in ("cho", "likelihood", "count", "rhythm"):
-        assert estimators.get(name)(PageMemory.empty(1), np.array([0.3]))[0] == 0.3
+        assert estimators.get(name)(VisitHistory.empty(1), np.array([0.3]))[0] == 0.3
 
 
 def test_memories_survive_packing_and_damage() -> None:
     memory = visited(0.5, 30, 2.0)
     row = memory.packed(0)
-    assert len(row) == MEMORY_BYTES
-    again = PageMemory.unpacked([row, b"", b"\xff" * MEMORY_BYTES])
+    assert len(row) == HISTORY_BYTES
+    again = VisitHistory.unpacked([row, b"", b"\xff" * HISTORY_BYTES])
     assert np.allclose(again.table[0], memory.table[0], rtol=1e-6)
     assert not again.table[1:].any()
 
@@ -93,18 +93,18 @@ def test_a_week_is_learnt_and_little_evidence_changes_little() -> None:
 def test_articles_are_looked_at_on_a_decaying_schedule() -> None:
     steps = (1.0, 6.0, 24.0, 72.0)
     looks, now = [], 100.0
-    while (due := next_look(100.0, now, steps)) is not None:
+    while (due := next_recheck(100.0, now, steps)) is not None:
         looks.append(due - 100.0)
         now = due
     assert looks == [1.0, 6.0, 24.0, 72.0]
-    assert next_look(100.0, 105.0, steps) == 124.0, "a look just before the step stands for it"
-    assert next_look(100.0, 100.0 + 72.0, steps) is None
-    assert next_look(0.0, 0.0, ()) is None
+    assert next_recheck(100.0, 105.0, steps) == 124.0, "a look just before the step stands for it"
+    assert next_recheck(100.0, 100.0 + 72.0, steps) is None
+    assert next_recheck(0.0, 0.0, ()) is None
 
 
 def test_the_interval_halves_and_grows_by_half() -> None:
     schedule = Schedule(
-        Tuning("halved", "proportional"), PageMemory.empty(2), Rhythms.flat(1),
+        Tuning("halved", "proportional"), VisitHistory.empty(2), Rhythms.flat(1),
         site=np.zeros(2, int), group=np.zeros(2, int), weights=np.ones(2),
         last=np.full(2, 1000.0),
     )  # fmt: skip

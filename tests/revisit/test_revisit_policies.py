@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qiaocrawl.revisit import Bounds, PageMemory, Rates, Rhythms, Schedule, Tuning, policies
+from qiaocrawl.revisit import Bounds, Rates, Rhythms, Schedule, Tuning, VisitHistory, policies
 from qiaocrawl.revisit.policies import Floats
 
 RATES = np.logspace(-3, 1, 40)
@@ -83,7 +83,7 @@ def test_a_schedule_learns_which_pages_bring_something() -> None:
     rng = np.random.default_rng(4)
     rates = np.array([0.002, 0.05, 1.0])
     schedule = Schedule(
-        Tuning(bounds=Bounds(0.6, 0.25, 72.0)), PageMemory.empty(3), Rhythms.flat(1),
+        Tuning(bounds=Bounds(0.6, 0.25, 72.0)), VisitHistory.empty(3), Rhythms.flat(1),
         site=np.zeros(3, int), group=np.zeros(3, int), weights=np.ones(3), last=np.full(3, np.nan),
     )  # fmt: skip
     schedule.due[:] = 1000.0

@@ -11,10 +11,10 @@ import pytest
 
 from qiaocrawl.demo.engines import DemoEngine, build_engines
 from qiaocrawl.demo.model import CHINA_TIME, DemoPage, Gold, Kind
-from qiaocrawl.search.answer import read_answer
+from qiaocrawl.search.answer import parse_answer
 from qiaocrawl.search.definition import load_definitions, request_url
 from qiaocrawl.search.query import AnswerState, Query, SearchAnswer
-from qiaocrawl.search.signs import is_on_site
+from qiaocrawl.search.signals import is_on_site
 from qiaocrawl.urls import canonical_url
 
 TOPICS = [
@@ -72,7 +72,7 @@ def _raw(engine: DemoEngine, query: Query) -> DemoPage:
 
 def _ask(engine: DemoEngine, query: Query) -> SearchAnswer:
     page = _raw(engine, query)
-    return read_answer(
+    return parse_answer(
         DEFINITIONS[query.engine], query, page.status, page.headers, page.body
     )
 
@@ -213,5 +213,5 @@ def test_wrapped_link_leads_to_the_page(engines: dict[str, DemoEngine]) -> None:
 def test_redirect_leads_to_a_check_page(engines: dict[str, DemoEngine]) -> None:
     page = engines["demo_sou"].respond("/antispider?from=s", {})
     query = Query("t", "侨乡", "", "demo_sou")
-    answer = read_answer(DEFINITIONS["demo_sou"], query, 200, page.headers, page.body)
+    answer = parse_answer(DEFINITIONS["demo_sou"], query, 200, page.headers, page.body)
     assert answer.state is AnswerState.BLOCKED

@@ -12,7 +12,7 @@ import pytest
 from qiaocrawl.demo.engines import build_engines
 from qiaocrawl.demo.model import DemoPage, Kind
 from qiaocrawl.demo.web import DemoWeb, build_web
-from qiaocrawl.search import EVERYWHERE, load_definitions, plan, read_answer, request_url
+from qiaocrawl.search import EVERYWHERE, load_definitions, parse_answer, plan, request_url
 from qiaocrawl.search.query import AnswerState, Query, SearchAnswer
 from qiaocrawl.topic.pack import Term, TopicPack
 from qiaocrawl.urls import host_of
@@ -42,7 +42,7 @@ def _ask(web: DemoWeb, query: Query) -> Asked:
     definition = ENGINES[query.engine]
     parts = urlsplit(request_url(definition, query))
     page = web.respond(parts.netloc, f"{parts.path}?{parts.query}")
-    answer = read_answer(definition, query, page.status, page.headers, page.body)
+    answer = parse_answer(definition, query, page.status, page.headers, page.body)
     return Asked(query, page, answer)
 
 

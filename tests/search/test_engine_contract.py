@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from qiaocrawl.search.answer import read_answer
+from qiaocrawl.search.answer import parse_answer
 from qiaocrawl.search.definition import EngineDefinition, load_definitions, request_url
 from qiaocrawl.search.query import WITH_HITS, AnswerState, Query
 
@@ -75,7 +75,7 @@ def test_saved_answer_is_classified(case: Case) -> None:
     assert request_url(definition, query).startswith("http")
     headers = {"Location": expected.get("location", ""), "Content-Type": expected.get("type", "")}
 
-    answer = read_answer(definition, query, expected.get("status", 200), headers, case.body())
+    answer = parse_answer(definition, query, expected.get("status", 200), headers, case.body())
 
     assert answer.state == AnswerState(expected["state"]), answer.message
     assert len(answer.hits) == expected.get("hits", 0)
@@ -98,7 +98,7 @@ def _check_hits(first: Any, has_next: bool, message: str, expected: dict[str, An
 def test_every_part_a_definition_names_is_found_in_its_saved_hits(engine: str) -> None:
     definition = DEFINITIONS[engine]
     answers = [
-        read_answer(definition, case.query(), 200, {}, case.body())
+        parse_answer(definition, case.query(), 200, {}, case.body())
         for case in _cases(engine)
         if case.expected["state"] == "hit"
     ]
@@ -117,5 +117,5 @@ def test_a_blocked_answer_stays_blocked_for_any_term(engine: str) -> None:
         for term in ("验证码", "captcha", "请", "侨", "无"):
             query = Query("t", term, "", engine)
             status = case.expected.get("status", 200)
-            answer = read_answer(DEFINITIONS[engine], query, status, {}, case.body())
+            answer = parse_answer(DEFINITIONS[engine], query, status, {}, case.body())
             assert answer.state is AnswerState.BLOCKED, (term, answer.message)

@@ -10,6 +10,14 @@ import pytest
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
 from qiaocrawl.search import EngineDefinition, load_definitions
+from qiaocrawl.search.engine_pauses import (
+    FRUITLESS_TIMES,
+    MOST_SECONDS,
+    EnginePauses,
+    EngineResponse,
+    Pause,
+    engine_response,
+)
 from qiaocrawl.search.plan_budget import (
     REQUESTS_A_DAY,
     budgets_of,
@@ -17,7 +25,6 @@ from qiaocrawl.search.plan_budget import (
     within_budget,
 )
 from qiaocrawl.search.query import AnswerState, SearchAnswer
-from qiaocrawl.search.resting import BARREN_TIMES, MOST_SECONDS, EngineRests, Rest, Sign, sign_of
 
 ENGINES = load_definitions(base_urls={"searxng": "http://127.0.0.1:8888"})
 
@@ -53,53 +60,58 @@ def test_a_slate_ends_with_the_budget() -> None:
 
 
 def test_who_refuses_rests_longer_each_time_and_then_for_the_run() -> None:
-    rests = EngineRests(park_after=3, first_seconds=10.0)
-    assert rests.note("a", Sign.REFUSES) == Rest(10.0)
-    assert rests.note("a", Sign.REFUSES, 100.0) == Rest(100.0)
-    assert rests.note("b", Sign.REFUSES) == Rest(10.0)
+    rests = EnginePauses(park_after=3, first_seconds=10.0)
+    assert rests.note("a", EngineResponse.REFUSES) == Pause(10.0)
+    assert rests.note("a", EngineResponse.REFUSES, 100.0) == Pause(100.0)
+    assert rests.note("b", EngineResponse.REFUSES) == Pause(10.0)
     assert not rests.is_parked("a")
-    assert rests.note("a", Sign.REFUSES) == Rest(160.0, parked=True)
+    assert rests.note("a", EngineResponse.REFUSES) == Pause(160.0, parked=True)
     assert rests.is_parked("a")
     assert not rests.is_parked("b")
     # An answer that was under way does not bring it back.
-    assert rests.note("a", Sign.ANSWERS) == Rest()
+    assert rests.note("a", EngineResponse.ANSWERS) == Pause()
     assert rests.is_parked("a")
 
 
 def test_an_answer_between_begins_the_count_anew() -> None:
-    rests = EngineRests(park_after=2, first_seconds=1.0)
-    for sign in (Sign.REFUSES, Sign.ANSWERS, Sign.REFUSES, Sign.SAYS_NOTHING):
+    rests = EnginePauses(park_after=2, first_seconds=1.0)
+    for sign in (
+        EngineResponse.REFUSES,
+        EngineResponse.ANSWERS,
+        EngineResponse.REFUSES,
+        EngineResponse.SAYS_NOTHING,
+    ):
         rests.note("a", sign)
     assert not rests.is_parked("a")
-    assert rests.note("a", Sign.SAYS_NOTHING, 30.0) == Rest(30.0)
-    assert rests.note("a", Sign.REFUSES).parked
+    assert rests.note("a", EngineResponse.SAYS_NOTHING, 30.0) == Pause(30.0)
+    assert rests.note("a", EngineResponse.REFUSES).parked
 
 
 def test_no_rest_is_endless() -> None:
-    rests = EngineRests(park_after=0, first_seconds=10.0)
-    assert max(rests.note("a", Sign.REFUSES).seconds for _ in range(400)) == MOST_SECONDS
+    rests = EnginePauses(park_after=0, first_seconds=10.0)
+    assert max(rests.note("a", EngineResponse.REFUSES).seconds for _ in range(400)) == MOST_SECONDS
     assert not rests.is_parked("a")
 
 
 @pytest.mark.parametrize(
     ("state", "came_back", "sign"),
     [
-        (AnswerState.HIT, True, Sign.ANSWERS),
-        (AnswerState.EMPTY, True, Sign.ANSWERS),
-        (AnswerState.BLOCKED, True, Sign.REFUSES),
-        (AnswerState.BLOCKED, False, Sign.REFUSES),
-        (AnswerState.DECOY, True, Sign.REFUSES),
-        (AnswerState.LAYOUT_CHANGED, True, Sign.REFUSES),
-        (AnswerState.ERROR, True, Sign.SAYS_NOTHING),
-        (AnswerState.ERROR, False, Sign.REFUSES),
-        (AnswerState.PARTIAL, True, Sign.ANSWERS),
-        (AnswerState.UNKNOWN, True, Sign.SAYS_NOTHING),
+        (AnswerState.HIT, True, EngineResponse.ANSWERS),
+        (AnswerState.EMPTY, True, EngineResponse.ANSWERS),
+        (AnswerState.BLOCKED, True, EngineResponse.REFUSES),
+        (AnswerState.BLOCKED, False, EngineResponse.REFUSES),
+        (AnswerState.DECOY, True, EngineResponse.REFUSES),
+        (AnswerState.LAYOUT_CHANGED, True, EngineResponse.REFUSES),
+        (AnswerState.ERROR, True, EngineResponse.SAYS_NOTHING),
+        (AnswerState.ERROR, False, EngineResponse.REFUSES),
+        (AnswerState.PARTIAL, True, EngineResponse.ANSWERS),
+        (AnswerState.UNKNOWN, True, EngineResponse.SAYS_NOTHING),
     ],
 )
 def test_what_an_answer_says_of_its_engine(
-    state: AnswerState, came_back: bool, sign: Sign
+    state: AnswerState, came_back: bool, sign: EngineResponse
 ) -> None:
-    assert sign_of(SearchAnswer(state), came_back=came_back) is sign
+    assert engine_response(SearchAnswer(state), came_back=came_back) is sign
 
 
 CAPTCHA = (("baidu", "CAPTCHA"),)
@@ -107,23 +119,25 @@ NOTHING = SearchAnswer(AnswerState.BLOCKED, failed=CAPTCHA)
 
 
 def test_what_engines_behind_one_do_is_no_refusal_of_it() -> None:
-    assert sign_of(NOTHING, came_back=True) is Sign.OTHERS_FAIL
-    assert sign_of(NOTHING, came_back=False) is Sign.REFUSES
+    assert engine_response(NOTHING, came_back=True) is EngineResponse.OTHERS_FAIL
+    assert engine_response(NOTHING, came_back=False) is EngineResponse.REFUSES
     decoy = SearchAnswer(AnswerState.DECOY)
-    assert sign_of(decoy, came_back=True, asks_others=True) is Sign.SAYS_NOTHING
+    assert engine_response(decoy, came_back=True, asks_others=True) is EngineResponse.SAYS_NOTHING
 
 
 def test_one_failing_engine_never_parks_an_instance_whose_others_answer() -> None:
-    rests = EngineRests(park_after=3, first_seconds=10.0)
+    rests = EnginePauses(park_after=3, first_seconds=10.0)
     by_bing = SearchAnswer(AnswerState.PARTIAL, answered_by=("bing",), failed=CAPTCHA)
-    rests.note("searxng", Sign.ANSWERS, 0.0, by_bing)
+    rests.note("searxng", EngineResponse.ANSWERS, 0.0, by_bing)
     for _ in range(200):
-        assert rests.note("searxng", Sign.OTHERS_FAIL, 0.0, NOTHING) == Rest()
+        assert rests.note("searxng", EngineResponse.OTHERS_FAIL, 0.0, NOTHING) == Pause()
     # Not before an answer came either, at once; but not for ever.
-    fresh = EngineRests(park_after=3, first_seconds=10.0)
-    many = [fresh.note("searxng", Sign.OTHERS_FAIL, 0.0, NOTHING).parked for _ in range(30)]
-    assert many.index(True) == 3 * BARREN_TIMES - 1
+    fresh = EnginePauses(park_after=3, first_seconds=10.0)
+    many = [
+        fresh.note("searxng", EngineResponse.OTHERS_FAIL, 0.0, NOTHING).parked for _ in range(30)
+    ]
+    assert many.index(True) == 3 * FRUITLESS_TIMES - 1
     # All that ever answered fail now.
     both = SearchAnswer(AnswerState.BLOCKED, failed=(*CAPTCHA, ("bing", "timeout")))
-    ends = [rests.note("searxng", Sign.OTHERS_FAIL, 0.0, both).parked for _ in range(30)]
+    ends = [rests.note("searxng", EngineResponse.OTHERS_FAIL, 0.0, both).parked for _ in range(30)]
     assert ends[-1]

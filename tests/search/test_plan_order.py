@@ -1,4 +1,4 @@
-"""Which due questions are asked first, and that each gets its turn."""
+"""Which due queries are asked first, and that each gets its turn."""
 
 from __future__ import annotations
 
@@ -9,58 +9,60 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qiaocrawl.search.plan_order import (
-    TURN,
-    DueQuestion,
+    LONGEST_WAITING_EVERY,
+    DueQuery,
+    ExpectedYield,
     PairYield,
-    Worth,
-    arrange,
     most_rounds,
+    order_due,
     pair_of,
 )
 from qiaocrawl.search.query import Query
 
 
-def _due(term: str, rank: int = 0, since: float = 0.0, site: str = "") -> DueQuestion:
-    return DueQuestion(Query("t", term, site, "e"), rank, since)
+def _due(term: str, rank: int = 0, since: float = 0.0, site: str = "") -> DueQuery:
+    return DueQuery(Query("t", term, site, "e"), rank, since)
 
 
 def test_nothing_known_keeps_the_order_of_the_plan() -> None:
     due = [_due(f"词{n}", rank=n) for n in range(9)]
-    assert arrange(reversed(due), Worth({})) == due
-    assert arrange([], Worth({})) == []
+    assert order_due(reversed(due), ExpectedYield({})) == due
+    assert order_due([], ExpectedYield({})) == []
 
 
 def test_what_brought_most_new_pages_on_topic_comes_first() -> None:
-    worth = Worth({
+    expected_yield = ExpectedYield({
         ("多", "", "e"): PairYield(3, 30, 20, 18),
         ("多而不切题", "", "e"): PairYield(3, 30, 20, 1),
         ("少", "", "e"): PairYield(3, 1, 1, 1),
         ("无", "", "e"): PairYield(3, 0),
     })  # fmt: skip
     terms = ["无", "少", "多而不切题", "多", "新"]
-    by_worth = sorted(terms, key=lambda term: -worth.of((term, "", "e")))
+    by_worth = sorted(terms, key=lambda term: -expected_yield.of((term, "", "e")))
     assert by_worth == ["多", "新", "多而不切题", "少", "无"]
     # Posterior means by hand: (30 + e) / (3 + 1) new a request, (18 + 5p) / (20 + 5) on topic.
-    expected, p = worth.expected(("多", "", "e")), 21 / 43
-    assert worth.of(("多", "", "e")) == pytest.approx((30 + expected) / 4 * (18 + 5 * p) / 25)
+    expected, p = expected_yield.expected(("多", "", "e")), 21 / 43
+    assert expected_yield.of(("多", "", "e")) == pytest.approx(
+        (30 + expected) / 4 * (18 + 5 * p) / 25
+    )
 
 
 def test_a_question_never_asked_is_judged_by_its_term_site_and_engine() -> None:
-    worth = Worth({
+    expected_yield = ExpectedYield({
         ("富", "a.test", "e"): PairYield(10, 80), ("贫", "b.test", "e"): PairYield(10, 1),
     })  # fmt: skip
-    new = [worth.of(pair) for pair in (
+    new = [expected_yield.of(pair) for pair in (
         ("富", "c.test", "e"), ("别", "a.test", "e"), ("别", "c.test", "e"), ("贫", "c.test", "e"),
     )]  # fmt: skip
     assert new[0] == pytest.approx(new[1])
     assert new[0] > new[2] > new[3] > 0
-    assert worth.of(("富", "a.test", "无")) > worth.of(("贫", "b.test", "无"))
+    assert expected_yield.of(("富", "a.test", "无")) > expected_yield.of(("贫", "b.test", "无"))
 
 
 def test_every_fourth_place_is_for_who_waits_longest() -> None:
     due = [_due(f"词{n}", rank=n, since=-n) for n in range(12)]
-    order = [one.rank for one in arrange(due, Worth({}))]
-    assert order[TURN - 1 :: TURN] == [11, 10, 9]
+    order = [one.rank for one in order_due(due, ExpectedYield({}))]
+    assert order[LONGEST_WAITING_EVERY - 1 :: LONGEST_WAITING_EVERY] == [11, 10, 9]
     assert sorted(order) == list(range(12))
 
 
@@ -73,11 +75,11 @@ def test_no_pair_waits_longer_than_promised_whatever_the_others_bring() -> None:
     rng = random.Random(7)
     favourites = set(rng.sample(sorted(waits), a_round))
     for now in range(1, 200):
-        worth = Worth({
+        expected_yield = ExpectedYield({
             (term, "", "e"): PairYield(5, 500 if term in favourites else 0) for term in waits
         })  # fmt: skip
         due = [_due(term, rank=n, since=waits[term]) for n, term in enumerate(sorted(waits))]
-        asked = {one.query.term for one in arrange(due, worth)[:a_round]}
+        asked = {one.query.term for one in order_due(due, expected_yield)[:a_round]}
         for term in waits:
             waited[term] = 0 if term in asked else waited[term] + 1
             waits[term] = now if term in asked else waits[term]
@@ -92,16 +94,16 @@ def test_all_are_arranged_and_each_beginning_keeps_the_turns(
     given_due: list[tuple[int, float]], end: int
 ) -> None:
     due = [_due(f"词{n}", rank, since) for n, (rank, since) in enumerate(given_due)]
-    order = arrange(due, Worth({}))
+    order = order_due(due, ExpectedYield({}))
     assert sorted(order, key=lambda one: one.query.term) == sorted(
         due, key=lambda one: one.query.term
     )
-    turns = min(end, len(order)) // TURN
+    turns = min(end, len(order)) // LONGEST_WAITING_EVERY
     oldest = sorted(due, key=lambda one: (one.waiting_since, one.rank))[:turns]
     begun = {pair_of(one.query) for one in order[:end]}
     assert {pair_of(one.query) for one in oldest} <= begun
 
 
 def test_a_round_shorter_than_a_turn_promises_nothing() -> None:
-    assert most_rounds(10, TURN - 1) == float("inf")
-    assert most_rounds(10, 2 * TURN) == 5
+    assert most_rounds(10, LONGEST_WAITING_EVERY - 1) == float("inf")
+    assert most_rounds(10, 2 * LONGEST_WAITING_EVERY) == 5

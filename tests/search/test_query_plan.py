@@ -1,4 +1,4 @@
-"""The order of questions: complete, each once, fair from any beginning."""
+"""The order of queries: complete, each once, fair from any beginning."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from qiaocrawl.items import FetchedPage
 from qiaocrawl.search.definition import load_definitions
-from qiaocrawl.search.wrapped import way_on
+from qiaocrawl.search.wrapped_links import resolve_link
 
 SOGOU = load_definitions()["sogou"]
 LINK = "https://www.sogou.com/link?url=hedJjaC291"
@@ -52,19 +52,19 @@ def test_which_links_are_wrapped(url: str, wraps: bool) -> None:
 )  # fmt: skip
 def test_a_page_that_leads_on(body: str) -> None:
     page = _page(body.replace("%s", TARGET))
-    assert way_on(SOGOU, page, "", "").target == TARGET
-    assert way_on(SOGOU, page, "", "minqiao.test").target == TARGET
-    off = way_on(SOGOU, page, "", "www.binhai-gov.test")
+    assert resolve_link(SOGOU, page, "", "").target == TARGET
+    assert resolve_link(SOGOU, page, "", "minqiao.test").target == TARGET
+    off = resolve_link(SOGOU, page, "", "www.binhai-gov.test")
     assert (off.target, off.is_blocked) == ("", False)
     assert off.why == f"leads off the asked site www.binhai-gov.test: {TARGET}"
 
 
 def test_redirects() -> None:
     page = _page("", 302)
-    assert way_on(SOGOU, page, TARGET, "www.minqiao.test").target == TARGET
+    assert resolve_link(SOGOU, page, TARGET, "www.minqiao.test").target == TARGET
     # The engine may pass a link on to itself (http to https) before it leaves.
-    assert way_on(SOGOU, page, LINK + "2", "www.minqiao.test").target == LINK + "2"
-    check = way_on(SOGOU, page, "http://www.sogou.com/antispider/?from=x", "www.minqiao.test")
+    assert resolve_link(SOGOU, page, LINK + "2", "www.minqiao.test").target == LINK + "2"
+    check = resolve_link(SOGOU, page, "http://www.sogou.com/antispider/?from=x", "www.minqiao.test")
     assert check.is_blocked
     assert "redirect to check page" in check.why
 
@@ -85,7 +85,7 @@ def test_redirects() -> None:
     ],
 )
 def test_no_way_on(body: str, is_blocked: bool) -> None:
-    found = way_on(SOGOU, _page(body), "", "")
+    found = resolve_link(SOGOU, _page(body), "", "")
     assert (found.target, found.is_blocked) == ("", is_blocked)
     assert found.why
 
@@ -93,5 +93,5 @@ def test_no_way_on(body: str, is_blocked: bool) -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=200), st.sampled_from(["", "location.href='", "<meta http-equiv="]))
 def test_no_bytes_make_it_raise(body: bytes, start: str) -> None:
-    found = way_on(SOGOU, _page(start.encode() + body), "", "a.test")
+    found = resolve_link(SOGOU, _page(start.encode() + body), "", "a.test")
     assert bool(found.target) != bool(found.why)

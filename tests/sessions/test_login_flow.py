@@ -13,12 +13,12 @@ from qiaocrawl.sessions import Credentials, Recipe
 from qiaocrawl.sessions.flow import LoginAnswer, LoginStep, login_flow
 from qiaocrawl.sessions.matching import (
     SeenPage,
+    endangers_session,
     is_login_form,
     login_wanted,
-    matching_sign,
-    spoils_session,
+    matching_marker,
 )
-from qiaocrawl.sessions.recipe import FormLogin, Signs
+from qiaocrawl.sessions.recipe import FormLogin, PageMarkers
 
 SECRET = Credentials("me", "s3&cret=é")
 PAGE = "https://www.a.test/login"
@@ -35,7 +35,7 @@ Script = Mapping[str, tuple[int, Mapping[str, str], str]]
 def recipe(way: str = "form", **changes: object) -> Recipe:
     values: dict[str, object] = {
         "name": "a.test", "way": way, "hosts": ("a.test",), "form": FormLogin(PAGE),
-        "failure": Signs(words=("wrong password",)),
+        "failure": PageMarkers(words=("wrong password",)),
     }  # fmt: skip
     return Recipe(**{**values, **changes})  # type: ignore[arg-type]
 
@@ -84,7 +84,7 @@ def test_a_json_login_repeats_a_cookie_in_a_header() -> None:
 
 SSO = {
     "sso_hosts": ("in.b.test",), "target": "https://www.a.test/my",
-    "form": FormLogin("https://in.b.test/login"), "success": Signs(words=("my page",)),
+    "form": FormLogin("https://in.b.test/login"), "success": PageMarkers(words=("my page",)),
 }  # fmt: skip
 
 
@@ -159,7 +159,7 @@ def test_a_login_that_fails_says_why_and_sends_nothing_elsewhere(
     script: Script, said: str, final: bool
 ) -> None:
     with pytest.raises(LoginError, match=said) as caught:
-        drive(recipe(failure=Signs(words=("wrong password",))), script)
+        drive(recipe(failure=PageMarkers(words=("wrong password",))), script)
     assert caught.value.is_final is final
     assert caught.value.is_alert is (said == "ALERT")
     assert "s3" not in str(caught.value)
@@ -181,7 +181,9 @@ def test_a_form_without_a_cookie_brought_no_session() -> None:
 
 
 def test_what_asks_for_a_login() -> None:
-    wanted = recipe(expired=Signs(words=("已过期",), urls=("/relogin",), selectors=("#lock",)))
+    wanted = recipe(
+        expired=PageMarkers(words=("已过期",), urls=("/relogin",), selectors=("#lock",))
+    )
     html = {"content_type": "text/html; charset=utf-8"}
     url = "https://www.a.test/x"
 
@@ -199,13 +201,16 @@ def test_what_asks_for_a_login() -> None:
     story = "".join(f"<p>侨胞返乡的故事第{n}段，讲述海外华侨的生活与工作。</p>" for n in range(40))
     assert why(body=(FORM + story).encode()) == ""
     assert not is_login_form(SeenPage(url, 200, FORM.encode() + b" " * 600_000))
-    assert matching_sign(Signs(statuses=(200,)), SeenPage(url, 200)) == "HTTP 200"
-    assert matching_sign(Signs(cookies=("a",)), SeenPage(url, 200, cookies={"a"})) == "cookie 'a'"
+    assert matching_marker(PageMarkers(statuses=(200,)), SeenPage(url, 200)) == "HTTP 200"
+    assert (
+        matching_marker(PageMarkers(cookies=("a",)), SeenPage(url, 200, cookies={"a"}))
+        == "cookie 'a'"
+    )
 
 
 def test_addresses_no_account_asks_for() -> None:
     for path in ("logout", "user/logout.php", "?action=log-out", "sign_off/", "Login/SignOut"):
-        assert "log the account out" in spoils_session(recipe(), f"https://www.a.test/{path}")
-    assert spoils_session(recipe(), f"{PAGE}?next=/") == "it is the login page"
+        assert "log the account out" in endangers_session(recipe(), f"https://www.a.test/{path}")
+    assert endangers_session(recipe(), f"{PAGE}?next=/") == "it is the login page"
     for path in ("", "blogoutlook", "news/logouts", "logins"):
-        assert spoils_session(recipe(), f"https://www.a.test/{path}") == ""
+        assert endangers_session(recipe(), f"https://www.a.test/{path}") == ""

@@ -108,7 +108,7 @@ def test_a_hurried_writer_does_not_wait(tmp_path: Path) -> None:
     writer = Writer(Database.open("mysql+pymysql://u:p@127.0.0.1:1/d"), outage_seconds=600.0)
     waiting = writer.submit(lambda c: scalar(c, "SELECT 1"))
     time.sleep(0.2)
-    writer.limit_patience(0.5)
+    writer.limit_wait(0.5)
     assert isinstance(waiting.exception(60), StorageError)
     writer.close()
 

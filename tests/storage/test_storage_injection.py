@@ -44,9 +44,9 @@ def test_sql_in_titles_and_addresses_stays_text(database: Database) -> None:
 def test_sql_chooses_no_row_but_its_own(database: Database) -> None:
     topic = add_topic(database)
     with database.engine.begin() as c:
-        questions = [Query("qiaoqing", value, value, value, period="") for value in SQL]
-        ledger.plan_queries(c, topic, questions, NOW)
-        for query in questions:
+        queries = [Query("qiaoqing", value, value, value, period="") for value in SQL]
+        ledger.plan_queries(c, topic, queries, NOW)
+        for query in queries:
             entry = ledger.Answered(AnswerState.HIT, 1, 1, message=query.term)
             ledger.record_answer(c, query, entry, NOW)
         for value in SQL:

@@ -157,7 +157,7 @@ def test_the_last_answers_are_remembered(database: Database) -> None:
         assert [one.hits for one in past] == list(range(2, 10))
         lost = coverage.lost_answers(c, PACK.name)[row.id]
         assert (lost.state, lost.hits) == (AnswerState.HIT, 4)
-        # Refusals say nothing about what the question brings.
+        # Refusals say nothing about what the query brings.
         ((asked, new),) = coverage.requests_by_pair(c, PACK.name).values()
         assert asked == pytest.approx(sum(ledger.MEMORY**n for n in range(5)))
         assert new == pytest.approx(asked)
@@ -218,7 +218,7 @@ def test_a_budget_is_kept_and_unused_requests_come_back(database: Database) -> N
         assert engine_budget.requests_of_day(c, NOW + 86_400) == {}
         assert engine_budget.count_request(c, "sogou", 2, NOW)
         assert engine_budget.count_request(c, "baidu", None, NOW)
-        # The questions that wait are put off, those under way are not; a later run has them.
+        # The queries that wait are put off, those under way are not; a later run has them.
         assert engine_budget.put_off(c, PACK.name, "baidu", "www.sogou.com", "x", NOW) == 0
         assert engine_budget.put_off(c, PACK.name, "sogou", "www.sogou.com", "full", NOW) == 3
         assert frontier.remaining(c, search, now=NOW).pending == 0

@@ -403,7 +403,7 @@ def test_a_run_that_must_end_waits_for_no_hung_server(mariadb: MariaDB, mariadb_
             futures = [writer.submit(_adding(n)) for n in range(1, 200)]
             futures.append(reader.submit(lambda c: scalar(c, "SELECT 1")))
             time.sleep(0.2)
-            database.limit_patience(0.5)
+            database.limit_wait(0.5)
             assert all(isinstance(future.exception(60), StorageError) for future in futures)
             writer.close()
             reader.close()

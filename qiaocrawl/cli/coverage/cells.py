@@ -68,11 +68,11 @@ def cells_of(
     per_page: Mapping[str, int] | None = None,
 ) -> list[Cell]:  # fmt: skip
     """The cells of *rows*, in the order of the plan; *per_page* is how many hits fill a page."""
-    found: dict[tuple[str, str, str], list[LedgerRow]] = {}
+    by_cell: dict[tuple[str, str, str], list[LedgerRow]] = {}
     for row in rows:
-        found.setdefault((row.term, row.site, row.engine), []).append(row)
+        by_cell.setdefault((row.term, row.site, row.engine), []).append(row)
     sizes = per_page or {}
-    return [_cell(some, lost, sizes.get(some[0].engine, _PER_PAGE)) for some in found.values()]
+    return [_cell(some, lost, sizes.get(some[0].engine, _PER_PAGE)) for some in by_cell.values()]
 
 
 def _is_cut_off(rows: Iterable[LedgerRow], per_page: int) -> bool:
@@ -89,7 +89,7 @@ def _is_cut_off(rows: Iterable[LedgerRow], per_page: int) -> bool:
 
 def _cell(rows: Sequence[LedgerRow], lost: dict[int, PastAnswer], per_page: int) -> Cell:
     first = min(rows, key=lambda row: (row.page, row.period != "", row.id))
-    others = [row for row in rows if row is not first]
+    rest = [row for row in rows if row is not first]
     times = [row.asked_at for row in rows if row.asked_at is not None]
     return Cell(
         first.term, first.site, first.engine, first.state,
@@ -100,8 +100,8 @@ def _cell(rows: Sequence[LedgerRow], lost: dict[int, PastAnswer], per_page: int)
         on_topic=sum(row.on_topic for row in rows),
         asked_at=max(times, default=None),
         message=first.message,
-        open=sum(row.state is AnswerState.NOT_ASKED for row in others),
-        failed=sum(row.state in NO_ANSWER for row in others),
+        open=sum(row.state is AnswerState.NOT_ASKED for row in rest),
+        failed=sum(row.state in NO_ANSWER for row in rest),
         lost=lost.get(first.id),
         cut_off=_is_cut_off(rows, per_page),
     )  # fmt: skip
@@ -135,7 +135,7 @@ class Sums:
 
 def sums_by(cells: Iterable[Cell], name: Callable[[Cell], str]) -> dict[str, Sums]:
     """Sums by the name of each cell, in the order of the plan."""
-    found: dict[str, Sums] = {}
+    sums: dict[str, Sums] = {}
     for cell in cells:
-        found.setdefault(name(cell), Sums()).add(cell)
-    return found
+        sums.setdefault(name(cell), Sums()).add(cell)
+    return sums

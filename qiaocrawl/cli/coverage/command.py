@@ -51,18 +51,18 @@ def _chosen(
     engine: Annotated[str, typer.Option(help="Only this engine.")] = "",
     site: Annotated[str, typer.Option(help="Only this host; - = the whole web.")] = "",
     term: Annotated[str, typer.Option(help="Only this term.")] = "",
-    state: Annotated[str, typer.Option(help="Only questions in this state.")] = "",
+    state: Annotated[str, typer.Option(help="Only queries in this state.")] = "",
     since: Annotated[
         str, typer.Option(help="Only what was asked since: 2026-03-05, 12h or 7d.")
     ] = "",
 ) -> stored.Chosen:
-    """The options that choose questions."""
+    """The options that choose queries."""
     return stored.Chosen(engine, site, term, _state(state), _since(since))
 
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What is to be made of the chosen questions."""
+    """What is to be made of the chosen queries."""
 
     topic: str
     history: bool
@@ -75,7 +75,7 @@ def _wanted(
     topic: Annotated[str, typer.Argument(help="The topic.")],
     history: Annotated[bool, typer.Option("--history", help="Show the last answers.")] = False,
     picture: Annotated[Path | None, typer.Option(help="Write a heat map (.svg).")] = None,
-    csv_file: Annotated[Path | None, typer.Option("--csv", help="Write all questions.")] = None,
+    csv_file: Annotated[Path | None, typer.Option("--csv", help="Write all queries.")] = None,
     database: DatabaseUrl = "",
 ) -> _Wanted:
     """The other options."""
@@ -88,7 +88,7 @@ _OPTIONS = {one: inspect.signature(one, eval_str=True).parameters for one in (_w
 
 def coverage(**given: Any) -> None:
     """Show what was searched, what it brought, what was missed, and why. 查了、得了、漏了什么"""
-    wanted, chosen = (one(**{name: given[name] for name in _OPTIONS[one]}) for one in _OPTIONS)
+    wanted, chosen = (kind(**{name: given[name] for name in _OPTIONS[kind]}) for kind in _OPTIONS)
     assert isinstance(wanted, _Wanted)
     assert isinstance(chosen, stored.Chosen)
     engines = _definitions()
@@ -150,8 +150,8 @@ def _state(text: str) -> AnswerState | None:
 def _since(text: str) -> datetime | None:
     if not text:
         return None
-    if found := _AGO.fullmatch(text.strip()):
-        hours = int(found[1]) * (24 if found[2] == "d" else 1)
+    if match := _AGO.fullmatch(text.strip()):
+        hours = int(match[1]) * (24 if match[2] == "d" else 1)
         return datetime.now(UTC) - timedelta(hours=hours)
     try:
         when = datetime.fromisoformat(text.strip())
@@ -182,16 +182,22 @@ def _show(cells: Sequence[Cell], engines: Mapping[str, EngineDefinition]) -> Non
 
 
 def _sums_table(title: str, sums: dict[str, Sums]) -> Table:
-    used = [state for state in STATES if any(one.states[state] for one in sums.values())]
+    used = [state for state in STATES if any(row_sums.states[state] for row_sums in sums.values())]
     table = folding_table(title, *(STATES[state] for state in used), "请求 requests",
                           "命中 hits", "新网址 new", "文章 articles", "切题 on topic")  # fmt: skip
     for column in table.columns[1:]:
         column.justify = "right"
     # What is missed most is what the operator looks for.
     order = sorted(sums.items(), key=lambda pair: -pair[1].missed)[:_ROWS_SHOWN]
-    for name, one in order:
-        numbers = (one.tries, one.hits, one.new_urls, one.articles, one.on_topic)
-        states = (str(one.states[state] or "") for state in used)
+    for name, row_sums in order:
+        numbers = (
+            row_sums.tries,
+            row_sums.hits,
+            row_sums.new_urls,
+            row_sums.articles,
+            row_sums.on_topic,
+        )
+        states = (str(row_sums.states[state] or "") for state in used)
         table.add_row(escape(name), *states, *map(str, numbers))
     if len(sums) > len(order):
         table.caption = f"另有 {len(sums) - len(order)} more (--csv lists all)"
@@ -219,12 +225,12 @@ def _show_history(
                           "问时 asked", "状态 state", "命中 hits", "新 new",
                           "缘由 why")  # fmt: skip
     by_id = {row.id: row for row in rows}
-    for one in past:
-        row = by_id[one.query_id]
+    for answer in past:
+        row = by_id[answer.query_id]
         table.add_row(
             escape(row.term), escape(row.site or WHOLE_WEB), row.engine, row.period,
-            str(row.page), shown_moment(one.asked_at), STATES[one.state], str(one.hits),
-            str(one.new_urls), escape(one.message),
+            str(row.page), shown_moment(answer.asked_at), STATES[answer.state], str(answer.hits),
+            str(answer.new_urls), escape(answer.message),
         )  # fmt: skip
     if len(rows) > _HISTORIES_SHOWN:
         table.caption = f"只列前 {_HISTORIES_SHOWN} 问 the first {_HISTORIES_SHOWN} questions only"

@@ -71,8 +71,8 @@ def heat_map(cells: Iterable[Cell], title: str) -> str:
     unasked = [engine for engine, some in by_engine.items()
                if all(cell.state is AnswerState.ROBOTS for cell in some)]
     if unasked:
-        told = f"{STATES[AnswerState.ROBOTS]}: {', '.join(unasked)}"
-        parts.append(f'<text x="10" y="{y}" font-size="12">{_text(told)}</text>')
+        legend = f"{STATES[AnswerState.ROBOTS]}: {', '.join(unasked)}"
+        parts.append(f'<text x="10" y="{y}" font-size="12">{_text(legend)}</text>')
         y += 20
     for engine, some in by_engine.items():
         if engine in unasked:
@@ -125,12 +125,12 @@ def _block(engine: str, cells: Sequence[Cell]) -> Iterator[str]:
 
 
 def _names(
-    cells: Sequence[Cell], name: Callable[[Cell], str], most: int, others: str
+    cells: Sequence[Cell], name: Callable[[Cell], str], limit: int, others: str
 ) -> dict[str, str]:
     """The label of the row or column of each name, in the order of the plan."""
     names = list(dict.fromkeys(name(cell) for cell in cells))
-    joined = others.format(len(names) - most)
-    return {one: one if place < most else joined for place, one in enumerate(names)}
+    joined = others.format(len(names) - limit)
+    return {label: label if place < limit else joined for place, label in enumerate(names)}
 
 
 def _row(grid: _Grid, term: str, columns: Sequence[str], y: int) -> Iterator[str]:
@@ -151,23 +151,23 @@ def _square(cells: Sequence[Cell], x: int, y: int) -> str:
     border = "#d7301f" if state is AnswerState.PARTIAL else "#bbb"
     ink = "#fff" if state in _DARK or colour == _GREENS[-1] else "#222"
     return (
-        f'<g><title>{_text(_told(cells, state, hits))}</title><rect x="{x}" y="{y}"'
+        f'<g><title>{_text(_summary(cells, state, hits))}</title><rect x="{x}" y="{y}"'
         f' width="{_CELL - 1}" height="{_CELL - 1}" fill={quoteattr(colour)} stroke="{border}"/>'
         f'<text x="{x + _CELL / 2 - 0.5}" y="{y + 15}" text-anchor="middle" font-size="10"'
         f' fill="{ink}">{sign}</text></g>'
     )
 
 
-def _told(cells: Sequence[Cell], state: AnswerState, hits: int) -> str:
+def _summary(cells: Sequence[Cell], state: AnswerState, hits: int) -> str:
     if len(cells) > 1:
         counts = Counter(STATES[cell.state] for cell in cells)
-        told = ", ".join(f"{name} {n}" for name, n in counts.most_common())
-        return f"{len(cells)} 问 questions: {told}; {hits} hits"
+        summary = ", ".join(f"{name} {n}" for name, n in counts.most_common())
+        return f"{len(cells)} 问 questions: {summary}; {hits} hits"
     (cell,) = cells
     when = shown_moment(cell.asked_at)
     where = f"{cell.term} @ {cell.site or '全网 whole web'}"
-    told = f"{STATES[state]}, {hits} hits, {cell.tries}× {when} {cell.message}"
-    return f"{where}: {told}".strip()
+    summary = f"{STATES[state]}, {hits} hits, {cell.tries}× {when} {cell.message}"
+    return f"{where}: {summary}".strip()
 
 
 def _green(hits: int) -> str:

@@ -49,7 +49,7 @@ def summary_lines(
         total.add(cell)
     yield from _searched(cells, total)
     yield (
-        f"得了什么 What did we get: {sum(total.states[one] for one in WITH_HITS)} 问有结果 "
+        f"得了什么 What did we get: {sum(total.states[state] for state in WITH_HITS)} 问有结果 "
         f"questions with hits, "
         f"{total.hits} 条命中 hits, 新网址 {total.new_urls} new URLs (最近一答 last answers); "
         f"已成文章 {total.articles} articles, 切题 {total.on_topic} on topic; "
@@ -67,13 +67,13 @@ def _searched(cells: Sequence[Cell], total: Sums) -> Iterator[str]:
     if not chosen:
         yield "查了什么 What did we search: 一无所问 nothing."
         return
-    asked = sum(cell.tries > 0 for cell in chosen)
+    sent = sum(cell.tries > 0 for cell in chosen)
     terms, sites, engines = (len(set(names)) for names in zip(
         *((cell.term, cell.site, cell.engine) for cell in chosen), strict=True
     ))  # fmt: skip
     yield (
         f"查了什么 What did we search: {terms} 词 terms × {sites} 站 sites × {engines} 引擎 "
-        f"engines, {len(chosen)} 问 questions; 问过 {asked} asked ({asked / len(chosen):.0%}), "
+        f"engines, {len(chosen)} 问 questions; 问过 {sent} asked ({sent / len(chosen):.0%}), "
         f"{total.tries} 次请求 requests."
     )
 
@@ -84,8 +84,8 @@ def _missed(cells: Sequence[Cell], total: Sums) -> Iterator[str]:
     rest = sum(cell.open + cell.failed for cell in cells)
     if rest:
         counts.append(f"{rest} 后续页与时段 further pages and periods")
-    told = "、".join(counts) or "无 nothing"
-    yield f"漏了什么 What did we miss: {told}."
+    listed = "、".join(counts) or "无 nothing"
+    yield f"漏了什么 What did we miss: {listed}."
     for engine, sums in sums_by(cells, lambda cell: cell.engine).items():
         told_of = (*sorted(NO_ANSWER), AnswerState.PARTIAL)
         for state in sorted(told_of, key=lambda state: -sums.states[state]):
@@ -98,9 +98,9 @@ def _missed(cells: Sequence[Cell], total: Sums) -> Iterator[str]:
 def _reasons(cells: Sequence[Cell]) -> str:
     # Never cut: what to do about it stands at the end. Engines behind one are counted each.
     parts = (part for cell in cells for part in cell.message.split("; "))
-    found = Counter(part for part in parts if part)
-    told = [f"{reason} (×{n})" for reason, n in found.most_common(_REASONS_SHOWN)]
-    return "; ".join(told) or "没说 nothing said"
+    counts = Counter(part for part in parts if part)
+    reasons = [f"{reason} (×{n})" for reason, n in counts.most_common(_REASONS_SHOWN)]
+    return "; ".join(reasons) or "没说 nothing said"
 
 
 def _cut_off(cells: Sequence[Cell]) -> Iterator[str]:
@@ -115,12 +115,12 @@ def _cut_off(cells: Sequence[Cell]) -> Iterator[str]:
 def _lost(cells: Sequence[Cell]) -> Iterator[str]:
     lost = [cell for cell in cells if cell.lost is not None]
     if lost:
-        one = max(lost, key=lambda cell: cell.lost.hits if cell.lost else 0)
-        assert one.lost is not None
+        worst = max(lost, key=lambda cell: cell.lost.hits if cell.lost else 0)
+        assert worst.lost is not None
         yield (
             f"从前有、如今断 had hits, none since: {len(lost)} 问 questions; 如 such as "
-            f"{one.term} @ {one.site or WHOLE_WEB} ({one.engine}): {one.lost.hits} hits on "
-            f"{shown_moment(one.lost.asked_at, '%Y-%m-%d')}, {STATES[one.state]}."
+            f"{worst.term} @ {worst.site or WHOLE_WEB} ({worst.engine}): {worst.lost.hits} hits on "
+            f"{shown_moment(worst.lost.asked_at, '%Y-%m-%d')}, {STATES[worst.state]}."
         )
 
 
@@ -128,10 +128,10 @@ def _advice(
     cells: Sequence[Cell], engines: Mapping[str, EngineDefinition]
 ) -> Iterator[str]:
     for state in _ADVICE:
-        told: dict[str, list[str]] = {}
+        by_advice: dict[str, list[str]] = {}
         for name in dict.fromkeys(cell.engine for cell in cells if cell.state is state):
-            told.setdefault(_advice_of(state, engines.get(name)), []).append(name)
-        for advice, names in told.items():
+            by_advice.setdefault(_advice_of(state, engines.get(name)), []).append(name)
+        for advice, names in by_advice.items():
             where = ", ".join(names)
             yield (
                 f"怎么办 What to do ({STATES[state]}, {where}): "
@@ -149,9 +149,9 @@ def _advice_of(state: AnswerState, engine: EngineDefinition | None) -> str:
     return _ADVICE[state]
 
 
-def missed_first(cells: Sequence[Cell], most: int) -> list[Cell]:
-    """The *most* missed cells worth a look: lost hits, then refusals, then what waits."""
+def missed_first(cells: Sequence[Cell], limit: int) -> list[Cell]:
+    """The *limit* missed cells worth a look: lost hits, then refusals, then what waits."""
     missed = [cell for cell in cells if cell.state in MISSED and cell.state != AnswerState.ROBOTS]
     order = {state: place for place, state in enumerate(MISSED)}
     missed.sort(key=lambda cell: (-(cell.lost.hits if cell.lost else 0), order[cell.state]))
-    return missed[:most]
+    return missed[:limit]

@@ -61,8 +61,8 @@ def list_(database: DatabaseUrl = "") -> None:
     for row in imported:
         counts = (row.terms, row.sites, row.samples)
         add_plain(table, row.name, row.title, *counts, "database")
-    known = {row.name for row in imported}
-    for path in (path for path in _pack_folders() if path.name not in known):
+    imported_names = {row.name for row in imported}
+    for path in (path for path in _pack_folders() if path.name not in imported_names):
         try:
             pack = pack_folder.load_pack(path)
         except TopicError:

@@ -57,13 +57,13 @@ def judgements(
     with opened_database(database) as opened:
         opened.require_current()
         with opened.engine.connect() as c:
-            found = stored.list_judgements(c, topic, limit)
+            judged = stored.list_judgements(c, topic, limit)
     table = folding_table("判断 judged", "切题 on topic", "网址 URL", "文章 article", "备注 note")
-    for one in found:
-        title = "(无 none yet)" if one.title is None else one.title
+    for row in judged:
+        title = "(无 none yet)" if row.title is None else row.title
         table.add_row(
-            shown_moment(one.judged_at), _shown(one.relevant), escape(one.url),
-            escape(title), escape(one.note),
+            shown_moment(row.judged_at), _shown(row.relevant), escape(row.url),
+            escape(title), escape(row.note),
         )  # fmt: skip
     table_console().print(table)
 

@@ -77,9 +77,9 @@ def print_changes(
     table = Table("表 table", "增 added", "改 changed", "删 removed", "未变 unchanged")
     align_right(table, 1, 2, 3, 4)
     changes = compare_packs(before, after)
-    for one in changes:
-        counts = (len(one.added), len(one.changed), len(one.removed), one.unchanged)
-        add_plain(table, one.table, *counts)
+    for change in changes:
+        counts = (len(change.added), len(change.changed), len(change.removed), change.unchanged)
+        add_plain(table, change.table, *counts)
     console.print(table)
     if before is not None:
         _print_names(console, changes)
@@ -88,12 +88,12 @@ def print_changes(
 
 
 def _print_names(console: Console, changes: Iterable[Changes]) -> None:
-    for one in changes:
-        for sign, names in (("+", one.added), ("~", one.changed), ("-", one.removed)):
+    for change in changes:
+        for sign, names in (("+", change.added), ("~", change.changed), ("-", change.removed)):
             if names:
                 more = f" … {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
                 shown = ", ".join(names[:_NAMES_SHOWN])
-                console.print(Text(f"  {sign} {one.table}: {shown}{more}"))
+                console.print(Text(f"  {sign} {change.table}: {shown}{more}"))
 
 
 def align_right(table: Table, *columns: int) -> None:

@@ -28,16 +28,16 @@ def sites(
     with opened_database(database) as opened:
         opened.require_current()
         with opened.engine.connect() as c:
-            found = stored_templates(c, host)
+            templates = stored_templates(c, host)
             rules = _alias_rules(c, host) if aliases else []
-    if host and not (rules if aliases else found):
+    if host and not (rules if aliases else templates):
         raise ConfigError(f"nothing is known of {host!r}; it takes some articles of one host")
     if aliases:
         _list_aliases(rules)
     elif host:
-        _show(found[0])
+        _show(templates[0])
     else:
-        _list(found)
+        _list(templates)
 
 
 def _alias_rules(c: Connection, host: str) -> list[AliasRule]:
@@ -48,17 +48,17 @@ def _alias_rules(c: Connection, host: str) -> list[AliasRule]:
     return [rule for rule in rules.rules() if host in ("", rule.host)]
 
 
-def _list(found: list[StoredTemplate]) -> None:
+def _list(templates: list[StoredTemplate]) -> None:
     table = folding_table("网站 host", "文章 articles", "重复块 repeated", "正文位置 body in",
                           "改版 redesigns", "更新 updated")  # fmt: skip
     for column in (1, 2, 4):
         table.columns[column].justify = "right"
-    for one in found:
-        template = one.template
+    for row in templates:
+        template = row.template
         table.add_row(
             template.host, str(template.pages), str(len(template.repeated[0])),
-            escape(next(iter(template.holder_places), "?")), str(template.redesigns),
-            shown_moment(one.updated_at),
+            escape(next(iter(template.body_places), "?")), str(template.redesigns),
+            shown_moment(row.updated_at),
         )
     table_console().print(table)
 
@@ -85,14 +85,14 @@ def _list_aliases(rules: list[AliasRule]) -> None:
     table_console().print(table)
 
 
-def _show(one: StoredTemplate) -> None:
-    template = one.template
+def _show(row: StoredTemplate) -> None:
+    template = row.template
     names = {text for text, _ in template.names if text.removeprefix(START) in template.site_names}
     table = folding_table("是什么 what", "何处 where", "文章 articles")
     table.columns[2].justify = "right"
     for place, count in template.places:
-        known = "正文 body" if place in template.holder_places else "偶有 at times"
-        table.add_row(known, escape(place), str(count))
+        kind = "正文 body" if place in template.body_places else "偶有 at times"
+        table.add_row(kind, escape(place), str(count))
     for text, count in template.names:
         where = "标题前 before titles" if text.startswith(START) else "标题后 after titles"
         shown = escape(text.removeprefix(START))
@@ -101,7 +101,7 @@ def _show(one: StoredTemplate) -> None:
     console.print(
         f"{template.host}: {template.pages} articles, {len(template.repeated[0])} blocks repeat, "
         f"{template.redesigns} redesigns, {template.disagreements} pages disagreed, "
-        f"{shown_moment(one.updated_at)}",
+        f"{shown_moment(row.updated_at)}",
         markup=False, highlight=False, soft_wrap=True,
     )
     console.print(table)

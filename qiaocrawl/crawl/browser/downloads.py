@@ -31,7 +31,7 @@ from qiaocrawl.crawl.responses import fetched_page
 from qiaocrawl.crawl.suspects import suspects_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import BrowserLostError, ExtractionError, RenderError
-from qiaocrawl.fetch.rendering import RENDER_IF_NEEDED, RENDERED_HEADER, lacks
+from qiaocrawl.fetch.rendering import RENDER_IF_NEEDED, RENDERED_HEADER, lacks_content
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -145,7 +145,7 @@ class RenderedDownloads:
         """Whether a page of a form that needs the browser says nothing as it came, like others."""
         page = fetched_page(document)
         try:
-            return lacks(page, await self._runtime.analysis.analyse(page))
+            return lacks_content(page, await self._runtime.analysis.analyse(page))
         except ExtractionError:
             return False  # it will fail again where that is counted
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from qiaocrawl.crawl.wiring import runtime_of
-from qiaocrawl.fetch.rendering import MAX_REMEMBERED, RenderLearning, RenderVotes
+from qiaocrawl.fetch.rendering import MAX_REMEMBERED, RenderModel, RenderVotes
 from qiaocrawl.storage.pages.renderings import newest_votes, save_votes
 
 if TYPE_CHECKING:
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from sqlalchemy import Connection
 
-_readings: WeakKeyDictionary[Crawler, asyncio.Task[RenderLearning]] = WeakKeyDictionary()
+_readings: WeakKeyDictionary[Crawler, asyncio.Task[RenderModel]] = WeakKeyDictionary()
 
 
-async def render_learning(crawler: Crawler) -> RenderLearning:
+async def render_learning(crawler: Crawler) -> RenderModel:
     """The one memory of *crawler*'s run."""
     if crawler not in _readings:
         _readings[crawler] = asyncio.ensure_future(_read(crawler))
     return await asyncio.shield(_readings[crawler])
 
 
-async def _read(crawler: Crawler) -> RenderLearning:
-    learning = RenderLearning()
+async def _read(crawler: Crawler) -> RenderModel:
+    learning = RenderModel()
     rows = await runtime_of(crawler).read(lambda c: newest_votes(c, MAX_REMEMBERED))
     learning.restore(RenderVotes(*row) for row in rows)
     return learning

@@ -19,7 +19,7 @@ from qiaocrawl.fetch.addresses import Allowance
 from qiaocrawl.options import PREFIX
 from qiaocrawl.sessions import Recipe, SavedSession
 from qiaocrawl.sessions.cookies import StoredCookie, from_browser, names_of, usable_for
-from qiaocrawl.sessions.matching import SeenPage, matching_sign
+from qiaocrawl.sessions.matching import SeenPage, matching_marker
 from qiaocrawl.sessions.origins import origin_of
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ async def _is_done(login: BrowserLogin, page: Page, session: SavedSession) -> bo
     ).encode("utf-8", "replace")
     seen = SeenPage(page.url, 0, body, "text/html; charset=utf-8",
                     cookies=names_of(session.cookies))  # fmt: skip
-    return bool(matching_sign(login.done, seen))
+    return bool(matching_marker(login.done, seen))
 
 
 async def _session(recipe: Recipe, context: BrowserContext) -> SavedSession:

@@ -1,6 +1,6 @@
 """The sessions of one run: whose cookies a page is asked for with, and what an answer says of them.
 
-Joins the pools (:mod:`qiaocrawl.sessions.pool`) to the database and to Scrapy's cookie jars.
+Joins the pools (:mod:`qiaocrawl.sessions.account_pool`) to the database and Scrapy's cookie jars.
 """
 
 from __future__ import annotations
@@ -25,9 +25,15 @@ from qiaocrawl.sessions import (
     find_recipe,
     load_recipes,
 )
+from qiaocrawl.sessions.account_pool import (
+    AccountPool,
+    AccountUse,
+    JarKey,
+    LiveAccount,
+    LoginActions,
+)
 from qiaocrawl.sessions.matching import SeenPage, login_wanted
 from qiaocrawl.sessions.origins import origin_of
-from qiaocrawl.sessions.pool import JarKey, LiveAccount, LoginActions, SessionPool, Turn
 from qiaocrawl.storage.sites import accounts as stored
 
 if TYPE_CHECKING:
@@ -65,10 +71,11 @@ class _Site:
         self.recipe = recipe
         self.rows = rows
         actions = LoginActions(
-            log_in=partial(sessions.log_in, self), still_in=partial(sessions.still_in, self),
-            rested=partial(sessions.rested, self),
+            log_in=partial(sessions.log_in, self),
+            is_logged_in=partial(sessions.is_logged_in, self),
+            on_rest=partial(sessions.on_rest, self),
         )
-        self.pool = SessionPool(recipe, live, actions, time.monotonic)
+        self.pool = AccountPool(recipe, live, actions, time.monotonic)
 
 
 class CrawlSessions:
@@ -104,30 +111,30 @@ class CrawlSessions:
                 return recipe
         return None
 
-    async def turn(self, recipe: Recipe, host: str) -> Turn:
-        """The account whose turn it is, logged in.
+    async def acquire(self, recipe: Recipe, host: str) -> AccountUse:
+        """The account to use next, logged in.
 
         Raises:
             SessionRestError: none may be used now.
             SecretKeyError: what is stored cannot be opened with this key.
         """
         site = await self._site(recipe)
-        return await site.pool.turn(host)
+        return await site.pool.acquire(host)
 
-    async def credentials(self, recipe: Recipe, turn: Turn) -> Credentials | None:
-        """User name and password of the account of *turn* (HTTP authentication)."""
+    async def credentials(self, recipe: Recipe, use: AccountUse) -> Credentials | None:
+        """User name and password of the account of *use* (HTTP authentication)."""
         site = await self._site(recipe)
-        return Credentials.open(self._vault, site.rows[turn.account.id])
+        return Credentials.open(self._vault, site.rows[use.account.id])
 
-    def browser_state(self, recipe: Recipe, turn: Turn) -> dict[str, Any]:
-        """The session of *turn* as Playwright's ``storage_state``."""
-        jar = ("account", turn.account.id, turn.generation)
+    def browser_state(self, recipe: Recipe, use: AccountUse) -> dict[str, Any]:
+        """The session of *use* as Playwright's ``storage_state``."""
+        jar = ("account", use.account.id, use.generation)
         cookies = self._runner.cookies(recipe, jar, time.time())
-        saved = self._saved.get(turn.account.id, SavedSession())
+        saved = self._saved.get(use.account.id, SavedSession())
         return {"cookies": [cookie.for_browser() for cookie in cookies],
                 "origins": [dict(origin) for origin in saved.origins]}  # fmt: skip
 
-    async def judge(self, recipe: Recipe, turn: Turn, seen: SeenPage) -> bool:
+    async def judge(self, recipe: Recipe, use: AccountUse, seen: SeenPage) -> bool:
         """Whether the page *seen* is to be asked for again, with the session there is now.
 
         Raises:
@@ -137,11 +144,11 @@ class CrawlSessions:
         why = login_wanted(recipe, seen)
         pool = (await self._site(recipe)).pool
         if not why:
-            pool.served(turn)
+            pool.served(use)
             return False
         self._count("expired")
-        logger.info("%s: account %d: %s", recipe.name, turn.account.id, why)
-        await pool.renew(turn, why)
+        logger.info("%s: account %d: %s", recipe.name, use.account.id, why)
+        await pool.renew(use, why)
         return True
 
     async def save(self) -> None:
@@ -215,14 +222,14 @@ class CrawlSessions:
         ))  # fmt: skip
         self._saved[account.id] = session
 
-    async def still_in(self, site: _Site, account: LiveAccount) -> bool | None:
+    async def is_logged_in(self, site: _Site, account: LiveAccount) -> bool | None:
         """For the pool: whether the account is logged in; None when nobody can tell."""
         if site.recipe.way == "http":
             return False
         why = await self._runner.why_out(site.recipe, account.jar)
         return None if why is None else not why
 
-    async def rested(self, site: _Site, account: LiveAccount, why: str) -> None:
+    async def on_rest(self, site: _Site, account: LiveAccount, why: str) -> None:
         """For the pool: remember that an account rests."""
         self._count("rested")
         logger.warning("%s: account %d rests: %s", site.recipe.name, account.id, why)

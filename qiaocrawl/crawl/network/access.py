@@ -26,8 +26,8 @@ from qiaocrawl.fetch.identities import (
     load_identities,
     pick,
 )
-from qiaocrawl.fetch.proxy_pool import PoolLimits, ProxyPool
-from qiaocrawl.fetch.time_windows import parse_turns
+from qiaocrawl.fetch.proxy_pool import ProxyLimits, ProxyPool
+from qiaocrawl.fetch.time_windows import parse_crawl_windows
 from qiaocrawl.fetch.usual_sizes import UsualSizes
 from qiaocrawl.items import Lease
 
@@ -55,9 +55,9 @@ class HostAccess:
         options = runtime.options
         self._options = options
         self.off = bool(options["QIAO_REPLAY"])
-        """A recorded web blocks nobody and has no turns."""
+        """A recorded web blocks nobody and needs no crawl windows."""
         engine_hosts = _engine_hosts(runtime)
-        self.turns = parse_turns(options["QIAO_TURNS"], engine_hosts)
+        self.windows = parse_crawl_windows(options["QIAO_CRAWL_WINDOWS"], engine_hosts)
         self._shipped = load_identities(options["QIAO_IDENTITIES_FILE"])
         self._identities: HostRules[str] = parse_rules(
             "QIAO_IDENTITIES", options["QIAO_IDENTITIES"], engine_hosts, choice_of(self._shipped)
@@ -77,10 +77,10 @@ class HostAccess:
     # --- what the operator chose ------------------------------------------------------------
 
     def rest_seconds(self, host: str) -> float:
-        """How long *host* still rests while others have their turn."""
-        if self.off or not self.turns:
+        """How long until the crawl window of *host* opens; 0 while it is open."""
+        if self.off or not self.windows:
             return 0.0
-        rest = self.turns.rest_seconds(host, time.time())
+        rest = self.windows.rest_seconds(host, time.time())
         if rest > 0:
             self.counts["rests"] += 1
         return rest
@@ -181,16 +181,16 @@ def host_of_request(request: Request) -> str:
 
 
 def _engine_hosts(runtime: Runtime) -> dict[str, str]:
-    names = ("QIAO_TURNS", "QIAO_IDENTITIES", "QIAO_PROXIES")
+    names = ("QIAO_CRAWL_WINDOWS", "QIAO_IDENTITIES", "QIAO_PROXIES")
     if not any(runtime.options[name] for name in names):
         # Their definitions are files; most runs need none of them.
         return {}
     return {name: engine.host for name, engine in runtime.catalogue.engines.items()}
 
 
-def _limits(runtime: Runtime) -> PoolLimits:
+def _limits(runtime: Runtime) -> ProxyLimits:
     options = runtime.options
-    return PoolLimits(
+    return ProxyLimits(
         at_once=options["QIAO_PROXY_AT_ONCE"],
         per_minute=options["QIAO_PROXY_PER_MINUTE"],
         first_pause_seconds=options["QIAO_PROXY_PAUSE_SECONDS"],

@@ -37,7 +37,7 @@ class AddressGuard:
         services: origins of the operator's own services, which answer only what is asked of
             them on purpose (QIAO_SEARXNG_URL); no page can lead there.
         proxy_resolves: names asked through a proxy are looked up by the proxy alone
-            (QIAO_PROXY_RESOLVES); only addresses among them are judged then.
+            (QIAO_PROXY_REMOTE_DNS); only addresses among them are judged then.
         names: what hosts are looked up in; all guards of a process have one.
     """
 
@@ -99,7 +99,7 @@ class AddressGuard:
                 raise
             # The proxy is not to blame.
             raise ProxyError(
-                f"{origin.host} cannot be looked up here; QIAO_PROXY_RESOLVES leaves that to "
+                f"{origin.host} cannot be looked up here; QIAO_PROXY_REMOTE_DNS leaves that to "
                 "proxies"
             ) from None
 
@@ -166,7 +166,7 @@ def address_guard_of(crawler: Crawler) -> AddressGuard:
         guard = AddressGuard(
             Allowance.parse(options["QIAO_ALLOW_ADDRESSES"]),
             service_origins(searxng),
-            proxy_resolves=options["QIAO_PROXY_RESOLVES"],
+            proxy_resolves=options["QIAO_PROXY_REMOTE_DNS"],
             names=_names_of_process(),
         )
         _names_of_process().timeout_seconds = crawler.settings.getfloat("DNS_TIMEOUT")

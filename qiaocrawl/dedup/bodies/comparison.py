@@ -1,9 +1,9 @@
-"""Two bodies side by side by their sketches: what they share, and whether they are one text.
+"""Compares two bodies by their sketches: what they share, and whether they are one text.
 
-The measures and the rule are ours. A reprint has the original's sentences word for word, but
-for what was cut and what was put before or behind. What only looks like one:
+The measures and the rule are ours. A reprint repeats the original's sentences word for word, except
+for what was cut and what was added before or after. Three things only look like a reprint:
 
-- Reports from one mould (weather, markets, results): they share the sentences that say
+- Reports from a template (weather, markets, results): they share the sentences that say
   nothing. Those with figures differ, so most of those must be shared.
 - A round-up, and what quotes a long passage: the beginnings differ, so a sentence near the
   beginning of both must be shared.
@@ -118,12 +118,12 @@ def compare(
     counts, weights, lead = overlap(
         a.entries, b.entries, a_weights, b_weights, min(a.reach, b.reach)
     )
-    mine, theirs, shared = counts.tolist()
+    count_a, count_b, shared = counts.tolist()
     (total, other_total, common), (figured, other_figured, both) = weights.tolist()
     return BodyEvidence(
         shared=shared,
-        smaller=min(mine, theirs),
-        larger=max(mine, theirs),
+        smaller=min(count_a, count_b),
+        larger=max(count_a, count_b),
         containment=_share(common, min(total, other_total), 0.0),
         coverage=_share(common, max(total, other_total), 0.0),
         figures=min(figured, other_figured),
@@ -174,7 +174,7 @@ def _figures_agree(evidence: BodyEvidence) -> bool:
 
 
 def other_body(evidence: BodyEvidence) -> bool:
-    """Whether it is certainly another text, however like the titles are.
+    """Whether it is certainly another text, however similar the titles are.
 
     None of the sentences with digits is shared, though there are several, or more than three
     tenths of the rest is not shared either (one may be a date line that was written anew). Or

@@ -1,4 +1,4 @@
-"""Titles whose bodies are the same word for word, where only digests of bodies are known."""
+"""Titles with identical bodies, for bodies of which only the digest is known."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class BodyCopies:
         self._digests[number] = record.body_digest
 
     def remove(self, number: int) -> None:
-        """Forget the body of a title; one that has none is no error."""
+        """Forget the body of a title; a title without one is no error."""
         digest = self._digests.pop(number, None)
         if digest is not None:
             left = self._numbers[digest]

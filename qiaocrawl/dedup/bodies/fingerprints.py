@@ -1,6 +1,6 @@
-"""What is kept of a body to know it again: a digest, a SimHash, and digests of its sentences.
+"""Fingerprints of a body, to recognise it later: a digest, a SimHash and a sketch.
 
-All three look at the folded text, so that script, width and case make no difference.
+All three are made of the folded text, so that script, width and case make no difference.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ _MIXING = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 
 
 @dataclass(frozen=True, slots=True)
-class BodyPrints:
-    """What is kept of one body: see the functions of the same names."""
+class BodyFingerprints:
+    """The fingerprints of one body: see the functions of the same names."""
 
     digest: bytes = b""
     simhash: int = 0
     sketch: bytes = b""
 
 
-def body_prints(text: str) -> BodyPrints:
+def body_fingerprints(text: str) -> BodyFingerprints:
     """Digest, SimHash and sketch of *text*, which is folded once: 0.3 ms for 2,000 characters."""
     folded = fold(text)
     sentences = _sentences(folded)
-    return BodyPrints(_digest(folded), _simhash("".join(sentences)), _sketch(sentences))
+    return BodyFingerprints(_digest(folded), _simhash("".join(sentences)), _sketch(sentences))
 
 
 def body_digest(text: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Which earlier bodies share sentences with this one: a retold title shares no words."""
+"""Finds earlier bodies that share sentences with a new one, however different their titles."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from qiaocrawl.dedup.bodies.postings import (
     END,
     UNLISTED,
     find,
-    list_entries,
-    relist,
-    unlist_entries,
+    link_entries,
+    rebuild_postings,
+    unlink_entries,
     weigh,
 )
 from qiaocrawl.items import TitleRecord
@@ -34,11 +34,11 @@ _FEW_DEAD = 65_536
 class BodyIndex:
     """Bodies by row (a number from 0 on, dense), found by the sentences they share.
 
-    What it promises: :meth:`near` compares every row that shares two sentences or more with a
+    What it guarantees: :meth:`near` compares every row that shares two sentences or more with a
     record, a fifth of the smaller body at least, provided that these are listed; of more than
     32 such rows the 32 that share most of the smaller body. A sentence is listed for the first
-    64 rows that hold it. So no article costs more than 70 x 64 entries and 32 comparisons,
-    were its text copied, or one of its sentences used, a million times.
+    64 rows that hold it. So no article costs more than 70 x 64 entries and 32 comparisons, even
+    if its text were copied, or one of its sentences used, a million times.
 
     Sentences that stand in many bodies (notices, copyright lines) weigh less: 16 divided by
     the number of bodies, down to a quarter, since counting ends at 64.
@@ -76,7 +76,7 @@ class BodyIndex:
         return sum(column.nbytes for column in columns) + self._heads.nbytes
 
     def add(self, row: int, record: TitleRecord) -> None:
-        """Remember the body of *record* as *row*, in the place of what was there."""
+        """Remember the body of *record* as *row*, replacing what was there."""
         self.remove(row)
         sketch = read_sketch(record.body_sketch)
         if sketch is not None:
@@ -89,7 +89,7 @@ class BodyIndex:
         if slot < 0:
             return
         first, last = self._bounds(slot)
-        unlist_entries(self._entries.data, self._following.data, self._heads, first, last)
+        unlink_entries(self._entries.data, self._following.data, self._heads, first, last)
         self._slot_of.data[row] = self._row_of.data[slot] = -1
         self._rows -= 1
         self._dead += last - first
@@ -105,15 +105,15 @@ class BodyIndex:
         if sketch is None or not self._rows:
             return []
         lists = self._entries.data, self._following.data, self._heads
-        places, asked = find(sketch.entries, *lists, LIST_LIMIT)
+        places, positions = find(sketch.entries, *lists, LIST_LIMIT)
         if len(places) < _MIN_SHARED:
             return []
         weights = self._weights(sketch)
-        slots = self._best(sketch, places, weights[asked])
-        found = [(int(self._row_of.data[slot]), self._compare(sketch, weights, slot))
+        slots = self._best(sketch, places, weights[positions])
+        matches = [(int(self._row_of.data[slot]), self._compare(sketch, weights, slot))
                  for slot in slots]  # fmt: skip
-        found = [pair for pair in found if pair[1].shared >= _MIN_SHARED]
-        return sorted(found, key=lambda pair: (-pair[1].containment, pair[0]))
+        matches = [pair for pair in matches if pair[1].shared >= _MIN_SHARED]
+        return sorted(matches, key=lambda pair: (-pair[1].containment, pair[0]))
 
     def evidence(self, record: TitleRecord, row: int) -> BodyEvidence | None:
         """What *record* and *row* share; None where one of the bodies is unknown."""
@@ -133,10 +133,10 @@ class BodyIndex:
         )  # fmt: skip
         smaller = np.minimum(self._starts.data[slots + 1] - starts[slots], len(sketch.entries))
         score = np.bincount(inverse, weights) / smaller
-        kept = np.flatnonzero((shared >= _MIN_SHARED) & (shared >= _MIN_SHARE * smaller))
+        similar = np.flatnonzero((shared >= _MIN_SHARED) & (shared >= _MIN_SHARE * smaller))
         # Of equal ones those added first.
-        best = np.lexsort((slots[kept], -score[kept]))[:MAX_NEAR]
-        return [int(slot) for slot in slots[kept][best]]
+        best = np.lexsort((slots[similar], -score[similar]))[:MAX_NEAR]
+        return [int(slot) for slot in slots[similar][best]]
 
     def _compare(self, sketch: Sketch, weights: Weights, slot: int) -> BodyEvidence:
         first, last = self._bounds(slot)
@@ -155,8 +155,8 @@ class BodyIndex:
         entries[first:last] = sketch.entries
         if last > len(self._heads):
             self._heads = np.full(2 * len(self._heads), END, np.int32)
-            relist(entries, following, self._heads, first)
-        list_entries(entries, following, self._heads, first, last, LIST_LIMIT)
+            rebuild_postings(entries, following, self._heads, first)
+        link_entries(entries, following, self._heads, first, last, LIST_LIMIT)
         self._size, self._slots = last, slot + 1
         starts = self._starts.reserve(slot + 2)
         starts[slot], starts[slot + 1] = first, last
@@ -165,7 +165,7 @@ class BodyIndex:
         self._slot_of.reserve(row + 1)[row] = slot
 
     def _pack(self) -> None:
-        """Give back the room of what was removed."""
+        """Compact the arrays: free the space of removed rows."""
         entries, starts, totals = self._entries.data, self._starts.data, self._totals.data
         rows = self._row_of.data[: self._slots]
         self._clear()

@@ -1,4 +1,4 @@
-"""The merge of two sketches: how many sentences, and of what weight, stand in one and in both."""
+"""Merges two sketches: the number and weight of the sentences in each and in both."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def overlap(a, b, a_weights, b_weights, reach):  # type: ignore[no-untyped-def]
     tops = np.zeros(3)
     i = j = 0
     while i < len(a) or j < len(b):
-        mine = np.int64(a[i] >> np.uint32(1)) if i < len(a) else _END
-        theirs = np.int64(b[j] >> np.uint32(1)) if j < len(b) else _END
-        sentence = min(mine, theirs)
-        in_a, in_b = mine == sentence, theirs == sentence
+        sentence_a = np.int64(a[i] >> np.uint32(1)) if i < len(a) else _END
+        sentence_b = np.int64(b[j] >> np.uint32(1)) if j < len(b) else _END
+        sentence = min(sentence_a, sentence_b)
+        in_a, in_b = sentence_a == sentence, sentence_b == sentence
         weight = a_weights[i] if in_a else b_weights[j]
         leads = (in_a and a[i] & np.uint32(1) == 1, in_b and b[j] & np.uint32(1) == 1)
         _lead(tops, leads[0], leads[1], weight)

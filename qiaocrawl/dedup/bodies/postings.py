@@ -1,4 +1,4 @@
-"""The lists behind the body index: for each sentence, the entries that hold it.
+"""The posting lists of the body index: for each sentence, the entries that hold it.
 
 Chained hashing without keys: ``heads[bucket]`` is the newest entry of a bucket and
 ``following[entry]`` the next older one, both by their place in ``entries``. What a sentence is,
@@ -27,8 +27,8 @@ def _bucket(sentence, buckets):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def list_entries(entries, following, heads, first, last, limit):  # type: ignore[no-untyped-def]
-    """Put ``entries[first:last]`` into the lists, but for sentences whose list has *limit*."""
+def link_entries(entries, following, heads, first, last, limit):  # type: ignore[no-untyped-def]
+    """Add ``entries[first:last]`` to the lists, except where a list already has *limit* entries."""
     for at in range(first, last):
         sentence = entries[at] >> np.uint32(1)
         bucket = _bucket(sentence, len(heads))
@@ -44,7 +44,7 @@ def list_entries(entries, following, heads, first, last, limit):  # type: ignore
 
 
 @compiled
-def unlist_entries(entries, following, heads, first, last):  # type: ignore[no-untyped-def]
+def unlink_entries(entries, following, heads, first, last):  # type: ignore[no-untyped-def]
     """Take ``entries[first:last]`` out of the lists."""
     for at in range(first, last):
         if following[at] == UNLISTED:
@@ -62,8 +62,8 @@ def unlist_entries(entries, following, heads, first, last):  # type: ignore[no-u
 
 
 @compiled
-def relist(entries, following, heads, size):  # type: ignore[no-untyped-def]
-    """The lists of the first *size* entries once more, for other *heads* (all ``END``)."""
+def rebuild_postings(entries, following, heads, size):  # type: ignore[no-untyped-def]
+    """Build the lists of the first *size* entries again, for new *heads* (all ``END``)."""
     for at in range(size):
         if following[at] != UNLISTED:
             bucket = _bucket(entries[at] >> np.uint32(1), len(heads))
@@ -72,33 +72,33 @@ def relist(entries, following, heads, size):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def find(wanted, entries, following, heads, limit):  # type: ignore[no-untyped-def]
-    """Where the sentences of the entries in *wanted* stand.
+def find(query, entries, following, heads, limit):  # type: ignore[no-untyped-def]
+    """Where the sentences of the entries in *query* stand.
 
     Returns:
-        places in ``entries``, and for each the place in *wanted*, which ascends.
+        places in ``entries``, and for each the place in *query*, which ascends.
     """
-    places = np.empty(len(wanted) * limit, np.int64)
-    asked = np.empty(len(wanted) * limit, np.int64)
-    found = 0
-    for at in range(len(wanted)):
-        sentence = wanted[at] >> np.uint32(1)
+    places = np.empty(len(query) * limit, np.int64)
+    positions = np.empty(len(query) * limit, np.int64)
+    count = 0
+    for at in range(len(query)):
+        sentence = query[at] >> np.uint32(1)
         entry = heads[_bucket(sentence, len(heads))]
         while entry >= 0:
             if entries[entry] >> np.uint32(1) == sentence:
-                places[found] = entry
-                asked[found] = at
-                found += 1
+                places[count] = entry
+                positions[count] = at
+                count += 1
             entry = following[entry]
-    return places[:found], asked[:found]
+    return places[:count], positions[:count]
 
 
 @compiled
-def weigh(wanted, entries, following, heads, usual):  # type: ignore[no-untyped-def]
-    """A weight in (0, 1] for each of *wanted*: *usual* / the bodies that hold it, at most 1."""
-    weights = np.ones(len(wanted), np.float64)
-    for at in range(len(wanted)):
-        sentence = wanted[at] >> np.uint32(1)
+def weigh(query, entries, following, heads, usual):  # type: ignore[no-untyped-def]
+    """A weight in (0, 1] for each of *query*: *usual* / the bodies that hold it, at most 1."""
+    weights = np.ones(len(query), np.float64)
+    for at in range(len(query)):
+        sentence = query[at] >> np.uint32(1)
         entry, held = heads[_bucket(sentence, len(heads))], 0
         while entry >= 0:
             if entries[entry] >> np.uint32(1) == sentence:

@@ -1,10 +1,10 @@
-"""Titles without the names of their site and channel, the names learnt per host **(ours)**.
+"""Removes the names of site and channel from titles; names are learnt per host **(ours)**.
 
-A title is cut piece by piece from its end, never at a sign alone. A piece goes when it is a
+A title is cut piece by piece from its end, never at a sign alone. A piece is removed when it is a
 name by list or shape (:mod:`~qiaocrawl.dedup.cleaning.site_names`), when this host's titles keep
 ending
 in it (:mod:`~qiaocrawl.dedup.cleaning.host_endings`), or when it is a channel's name directly
-before one of these. What extraction cut off with the page at hand does not come here any more.
+before one of these. Extraction, which has the page at hand, has removed some names already.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _BEFORE_TITLES = frozenset("|_>")
 
 
 class TitleCleaner:
-    """Cuts names of sites and channels off titles. Not for use by several threads at once.
+    """Removes names of sites and channels from titles. Not thread-safe.
 
     What :meth:`clean` gives depends on the sequence of :meth:`learn` calls alone, so processes
     that replay the same sequence agree. Memory: at most some 20 KB a host, usually 1 to 2 KB,
@@ -61,16 +61,16 @@ class TitleCleaner:
         Never empty unless *title* is, and cleaning again changes nothing while nothing is
         learnt. The host's own names count only where *host* is given.
         """
-        signs = separators(title) if len(title) <= MAX_TITLE_CHARS else []
-        if not signs:
+        separated = separators(title) if len(title) <= MAX_TITLE_CHARS else []
+        if not separated:
             return title
-        known = self._hosts.get(host)
-        end = _end_of_title(title, signs, known)
-        start = _start_of_title(title, end, signs, known)
+        endings = self._hosts.get(host)
+        end = _end_of_title(title, separated, endings)
+        start = _start_of_title(title, end, separated, endings)
         return title[start:end] if (start, end) != (0, len(title)) else title
 
     def learn(self, title: str, host: str) -> bool:
-        """Remember how *title* ends; True when what is known of *host* has changed by it.
+        """Learn from the end of *title*; True when that changed what is known of *host*.
 
         Earlier titles of the host are worth cleaning again then. Titles without a separator
         and those of the host "" teach nothing. The same title again counts once.
@@ -78,40 +78,40 @@ class TitleCleaner:
         signs = separators(title) if host and len(title) <= MAX_TITLE_CHARS else []
         if not signs:
             return False
-        known = self._hosts.get(host)
-        if known is None:
-            known = self._hosts[host] = HostEndings()
+        endings = self._hosts.get(host)
+        if endings is None:
+            endings = self._hosts[host] = HostEndings()
             if len(self._hosts) > self._max_hosts:
                 self._hosts.popitem(last=False)
         else:
             self._hosts.move_to_end(host)
         is_ended = _is_ended(title, signs[-1])
-        if not known.is_new(_digest(title, signs, is_ended)):
+        if not endings.is_new(_digest(title, signs, is_ended)):
             return False
-        marked = _endings(title, signs, known) if is_ended else []
+        marked = _endings(title, signs, endings) if is_ended else []
         head = _key(title[: signs[0].start])
         if _may_begin(signs[0]) and role_of(head) is Role.SHAPED:
             marked.append(BEGINNING + head)
-        return known.count(marked, is_ended=is_ended)
+        return endings.count(marked, is_ended=is_ended)
 
 
-def _end_of_title(title: str, signs: Sequence[Separator], known: HostEndings | None) -> int:
+def _end_of_title(title: str, signs: Sequence[Separator], endings: HostEndings | None) -> int:
     """Where the names at the end of *title* begin; its length when there are none."""
-    end = kept = len(title)
+    end = title_end = len(title)
     behind = ""
     for sign in reversed(signs):
         piece = title[sign.stop : end].strip()
         if piece and role_of(piece) is not Role.DATE:
-            least = _letters_to_leave(piece, sign.kind, behind, known)
+            least = _letters_to_leave(piece, sign.kind, behind, endings)
             if not least or not _LEAVES[least].match(title, 0, sign.start):
                 break
-            kept, behind = sign.start, sign.kind
+            title_end, behind = sign.start, sign.kind
         # Nothing between two signs, or a date: goes together with a name before it.
         end = sign.start
-    return kept
+    return title_end
 
 
-def _letters_to_leave(piece: str, kind: str, behind: str, known: HostEndings | None) -> int:
+def _letters_to_leave(piece: str, kind: str, behind: str, endings: HostEndings | None) -> int:
     """How many letters must remain when *piece* is cut; 0 when it is no name.
 
     Args:
@@ -124,15 +124,15 @@ def _letters_to_leave(piece: str, kind: str, behind: str, known: HostEndings | N
     # A dash of the text stands before all kinds of words: there a shape proves nothing.
     if kind != ":" and (role is Role.NAME or (role is Role.SHAPED and kind != "—")):
         return _LEAST_LETTERS
-    if known is None or len(piece) > MAX_NAME_CHARS:
+    if endings is None or len(piece) > MAX_NAME_CHARS:
         return 0
     key = _key(piece)
-    is_known = known.knows(_mark(kind) + key) or (behind and known.knows(CHANNEL + key))
+    is_known = endings.knows(_mark(kind) + key) or (behind and endings.knows(CHANNEL + key))
     return _LEAST_LETTERS_LEARNT if is_known else 0
 
 
 def _start_of_title(
-    title: str, end: int, signs: Sequence[Separator], known: HostEndings | None
+    title: str, end: int, signs: Sequence[Separator], endings: HostEndings | None
 ) -> int:
     """Where the title begins behind names set off in front of it; 0 when there are none."""
     start = 0
@@ -140,7 +140,7 @@ def _start_of_title(
         if sign.start >= end or not _may_begin(sign):
             break
         head = _key(title[start : sign.start])
-        is_name = role_of(head) is Role.NAME or (known and known.knows(BEGINNING + head))
+        is_name = role_of(head) is Role.NAME or (endings and endings.knows(BEGINNING + head))
         if not is_name or not _LEAVES[_LEAST_LETTERS_LEARNT].match(title, sign.stop, end):
             break
         start = sign.stop
@@ -162,7 +162,7 @@ def _is_ended(title: str, last: Separator) -> bool:
     )
 
 
-def _endings(title: str, signs: Sequence[Separator], known: HostEndings) -> list[str]:
+def _endings(title: str, signs: Sequence[Separator], endings: HostEndings) -> list[str]:
     """The texts at the end of *title* that may be names and are not known without learning."""
     marked = []
     end, behind = len(title), ""
@@ -170,7 +170,7 @@ def _endings(title: str, signs: Sequence[Separator], known: HostEndings) -> list
         piece = title[sign.stop : end].strip()
         if not _LEAVES[_LEAST_LETTERS_COUNTED].match(title, 0, sign.start):
             break
-        least = _letters_to_leave(piece, sign.kind, behind, known)
+        least = _letters_to_leave(piece, sign.kind, behind, endings)
         if least != _LEAST_LETTERS and 1 < len(piece) <= MAX_NAME_CHARS:
             marked.append((CHANNEL if behind else _mark(sign.kind)) + _key(piece))
         if not least:
@@ -182,8 +182,8 @@ def _endings(title: str, signs: Sequence[Separator], known: HostEndings) -> list
 def _digest(title: str, signs: Sequence[Separator], is_ended: bool) -> int:
     """32 bits of what *title* itself says, whatever digits, labels and names are around it.
 
-    So neither the pages of one story in several channels nor 天气预报 of every day teach that
-    what differs between them is a channel.
+    So neither one story in several channels nor a daily 天气预报 teaches that
+    what differs between the titles is a channel.
     """
     core = title[: signs[0].start]
     if not _LEAVES[_LEAST_LETTERS_COUNTED].match(core):

@@ -1,4 +1,4 @@
-"""What one host adds to its titles, counted from its titles **(ours)**; no input or output."""
+"""Counts what one host adds to its titles **(ours)**; does no I/O."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_SEEN = 64
 class HostEndings:
     """Counts of one host and the names learnt from them; at most some 20 KB.
 
-    A pure function of the calls: no clock, no chance, no hash that differs between processes.
+    Deterministic: depends on the calls alone, on no clock, random number or process-local hash.
     """
 
     __slots__ = ("_counts", "_ended", "_known", "_seen", "_titles", "_turn")
@@ -96,13 +96,13 @@ class HostEndings:
         order = list(self._counts)
         places = {text: place for place, text in enumerate(order)}
         order.sort(key=lambda text: (-self._counts[text], -places[text]))
-        kept = set(order[:MAX_CANDIDATES])
-        self._counts = {text: n for text, n in self._counts.items() if text in kept}
+        frequent = set(order[:MAX_CANDIDATES])
+        self._counts = {text: n for text, n in self._counts.items() if text in frequent}
 
     def _end_trials(self) -> bool:
         """Take back what was learnt in this window and did not go on; the rest is proven.
 
-        A proven name stays though it is met no more: earlier titles still carry it.
+        A proven name stays even if it is not seen again: earlier titles still carry it.
         """
         wrong = [
             text for text, is_proven in self._known.items()

@@ -1,4 +1,4 @@
-"""Clean titles, and which earlier ones to clean again when something was learnt of a host."""
+"""Cleans titles, and finds earlier ones to clean again when a host taught something new."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KEPT_TITLES = 64
 
 
 class HostTitles:
-    """Titles without the names of their sites; earlier ones are mended.
+    """Titles without the names of their sites; earlier titles are corrected later.
 
     Memory: the cleaner's, and up to 64 titles with separators of each of 4,096 hosts.
     """
@@ -24,23 +24,23 @@ class HostTitles:
         self._titles: OrderedDict[str, deque[tuple[bytes, str]]] = OrderedDict()
 
     def learn(self, record: TitleRecord) -> bool:
-        """Let *record* teach what its host puts into titles; True when that changed."""
+        """Learn from *record* what its host puts into titles; True when that changed."""
         title = record.title
         if not record.host or len(title) > MAX_TITLE_CHARS or not separators(title):
             return False
-        kept = self._titles.setdefault(record.host, deque(maxlen=_KEPT_TITLES))
-        kept.append((record.key, title))
+        latest = self._titles.setdefault(record.host, deque(maxlen=_KEPT_TITLES))
+        latest.append((record.key, title))
         self._titles.move_to_end(record.host)
         if len(self._titles) > _MAX_HOSTS:
             self._titles.popitem(last=False)
         return self._cleaner.learn(title, record.host)
 
     def forget(self, key: bytes, host: str) -> None:
-        """Mend the title of *key* no more: it is gone, or another one now."""
-        kept = self._titles.get(host, ())
-        if any(key == other for other, _ in kept):
-            left = (one for one in kept if one[0] != key)
-            self._titles[host] = deque(left, maxlen=_KEPT_TITLES)
+        """Stop correcting the title of *key*: it was removed or replaced."""
+        latest = self._titles.get(host, ())
+        if any(key == other for other, _ in latest):
+            rest = (entry for entry in latest if entry[0] != key)
+            self._titles[host] = deque(rest, maxlen=_KEPT_TITLES)
 
     def clean(self, record: TitleRecord) -> str:
         """The title of *record* without names of its site and channels."""
@@ -48,5 +48,5 @@ class HostTitles:
 
     def earlier(self, host: str) -> list[tuple[bytes, str]]:
         """Key and title, cleaned as of now, of the *host*'s latest titles with separators."""
-        kept = self._titles.get(host, ())
-        return [(key, self._cleaner.clean(title, host)) for key, title in kept]
+        latest = self._titles.get(host, ())
+        return [(key, self._cleaner.clean(title, host)) for key, title in latest]

@@ -1,4 +1,4 @@
-"""Names of sites and channels, known by a list or by their shape **(ours)**.
+"""Recognises names of sites and channels by a list or by their shape **(ours)**.
 
 Extraction may cut what stands elsewhere in the page (:mod:`qiaocrawl.extract.fields.site_suffix`).
 Here is a title and no page, so fewer endings count as a name's shape, and everyday words that

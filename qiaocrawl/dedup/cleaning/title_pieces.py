@@ -1,4 +1,4 @@
-"""A title cut at what may set off the name of its site: pieces, and the signs between them."""
+"""Splits a title at the signs that may separate the name of its site."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def separators(title: str) -> list[Separator]:
     """
     if _HAS_STRONG.search(title) is None and _HAS_WEAK.search(title) is None:
         return []
-    found = (_separator(title, run.start(), run.end()) for run in _RUN.finditer(title))
-    return [one for one in found if one is not None]
+    candidates = (_separator(title, run.start(), run.end()) for run in _RUN.finditer(title))
+    return [separator for separator in candidates if separator is not None]
 
 
 def _separator(title: str, begin: int, stop: int) -> Separator | None:

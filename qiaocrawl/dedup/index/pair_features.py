@@ -1,4 +1,4 @@
-"""Two titles side by side: the numbers by which :mod:`qiaocrawl.dedup.index.pair_model` judges
+"""Features of a pair of titles, by which :mod:`qiaocrawl.dedup.index.pair_model` judges
 them.
 
 Compiled, since it runs for every candidate of every title. What belongs to one title stands as
@@ -85,7 +85,7 @@ def pair_cosine(a, b, idf):  # type: ignore[no-untyped-def]
 
 @compiled
 def _words(a, b, idf, kinds, out):  # type: ignore[no-untyped-def]
-    """What is shared and what is not, as bags of words."""
+    """Features of the words that are shared and of those that are not (bags of words)."""
     in_b, in_a = _found_in(a, b), _found_in(b, a)
     total_a, shared_a, top_a, lone_a = _mass(a, in_b, idf)
     total_b, shared_b, top_b, lone_b = _mass(b, in_a, idf)
@@ -123,13 +123,13 @@ def _words(a, b, idf, kinds, out):  # type: ignore[no-untyped-def]
 @compiled
 def _found_in(a, b):  # type: ignore[no-untyped-def]
     """For each word of *a* whether it stands in *b*."""
-    found = np.zeros(len(a), np.bool_)
+    shared = np.zeros(len(a), np.bool_)
     for i in range(len(a)):
         for j in range(len(b)):
             if a[i] == b[j]:
-                found[i] = True
+                shared[i] = True
                 break
-    return found
+    return shared
 
 
 @compiled
@@ -178,10 +178,10 @@ def _shared_once(a, b):  # type: ignore[no-untyped-def]
 @compiled
 def _bigrams(text):  # type: ignore[no-untyped-def]
     size = max(0, len(text) - 1)
-    found = np.empty(size, np.int64)
+    bigrams = np.empty(size, np.int64)
     for i in range(size):
-        found[i] = np.int64(text[i]) << 32 | np.int64(text[i + 1])
-    return found
+        bigrams[i] = np.int64(text[i]) << 32 | np.int64(text[i + 1])
+    return bigrams
 
 
 @compiled
@@ -207,7 +207,7 @@ def _common(a, b):  # type: ignore[no-untyped-def]
 
 @compiled
 def _letters(a, b, letters_at, letters, out, at):  # type: ignore[no-untyped-def]
-    """The titles letter by letter."""
+    """Features of the letters of both titles."""
     space_a, space_b = np.empty(MAX_CHARS, np.uint32), np.empty(MAX_CHARS, np.uint32)
     every_a, every_b = np.ones(len(a), np.bool_), np.ones(len(b), np.bool_)
     one = space_a[: _text(a, letters_at, letters, every_a, space_a)]
@@ -262,11 +262,11 @@ def _aligned(a, b):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _gap(a, kept, start, idf, kinds):  # type: ignore[no-untyped-def]
+def _gap(a, aligned, start, idf, kinds):  # type: ignore[no-untyped-def]
     """The words from *start* to the next kept one: end, weight, largest, numbers, names."""
     weight = top = 0.0
     numbers = names = 0
-    while start < len(a) and not kept[start]:
+    while start < len(a) and not aligned[start]:
         term = a[start]
         weight += idf[term]
         top = max(top, idf[term])
@@ -278,7 +278,7 @@ def _gap(a, kept, start, idf, kinds):  # type: ignore[no-untyped-def]
 
 @compiled
 def _order(a, b, idf, kinds, out, at):  # type: ignore[no-untyped-def]
-    """What was exchanged and what was inserted when one title became the other."""
+    """Features of the words replaced and inserted between one title and the other."""
     a, b = a[:MAX_TOKENS], b[:MAX_TOKENS]
     kept_a, kept_b = _aligned(a, b)
     exchanges = insertions = numbers = names = 0

@@ -48,8 +48,8 @@ class Trees(NamedTuple):
     """What the sum begins with, one entry."""
 
 
-class PairLook(NamedTuple):
-    """Two titles by themselves.
+class PairScore(NamedTuple):
+    """What the model says of two titles, without their bodies, dates and sources.
 
     Attributes:
         cosine: in [0, 1].
@@ -64,8 +64,8 @@ class PairLook(NamedTuple):
     other_numbers: bool
 
 
-class TermLooks(NamedTuple):
-    """What features need of words: see ``pair_features``."""
+class TermFeatures(NamedTuple):
+    """What the features need to know of words: see ``pair_features``."""
 
     idf: NDArray[Any]
     kinds: NDArray[Any]
@@ -73,9 +73,9 @@ class TermLooks(NamedTuple):
     letters: NDArray[Any]
 
 
-def looks_of(table: TermTable) -> TermLooks:
+def term_features(table: TermTable) -> TermFeatures:
     """What *table* knows of words."""
-    return TermLooks(table.idf, table.kinds, *table.letters)
+    return TermFeatures(table.idf, table.kinds, *table.letters)
 
 
 @cache
@@ -105,7 +105,7 @@ def read_trees(data: bytes) -> Trees:
 
 
 def _are_whole(trees: Trees) -> bool:
-    """Whether every way down ends: compiled code would follow a wrong one out of the arrays."""
+    """Whether every path ends in a leaf: compiled code would follow a bad one out of bounds."""
     size = len(trees.features)
     splits = np.flatnonzero(trees.features >= 0)
     children = np.concatenate([trees.lefts[splits], trees.rights[splits]])
@@ -154,16 +154,16 @@ def _has_other_number(one, other, kinds):  # type: ignore[no-untyped-def]
     """Whether *one* holds a number that *other* has not."""
     for word in one:
         if kinds[word] == _NUMBER:
-            found = False
+            shared = False
             for counterpart in other:
-                found |= word == counterpart
-            if not found:
+                shared |= word == counterpart
+            if not shared:
                 return True
     return False
 
 
 @compiled
-def _compared(ones, others, cosines, rows, looks, trees):  # type: ignore[no-untyped-def]
+def _score_pairs(ones, others, cosines, rows, terms, trees):  # type: ignore[no-untyped-def]
     features = np.empty(COUNT, np.float32)
     scores = np.empty(len(ones), np.float32)
     letters = np.empty(len(ones), np.int32)
@@ -171,43 +171,43 @@ def _compared(ones, others, cosines, rows, looks, trees):  # type: ignore[no-unt
     for i in range(len(ones)):
         one = rows.terms[rows.starts[ones[i]] : rows.starts[ones[i] + 1]]
         other = rows.terms[rows.starts[others[i]] : rows.starts[others[i] + 1]]
-        letters[i] = min(_letters(one, looks.letters_at), _letters(other, looks.letters_at))
+        letters[i] = min(_letters(one, terms.letters_at), _letters(other, terms.letters_at))
         if ones[i] == others[i]:
             scores[i] = 1.0
             continue
-        other_numbers[i] = _has_other_number(one, other, looks.kinds) and _has_other_number(
-            other, one, looks.kinds
+        other_numbers[i] = _has_other_number(one, other, terms.kinds) and _has_other_number(
+            other, one, terms.kinds
         )
-        pair_features(one, other, looks, cosines[i], features)
+        pair_features(one, other, terms, cosines[i], features)
         scores[i] = score(features, trees)
     return scores, letters, other_numbers
 
 
 @compiled
-def features_of(words, starts, looks):  # type: ignore[no-untyped-def]
+def batch_features(words, starts, terms):  # type: ignore[no-untyped-def]
     """Features of the titles 0 and 1, 2 and 3 … of a batch: float32, (pairs, COUNT)."""
-    found = np.empty(((len(starts) - 1) // 2, COUNT), np.float32)
-    for i in range(len(found)):
+    features = np.empty(((len(starts) - 1) // 2, COUNT), np.float32)
+    for i in range(len(features)):
         one = words[starts[2 * i] : starts[2 * i + 1]]
         other = words[starts[2 * i + 1] : starts[2 * i + 2]]
-        pair_features(one, other, looks, pair_cosine(one, other, looks.idf), found[i])
-    return found
+        pair_features(one, other, terms, pair_cosine(one, other, terms.idf), features[i])
+    return features
 
 
 @compiled
 def score_all(features, trees):  # type: ignore[no-untyped-def]
     """Scores of many pairs' features."""
-    found = np.empty(len(features), np.float32)
+    scores = np.empty(len(features), np.float32)
     for i in range(len(features)):
-        found[i] = score(features[i], trees)
-    return found
+        scores[i] = score(features[i], trees)
+    return scores
 
 
-def compared(
+def score_pairs(
     ones: NDArray[Any], others: NDArray[Any], cosines: NDArray[Any],
-    rows: RowArrays, looks: TermLooks, trees: Trees,
-) -> list[PairLook]:
-    """What the titles by themselves say of pairs of rows of known cosine."""
-    found = _compared(ones, others, cosines, rows, looks, trees)
-    columns = (cosines.tolist(), *(column.tolist() for column in found))
-    return [PairLook(*pair) for pair in zip(*columns, strict=True)]
+    rows: RowArrays, terms: TermFeatures, trees: Trees,
+) -> list[PairScore]:
+    """Scores of pairs of rows of known cosine, by their titles alone."""
+    scored = _score_pairs(ones, others, cosines, rows, terms, trees)
+    columns = (cosines.tolist(), *(column.tolist() for column in scored))
+    return [PairScore(*pair) for pair in zip(*columns, strict=True)]

@@ -1,4 +1,4 @@
-"""What the compiled loops of the title index work on: tuples of arrays."""
+"""The tuples of arrays that the compiled loops of the title index work on."""
 
 from __future__ import annotations
 

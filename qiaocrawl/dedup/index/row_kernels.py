@@ -213,14 +213,14 @@ def _look(words, own, index, out):  # type: ignore[no-untyped-def]
     """All rows near *words*, whose own row is *own* (-1: none yet); how many there are."""
     rows, terms = index.rows, index.terms
     out_row, out_cosine, first = out
-    found = 0
+    count = 0
     if own >= 0 and len(words) and rows.heads[own] >= 0:
         if first < len(out_row):
             out_row[first], out_cosine[first] = own, 1.0
-        found = 1
+        count = 1
     query = _query(words, terms)
     if query.norm <= 0.0:
-        return found
+        return count
     for k in range(len(query.ids)):
         terms.weights[query.ids[k]] = query.weights[k]
         terms.places[query.ids[k]] = k + 1
@@ -229,13 +229,13 @@ def _look(words, own, index, out):  # type: ignore[no-untyped-def]
     if own >= 0:
         head = rows.heads[own]
         rows.heads[own] = -1
-    found += _search(query, index, (out_row, out_cosine, first + found))
+    count += _search(query, index, (out_row, out_cosine, first + count))
     if own >= 0:
         rows.heads[own] = head
     for word in query.ids:
         terms.weights[word] = 0.0
         terms.places[word] = 0
-    return found
+    return count
 
 
 @compiled
@@ -274,12 +274,12 @@ def _keep_best(rows, cosines, first, count, limit):  # type: ignore[no-untyped-d
 
     They come to stand first, in this order; returns how many.
     """
-    kept = first
+    end = first
     for at in range(first, first + count):
         row, cosine = rows[at], cosines[at]
-        to = kept
-        if kept < first + limit:
-            kept += 1
+        to = end
+        if end < first + limit:
+            end += 1
         else:
             to -= 1
             if cosine < cosines[to] or (cosine == cosines[to] and row > rows[to]):
@@ -290,7 +290,7 @@ def _keep_best(rows, cosines, first, count, limit):  # type: ignore[no-untyped-d
             rows[to], cosines[to] = rows[to - 1], cosines[to - 1]
             to -= 1
         rows[to], cosines[to] = row, cosine
-    return kept - first
+    return end - first
 
 
 @compiled
@@ -320,36 +320,36 @@ def place(titles, first, index, members, sizes, out, limit):  # type: ignore[no-
     rows = index.rows
     out_title, out_row, out_cosine, out_newest = out
     member_row, member_next, numbers = members
-    found = 0
+    count = 0
     for title in range(first, len(starts) - 1):
         own = words[starts[title] : starts[title + 1]]
         slot = _slot(own, rows)
         row = rows.slots[slot]
         if len(out_row):
-            more = _look(own, row, index, (out_row, out_cosine, found))
-            if found + more > len(out_row):
-                return title, found
+            more = _look(own, row, index, (out_row, out_cosine, count))
+            if count + more > len(out_row):
+                return title, count
             if limit:
-                more = _keep_best(out_row, out_cosine, found, more, limit)
-            for i in range(found, found + more):
+                more = _keep_best(out_row, out_cosine, count, more, limit)
+            for i in range(count, count + more):
                 out_title[i] = title
                 out_newest[i] = rows.heads[out_row[i]]
-            found += more
+            count += more
         if row < 0:
             row = _enter(own, slot, index, sizes)
         member_row[numbers[title]] = row
         member_next[numbers[title]] = rows.heads[row]
         rows.heads[row] = numbers[title]
-    return len(starts) - 1, found
+    return len(starts) - 1, count
 
 
 @compiled
-def unlink(heads, nexts, row, member):  # type: ignore[no-untyped-def]
+def unlink(heads, next_in_row, row, member):  # type: ignore[no-untyped-def]
     """Take *member* off its row: linear in the row's members, 1 to 5 ns each."""
     at = heads[row]
     if at == member:
-        heads[row] = nexts[member]
+        heads[row] = next_in_row[member]
         return
-    while nexts[at] != member:
-        at = nexts[at]
-    nexts[at] = nexts[member]
+    while next_in_row[at] != member:
+        at = next_in_row[at]
+    next_in_row[at] = next_in_row[member]

@@ -1,4 +1,4 @@
-"""Distinct titles with their postings: found exactly by cosine, entered, and forgotten."""
+"""Distinct titles with their postings: exact search by cosine, insertion and removal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class TitleRows:
     """Titles of the same words in the same order are one row, however many members it has.
 
     Members are numbers the caller gives; a row names its newest member, and each member the
-    next older one. A row without members is passed over and stays until :meth:`rebuilt`.
+    next older one. A row without members is skipped, and stays until :meth:`rebuilt`.
 
     Memory: a row takes 24 to 30 bytes, 4 for each word and 6 to 12 for each word that is
     posted (two to four of ten at a threshold of .7).
@@ -92,16 +92,16 @@ class TitleRows:
         room = _ROOM
         while True:
             out = np.empty(room, np.int32), np.empty(room, np.float64)
-            found = near(words, self._index, out)
-            if found <= room:
-                return out[0][:found], out[1][:found]
-            room = found
+            count = near(words, self._index, out)
+            if count <= room:
+                return out[0][:count], out[1][:count]
+            room = count
 
     def place(
         self, batch: TitleBatch, members: tuple[Array, Array, Array], *, search: bool = True,
         limit: int = 0,
     ) -> tuple[Array, Array, Array, Array]:
-        """Enter titles one after the other, each held against all before it.
+        """Insert titles one after the other, each compared with all before it.
 
         Args:
             batch: the titles.
@@ -120,7 +120,7 @@ class TitleRows:
         """
         self._reserve(len(batch.starts) - 1, len(batch.words))
         room = _ROOM if search else 0
-        found: list[tuple[Array, ...]] = []
+        parts: list[tuple[Array, ...]] = []
         first = 0
         while True:
             out = (np.empty(room, np.int32), np.empty(room, np.int32),
@@ -128,36 +128,36 @@ class TitleRows:
             end, pairs = place(
                 tuple(batch), first, self._index, members, self._sizes, out, limit
             )
-            found.append(tuple(column[:pairs] for column in out))
+            parts.append(tuple(column[:pairs] for column in out))
             if end == len(batch.starts) - 1:
                 break
             # Full; where even one title found no room, more is needed.
             room = room if end > first else 2 * room
             first = end
         title, row, cosine, newest = (
-            np.concatenate(column) if len(found) > 1 else column[0]
-            for column in zip(*found, strict=True)
+            np.concatenate(column) if len(parts) > 1 else column[0]
+            for column in zip(*parts, strict=True)
         )
         return title, row, cosine, newest
 
-    def unlink(self, row: int, member: int, nexts: Array) -> None:
-        """Take *member* off its row; *nexts* holds the next older member of each."""
-        unlink(self._heads.data, nexts, row, member)
+    def unlink(self, row: int, member: int, next_in_row: Array) -> None:
+        """Remove *member* from its row; *next_in_row* holds the next older member of each."""
+        unlink(self._heads.data, next_in_row, row, member)
 
     def rebuilt(self, member_row: Array) -> TitleRows:
         """The same rows without those that have no members; *member_row* is brought up to date."""
-        kept = np.flatnonzero(self._heads.data[: len(self)] >= 0)
+        used = np.flatnonzero(self._heads.data[: len(self)] >= 0)
         new = TitleRows(self._table, self.threshold)
         # Not all at once: room is made for the most that postings could take.
-        for first in range(0, len(kept), _AT_A_TIME):
-            words = [self.words(row) for row in kept[first : first + _AT_A_TIME].tolist()]
+        for first in range(0, len(used), _AT_A_TIME):
+            words = [self.words(row) for row in used[first : first + _AT_A_TIME].tolist()]
             starts = np.concatenate(([0], np.cumsum(list(map(len, words)))))
             batch = TitleBatch(np.concatenate(words), starts)
             scratch = np.arange(len(words), dtype=np.int32)
             new.place(batch, (scratch, scratch.copy(), scratch.copy()), search=False)
-        new._heads.data[: len(kept)] = self._heads.data[kept]
+        new._heads.data[: len(used)] = self._heads.data[used]
         numbers = np.full(len(self) + 1, -1, np.int32)
-        numbers[kept] = np.arange(len(kept))
+        numbers[used] = np.arange(len(used))
         # A free member has row -1, which is the last of them.
         member_row[:] = numbers[member_row]
         return new

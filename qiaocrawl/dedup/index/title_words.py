@@ -74,11 +74,11 @@ def _without_marks(numbers: NDArray[np.int32], ends: NDArray[np.int64]) -> Title
     """*numbers* of titles that end at *ends*, less what is no word."""
     counted = np.concatenate(([0], np.cumsum(numbers >= 0)))
     starts = np.concatenate(([0], counted[ends]))
-    kept = numbers[numbers >= 0]
+    words = numbers[numbers >= 0]
     lengths = np.diff(starts)
     if lengths.max(initial=0) <= MAX_WORDS:
-        return TitleBatch(kept, starts)
-    cut = [kept[start : start + MAX_WORDS] for start in starts[:-1].tolist()]
+        return TitleBatch(words, starts)
+    cut = [words[start : start + MAX_WORDS] for start in starts[:-1].tolist()]
     cut = [part[:length] for part, length in zip(cut, lengths.tolist(), strict=True)]
     starts = np.concatenate(([0], np.cumsum(np.minimum(lengths, MAX_WORDS))))
     return TitleBatch(np.concatenate(cut), starts)

@@ -1,4 +1,4 @@
-"""The words titles are compared by: each a number, with its weight, its kind and its letters."""
+"""The vocabulary of titles: words by number, each with weight, class and letters."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class TermTable:
 
     def ids(self, words: list[str]) -> NDArray[np.int32]:
         """The number of each of *words*, -1 for what is no word (no letter or digit)."""
-        found = list(map(self._ids.get, words))
-        if None in found:
-            unknown = [word for word, term in zip(words, found, strict=True) if term is None]
+        numbers = list(map(self._ids.get, words))
+        if None in numbers:
+            unknown = [word for word, term in zip(words, numbers, strict=True) if term is None]
             self._add(list(dict.fromkeys(unknown)))
-            found = list(map(self._ids.get, words))
-        return np.array(found, dtype=np.int32)
+            numbers = list(map(self._ids.get, words))
+        return np.array(numbers, dtype=np.int32)
 
     def words(self) -> list[str]:
         """All words; the place of one is its number."""

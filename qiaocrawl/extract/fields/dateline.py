@@ -11,9 +11,9 @@ import re
 from typing import NamedTuple
 
 from qiaocrawl.extract.block_texts import lines_with
+from qiaocrawl.extract.fields.body_context import BodyContext
 from qiaocrawl.extract.fields.declared import Declared
 from qiaocrawl.extract.fields.names import is_person
-from qiaocrawl.extract.fields.surroundings import Surroundings
 
 _LINE_CHARS = 80
 _MOST_NAMES = 3
@@ -42,9 +42,9 @@ class DateLine(NamedTuple):
     author: str = ""
 
 
-def dateline_of(around: Surroundings, declared: Declared) -> DateLine:
+def dateline_of(context: BodyContext, declared: Declared) -> DateLine:
     """The medium and the person in the first short line with a date near the title."""
-    head = around.head
+    head = context.head
     for line in lines_with(head.whole, ("19", "20")):
         text = head.texts[line]
         if len(text) > _LINE_CHARS:

@@ -71,8 +71,8 @@ def articles_declared(page: Page) -> list[dict[str, Any]]:
     ]
     objects = [*objects, *nested[:_MAX_NESTED]]
     articles = [item for item in objects if _ARTICLE_TYPE.search(_types(item))]
-    others = [item for item in objects if item not in articles and not _DATED.isdisjoint(item)]
-    return articles + others
+    dated = [item for item in objects if item not in articles and not _DATED.isdisjoint(item)]
+    return articles + dated
 
 
 def text_declared(items: list[dict[str, Any]], *names: str) -> str:

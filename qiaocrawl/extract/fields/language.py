@@ -32,9 +32,9 @@ def language_of(text: str) -> str:
     if sample.isascii():
         return "en" if _count(_LATIN, sample) > 20 and _may_be_english(sample) else ""
     han, latin = _count(_HAN, sample), _count(_LATIN, sample)
-    others = _KANA_OR_HANGUL.findall(sample)
-    hangul = sum([letter >= _HANGUL_BEGIN for letter in others])
-    kana = len(others) - hangul
+    non_han = _KANA_OR_HANGUL.findall(sample)
+    hangul = sum([letter >= _HANGUL_BEGIN for letter in non_han])
+    kana = len(non_han) - hangul
     if kana * 5 > han + kana:
         return "ja"
     if hangul * 2 > han + latin + hangul:
@@ -55,7 +55,7 @@ def _traditional() -> re.Pattern[str]:
     """The characters that have a simplified form of their own (OpenCC's ``t2s``)."""
     letters = [chr(code) for code in range(0x4E00, 0xA000)]
     simplified = to_simplified("\n".join(letters)).split("\n")
-    changed = [one for one, other in zip(letters, simplified, strict=True) if one != other]
+    changed = [letter for letter, other in zip(letters, simplified, strict=True) if letter != other]
     return re.compile(f"[{''.join(changed)}]")
 
 

@@ -9,13 +9,13 @@ from types import MappingProxyType
 
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.extraction import Field
+from qiaocrawl.extract.fields.body_context import BodyContext, body_context, body_span
 from qiaocrawl.extract.fields.declared import declared_by, host_written
 from qiaocrawl.extract.fields.language import language_field
 from qiaocrawl.extract.fields.origin import channel_of, source_of
 from qiaocrawl.extract.fields.people import people_of
 from qiaocrawl.extract.fields.pictures import images_of
 from qiaocrawl.extract.fields.published import dates_of
-from qiaocrawl.extract.fields.surroundings import Surroundings, body_span, surroundings_of
 from qiaocrawl.extract.fields.title import title_of
 from qiaocrawl.page import Page
 from qiaocrawl.text.dates import SHANGHAI, DateReader, latest_plausible
@@ -51,14 +51,14 @@ class Metadata:
     @property
     def published_at(self) -> datetime | None:
         """Aware, in the zone written on the page or assumed for it."""
-        found = self.fields.get("published_at")
-        return found.value if found is not None else None
+        field = self.fields.get("published_at")
+        return field.value if field is not None else None
 
     @property
     def authors(self) -> tuple[str, ...]:
         """In the order of the page."""
-        found = self.fields.get("authors")
-        return found.value if found is not None else ()
+        field = self.fields.get("authors")
+        return field.value if field is not None else ()
 
     @property
     def author(self) -> str:
@@ -69,8 +69,8 @@ class Metadata:
     @property
     def source(self) -> str:
         """The medium the page names as its source; fillers (本站, 网络) do not count."""
-        found = self.fields.get("source")
-        return found.value if found is not None and found.confidence >= 0.3 else ""
+        field = self.fields.get("source")
+        return field.value if field is not None and field.confidence >= 0.3 else ""
 
     @property
     def channel(self) -> str:
@@ -88,8 +88,8 @@ class Metadata:
         return self._text("description")
 
     def _text(self, name: str) -> str:
-        found = self.fields.get(name)
-        return found.value if found is not None else ""
+        field = self.fields.get(name)
+        return field.value if field is not None else ""
 
 
 def metadata_of(
@@ -113,18 +113,18 @@ def metadata_of(
     if heading is not None:
         fields["title"] = heading
     title = heading.value if heading is not None else ""
-    around = surroundings_of(page, span, title)
-    language = language_field(page, _sample(around, title))
+    context = body_context(page, span, title)
+    language = language_field(page, _sample(context, title))
     if language is not None:
         fields["language"] = language
     written = language.value if language is not None else ""
-    fields.update(dates_of(page, around, declared, _reader(page, written, now)))
-    fields.update(people_of(page, around, declared, written.startswith("zh")))
-    fields.update(source_of(page, around, declared))
-    channel = channel_of(page, around, declared, title)
+    fields.update(dates_of(page, context, declared, _reader(page, written, now)))
+    fields.update(people_of(page, context, declared, written.startswith("zh")))
+    fields.update(source_of(page, context, declared))
+    channel = channel_of(page, context, declared, title)
     if channel is not None:
         fields["channel"] = channel
-    images = images_of(page, around)
+    images = images_of(page, context)
     if images is not None:
         fields["images"] = images
     fields.update(_declared(page))
@@ -143,10 +143,10 @@ def _declared(page: Page) -> dict[str, Field]:
     return fields
 
 
-def _sample(around: Surroundings, title: str) -> str:
+def _sample(context: BodyContext, title: str) -> str:
     """Text to tell the language by: of the body, or of the page where there is none."""
-    first = max(0, around.first)
-    blocks = around.blocks[first : first + _SAMPLE_BLOCKS]
+    first = max(0, context.first)
+    blocks = context.blocks[first : first + _SAMPLE_BLOCKS]
     return " ".join([title, *(block.text[:_SAMPLE_CHARS] for block in blocks)])
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.extract.extraction import Field
+from qiaocrawl.extract.fields.body_context import BodyContext
 from qiaocrawl.extract.fields.dateline import dateline_of
 from qiaocrawl.extract.fields.declared import Declared, first_text, text_declared
-from qiaocrawl.extract.fields.surroundings import Surroundings
 from qiaocrawl.page import Page
 from qiaocrawl.text import collapse
 
@@ -41,12 +41,12 @@ _MAX_CHANNEL_CHARS = 20
 _MAX_LINKS = 30
 
 
-def source_of(page: Page, around: Surroundings, declared: Declared) -> dict[str, Field]:
+def source_of(page: Page, context: BodyContext, declared: Declared) -> dict[str, Field]:
     """``source`` and ``source_url``; a filler (本站, 网络) has a confidence below 0.3."""
     for lines, confidence, origin in (
-        (around.head, 0.9, "text 来源"),
-        (around.above, 0.8, "text 来源 above the title"),
-        (around.tail, 0.7, "text 来源 at the end"),
+        (context.head, 0.9, "text 来源"),
+        (context.above, 0.8, "text 来源 above the title"),
+        (context.tail, 0.7, "text 来源 at the end"),
     ):
         text = lines.whole
         match = _SOURCE.search(text) if _MAY_NAME_SOURCE.search(text) else None
@@ -56,11 +56,11 @@ def source_of(page: Page, around: Surroundings, declared: Declared) -> dict[str,
         if _FILLER.fullmatch(name):
             return {"source": Field(name, origin, 0.15)}
         fields = {"source": Field(name, origin, confidence)}
-        url = _link_called(page, around, lines.at, name)
+        url = _link_called(page, context, lines.at, name)
         if url:
             fields["source_url"] = Field(url, f"link of {origin}", confidence)
         return fields
-    beside = dateline_of(around, declared).source
+    beside = dateline_of(context, declared).source
     fields = _declared_source(page, declared)
     if beside and "source" not in fields:
         confidence = 0.15 if _FILLER.fullmatch(beside) else 0.6
@@ -84,11 +84,11 @@ def _trimmed(name: str) -> str:
     return collapse(_LABEL_WORD.sub("", name)).strip("-—_·.、\"'“”")
 
 
-def _link_called(page: Page, around: Surroundings, indexes: Sequence[int], name: str) -> str:
+def _link_called(page: Page, context: BodyContext, indexes: Sequence[int], name: str) -> str:
     """The address behind *name* in the line that names the source, "" if it is no link."""
     elements = page.blocks.elements
     for at in indexes:
-        block = around.blocks[at]
+        block = context.blocks[at]
         if not block.links or name not in block.text:
             continue
         for node in elements[block.element].node.css("a[href]")[:_MAX_LINKS]:
@@ -97,7 +97,7 @@ def _link_called(page: Page, around: Surroundings, indexes: Sequence[int], name:
     return ""
 
 
-def channel_of(page: Page, around: Surroundings, declared: Declared, title: str) -> Field | None:
+def channel_of(page: Page, context: BodyContext, declared: Declared, title: str) -> Field | None:
     """The section the page declares, or the last part of its breadcrumb."""
     section = page.meta.get("article:section", "")
     if section:
@@ -105,24 +105,24 @@ def channel_of(page: Page, around: Surroundings, declared: Declared, title: str)
     section = text_declared(declared.articles, "articleSection")
     if section:
         return Field(collapse(section)[:60], "json-ld articleSection", 0.9)
-    name = _last_crumb(around.crumbs.whole, title)
+    name = _last_crumb(context.crumbs.whole, title)
     if name:
         return Field(name, "text breadcrumb", 0.8)
-    name = _crumb_element(page, around, title)
+    name = _crumb_element(page, context, title)
     if name:
         return Field(name, "breadcrumb element", 0.75)
     name = _declared_crumb(page, title)
     return Field(name, "json-ld BreadcrumbList", 0.8) if name else None
 
 
-def _crumb_element(page: Page, around: Surroundings, title: str) -> str:
-    end = max(around.crumbs.at, default=-1)
+def _crumb_element(page: Page, context: BodyContext, title: str) -> str:
+    end = max(context.crumbs.at, default=-1)
     for index in page.once(BlockTexts).elements_named("crumb"):
         element = page.blocks.elements[index]
         if element.first > end:
             break
         if 0 < element.end - element.first <= 10:
-            text = " > ".join(b.text for b in around.blocks[element.first : element.end])
+            text = " > ".join(b.text for b in context.blocks[element.first : element.end])
             name = _last_crumb(text, title)
             if name:
                 return name

@@ -13,10 +13,10 @@ from operator import methodcaller
 from typing import NamedTuple
 
 from qiaocrawl.extract.extraction import Field
+from qiaocrawl.extract.fields.body_context import BodyContext
 from qiaocrawl.extract.fields.dateline import dateline_of
 from qiaocrawl.extract.fields.declared import Declared, people_declared
 from qiaocrawl.extract.fields.names import is_organisation, is_person, split_names, tidy_name
-from qiaocrawl.extract.fields.surroundings import Surroundings
 from qiaocrawl.extract.thread import thread_of
 from qiaocrawl.page import Page
 from qiaocrawl.text import collapse
@@ -99,7 +99,7 @@ class _Claim(NamedTuple):
 
 
 def people_of(
-    page: Page, around: Surroundings, declared: Declared, is_chinese: bool
+    page: Page, context: BodyContext, declared: Declared, is_chinese: bool
 ) -> dict[str, Field]:
     """``authors`` and ``editor``, as far as the page tells them.
 
@@ -111,16 +111,16 @@ def people_of(
     thread = page.once(thread_of)
     if thread is not None and thread.first.author:
         claims.append(_claim([thread.first.author], 0.94, "first post"))
-    head, above = around.head, around.above
-    tail = around.tail.whole
-    if around.last >= 0:
-        tail = f"{tail}\n{around.blocks[around.last].text[-_LABEL_VALUE_CHARS:]}"
+    head, above = context.head, context.above
+    tail = context.tail.whole
+    if context.last >= 0:
+        tail = f"{tail}\n{context.blocks[context.last].text[-_LABEL_VALUE_CHARS:]}"
     if is_chinese:
         claims += _labelled(head.whole, 0.92, "text near the title")
         claims += _labelled("\n".join(above.texts[:4]), 0.8, "text above the title")
         if max((claim.weight for claim in claims), default=0.0) < 0.85:
             claims += _labelled(tail, 0.72, "text at the end")
-            claims += _unlabelled(around, declared)
+            claims += _unlabelled(context, declared)
     if _EN_SIGN.search(above.whole) or _EN_SIGN.search(head.whole):
         claims += _english(above.texts[::-1] + head.texts)
     if max((claim.weight for claim in claims), default=0.0) < 0.6:
@@ -143,13 +143,13 @@ def _best(claims: list[_Claim]) -> _Claim | None:
         begin = best.names[0] + " "
         longer = [claim for claim in claims if claim.names[0].startswith(begin)]
         best = longer[0]._replace(weight=best.weight) if longer else best
-    wanted = {name.lower() for name in best.names}
+    best_names = {name.lower() for name in best.names}
     for claim in claims:
-        if claim.weight >= 0.6 and wanted < {name.lower() for name in claim.names}:
+        if claim.weight >= 0.6 and best_names < {name.lower() for name in claim.names}:
             best = claim._replace(weight=max(best.weight, claim.weight))
-            wanted = {name.lower() for name in best.names}
+            best_names = {name.lower() for name in best.names}
     agreeing = sum(
-        {name.lower() for name in claim.names} == wanted and claim.origin != best.origin
+        {name.lower() for name in claim.names} == best_names and claim.origin != best.origin
         for claim in claims
     )
     return best._replace(weight=min(0.98, best.weight + 0.04 * agreeing))
@@ -160,15 +160,15 @@ def _declared(page: Page, site: Declared) -> list[_Claim]:
     for item in site.articles[:4]:
         people = people_declared(page, item, "author") or people_declared(page, item, "creator")
         persons: list[str] = []
-        others: list[str] = []
+        organisations: list[str] = []
         for written, is_body in people:
             for name in split_names(written[:200]):
                 is_other = is_body or site.is_site(name) or is_organisation(name)
-                (others if is_other else persons).append(name)
+                (organisations if is_other else persons).append(name)
         if persons:
             claims.append(_claim(persons, 0.9, "json-ld author"))
-        elif others:
-            claims.append(_claim(others, 0.55, "json-ld author"))
+        elif organisations:
+            claims.append(_claim(organisations, 0.55, "json-ld author"))
     for key, value in page.meta.items():
         if _names_author(key) and not value.startswith(("http", "/", "@")):
             names = split_names(value[:200])
@@ -213,8 +213,10 @@ def _labelled(text: str, weight: float, origin: str) -> list[_Claim]:
         placed = pattern.search(text) if sign.search(text) else None
         names = split_names(placed[1]) if placed is not None else []
         if names and not all(map(is_organisation, names)):
-            known = all(map(is_person, names))
-            claims.append(_claim(names, weight - (0.12 if known else 0.3), f"{origin}: by place"))
+            look_right = all(map(is_person, names))
+            claims.append(
+                _claim(names, weight - (0.12 if look_right else 0.3), f"{origin}: by place")
+            )
     match_by = None if claims or "y" not in text else _ZH_BY.search(text)
     if match_by is not None:
         names = split_names(match_by[1])
@@ -224,29 +226,29 @@ def _labelled(text: str, weight: float, origin: str) -> list[_Claim]:
     for match in _ZH_REPORTER.finditer(text) if _ZH_REPORTER_SIGN.search(text) else ():
         names = split_names(match[2])
         # In brackets, any two to four characters are a name; else a surname must begin one.
-        known = any(map(is_person, names)) and "/" not in match[2]
-        if names and (match["open"] or known or is_person(names[0])):
+        look_right = any(map(is_person, names)) and "/" not in match[2]
+        if names and (match["open"] or look_right or is_person(names[0])):
             reporters += names
     if reporters:
         claims.append(_claim(reporters, weight - 0.06, f"{origin}: 记者"))
     return claims
 
 
-def _unlabelled(around: Surroundings, declared: Declared) -> list[_Claim]:
+def _unlabelled(context: BodyContext, declared: Declared) -> list[_Claim]:
     """A name beside the date, alone in a line above the body, in brackets at the end; last of
     all the photographer: photo stories name nobody else."""
     claims = []
-    beside = dateline_of(around, declared).author
+    beside = dateline_of(context, declared).author
     if beside:
         claims.append(_claim([beside], 0.58, "text beside the date"))
-    photographer = _ZH_PHOTOGRAPHER.search(around.head.whole)
+    photographer = _ZH_PHOTOGRAPHER.search(context.head.whole)
     if photographer is not None and is_person(photographer[1]):
         claims.append(_claim([photographer[1]], 0.5, "text near the title: 摄影"))
-    for at in range(around.title_at + 1, min(around.first, around.title_at + 8)):
-        text = around.blocks[at].text
+    for at in range(context.title_at + 1, min(context.first, context.title_at + 8)):
+        text = context.blocks[at].text
         if len(text) <= 4 and is_person(text) and _ZH_SIGNED.search(f"({text})"):
             claims.append(_claim([text], 0.55, "line near the title"))
-    signed = _ZH_SIGNED.search(around.blocks[around.last].text) if around.last >= 0 else None
+    signed = _ZH_SIGNED.search(context.blocks[context.last].text) if context.last >= 0 else None
     if signed is not None and is_person(signed[1]):
         claims.append(_claim([signed[1]], 0.6, "signed at the end"))
     return claims

@@ -6,7 +6,7 @@ import re
 
 from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.extract.extraction import Field
-from qiaocrawl.extract.fields.surroundings import Surroundings
+from qiaocrawl.extract.fields.body_context import BodyContext
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Element
 from qiaocrawl.text import collapse
@@ -29,25 +29,25 @@ _MAX_CAPTION_CHARS = 200
 _LEAD_BLOCKS = 6
 
 
-def images_of(page: Page, around: Surroundings) -> Field | None:
+def images_of(page: Page, context: BodyContext) -> Field | None:
     """(url, caption) of the pictures inside the article; og:image where it shows none."""
-    found: dict[str, str] = {}
+    captions: dict[str, str] = {}
     elements = page.blocks.elements
-    if around.first >= 0:
+    if context.first >= 0:
         texts = page.once(BlockTexts)
-        begin = texts.elements_until(max(around.title_at, around.first - _LEAD_BLOCKS, 0) - 1)
-        end = texts.elements_until(around.last + 1)
+        begin = texts.elements_until(max(context.title_at, context.first - _LEAD_BLOCKS, 0) - 1)
+        end = texts.elements_until(context.last + 1)
         for element in elements[begin:end]:
-            if element.images and len(found) < _MAX_PICTURES:
-                _collect(page, around, element, found)
-    if found:
-        return Field(tuple(found.items()), "img in the body", 0.8)
+            if element.images and len(captions) < _MAX_PICTURES:
+                _collect(page, context, element, captions)
+    if captions:
+        return Field(tuple(captions.items()), "img in the body", 0.8)
     written = page.meta.get("og:image", "")
     declared = page.joiner.canonical(written) if written else None
     return Field(((declared, ""),), "meta og:image", 0.5) if declared else None
 
 
-def _collect(page: Page, around: Surroundings, element: Element, found: dict[str, str]) -> None:
+def _collect(page: Page, context: BodyContext, element: Element, captions: dict[str, str]) -> None:
     for node in element.node.css("img")[: element.images]:
         attributes = node.attributes
         if _is_small(attributes):
@@ -56,8 +56,8 @@ def _collect(page: Page, around: Surroundings, element: Element, found: dict[str
         if not source or _DECORATION.search(f"/{source.lower()}"):
             continue
         url = page.joiner.canonical(source)
-        if url and url not in found:
-            found[url] = _caption(page, around, element) or collapse(
+        if url and url not in captions:
+            captions[url] = _caption(page, context, element) or collapse(
                 (attributes.get("alt") or "")[: 2 * _MAX_CAPTION_CHARS]
             )[:_MAX_CAPTION_CHARS]
 
@@ -70,7 +70,7 @@ def _is_small(attributes: dict[str, str | None]) -> bool:
     return False
 
 
-def _caption(page: Page, around: Surroundings, element: Element) -> str:
+def _caption(page: Page, context: BodyContext, element: Element) -> str:
     """The text of the figure around the picture, or the short line below it that says so."""
     elements = page.blocks.elements
     figure = element
@@ -79,10 +79,10 @@ def _caption(page: Page, around: Surroundings, element: Element) -> str:
             break
         figure = elements[figure.parent]
     if figure.tag == "figure" and 0 < figure.end - figure.first <= 4:
-        text = " ".join(b.text for b in around.blocks[figure.first : figure.end])
+        text = " ".join(b.text for b in context.blocks[figure.first : figure.end])
         return text[:_MAX_CAPTION_CHARS]
-    for at in range(element.first, min(element.first + 2, len(around.blocks))):
-        block = around.blocks[at]
+    for at in range(element.first, min(element.first + 2, len(context.blocks))):
+        block = context.blocks[at]
         names = elements[block.element].names
         if len(block.text) > _MAX_CAPTION_CHARS:
             break

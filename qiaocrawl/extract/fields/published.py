@@ -17,8 +17,8 @@ from math import prod
 
 from qiaocrawl.extract.block_texts import lines_with
 from qiaocrawl.extract.extraction import Field
+from qiaocrawl.extract.fields.body_context import BodyContext, Lines
 from qiaocrawl.extract.fields.declared import Declared, first_text
-from qiaocrawl.extract.fields.surroundings import Lines, Surroundings
 from qiaocrawl.page import Page
 from qiaocrawl.text.dates import DateReader, WrittenDate
 
@@ -91,15 +91,15 @@ class _Ballot:
     modified: list[tuple[datetime, float, str, bool]] = field(default_factory=list)
 
     def cast(
-        self, found: WrittenDate, weight: float, origin: str, is_modified: bool = False
+        self, written: WrittenDate, weight: float, origin: str, is_modified: bool = False
     ) -> None:
-        vote = (found.moment, weight, origin, found.has_clock)
+        vote = (written.moment, weight, origin, written.has_clock)
         (self.modified if is_modified else self.votes).append(vote)
 
     def declared(self, written: str, weight: float, origin: str, is_modified: bool = False) -> None:
         """A vote by a declared value, if it holds a date."""
-        for found in self.reader.sure(written[:80])[:1]:
-            self.cast(found, weight, origin, is_modified)
+        for first_date in self.reader.sure(written[:80])[:1]:
+            self.cast(first_date, weight, origin, is_modified)
 
     @property
     def strongest(self) -> float:
@@ -107,7 +107,7 @@ class _Ballot:
 
 
 def dates_of(
-    page: Page, around: Surroundings, declared: Declared, reader: DateReader
+    page: Page, context: BodyContext, declared: Declared, reader: DateReader
 ) -> dict[str, Field]:
     """``published_at`` and ``modified_at``, as far as the page tells them."""
     ballot = _Ballot(reader)
@@ -115,7 +115,7 @@ def dates_of(
     _vote_json_ld(declared, ballot)
     _vote_time_elements(page, ballot)
     year = _vote_url(page.url, ballot)
-    _vote_lines(around, ballot, year)
+    _vote_lines(context, ballot, year)
     if ballot.strongest < _ENOUGH:
         _vote_scripts(page.source, ballot)
     fields = {}
@@ -141,9 +141,9 @@ def _elected(votes: list[tuple[datetime, float, str, bool]]) -> Field | None:
         day[kind] = max(weight, day.get(kind, 0.0))
     sums = {day: 1.0 - prod([1.0 - w for w in kinds.values()]) for day, kinds in by_day.items()}
     best = max(sums, key=lambda day: sums[day])
-    mine = [vote for vote in votes if vote[0].date() == best]
-    leader = max(mine, key=lambda vote: vote[1])
-    clocked = [vote for vote in mine if vote[3]]
+    day_votes = [vote for vote in votes if vote[0].date() == best]
+    leader = max(day_votes, key=lambda vote: vote[1])
+    clocked = [vote for vote in day_votes if vote[3]]
     moment = max(clocked, key=lambda vote: vote[1])[0] if clocked else leader[0]
     rival = max((score for day, score in sums.items() if day != best), default=0.0)
     confidence = sums[best] * (1.0 - 0.3 * rival)
@@ -200,78 +200,78 @@ def _vote_url(url: str, ballot: _Ballot) -> int:
     match = _URL_DATE.search(url)
     if match is not None:
         parts = [part for part in match.groups() if part]
-        for found in ballot.reader.sure(" ".join(reversed(parts)) if parts[1].isalpha()
+        for url_date in ballot.reader.sure(" ".join(reversed(parts)) if parts[1].isalpha()
                                         else "-".join(parts))[:1]:  # fmt: skip
-            ballot.cast(found, 0.65 if "/" in match[0] else 0.55, "url date")
-            return found.moment.year
+            ballot.cast(url_date, 0.65 if "/" in match[0] else 0.55, "url date")
+            return url_date.moment.year
     year = _URL_YEAR.search(url)
     return int(year[1]) if year is not None else 0
 
 
-def _vote_lines(around: Surroundings, ballot: _Ballot, year: int) -> None:
+def _vote_lines(context: BodyContext, ballot: _Ballot, year: int) -> None:
     """Votes by the lines around the article: nearest to the title count most."""
     before = len(ballot.votes)
     dated = set()
-    for text, weight, origin in _weighed_lines(around, _YEAR_SIGNS):
-        found = ballot.reader.sure(text) if _YEAR.search(text) else ()
-        if found:
+    for text, weight, origin in _weighed_lines(context, _YEAR_SIGNS):
+        dates = ballot.reader.sure(text) if _YEAR.search(text) else ()
+        if dates:
             dated.add(text)
-            _vote_line(text, ballot, found, weight, origin)
+            _vote_line(text, ballot, dates, weight, origin)
     if max((vote[1] for vote in ballot.votes[before:]), default=0.0) >= _LIKELY:
         return
-    for text, weight, origin in _weighed_lines(around):
+    for text, weight, origin in _weighed_lines(context):
         if text not in dated and _UNSURE_SIGN.search(text) and _MAY_HOLD_UNSURE.search(text):
-            year = year or around.copyright_year
+            year = year or context.copyright_year
             _vote_line(text, ballot, ballot.reader.unsure(text, year), weight * 0.6, origin)
     if ballot.strongest < _LIKELY:
-        _vote_inside(around, ballot)
+        _vote_inside(context, ballot)
 
 
 def _weighed_lines(
-    around: Surroundings, words: tuple[str, ...] = ()
+    context: BodyContext, words: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, float, str]]:
     """(text, weight, origin) of the lines that may hold the date.
 
     Args:
         words: only lines with one of them; empty: all lines.
     """
-    head, body = around.head, around.first
+    head, body = context.head, context.first
     for rank in _numbers(head, words):
         at = head.at[rank]
         inside = body >= 0 and at >= body
         far = rank > 12 and not (body >= 0 and 0 <= body - at <= 6)
         yield head.texts[rank], 0.5 if inside else 0.55 if far else 0.7, "near the title"
-    for rank in _numbers(around.above, words):
-        yield around.above.texts[rank], 0.5 if rank < 4 else 0.25, "above the title"
+    for rank in _numbers(context.above, words):
+        yield context.above.texts[rank], 0.5 if rank < 4 else 0.25, "above the title"
     last = head.at[-1] if head.at else -1
-    for rank in _numbers(around.tail, words):
-        if around.tail.at[rank] > last:
-            yield around.tail.texts[rank], 0.3, "below the body"
+    for rank in _numbers(context.tail, words):
+        if context.tail.at[rank] > last:
+            yield context.tail.texts[rank], 0.3, "below the body"
 
 
 def _numbers(lines: Lines, words: tuple[str, ...]) -> Sequence[int]:
     return lines_with(lines.whole, words) if words else range(len(lines.texts))
 
 
-def _vote_inside(around: Surroundings, ballot: _Ballot) -> None:
+def _vote_inside(context: BodyContext, ballot: _Ballot) -> None:
     """Vote by the first labelled date in a short line of the body: a thread's first post."""
-    for block in around.blocks[max(0, around.first) : around.last][:_MAX_INSIDE]:
+    for block in context.blocks[max(0, context.first) : context.last][:_MAX_INSIDE]:
         text = block.text
         if len(text) <= 80 and "20" in text and _PUBLISHED_LABEL.search(text.lower()):
-            found = ballot.reader.sure(text)
-            if found:
-                _vote_line(text, ballot, found[:1], 0.4, "in the body")
+            dates = ballot.reader.sure(text)
+            if dates:
+                _vote_line(text, ballot, dates[:1], 0.4, "in the body")
                 return
 
 
 def _vote_line(
-    text: str, ballot: _Ballot, found: Sequence[WrittenDate], weight: float, origin: str
+    text: str, ballot: _Ballot, dates: Sequence[WrittenDate], weight: float, origin: str
 ) -> None:
-    """Votes by the dates *found* in the line *text*, by their labels and the words around."""
+    """Votes by the dates *dates* in the line *text*, by their labels and the words around."""
     previous = 0
-    if found and _NOT_PUBLISHED.search(text[found[0].end : found[0].end + 20].lower()):
+    if dates and _NOT_PUBLISHED.search(text[dates[0].end : dates[0].end + 20].lower()):
         weight *= 0.5
-    for number, written in enumerate(found):
+    for number, written in enumerate(dates):
         label = text[max(previous, written.start - _LABEL_CHARS) : written.start].lower()
         rest = len(text) - (written.end - written.start)
         previous = written.end
@@ -279,15 +279,15 @@ def _vote_line(
             continue
         is_modified = _MODIFIED_LABEL.search(label) is not None
         is_labelled = is_modified or _PUBLISHED_LABEL.search(label) is not None
-        mine = weight
+        date_weight = weight
         if is_labelled:
-            mine = min(0.88, mine * 1.25)
+            date_weight = min(0.88, date_weight * 1.25)
         elif rest > _LONGEST_REST or "。" in text:
-            mine *= 0.4 if written.start < _DATELINE_CHARS else 0.15
-        mine *= 0.9**number
-        ballot.cast(written, mine, f"text {origin}", is_modified)
+            date_weight *= 0.4 if written.start < _DATELINE_CHARS else 0.15
+        date_weight *= 0.9**number
+        ballot.cast(written, date_weight, f"text {origin}", is_modified)
         if is_modified:  # often the only date a page shows
-            ballot.cast(written, 0.7 * mine, f"updated {origin}")
+            ballot.cast(written, 0.7 * date_weight, f"updated {origin}")
 
 
 def _vote_scripts(source: str, ballot: _Ballot) -> None:
@@ -298,11 +298,11 @@ def _vote_scripts(source: str, ballot: _Ballot) -> None:
         if begin not in places:
             places[begin] = [match.start() for match in re.finditer(begin, source)]
         for match in islice(_matches(pattern, places[begin], source), _MAX_SCRIPT_DATES):
-            for found in ballot.reader.sure(match[1].strip(" ,-"))[:1]:
-                if found.moment.date() not in seen:
+            for script_date in ballot.reader.sure(match[1].strip(" ,-"))[:1]:
+                if script_date.moment.date() not in seen:
                     weight = 0.6 if not seen else 0.2
-                    seen.add(found.moment.date())
-                    ballot.cast(found, weight, "script date")
+                    seen.add(script_date.moment.date())
+                    ballot.cast(script_date, weight, "script date")
         if seen:
             return
 

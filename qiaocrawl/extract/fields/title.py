@@ -147,7 +147,7 @@ def _best(page: Page, w: _Witnesses) -> _Candidate | None:
         score += _confirmed(heading.text, tight, w)
         if score + _MOST_WORTH < best:
             continue  # most headings of a page end here
-        score += _worth(heading, tight, w)
+        score += _text_points(heading, tight, w)
         best = max(best, score)
         shown.append((score, -heading.at, heading.text, heading.origin))
     return max(shown + candidates, key=lambda entry: entry[:2], default=None)
@@ -214,7 +214,7 @@ def _is_first_part(heading: str, title: str) -> bool:
     )
 
 
-def _worth(heading: _Heading, tight: str, w: _Witnesses) -> float:
+def _text_points(heading: _Heading, tight: str, w: _Witnesses) -> float:
     """What the text and its element's names say by themselves, from -16 to 1."""
     text = heading.text
     score = 1.0 if len(text) >= 20 or (len(text) >= 8 and not text.isascii()) else 0.0
@@ -262,7 +262,7 @@ def _is_site(text: str, tight: str, w: _Witnesses) -> bool:
 
 def _headings(page: Page, body_first: int) -> list[_Heading]:
     """Headings, elements of a title's class, and short lines with a title's looks."""
-    blocks, found = page.blocks.blocks, []
+    blocks, headings = page.blocks.blocks, []
     for element in _possible(page, body_first):
         weight = _HEADING_TAGS.get(element.tag, 0.0)
         origin = element.tag
@@ -279,12 +279,12 @@ def _headings(page: Page, body_first: int) -> list[_Heading]:
         if size > 1:  # markup may put a label into the heading
             text = " ".join([block.text for block in blocks[element.first : element.end]])
             part = max(blocks[element.first : element.end], key=lambda block: len(block.text))
-            found.append(_Heading(part.text, weight - 0.7, element.first, element.names, origin))
+            headings.append(_Heading(part.text, weight - 0.7, element.first, element.names, origin))
         if len(text) <= MAX_TITLE_CHARS and _LETTER.search(text):
-            found.append(_Heading(text, weight, element.first, element.names, origin))
-            if len(found) >= _MAX_HEADINGS:
+            headings.append(_Heading(text, weight, element.first, element.names, origin))
+            if len(headings) >= _MAX_HEADINGS:
                 break
-    return found + list(_large_lines(page, body_first))
+    return headings + list(_large_lines(page, body_first))
 
 
 def _possible(page: Page, body_first: int) -> list[Element]:
@@ -295,10 +295,10 @@ def _possible(page: Page, body_first: int) -> list[Element]:
         until = texts.elements_until(body_first + _SHOWN_BELOW)
     near = [i for i, element in enumerate(elements[:until]) if element.tag in _HEADING_TAGS]
     near += [i for i in texts.elements_named("tit", "headline") if i < until]
-    found = [elements[i] for i in sorted(set(near))]
-    if sum([element.tag == "h1" for element in found]) < len(page.nodes("h1")):
-        found += [element for element in elements[until:] if element.tag == "h1"]
-    return found
+    candidates = [elements[i] for i in sorted(set(near))]
+    if sum([element.tag == "h1" for element in candidates]) < len(page.nodes("h1")):
+        candidates += [element for element in elements[until:] if element.tag == "h1"]
+    return candidates
 
 
 def _large_lines(page: Page, body_first: int) -> Iterator[_Heading]:

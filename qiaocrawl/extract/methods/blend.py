@@ -81,21 +81,21 @@ class BlendExtractor:
         judged = (self.network or load_network()).judge(features.values)
         judged[features.notices] = np.minimum(judged[features.notices], _NOTICE)
         reasons = _without_others(page, judged)
-        taken = np.flatnonzero(judged >= self.threshold)
-        if not len(taken):
-            taken = np.flatnonzero(judged >= self.low_threshold)
-        body = _taken(page, judged, features.chars, taken, reasons)
-        return self._embedded(page, body, int(features.chars[taken].sum()))
+        chosen = np.flatnonzero(judged >= self.threshold)
+        if not len(chosen):
+            chosen = np.flatnonzero(judged >= self.low_threshold)
+        body = _taken(page, judged, features.chars, chosen, reasons)
+        return self._embedded(page, body, int(features.chars[chosen].sum()))
 
     def _embedded(self, page: Page, body: Body, shown_chars: int) -> Body:
         """*body*, or what a script holds where that is clearly more."""
         if shown_chars >= _LITTLE_CHARS:
             return body
-        found = embedded_article(page)
-        if found is None or len(found.text) < _EMBEDDED_FACTOR * shown_chars:
+        embedded = embedded_article(page)
+        if embedded is None or len(embedded.text) < _EMBEDDED_FACTOR * shown_chars:
             return body
-        reason = f"from a script ({found.origin}); the page shows {shown_chars} characters of it"
-        return Body(found.text, 0.8, reason, (), body.judged)
+        reason = f"from a script ({embedded.origin}); the page shows {shown_chars} characters of it"
+        return Body(embedded.text, 0.8, reason, (), body.judged)
 
 
 def _without_others(page: Page, judged: Floats) -> list[str]:
@@ -104,29 +104,29 @@ def _without_others(page: Page, judged: Floats) -> list[str]:
     thread = page.once(thread_of)
     replies: Iterable[int] = thread.reply_blocks if thread is not None else ()
     for name, blocks in (("replies", replies), ("comments", comment_blocks(page))):
-        others = list(blocks)
-        if others:
-            judged[others] = 0.0
-            reasons.append(f"{len(others)} blocks of {name} left out")
+        indexes = list(blocks)
+        if indexes:
+            judged[indexes] = 0.0
+            reasons.append(f"{len(indexes)} blocks of {name} left out")
     if thread is not None:
         judged[list(thread.first.blocks)] = np.maximum(judged[list(thread.first.blocks)], 0.9)
     return reasons
 
 
 def _taken(
-    page: Page, judged: Floats, chars: Floats, taken: np.ndarray, reasons: list[str]
+    page: Page, judged: Floats, chars: Floats, chosen: np.ndarray, reasons: list[str]
 ) -> Body:
     marks = tuple(round(float(value), 3) for value in judged)
-    if not len(taken):
+    if not len(chosen):
         best = float(judged.max(initial=0.0))
         return Body("", 0.0, "; ".join((f"no block looks like a body, at most {best:.2f}",
                                         *reasons)), (), marks)
     blocks = page.blocks.blocks
-    text = "\n".join(blocks[i].text for i in taken)
-    weights = chars[taken]
-    score = float((judged[taken] * weights).sum() / weights.sum())
-    counted = f"{len(taken)} of {len(blocks)} blocks, {int(weights.sum())} characters"
-    return Body(text, score, "; ".join((counted, *reasons)), tuple(taken.tolist()), marks)
+    text = "\n".join(blocks[i].text for i in chosen)
+    weights = chars[chosen]
+    score = float((judged[chosen] * weights).sum() / weights.sum())
+    counted = f"{len(chosen)} of {len(blocks)} blocks, {int(weights.sum())} characters"
+    return Body(text, score, "; ".join((counted, *reasons)), tuple(chosen.tolist()), marks)
 
 
 extractors.register("blend")(BlendExtractor())

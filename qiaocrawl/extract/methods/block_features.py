@@ -1,4 +1,4 @@
-"""What the blocks of a page look like in numbers: the input of the ``blend`` extractor.
+"""Features of the blocks of a page: the input of the ``blend`` extractor.
 
 Everything is worked out for all blocks at once: characters are classed by table lookup over
 the joined text, sums over elements are differences of running sums.
@@ -14,7 +14,8 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.extract.methods.block_signs import (
+from qiaocrawl.extract.methods.block_sums import Floats, Ints, best_run, counted
+from qiaocrawl.extract.methods.block_vocabulary import (
     BULLET,
     CLASSES,
     COMMA,
@@ -34,7 +35,6 @@ from qiaocrawl.extract.methods.block_signs import (
     tag_number,
     title_words,
 )
-from qiaocrawl.extract.methods.block_sums import Floats, Ints, best_run, counted
 from qiaocrawl.page.blocks import PageBlocks
 
 _HEAD_CHARS = 150
@@ -62,7 +62,7 @@ class BlockFeatures:
     Attributes:
         values: (n, f) features.
         chars: (n,) characters without white space.
-        holders: (4, n) indexes of the elements around each block, innermost first; the
+        containers: (4, n) indexes of the elements around each block, innermost first; the
             outermost is repeated where there are fewer.
         first, end: (elements,) range of blocks of each element.
         notices: (n,) whether a block is a legal notice, an imprint or paid for by its words.
@@ -72,21 +72,21 @@ class BlockFeatures:
 
     values: Floats
     chars: Floats
-    holders: Ints
+    containers: Ints
     first: Ints
     end: Ints
     notices: NDArray[np.bool_]
     alike: Ints
 
 
-def features_of(found: PageBlocks, title: str) -> BlockFeatures | None:
+def features_of(page_blocks: PageBlocks, title: str) -> BlockFeatures | None:
     """The features of a page's blocks; None when it has no block.
 
     Args:
-        found: the blocks and their elements.
+        page_blocks: the blocks and their elements.
         title: the page's ``<title>``, "" when it has none.
     """
-    return _Builder(found, title).build() if found.blocks else None
+    return _Builder(page_blocks, title).build() if page_blocks.blocks else None
 
 
 class _Builder:
@@ -96,11 +96,11 @@ class _Builder:
     size: related rows are worked out together, as (rows, n).
     """
 
-    def __init__(self, found: PageBlocks, title: str) -> None:
-        self.blocks = found.blocks
-        self.elements = found.elements
+    def __init__(self, page_blocks: PageBlocks, title: str) -> None:
+        self.blocks = page_blocks.blocks
+        self.elements = page_blocks.elements
         self.title = title
-        self.n = len(found.blocks)
+        self.n = len(page_blocks.blocks)
         self.rows: list[NDArray[np.generic]] = []
 
     def build(self) -> BlockFeatures:
@@ -120,7 +120,7 @@ class _Builder:
             values[at : at + len(rows)] = rows
             at += len(rows)
         return BlockFeatures(
-            values.T, self.chars, self.holders, self.first, self.end, self.notices, self.alike
+            values.T, self.chars, self.containers, self.first, self.end, self.notices, self.alike
         )
 
     def _add(self, rows: NDArray[np.generic]) -> None:
@@ -149,9 +149,9 @@ class _Builder:
         self.free = self.chars - self.linked
         # An English sentence ends with a dot before a space; abbreviations are few.
         self.stops = self.counts[STOP] + np.minimum(self.counts[DOT], self.spaces / 4 + 1)
-        self.told = np.where(self.stops > 0, self.free, np.float32(0))
+        self.prose = np.where(self.stops > 0, self.free, np.float32(0))
         self.all_chars = max(float(self.chars.sum()), 1.0)
-        self.all_told = max(float(self.told.sum()), 1.0)
+        self.all_prose = max(float(self.prose.sum()), 1.0)
 
     def _look_at_elements(self) -> None:
         elements = self.elements
@@ -168,7 +168,7 @@ class _Builder:
         levels = [self.marks[4]]
         for _ in range(_LEVELS - 1):
             levels.append(self.parent[levels[-1]])
-        self.holders = np.stack(levels)
+        self.containers = np.stack(levels)
 
     def _inside(self, per_block: NDArray[np.generic]) -> NDArray[np.float64]:
         """Sums of (rows, n) over the blocks of every element, as (rows, elements)."""
@@ -214,10 +214,10 @@ class _Builder:
     def _notices(self, flags: Floats) -> NDArray[np.bool_]:
         """Legal notices, imprints, paid text: too few in any collection to be learnt."""
         legal, notice = flags[WORD_NAMES.index("legal")], flags[WORD_NAMES.index("notice")]
-        told = (notice >= 2) & (self.chars <= _NOTICE_CHARS)
-        told |= (legal >= 2) & (self.chars <= _IMPRINT_CHARS)
+        is_notice = (notice >= 2) & (self.chars <= _NOTICE_CHARS)
+        is_notice |= (legal >= 2) & (self.chars <= _IMPRINT_CHARS)
         paid = np.fromiter((text.startswith(_PAID) for text in self.texts), np.bool_, self.n)
-        return np.asarray(told | paid)
+        return np.asarray(is_notice | paid)
 
     def _heads(self) -> tuple[str, Ints]:
         """The blocks in lower case, long ones without their middle; and where each begins."""
@@ -235,39 +235,39 @@ class _Builder:
 
     def _title_words(self, text: str, starts: Ints) -> Floats:
         """How many of the title's letter pairs (words of four letters) stand in each block."""
-        wanted = title_words(self.title.lower())
+        words = title_words(self.title.lower())
         hits = []
-        for kind, word in enumerate(wanted):
+        for kind, word in enumerate(words):
             at = text.find(word)
             while at >= 0:
                 hits.append((at, kind))
                 at = text.find(word, at + len(word))
-        counts = counted(hits, starts, max(len(wanted), 1))
+        counts = counted(hits, starts, max(len(words), 1))
         return np.asarray((counts > 0).sum(axis=0), dtype=np.float32)
 
     def _around(self) -> None:
         sums = self._inside(
-            np.stack((self.chars, self.linked, self.stops, self.told, self.wordy))
+            np.stack((self.chars, self.linked, self.stops, self.prose, self.wordy))
         )
-        self.chars_in, linked_in, stops_in, self.told_in, words_in = sums
+        self.chars_in, linked_in, stops_in, self.prose_in, words_in = sums
         count = self.end - self.first
         blocks_in = np.maximum(count, 1)
         self.links_in = linked_in / np.maximum(self.chars_in, 1)
         around = np.stack((
             np.log1p(self.chars_in), self.links_in, np.log1p(count), np.log1p(stops_in / blocks_in),
-            self.chars_in / self.all_chars, self.told_in / self.all_told, words_in / blocks_in,
+            self.chars_in / self.all_chars, self.prose_in / self.all_prose, words_in / blocks_in,
         ))  # fmt: skip
-        self._add(around[:, self.holders].reshape(-1, self.n))
-        own = self.flags[:, self.holders[0]]
+        self._add(around[:, self.containers].reshape(-1, self.n))
+        own = self.flags[:, self.containers[0]]
         self._add(own)
-        self._add(self.flags[len(TAGS) :, self.holders[1]])
+        self._add(self.flags[len(TAGS) :, self.containers[1]])
         self._add(self._above())
-        self._add(self.depth[self.holders[0]][None] / 10)
+        self._add(self.depth[self.containers[0]][None] / 10)
 
     def _neighbours(self) -> None:
         n, far = self.n, 3
         signals = np.stack((self.size, self.link_share, self.log_stops, self.wordy,
-                            self.holders[0]))  # fmt: skip
+                            self.containers[0]))  # fmt: skip
         padded = np.full((len(signals), n + 2 * far), -1.0, dtype=np.float32)
         padded[:, far : far + n] = signals
         for step in (-3, -2, -1, 1, 2, 3):
@@ -286,9 +286,9 @@ class _Builder:
         n = self.n
         order = np.arange(n)
         self.order = order
-        before, told_before = _running(np.stack((self.chars, self.told)))[:, :-1]
+        before, prose_before = _running(np.stack((self.chars, self.prose)))[:, :-1]
         self._add(np.stack((
-            order / n, before / self.all_chars, told_before / self.all_told, np.log1p(order),
+            order / n, before / self.all_chars, prose_before / self.all_prose, np.log1p(order),
             np.log1p(n - order),
         )))  # fmt: skip
         at = self._title_block()
@@ -296,7 +296,7 @@ class _Builder:
             self._add(np.zeros((4, 1)))
             return
         away = order - at
-        since = np.maximum(told_before - told_before[at] - self.told[at], 0) * (away > 0)
+        since = np.maximum(prose_before - prose_before[at] - self.prose[at], 0) * (away > 0)
         self._add(np.stack((
             np.sign(away), np.log1p(np.maximum(away, 0)), np.log1p(since), np.ones(n),
         )))  # fmt: skip
@@ -322,13 +322,15 @@ class _Builder:
             1 + np.log1p(self.counts[COMMA] + self.stops) * 2 + np.minimum(self.free / 100, 5), 0,
         )  # fmt: skip
         m = len(self.elements)
-        near = np.bincount(self.holders[0], points, m) + np.bincount(self.holders[1], points, m)
-        far = 0.5 * np.bincount(self.holders[2], points, m)
+        near = np.bincount(self.containers[0], points, m) + np.bincount(
+            self.containers[1], points, m
+        )
+        far = 0.5 * np.bincount(self.containers[2], points, m)
         by_points = int(((near + far) * (1 - self.links_in)).argmax())
         # The element with most told text when every other character counts against it twice.
-        by_text = int((3 * self.told_in - 2 * self.chars_in).argmax())
+        by_text = int((3 * self.prose_in - 2 * self.chars_in).argmax())
         # The run of blocks with the highest sum, as in maximum subsequence segmentation.
-        run = best_run(self.told - 1.5 * self.linked - 12)
+        run = best_run(self.prose - 1.5 * self.linked - 12)
         ranges = [*((int(self.first[e]), int(self.end[e])) for e in (by_points, by_text)), run]
         lo, hi = np.array(ranges).T[:, :, None]
         order = self.order
@@ -344,29 +346,29 @@ class _Builder:
         kind = self.tags * (int(self.names.max()) + 1) + self.names
         many = int(kind.max()) + 1
         groups = np.unique(kind[self.parent] * many + kind, return_inverse=True)[1]
-        self.alike = groups[self.holders[0]]
+        self.alike = groups[self.containers[0]]
         count = int(self.alike.max()) + 1
-        size, told, chars, linked = (
+        size, prose, chars, linked = (
             np.bincount(self.alike, weights, count)
-            for weights in (None, self.told, self.chars, self.linked)
+            for weights in (None, self.prose, self.chars, self.linked)
         )
         mean = np.log1p(chars / np.maximum(size, 1))
         links = linked / np.maximum(chars, 1)
-        self._add(np.stack((np.log1p(size), told / self.all_told, links, mean))[:, self.alike])
+        self._add(np.stack((np.log1p(size), prose / self.all_prose, links, mean))[:, self.alike])
         _, which, twins = np.unique(self.parent * many + kind, return_inverse=True,
                                     return_counts=True)  # fmt: skip
-        self._add(np.log1p(twins)[which][self.holders[:3]])
+        self._add(np.log1p(twins)[which][self.containers[:3]])
         seen = Counter(self.texts)
         self._add(np.log1p(np.array([[seen[text] for text in self.texts]])))
-        self._add(np.log1p(self.images)[self.holders[:2]])
+        self._add(np.log1p(self.images)[self.containers[:2]])
 
     def _page(self) -> None:
         longest = max(float(self.free.max()), 1.0)
-        told = float(self.told.sum())
+        prose = float(self.prose.sum())
         self._add(np.array([
             [np.log1p(self.all_chars)], [float(self.linked.sum()) / self.all_chars],
             [np.log1p(self.n)], [float(self.counts[HAN].sum()) / self.all_chars],
-            [np.log1p(told)], [np.log1p(longest)],
+            [np.log1p(prose)], [np.log1p(longest)],
         ]))  # fmt: skip
         self._add(self.free[None] / longest)
 

@@ -151,8 +151,8 @@ def _check_shapes(network: BlockNetwork, path: Traversable) -> None:
     )  # fmt: skip
     voters = weights[0].shape[0] if weights[0].ndim else 0
     sizes = [mean.size, *(bias.shape[-1] if bias.ndim else 0 for bias in biases)]
-    wanted = [(voters, a, b) for a, b in pairwise(sizes)]
-    fits = [w.shape for w in weights] == wanted and all(
+    expected = [(voters, a, b) for a, b in pairwise(sizes)]
+    fits = [w.shape for w in weights] == expected and all(
         bias.shape == (voters, 1, size) for bias, size in zip(biases, sizes[1:], strict=True)
     )
     if not voters or not fits or sizes[-1] != 1 or mean.ndim != 1:

@@ -73,11 +73,11 @@ class Recipe:
 
 def labelled(page: Page, body: str, *, chinese: bool) -> LabelledPage | None:
     """*page* with the labels that its known *body* gives; None when it has no block."""
-    found = page.blocks
-    features = features_of(found, page.title)
+    page_blocks = page.blocks
+    features = features_of(page_blocks, page.title)
     if features is None:
         return None
-    labels = labels_of([block.text for block in found.blocks], body, chinese=chinese)
+    labels = labels_of([block.text for block in page_blocks.blocks], body, chinese=chinese)
     weights = _weights(features.chars, labels) * (_CHINESE_WEIGHT if chinese else 1.0)
     return LabelledPage(features.values, labels, weights.astype(np.float32))
 
@@ -99,10 +99,10 @@ def labels_of(texts: Sequence[str], body: str, *, chinese: bool) -> Floats:
             labels[i] = 1.0
         elif parts and not _contains(whole, parts, chinese=chinese):
             labels[i] = 0.0
-    return _settled(labels)
+    return _resolve_unsure(labels)
 
 
-def _settled(labels: Floats) -> Floats:
+def _resolve_unsure(labels: Floats) -> Floats:
     """Unsure labels (negative) follow their nearest sure neighbours, 1 where both are body."""
     sure = np.flatnonzero(labels >= 0)
     for i in np.flatnonzero(labels < 0):
@@ -154,10 +154,10 @@ def train(
         recipe: sizes and rates.
         advance: called after every epoch of every voter.
     """
-    known = list(pages)
-    values = np.concatenate([page.values for page in known])
-    labels = np.concatenate([page.labels for page in known])
-    weights = np.concatenate([page.weights for page in known])
+    labelled_pages = list(pages)
+    values = np.concatenate([page.values for page in labelled_pages])
+    labels = np.concatenate([page.labels for page in labelled_pages])
+    weights = np.concatenate([page.weights for page in labelled_pages])
     mean, scale = values.mean(axis=0), values.std(axis=0) + 1e-3
     scaled = np.clip((values - mean) / scale, -LIMIT, LIMIT).astype(np.float32)
     voters = [

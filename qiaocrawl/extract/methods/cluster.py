@@ -65,13 +65,13 @@ class ClusterExtractor:
         chosen = _innermost(candidates, order)
         blocks = page.blocks.blocks
         span = range(int(candidates.first[chosen]), int(candidates.end[chosen]))
-        taken = tuple(index for index in span if candidates.kept[index])
+        block_indexes = tuple(index for index in span if candidates.kept[index])
         membership = float(highest[chosen])
         return Body(
-            text="\n".join(blocks[index].text for index in taken),
+            text="\n".join(blocks[index].text for index in block_indexes),
             score=min(1.0, membership),
             reason=f"membership {membership:.2f}, {len(order)} of {len(highest)} nodes fit",
-            blocks=taken,
+            blocks=block_indexes,
         )
 
 

@@ -131,9 +131,9 @@ def _model(record: object) -> ClusterModel:
     )
 
 
-def _exactly(record: Mapping[str, Any], name: str, wanted: object) -> None:
-    if record.get(name) != wanted:
-        raise ValueError(f"field {name!r} must be {wanted!r}, got {_shown(record.get(name))}")
+def _exactly(record: Mapping[str, Any], name: str, expected: object) -> None:
+    if record.get(name) != expected:
+        raise ValueError(f"field {name!r} must be {expected!r}, got {_shown(record.get(name))}")
 
 
 def _numbers(value: Any, name: str, count: int, *, above_zero: bool = False) -> list[float]:

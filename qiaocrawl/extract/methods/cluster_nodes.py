@@ -58,15 +58,15 @@ def candidates_of(page: PageBlocks) -> Candidates:
     chars = np.array([len(block.text) - block.text.count(" ") for block in blocks], dtype=float)
     linked = np.array([block.linked for block in blocks], dtype=float)
     stops = _full_stops(blocks)
-    kept = _outside_link_nodes((chars, linked, stops), first, end)
-    text = _inside(chars * kept, first, end)
-    paragraphs = _inside(kept.astype(float), first, end)
+    stays = _outside_link_nodes((chars, linked, stops), first, end)
+    text = _inside(chars * stays, first, end)
+    paragraphs = _inside(stays.astype(float), first, end)
     features = np.column_stack((
-        text, text / np.maximum(paragraphs, 1.0), _inside(linked * kept, first, end),
-        _images(elements), _inside(stops * kept, first, end),
+        text, text / np.maximum(paragraphs, 1.0), _inside(linked * stays, first, end),
+        _images(elements), _inside(stops * stays, first, end),
     ))  # fmt: skip
     chosen = _innermost(first, end, text >= LEAST_CHARS)
-    return Candidates(features[chosen], first[chosen], end[chosen], kept)
+    return Candidates(features[chosen], first[chosen], end[chosen], stays)
 
 
 def _outside_link_nodes(
@@ -75,8 +75,8 @@ def _outside_link_nodes(
     """Which blocks stay, by each block's characters, linked characters and full stops."""
     chars, linked, stops = counts
     text, links = _inside(chars, first, end), _inside(linked, first, end)
-    said = _inside(stops * (linked < 0.5 * chars), first, end)
-    only = (text > 0) & (links >= LINK_ONLY_SHARE * text) & (said == 0)
+    unlinked_stops = _inside(stops * (linked < 0.5 * chars), first, end)
+    only = (text > 0) & (links >= LINK_ONLY_SHARE * text) & (unlinked_stops == 0)
     only &= text - links < LINK_ONLY_PLAIN_CHARS
     steps = np.zeros(len(chars) + 1, dtype=np.intp)
     np.add.at(steps, first[only], 1)

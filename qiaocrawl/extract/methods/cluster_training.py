@@ -116,7 +116,7 @@ class IncrementalClusters:
             self._waiting.append(features)
             self._waiting_count += len(features)
         if self._waiting_count > self.training.buffer:
-            self._settle(full=True)
+            self._assign(full=True)
 
     def model(self) -> ClusterModel:
         """The clustering of what was added so far; samples that wait for company belong to none.
@@ -125,7 +125,7 @@ class IncrementalClusters:
             ConfigError: fewer than two different nodes were added.
         """
         if self._waiting:
-            self._settle(full=self._model is None)
+            self._assign(full=self._model is None)
         if self._model is None:
             raise ConfigError(
                 f"a clustering needs 2 different nodes or more, got none in {self._pages} pages"
@@ -136,7 +136,7 @@ class IncrementalClusters:
             old.body, self._pages, int(self._counts.sum()) + self._waiting_count,
         )  # fmt: skip
 
-    def _settle(self, *, full: bool) -> None:
+    def _assign(self, *, full: bool) -> None:
         """Join what fits; when the buffer is *full* and nothing does, cluster everything anew."""
         samples = np.concatenate(self._waiting)
         fits = np.zeros(len(samples), dtype=bool)
@@ -149,9 +149,9 @@ class IncrementalClusters:
             self._joined.append(samples[fits])
             self._wait(samples[~fits])
         elif full:
-            self._cluster_anew(samples)
+            self._recluster(samples)
 
-    def _cluster_anew(self, samples: Floats) -> None:
+    def _recluster(self, samples: Floats) -> None:
         everything = np.concatenate([*self._joined, samples])
         if len(np.unique(everything, axis=0)) < 2:
             self._wait(samples)
@@ -175,10 +175,10 @@ def clustered(samples: Floats, training: Training) -> ClusterModel:
     deviation = np.maximum(deviation, 1.0)
     points = (logs - mean) / deviation
     rng = np.random.default_rng(training.seed)
-    most = max(2, min(training.most_k, len(np.unique(points, axis=0))))
+    most_k = max(2, min(training.most_k, len(np.unique(points, axis=0))))
     tried = [
         min((k_means(points, k, rng) for _ in range(training.starts)), key=lambda c: c.squares)
-        for k in range(min(training.least_k, most), most + 1)
+        for k in range(min(training.least_k, most_k), most_k + 1)
     ]
     best = max(tried, key=Clusters.validity)
     stops = best.centres[:, _FULL_STOPS]

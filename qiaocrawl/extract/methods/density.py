@@ -55,8 +55,10 @@ class DensityExtractor:
         runs = self.runs(lines)
         sizes = [sum(lines.text_bytes[i] for i in run) for run in runs]
         if not runs or max(sizes) < self.minimum_bytes:
-            found = max(sizes, default=0)
-            return Body("", 0.0, f"dense lines hold {found} bytes, less than {self.minimum_bytes}")
+            largest = max(sizes, default=0)
+            return Body(
+                "", 0.0, f"dense lines hold {largest} bytes, less than {self.minimum_bytes}"
+            )
         best = 0 if self.first_run else sizes.index(max(sizes))
         text = "\n".join(lines.texts[i] for i in runs[best] if lines.texts[i])
         share = sizes[best] / max(1, sum(lines.text_bytes))

@@ -18,10 +18,10 @@ from urllib.parse import unquote
 
 from selectolax.lexbor import LexborHTMLParser
 
-from qiaocrawl.extract.kind_features import prose_bytes
+from qiaocrawl.extract.kind_features import count_prose_bytes
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import blocks_of
-from qiaocrawl.page.guard import defuse
+from qiaocrawl.page.sanitize import sanitize_html
 from qiaocrawl.text import collapse
 
 MAX_SCRIPT_CHARS = 3_000_000
@@ -106,21 +106,21 @@ def embedded_article(page: Page) -> Embedded | None:
     counts double. Meant for pages whose visible body is missing or clearly shorter.
     """
     best: Embedded | None = None
-    most = 0.0
+    largest = 0.0
     left = MAX_SCRIPT_CHARS
     for candidate in islice(_candidates(page), MAX_STRINGS):
         left -= len(candidate.value)
         if left < 0:
             continue  # too much to read; a shorter one may follow
         text = paragraphs_of(candidate.value)
-        size = float(prose_bytes(text.split("\n")))
+        size = float(count_prose_bytes(text.split("\n")))
         if size < MIN_BODY_BYTES or len(_CODE.findall(text)) > 2 + len(text) // 400:
             continue
         title = _first(candidate.beside, _TITLE_NAMES)
         if title and title in page.title:
             size *= 2
-        if size > most:
-            most = size
+        if size > largest:
+            largest = size
             best = Embedded(
                 text,
                 title,
@@ -138,7 +138,7 @@ def _candidates(page: Page) -> Iterator[_Candidate]:
             value = item.get(name)
             if isinstance(value, str) and len(value) >= MIN_BODY_BYTES // 3:
                 yield _Candidate(value, name, _lower(item), "json-ld")
-    found: list[_Candidate] = []
+    candidates: list[_Candidate] = []
     for script in page.nodes("script"):
         if script.first_child is None:
             continue
@@ -148,9 +148,9 @@ def _candidates(page: Page) -> Iterator[_Candidate]:
         if "ld+json" in (script.attributes.get("type") or ""):
             continue
         if _may_tell(source):
-            found += _of_script(source)
+            candidates += _of_script(source)
     # The longest hold the body if any does; sorting keeps the caps from hiding it.
-    yield from sorted(found, key=lambda candidate: -len(candidate.value))
+    yield from sorted(candidates, key=lambda candidate: -len(candidate.value))
 
 
 def _may_tell(source: str) -> bool:
@@ -160,7 +160,7 @@ def _may_tell(source: str) -> bool:
 
 
 def _of_script(source: str) -> list[_Candidate]:
-    found: list[_Candidate] = []
+    candidates: list[_Candidate] = []
     position = tries = 0
     while tries < MAX_STARTS and (start := _JSON_START.search(source, position)) is not None:
         tries += 1
@@ -169,13 +169,13 @@ def _of_script(source: str) -> list[_Candidate]:
         except (ValueError, RecursionError):
             position = start.end()
             continue
-        found += _of_json(data)
-    return found or _of_object(source)
+        candidates += _of_json(data)
+    return candidates or _of_object(source)
 
 
 def _of_json(data: Any) -> list[_Candidate]:
     """Bodies anywhere in *data*, with the object they belong to."""
-    found: list[_Candidate] = []
+    candidates: list[_Candidate] = []
     waiting: list[Any] = [data]
     for _ in range(MAX_VALUES):
         if not waiting:
@@ -184,9 +184,9 @@ def _of_json(data: Any) -> list[_Candidate]:
         if isinstance(item, list):
             waiting.extend(reversed(item[:5000]))
         elif isinstance(item, dict):
-            found += _of_dict(item)
+            candidates += _of_dict(item)
             waiting.extend(v for v in reversed(list(item.values())) if isinstance(v, dict | list))
-    return found
+    return candidates
 
 
 def _of_dict(item: dict[str, Any]) -> Iterator[_Candidate]:
@@ -243,16 +243,16 @@ def _of_object(source: str) -> list[_Candidate]:
             beside.setdefault(name, _unescaped(written[1:-1]))
         if len(bodies) >= MAX_STRINGS:
             break
-    found: list[_Candidate] = []
+    candidates: list[_Candidate] = []
     for name, value in bodies:
         if value[:3].upper() in ("%7B", "%5B", "%3C"):
             value = unquote(value)
         inner = _decoded(value) if value[:1] in "{[" else None
         if inner is not None:
-            found += _of_json(inner)
+            candidates += _of_json(inner)
         elif _is_long(value):
-            found.append(_Candidate(value, name, beside, "script"))
-    return found
+            candidates.append(_Candidate(value, name, beside, "script"))
+    return candidates
 
 
 def _has_markup(written: str) -> bool:
@@ -318,9 +318,9 @@ def paragraphs_of(value: str) -> str:
     if "\\u003" in value or "\\n" in value or '\\"' in value:
         value = _unescaped(value)
     if "<" in value or "&" in value:
-        safe, _ = defuse(value if _TAG.search(value) else value.replace("\n", "<br>"))
-        found = blocks_of(LexborHTMLParser(f"<body>{safe}").body)
-        lines = [block.text for block in found.blocks]
+        safe, _ = sanitize_html(value if _TAG.search(value) else value.replace("\n", "<br>"))
+        page_blocks = blocks_of(LexborHTMLParser(f"<body>{safe}").body)
+        lines = [block.text for block in page_blocks.blocks]
     else:
         lines = [collapse(line) for line in re.split(r"[\r\n]+", value)]
     return "\n".join(line for line in lines if line)

@@ -83,10 +83,10 @@ class TemplateExtractor:
             return self._general(page, f"no template for {page.url or 'a page without URL'}")
         if not template.body:
             return self._general(page, "the template has no body region")
-        found = _Reading(page, template).body()
-        if not found.text:
+        body = _Reading(page, template).body()
+        if not body.text:
             return self._general(page, "the body region of the template is not on the page")
-        return found
+        return body
 
     def fields(self, page: Page, now: datetime | None = None) -> dict[str, Field]:
         """What the template's regions of fields hold: ``title``, ``published_at``, ``authors``
@@ -154,20 +154,20 @@ class _Reading:
 
     def fields(self, now: datetime | None) -> dict[str, Field]:
         template = self._template
-        found: dict[str, Field] = {}
+        fields: dict[str, Field] = {}
         if title := self._first(template.title):
-            found["title"] = _field(*title)
+            fields["title"] = _field(*title)
         if date := self._first(template.date):
             # The clock may be written after words: all of the region is read.
             dates = DateReader(latest_plausible(now)).sure(date[0])
             if dates:
-                found["published_at"] = _field(dates[0].moment, date[1])
+                fields["published_at"] = _field(dates[0].moment, date[1])
         if author := self._first(template.author):
             names = _BETWEEN_NAMES.split(_LABEL.sub("", author[0]))
-            found["authors"] = _field(tuple(name for name in names if name), author[1])
+            fields["authors"] = _field(tuple(name for name in names if name), author[1])
         if source := self._first(template.source):
-            found["source"] = _field(_LABEL.sub("", source[0]), source[1])
-        return {name: one for name, one in found.items() if one.value}
+            fields["source"] = _field(_LABEL.sub("", source[0]), source[1])
+        return {name: one for name, one in fields.items() if one.value}
 
     def hrefs(self) -> list[tuple[str, str]]:
         """What the regions of links lead to and the links inside them, as written."""
@@ -199,7 +199,7 @@ class _Reading:
 
     def _values(self, selector: Selector) -> list[str]:
         if selector.is_xpath:
-            return [_xpath_text(one) for one in self._document.xpath(selector.path)]
+            return [_xpath_text(match) for match in self._document.xpath(selector.path)]
         nodes = self._page.tree.css(selector.path)
         if selector.attribute:
             return [node.attributes.get(selector.attribute) or "" for node in nodes]
@@ -210,25 +210,25 @@ class _Reading:
     def _css_body(self) -> Body:
         """Blocks inside the regions; what is excluded inside a paragraph is cut out of it."""
         page = self._page
-        places = {one.node.mem_id: at for at, one in enumerate(page.blocks.elements)}
-        spans = [(one.first, one.end) for one in page.blocks.elements]
-        taken: set[int] = set()
+        places = {element.node.mem_id: at for at, element in enumerate(page.blocks.elements)}
+        spans = [(element.first, element.end) for element in page.blocks.elements]
+        chosen: set[int] = set()
         loose: list[str] = []
         for node in self._css(self._template.body):
             at = places.get(node.mem_id)
             if at is not None:
-                taken.update(range(*spans[at]))
+                chosen.update(range(*spans[at]))
             elif text := collapse(node.text()):
                 loose.append(text)  # a part of a paragraph, or hidden
         cuts: dict[int, list[str]] = {}
         for node in self._css(self._template.exclude):
             at = places.get(node.mem_id)
             if at is not None:
-                taken.difference_update(range(*spans[at]))
+                chosen.difference_update(range(*spans[at]))
             elif text := collapse(node.text()):
                 around = _element_around(node, places)
                 cuts.setdefault(around, []).append(text)
-        indexes = sorted(taken)
+        indexes = sorted(chosen)
         texts = {index: page.blocks.blocks[index].text for index in indexes}
         for around, words in cuts.items():
             inside = [index for index in indexes if around < 0 or _within(index, spans[around])]
@@ -239,25 +239,25 @@ class _Reading:
         return Body("\n".join(lines), CONFIDENCE, reason, blocks=tuple(indexes))
 
     def _css(self, selectors: Sequence[Selector]) -> list[LexborNode]:
-        return [node for one in selectors for node in self._page.tree.css(one.path)]
+        return [node for selector in selectors for node in self._page.tree.css(selector.path)]
 
     def _xpath_lines(self) -> list[str]:
         # Its own document: what is excluded is taken out of it.
         document = Document(text=_NO_XML.sub("", self._page.source), type="html")
         for selector in self._template.exclude:
-            for one in document.xpath(selector.path)[:_MAX_EXCLUDED]:
-                if isinstance(one.root, etree._Element) and one.root.getparent() is not None:
-                    one.drop()
-        found = [one for path in self._template.body for one in document.xpath(path.path)]
-        elements = {one.root for one in found if isinstance(one.root, etree._Element)}
+            for node in document.xpath(selector.path)[:_MAX_EXCLUDED]:
+                if isinstance(node.root, etree._Element) and node.root.getparent() is not None:
+                    node.drop()
+        regions = [node for path in self._template.body for node in document.xpath(path.path)]
+        elements = {node.root for node in regions if isinstance(node.root, etree._Element)}
         lines: list[str] = []
-        for one in found:
+        for node in regions:
             if len(lines) >= MAX_BLOCKS:
                 break
-            if not isinstance(one.root, etree._Element) or not isinstance(one.root.tag, str):
-                lines.append(collapse(_xpath_text(one)))
-            elif not any(around in elements for around in one.root.iterancestors()):
-                region = LexborHTMLParser(one.get())
+            if not isinstance(node.root, etree._Element) or not isinstance(node.root.tag, str):
+                lines.append(collapse(_xpath_text(node)))
+            elif not any(around in elements for around in node.root.iterancestors()):
+                region = LexborHTMLParser(node.get())
                 lines += [block.text for block in blocks_of(region.body).blocks]
         return [line for line in lines if line]
 
@@ -266,10 +266,10 @@ def _field(value: Any, selector: Selector) -> Field:
     return Field(value, f"template {selector.written}", CONFIDENCE)
 
 
-def _xpath_text(one: Document) -> str:
-    if isinstance(one.root, etree._Element):
-        return one.xpath("string()").get() or ""
-    return str(one.root)
+def _xpath_text(node: Document) -> str:
+    if isinstance(node.root, etree._Element):
+        return node.xpath("string()").get() or ""
+    return str(node.root)
 
 
 def _element_around(node: LexborNode, places: Mapping[int, int]) -> int:

@@ -30,7 +30,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from qiaocrawl.extract.base import Body, extractors
-from qiaocrawl.extract.methods.visual_style import Look, look_of
+from qiaocrawl.extract.methods.visual_style import PageStyle, page_style
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,18 +74,20 @@ class Unit(NamedTuple):
 class _Tree:
     """The nodes of a page with text (rule 1), and the sums the rules ask for."""
 
-    def __init__(self, found: PageBlocks, look: Look) -> None:
-        self.found, self.look = found, look
-        blocks = found.blocks
+    def __init__(self, page_blocks: PageBlocks, look: PageStyle) -> None:
+        self.page_blocks, self.look = page_blocks, look
+        blocks = page_blocks.blocks
         self.sizes = [len(block.text) - block.text.count(" ") for block in blocks]
         self.linked = [block.linked for block in blocks]
         for hidden in look.hidden:
-            for index in range(found.elements[hidden].first, found.elements[hidden].end):
+            for index in range(
+                page_blocks.elements[hidden].first, page_blocks.elements[hidden].end
+            ):
                 self.sizes[index] = self.linked[index] = 0
         self.text_before = [0, *accumulate(self.sizes)]
         self.linked_before = [0, *accumulate(self.linked)]
         self._elements_in: dict[int, list[int]] = {}
-        for index, element in enumerate(found.elements):
+        for index, element in enumerate(page_blocks.elements):
             if self.text_before[element.end] > self.text_before[element.first]:
                 self._elements_in.setdefault(element.parent, []).append(index)
         self._runs_in: dict[int, list[int]] = {}
@@ -100,8 +102,8 @@ class _Tree:
         return self._node(outermost[0]) if outermost else None
 
     def _node(self, element: int) -> Node:
-        found = self.found.elements[element]
-        return Node(found.first, found.end, element, False)
+        block_element = self.page_blocks.elements[element]
+        return Node(block_element.first, block_element.end, element, False)
 
     def children(self, node: Node) -> list[Node]:
         """The children of *node* that hold text, in document order."""
@@ -184,7 +186,7 @@ class VisualExtractor:
 
     def body(self, page: Page) -> Body:
         """The text of the best visual unit; its score is moved to [0, 1] by adding w_ld."""
-        tree = _Tree(page.blocks, look_of(page, declared_only=self.declared_only))
+        tree = _Tree(page.blocks, page_style(page, declared_only=self.declared_only))
         units = list(self._units(tree))
         if not units:
             return Body("", 0.0, "the page has no text")
@@ -201,12 +203,12 @@ class VisualExtractor:
 
     def units(self, page: Page) -> list[Unit]:
         """The visual units of *page*, in document order."""
-        look = look_of(page, declared_only=self.declared_only)
+        look = page_style(page, declared_only=self.declared_only)
         return sorted(self._units(_Tree(page.blocks, look)))
 
     def scores(self, page: Page, units: list[Unit]) -> list[float]:
         """The score of each of *units*, in [-w_ld, 1 - w_ld]."""
-        look = look_of(page, declared_only=self.declared_only)
+        look = page_style(page, declared_only=self.declared_only)
         return self._scores(_Tree(page.blocks, look), units)
 
     def _units(self, tree: _Tree) -> Iterator[Unit]:
@@ -219,9 +221,9 @@ class VisualExtractor:
             elif not self._is_divided(tree, children):
                 yield tree.unit([node])
             elif self.join_like:
-                alike, others = self._alike(tree, children)
+                alike, rest = self._alike(tree, children)
                 yield from (tree.unit(nodes) for nodes in alike)
-                waiting.extend(others)
+                waiting.extend(rest)
             else:
                 waiting.extend(children)
 
@@ -239,16 +241,16 @@ class VisualExtractor:
     def _alike(self, tree: _Tree, children: list[Node]) -> tuple[list[list[Node]], list[Node]]:
         """The paragraphs among *children*, those of one look as a list; and the others."""
         groups: dict[tuple[str, str], list[Node]] = {}
-        others = []
+        rest = []
         for child in children:
             if tree.linked_share(child) < _PARAGRAPH_LINKED and tree.is_paragraph(child):
                 groups.setdefault(tree.ink(child), []).append(child)
             else:
-                others.append(child)
-        return list(groups.values()), others
+                rest.append(child)
+        return list(groups.values()), rest
 
     def _scores(self, tree: _Tree, units: list[Unit]) -> list[float]:
-        blocks = tree.found.blocks
+        blocks = tree.page_blocks.blocks
         lengths = [sum(tree.sizes[index] for index in unit.blocks) for unit in units]
         least, spread = min(lengths, default=0), max(lengths, default=0) - min(lengths, default=0)
         scores = []

@@ -70,7 +70,7 @@ _NO_STYLE: Style = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PageStyle:
     """What the elements and blocks of a page look like.
 
     Attributes:
@@ -94,33 +94,37 @@ class Look:
 
     def area(self, element: int, first: int, end: int) -> float:
         """Square pixels of *element*, which holds ``blocks[first:end]``."""
-        known = self.known_areas.get(element)
-        return self.area_before[end] - self.area_before[first] if known is None else known
+        known_area = self.known_areas.get(element)
+        return self.area_before[end] - self.area_before[first] if known_area is None else known_area
 
 
-def look_of(page: Page, *, declared_only: bool = False) -> Look:
+def page_style(page: Page, *, declared_only: bool = False) -> PageStyle:
     """The look of *page*: as rendered, or as declared when it was not (or *declared_only*)."""
     layout = None if declared_only else layout_of(page)
     return _declared(page) if layout is None else _rendered(page.blocks, layout)
 
 
-def _rendered(found: PageBlocks, layout: Layout) -> Look:
+def _rendered(page_blocks: PageBlocks, layout: Layout) -> PageStyle:
     """The look a browser gave; a block has its share of its element's box by characters."""
-    blocks, elements = found.blocks, found.elements
+    blocks, elements = page_blocks.blocks, page_blocks.elements
     before = [0, *accumulate(len(block.text) for block in blocks)]
-    known = {index: float(box.area) for index, box in enumerate(layout.boxes) if box is not None}
+    box_areas = {
+        index: float(box.area) for index, box in enumerate(layout.boxes) if box is not None
+    }
     nearest: list[int] = []  # the innermost element with a box, for each element
     for index, element in enumerate(elements):
-        nearest.append(index if index in known or element.parent < 0 else nearest[element.parent])
+        nearest.append(
+            index if index in box_areas or element.parent < 0 else nearest[element.parent]
+        )
     block_areas = []
     for block in blocks:
         boxed = nearest[block.element]
         size = before[elements[boxed].end] - before[elements[boxed].first]
-        block_areas.append(known.get(boxed, 0.0) * len(block.text) / size)
-    whole = known.get(0) or max(known.values(), default=0.0) or 1.0
+        block_areas.append(box_areas.get(boxed, 0.0) * len(block.text) / size)
+    whole = box_areas.get(0) or max(box_areas.values(), default=0.0) or 1.0
     area_before = [0.0, *accumulate(block_areas)]
     hidden = _hidden(elements, layout, before)
-    return Look(layout.backgrounds, layout.colours, known, area_before, hidden, whole)
+    return PageStyle(layout.backgrounds, layout.colours, box_areas, area_before, hidden, whole)
 
 
 def _hidden(elements: list[Element], layout: Layout, before: list[int]) -> frozenset[int]:
@@ -139,13 +143,13 @@ def _hidden(elements: list[Element], layout: Layout, before: list[int]) -> froze
     return frozenset() if 2 * lost > before[-1] else frozenset(hidden)
 
 
-def _declared(page: Page) -> Look:
-    found = page.blocks
+def _declared(page: Page) -> PageStyle:
+    page_blocks = page.blocks
     styles = _styles(page)
     backgrounds: list[str] = []
     colours: list[str] = []
     columns: list[float] = []  # em
-    for index, element in enumerate(found.elements):
+    for index, element in enumerate(page_blocks.elements):
         around, style = element.parent, styles.get(index, _NO_STYLE)
         background, colour, column = (
             (backgrounds[around], colours[around], columns[around]) if around >= 0
@@ -160,17 +164,17 @@ def _declared(page: Page) -> Look:
         colours.append(colour)
         columns.append(column)
     block_areas = [
-        _text_area(block.text, found.elements[block.element].tag, columns[block.element])
-        for block in found.blocks
+        _text_area(block.text, page_blocks.elements[block.element].tag, columns[block.element])
+        for block in page_blocks.blocks
     ]
-    _add_images(found, block_areas)
+    _add_images(page_blocks, block_areas)
     known = {
         index: float(int(style["width"]) * int(style["height"]))
         for index, style in styles.items() if "width" in style and "height" in style
     }
     area_before = [0.0, *accumulate(block_areas)]
     whole = max(area_before[-1], known.get(0, 0.0), 1.0)
-    return Look(backgrounds, colours, known, area_before, frozenset(), whole)
+    return PageStyle(backgrounds, colours, known, area_before, frozenset(), whole)
 
 
 def _text_area(text: str, tag: str, column_em: float) -> float:
@@ -182,11 +186,11 @@ def _text_area(text: str, tag: str, column_em: float) -> float:
     return lines * em * LINE_PX * column_em * _EM_PX
 
 
-def _add_images(found: PageBlocks, block_areas: list[float]) -> None:
+def _add_images(page_blocks: PageBlocks, block_areas: list[float]) -> None:
     """Give each image's area to a block of its element, or else of the element around it."""
-    for element in found.elements:
+    for element in page_blocks.elements:
         if element.images and block_areas:
-            around = found.elements[element.parent] if element.parent >= 0 else element
+            around = page_blocks.elements[element.parent] if element.parent >= 0 else element
             block = element.first if element.end > element.first else around.end - 1
             block_areas[max(0, min(block, element.first))] += element.images * IMAGE_AREA_PX
 
@@ -223,9 +227,9 @@ def _add(styles: dict[int, Style], index: int, style: Style) -> None:
 
 def _add_font_colours(page: Page, index_of: dict[int, int], styles: dict[int, Style]) -> None:
     """``<font color>`` around most of an element's text is the element's colour **(ours)**."""
-    found = page.blocks
+    page_blocks = page.blocks
     fonts = page.tree.css("font[color]")
-    before = [0, *accumulate(len(block.text) for block in found.blocks)] if fonts else []
+    before = [0, *accumulate(len(block.text) for block in page_blocks.blocks)] if fonts else []
     # Nested ones would have their text read over and over.
     text_budget = 4 * len(page.source) + 10_000
     for node in fonts:
@@ -237,7 +241,7 @@ def _add_font_colours(page: Page, index_of: dict[int, int], styles: dict[int, St
         index = None if around is None else index_of.get(around.mem_id)
         if index is None or text_budget < 0:
             continue
-        element = found.elements[index]
+        element = page_blocks.elements[index]
         size = len(node.text())
         text_budget -= size
         colour = colour_in(_hashed(node.attributes.get("color") or ""))

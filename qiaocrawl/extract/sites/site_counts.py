@@ -1,4 +1,4 @@
-"""The counts of one site that its template is made of **(ours)**; no input or output."""
+"""The counts of one site from which its template is made **(ours)**; does no I/O."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class SiteCounts:
         self._misses: dict[int, str] = {}
         self._template: SiteTemplate | None = None
 
-    def start_again(self) -> None:
+    def reset(self) -> None:
         """Forget what the site looked like before it was rebuilt."""
         self.redesigns += 1
         self._forget()
@@ -68,7 +68,7 @@ class SiteCounts:
         self._seen.append(seen.url)
         self.pages += 1
         self._number += 1
-        self.disagreements += seen.disagrees
+        self.disagreements += seen.contradicts
         self._count_blocks(np.frombuffer(seen.blocks, "<u8"), seen.title)
         self._count_place(seen)
         self._count_names(seen)
@@ -82,16 +82,16 @@ class SiteCounts:
     def _count_blocks(self, digests: NDArray[np.uint64], title: int) -> None:
         rows = self._rows
         at = np.searchsorted(rows["digest"], digests)
-        known = at < len(rows)
-        known[known] = rows["digest"][at[known]] == digests[known]
-        old = at[known]
+        is_known = at < len(rows)
+        is_known[is_known] = rows["digest"][at[is_known]] == digests[is_known]
+        old = at[is_known]
         rows["count"][old] += rows["title"][old] != title
         rows["title"][old] = title
         rows["last"][old] = self._number
         new = np.empty(len(digests) - len(old), _ROW)
-        new["digest"] = digests[~known]
+        new["digest"] = digests[~is_known]
         new["title"], new["last"], new["count"] = title, self._number, 1
-        self._rows = np.insert(rows, at[~known], new)
+        self._rows = np.insert(rows, at[~is_known], new)
         if len(self._rows) > MAX_BLOCKS:
             self._make_room()
 
@@ -99,8 +99,8 @@ class SiteCounts:
         """Let a quarter go: what came once and long ago goes first."""
         rows = self._rows
         worth = np.minimum(rows["count"], 2).astype(np.int64) << 32 | rows["last"]
-        kept = MAX_BLOCKS * 3 // 4
-        self._rows = rows[np.sort(np.argpartition(-worth, kept)[:kept])]
+        room = MAX_BLOCKS * 3 // 4
+        self._rows = rows[np.sort(np.argpartition(-worth, room)[:room])]
 
     def _count_place(self, seen: SiteObservation) -> None:
         """Count where the body stood.
@@ -111,7 +111,7 @@ class SiteCounts:
         """
         if not seen.place:
             return
-        if not self._is_settled or seen.agrees or self._places.get(seen.place, 0) > 1:
+        if not self._is_settled or seen.in_known_place or self._places.get(seen.place, 0) > 1:
             for place in (*self._misses.values(), seen.place):
                 self._places[place] = self._places.get(place, 0) + 1
             self._misses.clear()
@@ -142,7 +142,7 @@ class SiteCounts:
         self._names = {name: (n // 2, title) for name, (n, title) in self._names.items() if n > 1}
 
     def _best_places(self) -> list[tuple[str, int]]:
-        return sorted(self._places.items(), key=lambda one: (-one[1], one[0]))[:MAX_PLACES]
+        return sorted(self._places.items(), key=lambda entry: (-entry[1], entry[0]))[:MAX_PLACES]
 
     def template(self) -> SiteTemplate | None:
         """The counts as a template; None with too few articles."""
@@ -153,7 +153,7 @@ class SiteCounts:
             if len(rows) > MAX_KEPT_BLOCKS:
                 best = np.argsort(-rows["count"].astype(np.int64), kind="stable")
                 rows = rows[np.sort(best[:MAX_KEPT_BLOCKS])]
-            names = sorted(self._names.items(), key=lambda one: (-one[1][0], one[0]))
+            names = sorted(self._names.items(), key=lambda entry: (-entry[1][0], entry[0]))
             self._template = SiteTemplate(
                 host=self.name,
                 pages=self.pages,

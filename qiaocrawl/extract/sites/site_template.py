@@ -1,8 +1,8 @@
 """What is known of a site **(ours)**: the blocks it repeats, where bodies stand, its names.
 
 A :class:`SiteTemplate` is the knowledge, plain data that goes to worker processes and into the
-database. :mod:`~qiaocrawl.extract.sites.site_memory` gathers it, and
-:mod:`~qiaocrawl.extract.sites.site_reading` uses it on a page.
+database. :mod:`~qiaocrawl.extract.sites.boilerplate_model` gathers it, and
+:mod:`~qiaocrawl.extract.sites.apply_template` uses it on a page.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class SiteTemplate:
         return np.frombuffer(self.blocks, "<u8"), np.frombuffer(self.counts, "<u2")
 
     @property
-    def holder_places(self) -> tuple[str, ...]:
+    def body_places(self) -> tuple[str, ...]:
         """Where bodies stand on this site, the most frequent place first."""
         least = max(_LEAST_PAGES, _LEAST_PLACE_SHARE * self.pages)
         return tuple(
@@ -106,8 +106,8 @@ class SiteTemplate:
             "pages": self.pages,
             "blocks": b64encode(self.blocks).decode(),
             "counts": b64encode(self.counts).decode(),
-            "places": [list(one) for one in self.places],
-            "names": [list(one) for one in self.names],
+            "places": [list(entry) for entry in self.places],
+            "names": [list(entry) for entry in self.names],
             "redesigns": self.redesigns,
             "disagreements": self.disagreements,
             "seen": b64encode(self.seen).decode(),

@@ -52,12 +52,12 @@ class CrawlTopic:
         to the words of the text, as in :mod:`qiaocrawl.relevance.vsm`.
         """
         weights = self.profile.weights
-        found = self.page_words.count(text)
-        parts = {word: times * weights[word] for word, times in found.items() if word in weights}
+        counts = self.page_words.count(text)
+        parts = {word: times * weights[word] for word, times in counts.items() if word in weights}
         if not parts:
             return 0.0
         square = sum(part * part for part in parts.values())
-        square += sum(times * times for word, times in found.items() if word not in weights)
+        square += sum(times * times for word, times in counts.items() if word not in weights)
         product = sum(part * weights[word] for word, part in parts.items())
         topic = math.sqrt(sum(weights[word] ** 2 for word in parts))
         return min(1.0, product / (math.sqrt(square) * topic))

@@ -47,12 +47,12 @@ class BestAuthority:
         values, self.rescore_pages = self._values.add_page(
             page.node, [link.node for link in links], [weight] * len(links)
         )
-        found: list[float] = values.tolist()
-        return found
+        scores: list[float] = values.tolist()
+        return scores
 
     def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Weigh all pages anew, and give the authorities of *nodes*."""
-        self._values.settle()
+        self._values.converge()
         return self._values.of(nodes)
 
     def explain_node(self, node: int) -> Mapping[str, float]:

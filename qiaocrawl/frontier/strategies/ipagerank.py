@@ -60,12 +60,12 @@ class TopicPageRank:
         ranks, self.rescore_pages = self._flow.add_page(
             page.node, page.relevance, targets, weights
         )
-        found: list[float] = ranks.tolist()
-        return found
+        scores: list[float] = ranks.tolist()
+        return scores
 
     def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Rank all pages anew, and give the ranks of *nodes*."""
-        self._flow.settle()
+        self._flow.converge()
         return self._flow.ranks(nodes)
 
     def explain_node(self, node: int) -> Mapping[str, float]:

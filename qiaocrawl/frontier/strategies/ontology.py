@@ -78,7 +78,7 @@ class OntologyLinks:
     def score(self, page: VisitedPage, links: Sequence[FoundLink]) -> Sequence[float]:
         """The weighted sum for each of *links*, in [0, 1]; PRUNED below the threshold."""
         least = self._threshold if page.depth else 0.0
-        scores = [sum(self.explain(page, found).values()) for found in links]
+        scores = [sum(self.explain(page, link).values()) for link in links]
         return [score if score >= least else PRUNED for score in scores]
 
     def explain(self, page: VisitedPage, link: FoundLink) -> Mapping[str, float]:

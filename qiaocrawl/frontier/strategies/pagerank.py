@@ -46,12 +46,12 @@ class PageRank:
         """The ranks of the targets of *links* as far as they are known."""
         targets = [link.node for link in links]
         ranks, self.rescore_pages = self._flow.add_page(page.node, 1.0, targets, [1.0] * len(links))
-        found: list[float] = ranks.tolist()
-        return found
+        scores: list[float] = ranks.tolist()
+        return scores
 
     def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Rank all pages anew, and give the ranks of *nodes*."""
-        self._flow.settle()
+        self._flow.converge()
         return self._flow.ranks(nodes)
 
     def explain_node(self, node: int) -> Mapping[str, float]:

@@ -39,8 +39,8 @@ class NearestWord:
 
     def score(self, page: VisitedPage, links: Sequence[FoundLink]) -> Sequence[float]:
         """The similarity of the nearest word of each of *links*, in [0, 1]."""
-        nearest = [self._similarity.of(found.link) for found in links]
-        return [one if one >= self._threshold else 0.0 for one in nearest]
+        nearest = [self._similarity.of(found_link.link) for found_link in links]
+        return [similarity if similarity >= self._threshold else 0.0 for similarity in nearest]
 
     def explain(self, page: VisitedPage, link: FoundLink) -> Mapping[str, float]:
         """The nearest word of each place, those below the threshold as they are."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
-from qiaocrawl.frontier.strategies.draws import draws
 from qiaocrawl.frontier.strategies.ranges import within
 from qiaocrawl.frontier.strategies.rw import THRESHOLD
 from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage, strategies
+from qiaocrawl.frontier.strategies.url_random import draws
 from qiaocrawl.frontier.strategies.word_similarity import LinkSimilarity
 from qiaocrawl.items import Link
 
@@ -50,7 +50,7 @@ class NearestWordWithTunnels:
 
     def score(self, page: VisitedPage, links: Sequence[FoundLink]) -> Sequence[float]:
         """RW, the page's relevance, a random number or 0 for each of *links*; in [0, 1]."""
-        return [self._judged(page, found.link)[1] for found in links]
+        return [self._judged(page, found_link.link)[1] for found_link in links]
 
     def explain(self, page: VisitedPage, link: FoundLink) -> Mapping[str, float]:
         """The score under the name of what gave it."""

@@ -65,14 +65,14 @@ class SharkSearch:
         source = page.relevance if page.relevance > 0 else float(inherited[page.node])
         handed_on = self._decay * source
         scores = []
-        for found in links:
-            node = found.node
-            value = self._neighbourhood(found.link)
+        for found_link in links:
+            node = found_link.node
+            value = self._neighbourhood(found_link.link)
             score = self._potential(handed_on, value)
-            known = self._potential(inherited[node], near[node])
-            if score > known:
+            best = self._potential(inherited[node], near[node])
+            if score > best:
                 inherited[node], near[node] = handed_on, value
-            scores.append(float(max(score, known)))
+            scores.append(float(max(score, best)))
         return scores
 
     def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""What a crawl strategy is, and what it is told of pages and links."""
+"""The contract of a crawl strategy, and the records of pages and links it gets."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class FoundLink:
 
 
 class Strategy(Protocol):
-    """Scores the links of a page by what is known of page and link, and of nothing else.
+    """Scores the links of a page by what is known of page and link alone.
 
     The highest score is fetched first, the older of equal scores before. Of several links to
     one URL the highest score counts.

@@ -63,17 +63,17 @@ class SvmAndAuthorities:
         )
         self.seen(max([page.node, *nodes]), "", "", 0)
         parent, words = self._parent.data, self._words.data
-        for found in links:
-            said = self._word_weight * self._similarity(found.link)
-            if page.relevance + said > parent[found.node] + words[found.node]:
-                parent[found.node], words[found.node] = page.relevance, said
+        for found_link in links:
+            word_score = self._word_weight * self._similarity(found_link.link)
+            if page.relevance + word_score > parent[found_link.node] + words[found_link.node]:
+                parent[found_link.node], words[found_link.node] = page.relevance, word_score
         scores = parent[nodes] + words[nodes] + self._authority_weight * values
         scored: list[float] = scores.tolist() if nodes else []
         return scored
 
     def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Weigh the graph anew, and give the scores of *nodes*."""
-        self._values.settle()
+        self._values.converge()
         best = self._parent.data[nodes] + self._words.data[nodes]
         return np.asarray(best + self._authority_weight * self._values.of(nodes), np.float64)
 

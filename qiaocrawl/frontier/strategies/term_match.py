@@ -51,7 +51,7 @@ class TermMatch(ABC):
 
     def score(self, page: VisitedPage, links: Sequence[FoundLink]) -> Sequence[float]:
         """1 or 0 for each of *links*."""
-        return [self.match(found.link) for found in links]
+        return [self.match(found_link.link) for found_link in links]
 
     def explain(self, page: VisitedPage, link: FoundLink) -> Mapping[str, float]:
         """The one part."""

@@ -61,9 +61,9 @@ class UrlStructure:
         self.rescore_pages = self._pace.next_step()
         if page.relevant:
             self._examples.add(self._structures, int(self._of_node.data[page.node]))
-        for found in links:
-            self.seen(found.node, found.link.url, found.link.host, page.depth + 1)
-        return self._present([found.node for found in links])
+        for found_link in links:
+            self.seen(found_link.node, found_link.link.url, found_link.link.host, page.depth + 1)
+        return self._present([found_link.node for found_link in links])
 
     def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Learn the weights anew, and compare *nodes* with all examples."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from qiaocrawl.revisit import WEEK_HOURS, PageMemory, Rhythms, Schedule, learnt_shapes
+from qiaocrawl.revisit import WEEK_HOURS, Rhythms, Schedule, VisitHistory, learnt_shapes
 from qiaocrawl.runs.watch.settings import GROUP_WEIGHTS, WatchSettings
 from qiaocrawl.storage.sites.watched import WatchedPage
 
@@ -91,7 +91,7 @@ def _schedule(
     last = [np.nan if page.last_at is None else page.last_at / _HOUR for page in pages]
     weights = np.array([max(page.weight, 0.1) for page in pages])
     return Schedule(
-        settings.tuning(visits_per_hour), PageMemory.unpacked([page.memory for page in pages]),
+        settings.tuning(visits_per_hour), VisitHistory.unpacked([page.memory for page in pages]),
         Rhythms(shapes), site=np.array([place[page.host] for page in pages], dtype=np.int64),
         group=np.array([_group(page.kind) for page in pages], dtype=np.int64),
         weights=weights / weights.mean(), last=np.array(last, dtype=np.float64),

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from qiaocrawl.frontier.journal import CrawlJournal, PagelessEnd
 from qiaocrawl.frontier.strategies.weight_model import FULL_DEPTH, page_group
 from qiaocrawl.items import FetchedPage, Lease, Link, Outcome, PageAnalysis
-from qiaocrawl.revisit import next_look
+from qiaocrawl.revisit import next_recheck
 from qiaocrawl.runs.watch.links import LOOK, channel_of, is_listing, is_news, name_of_anchor
 from qiaocrawl.runs.watch.planning import Seen, after_failure, after_visit
 from qiaocrawl.runs.watch.round import WatchRound
@@ -172,7 +172,7 @@ def _look_again(
     known = watched.watched_article(c, lease.url_id)
     # A clock that was ahead may have begun it after now.
     began = min(known.published, at) if known is not None else published
-    due = next_look(began / _HOUR, at / _HOUR, watching.settings.steps_hours)
+    due = next_recheck(began / _HOUR, at / _HOUR, watching.settings.steps_hours)
     watched.put_article(
         c, watching.topic, lease.url_id, published=began,
         next_at=None if due is None else due * _HOUR, validators=validators,

@@ -24,7 +24,7 @@ _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]"
 
 def neutral(text: str) -> str:
     """*text* with ``'`` before every start of a formula."""
-    return _FORMULA.sub(lambda found: (found[1] or "") + "'", text)
+    return _FORMULA.sub(lambda match: (match[1] or "") + "'", text)
 
 
 def xml_text(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Which articles and pages an export takes, read in batches by id."""
+"""Selects the articles and pages of an export, read in batches by id."""
 
 from __future__ import annotations
 

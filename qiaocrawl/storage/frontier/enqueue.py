@@ -106,7 +106,7 @@ def enqueue(
         StorageError: a candidate's topic was never imported.
     """
     memory = ConnectionCache.of(c)
-    merged = _merge(one for one in candidates if not memory.says_nothing_new(one))
+    merged = _merge(one for one in candidates if not memory.already_offered(one))
     known = {bytes(row[0]): row for row in _KNOWN.fetch(c, list(merged))}
     new = [one for key, one in merged.items() if key not in known]
     if new:

@@ -19,7 +19,7 @@ from qiaocrawl.items import Candidate
 from qiaocrawl.storage.frontier.payload import payload_of, payload_text
 from qiaocrawl.storage.frontier.scope import Scope, ScopedStatement
 from qiaocrawl.storage.raw_sql import ListStatement, Statement
-from qiaocrawl.storage.sites.discovery import accounts_of
+from qiaocrawl.storage.sites.discovery import pattern_scores_of
 
 _MOST_STEPS = 50
 
@@ -97,8 +97,10 @@ def count_postponed(c: Connection, scope: Scope) -> dict[str, int]:
 def left_out(c: Connection, *, most: int) -> list[LeftOutLine]:
     """What guesses left out of all crawls, the *most* guesses that left out most."""
     lines = [LeftOutLine(*row) for row in _LEFT_OUT.run(c, {"most": most}).fetchall()]
-    found = accounts_of(c, [form for one in lines if (form := group_of(one.guess))])
-    told = {one.form: f"{TRAP}{one.form} ({one.account().told()})" for one in found if one.fetched}
+    found = pattern_scores_of(c, [form for one in lines if (form := group_of(one.guess))])
+    told = {
+        one.form: f"{TRAP}{one.form} ({one.score().describe()})" for one in found if one.fetched
+    }
     return [replace(one, guess=told.get(group_of(one.guess), one.guess)) for one in lines]
 
 

@@ -114,10 +114,10 @@ def save_article(
     Raises:
         StorageError: there is no such URL.
     """
-    found = _FIND.run(c, {"url_id": url_id}).fetchone()
-    if found is None:
+    existing = _FIND.run(c, {"url_id": url_id}).fetchone()
+    if existing is None:
         raise StorageError(f"no url row {url_id!r}: its article cannot be stored")
-    row_id, key, host = found
+    row_id, key, host = existing
     params = {**_values(article, analysis, anchor), "url_id": url_id,
               "updated_at": epoch_time(now)}
     if row_id is None:
@@ -164,19 +164,19 @@ def save_relevance(
     Raises:
         StorageError: a judgement's topic is not among *topic_ids* (names to row ids).
     """
-    unknown = {one.topic for one in judgements} - topic_ids.keys()
+    unknown = {judgement.topic for judgement in judgements} - topic_ids.keys()
     if unknown:
         raise StorageError(f"topic {sorted(unknown)[0]!r} is not in the database")
     _SAVE_RELEVANCE.run_many(c, [
         {
             "article_id": article_id,
-            "topic_id": topic_ids[one.topic],
-            "score": one.score,
-            "relevant": bool(one.relevant),
-            "method": clean_word(one.method, 64),
-            "terms": to_json(_explained(one)),
+            "topic_id": topic_ids[judgement.topic],
+            "score": judgement.score,
+            "relevant": bool(judgement.relevant),
+            "method": clean_word(judgement.method, 64),
+            "terms": to_json(_explained(judgement)),
         }
-        for one in sorted(judgements, key=lambda one: topic_ids[one.topic])
+        for judgement in sorted(judgements, key=lambda judgement: topic_ids[judgement.topic])
     ])  # fmt: skip
 
 

@@ -108,9 +108,9 @@ def store_page(
     elif _IS_FETCHED.run(c, own).fetchone() is None:
         return None
     digest = digest16(page.body)
-    found = _FIND.run(c, {"url_id": lease.url_id, "digest": digest}).fetchone()
-    if found is not None:
-        row_id: int = found[0]
+    existing = _FIND.run(c, {"url_id": lease.url_id, "digest": digest}).fetchone()
+    if existing is not None:
+        row_id: int = existing[0]
         _SEEN_AGAIN.run(c, {"id": row_id, "seen": fetched_at})
         return row_id
     return _insert(c, lease.url_id, digest, page)
@@ -181,14 +181,14 @@ def _insert(c: Connection, url_id: int, digest: bytes, page: FetchedPage) -> int
 def _fitting(c: Connection, body: bytes) -> tuple[bytes, bool]:
     """*body* compressed, cut until the server takes it, and whether it was cut."""
     limit = (_packet_bytes(c) - _PACKET_RESERVE_BYTES) // _SENT_PER_BYTE
-    frame, kept = compress(body), len(body)
+    frame, size = compress(body), len(body)
     while len(frame) > limit:
         # In proportion, a little less for what compresses worse than the rest.
-        kept = int(kept * limit / len(frame) * 0.98)
-        frame = compress(body[:kept])
-    if kept < len(body):
+        size = int(size * limit / len(frame) * 0.98)
+        frame = compress(body[:size])
+    if size < len(body):
         changes["cut_bodies"] += 1
-    return frame, kept < len(body)
+    return frame, size < len(body)
 
 
 def _packet_bytes(c: Connection) -> int:

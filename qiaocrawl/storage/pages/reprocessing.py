@@ -48,7 +48,7 @@ def count_articles(c: Connection) -> int:
 
 def next_texts(c: Connection, after_id: int, limit: int) -> list[StoredText]:
     """The next *limit* articles after *after_id*, by id; [] at the end."""
-    found = (
+    statement = (
         select(
             article.c.id, article.c.title, article.c.text, article.c.keywords,
             article.c.description, url.c.url,
@@ -60,14 +60,14 @@ def next_texts(c: Connection, after_id: int, limit: int) -> list[StoredText]:
     )  # fmt: skip
     return [
         StoredText(row_id, title, text, f"{keywords}\n{description}".strip(), address)
-        for row_id, title, text, keywords, description, address in c.execute(found)
+        for row_id, title, text, keywords, description, address in c.execute(statement)
     ]
 
 
 def outcome_of(c: Connection, url_id: int) -> str | None:
     """The outcome a URL has now; None while it is still open."""
-    found: str | None = c.execute(select(url.c.outcome).where(url.c.id == url_id)).scalar_one()
-    return found
+    outcome: str | None = c.execute(select(url.c.outcome).where(url.c.id == url_id)).scalar_one()
+    return outcome
 
 
 def set_outcome(c: Connection, url_id: int, outcome: Outcome, reason: str) -> None:
@@ -85,12 +85,14 @@ def drop_article(c: Connection, url_id: int) -> bool:
 
     Reprints it stood for stay together, and another one stands for them.
     """
-    found = c.execute(select(article.c.id).where(article.c.url_id == url_id)).scalar_one_or_none()
-    if found is None:
+    article_id = c.execute(
+        select(article.c.id).where(article.c.url_id == url_id)
+    ).scalar_one_or_none()
+    if article_id is None:
         return False
-    title_log.withdraw(c, found)
-    drop_verdict(c, found)
+    title_log.withdraw(c, article_id)
+    drop_verdict(c, article_id)
     for table in (relevance, title_term):
-        c.execute(delete(table).where(table.c.article_id == found))
-    c.execute(delete(article).where(article.c.id == found))
+        c.execute(delete(table).where(table.c.article_id == article_id))
+    c.execute(delete(article).where(article.c.id == article_id))
     return True

@@ -60,8 +60,8 @@ def prune(
         _disposable(older_than)
     )
     if dry_run:
-        found = chosen.subquery()
-        row = c.execute(select(func.count(), func.sum(found.c[1])).select_from(found)).one()
+        selected = chosen.subquery()
+        row = c.execute(select(func.count(), func.sum(selected.c[1])).select_from(selected)).one()
         return Pruned(int(row[0]), int(row[1] or 0))
     rows = c.execute(chosen.order_by(page_source.c.id).limit(limit)).all()
     for start in range(0, len(rows), _BATCH):

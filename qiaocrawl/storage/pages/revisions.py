@@ -118,24 +118,26 @@ def _note(c: Connection, url_id: int, kind: str, note: str, now: float) -> bool:
 
 def revisions_of(c: Connection, url_id: int) -> list[Revision]:
     """All changes of the article at *url_id*, in order."""
-    found = []
+    revisions = []
     for row in _OF_URL.run(c, {"url_id": url_id}).fetchall():
         row_id, kind, at, source, note, title, published, text = row
         when = from_time(at)
         assert when is not None
-        found.append(Revision(row_id, kind, when, source, note, title, from_time(published), text))
-    return found
+        revisions.append(
+            Revision(row_id, kind, when, source, note, title, from_time(published), text)
+        )
+    return revisions
 
 
 def sources_of(c: Connection, url_id: int) -> list[Source]:
     """The stored versions of the page at *url_id*, the first one first."""
-    found = []
+    sources = []
     for row_id, fetched, seen, status, size in _SOURCES.run(c, {"url_id": url_id}).fetchall():
         first, last = from_time(fetched), from_time(seen)
         assert first is not None
         assert last is not None
-        found.append(Source(row_id, first, last, status, size))
-    return found
+        sources.append(Source(row_id, first, last, status, size))
+    return sources
 
 
 def article_text(c: Connection, url_id: int) -> tuple[str, str] | None:

@@ -44,14 +44,14 @@ def save_site_templates(
     """Store *templates* in place of what was stored of their hosts."""
     _SAVE.run_many(c, [
         {
-            "host": clean_host(one.host),
-            "pages": one.pages,
-            "redesigns": one.redesigns,
+            "host": clean_host(template.host),
+            "pages": template.pages,
+            "redesigns": template.redesigns,
             "updated_at": epoch_time(now),
-            "template": to_json(one.to_dict(), max_chars=_MAX_JSON_CHARS),
+            "template": to_json(template.to_dict(), max_chars=_MAX_JSON_CHARS),
         }
         # In one order, so that crawls on one database do not wait for each other in a circle.
-        for one in sorted(templates, key=lambda one: one.host)
+        for template in sorted(templates, key=lambda template: template.host)
     ])  # fmt: skip
 
 
@@ -69,8 +69,8 @@ def stored_templates(c: Connection, host: str = "") -> list[StoredTemplate]:
     )
     if host:
         columns = columns.where(site_template.c.host == clean_host(host))
-    found = ((_read(template), when) for template, when in c.execute(columns))
-    return [StoredTemplate(one, from_time(when)) for one, when in found if one is not None]
+    rows = ((_read(template), when) for template, when in c.execute(columns))
+    return [StoredTemplate(read, from_time(when)) for read, when in rows if read is not None]
 
 
 def _read(text: str) -> SiteTemplate | None:

@@ -91,18 +91,18 @@ def alarms(c: Connection, limits: Limits, *, now: float) -> list[str]:
 
 def _bad_runs(c: Connection, now: float) -> list[str]:
     """Runs that died or failed, where none of the same spider and topic has ended well since."""
-    found, mended = [], set()
-    for one in last_runs(c, 200):
-        what = (one.spider, one.topic)
-        is_bad = one.is_dead or (one.ended is not None and one.reason not in SUCCESSFUL_ENDS)
+    bad_runs, mended = [], set()
+    for line in last_runs(c, 200):
+        what = (line.spider, line.topic)
+        is_bad = line.is_dead or (line.ended is not None and line.reason not in SUCCESSFUL_ENDS)
         if what not in mended and is_bad:
             mended.add(what)
-            how = f"以 {one.reason} 结束 ended with {one.reason}" if one.ended else "中断 died"
-            found.append(f"{one.spider} {one.topic}: 运行 run {one.id} {how}, "
-                         f"{_ago(one.started.timestamp(), now)} 开始 started")
-        elif one.ended is not None:
+            how = f"以 {line.reason} 结束 ended with {line.reason}" if line.ended else "中断 died"
+            bad_runs.append(f"{line.spider} {line.topic}: 运行 run {line.id} {how}, "
+                         f"{_ago(line.started.timestamp(), now)} 开始 started")
+        elif line.ended is not None:
             mended.add(what)
-    return found
+    return bad_runs
 
 
 def _abandoned(c: Connection, now: float) -> list[str]:

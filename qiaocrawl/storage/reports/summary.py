@@ -80,13 +80,13 @@ def queue_progress(c: Connection, queue: str) -> Progress:
 
 def answers(c: Connection, topic_name: str) -> dict[tuple[str, str], int]:
     """Queries by (engine, answer state)."""
-    found = (
+    statement = (
         select(query.c.engine, query.c.state, func.count())
         .join(topic, topic.c.id == query.c.topic_id)
         .where(topic.c.name == topic_name)
         .group_by(query.c.engine, query.c.state)
     )
-    return {(engine, state): count for engine, state, count in c.execute(found)}
+    return {(engine, state): count for engine, state, count in c.execute(statement)}
 
 
 def search_yield(c: Connection, topic_name: str) -> tuple[int, int]:
@@ -103,24 +103,24 @@ def search_yield(c: Connection, topic_name: str) -> tuple[int, int]:
 def outcomes(c: Connection, topic_name: str) -> dict[str, int]:
     """Page URLs (engines' result pages apart) by outcome; ``waiting`` for the open ones."""
     name = case((url.c.state.in_(_OPEN), "waiting"), else_=func.coalesce(url.c.outcome, "?"))
-    found = (
+    statement = (
         select(name, func.count())
         .join(topic, topic.c.id == url.c.topic_id)
         .where(topic.c.name == topic_name, url.c.queue != Queue.SEARCH)
         .group_by(name)
     )
-    return {row[0]: row[1] for row in c.execute(found)}
+    return {row[0]: row[1] for row in c.execute(statement)}
 
 
 def relevance_counts(c: Connection, topic_name: str) -> tuple[int, int]:
     """(on-topic articles, off-topic articles)."""
-    found = (
+    statement = (
         select(relevance.c.relevant, func.count())
         .join(topic, topic.c.id == relevance.c.topic_id)
         .where(topic.c.name == topic_name)
         .group_by(relevance.c.relevant)
     )
-    counts = {bool(relevant): count for relevant, count in c.execute(found)}
+    counts = {bool(relevant): count for relevant, count in c.execute(statement)}
     return counts.get(True, 0), counts.get(False, 0)
 
 
@@ -128,7 +128,7 @@ def sites(c: Connection, topic_name: str) -> list[SiteLine]:
     """Articles by site, the most relevant first."""
     on_topic = func.coalesce(func.sum(case((relevance.c.relevant, 1), else_=0)), 0)
     named = and_(site.c.host == article.c.site, site.c.topic_id == topic.c.id)
-    found = (
+    statement = (
         select(article.c.site, func.max(site.c.name), func.count(), on_topic)
         .join(relevance, relevance.c.article_id == article.c.id)
         .join(topic, topic.c.id == relevance.c.topic_id)
@@ -137,7 +137,7 @@ def sites(c: Connection, topic_name: str) -> list[SiteLine]:
         .group_by(article.c.site)
         .order_by(desc(on_topic), article.c.site)
     )
-    return [SiteLine(h, name or "", count, int(on)) for h, name, count, on in c.execute(found)]
+    return [SiteLine(h, name or "", count, int(on)) for h, name, count, on in c.execute(statement)]
 
 
 def reprint_groups(c: Connection, topic_name: str, limit: int) -> tuple[int, list[GroupLine]]:
@@ -172,14 +172,14 @@ def _group(c: Connection, group_id: int) -> GroupLine:
         .order_by(article.c.published_at, article.c.id)
     ).all()
     head = next((row for row in rows if row.id == group_id), rows[0])
-    others = tuple((row.title, row.site) for row in rows if row.id != head.id)
-    return GroupLine(head.title, head.site, others)
+    copies = tuple((row.title, row.site) for row in rows if row.id != head.id)
+    return GroupLine(head.title, head.site, copies)
 
 
 def best_articles(c: Connection, topic_name: str, limit: int) -> list[ArticleLine]:
     """The highest-scored on-topic articles, representatives of their reprint groups only."""
     stands_for_group: ColumnElement[bool] = verdict.c.group_id == article.c.id
-    found = (
+    statement = (
         select(article.c.title, article.c.site, article.c.published_at, article.c.source,
                relevance.c.score)
         .join(relevance, relevance.c.article_id == article.c.id)
@@ -191,5 +191,5 @@ def best_articles(c: Connection, topic_name: str, limit: int) -> list[ArticleLin
     )
     return [
         ArticleLine(title, host, from_time(published), source, score)
-        for title, host, published, source, score in c.execute(found)
+        for title, host, published, source, score in c.execute(statement)
     ]

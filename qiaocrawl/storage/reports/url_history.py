@@ -111,9 +111,9 @@ def url_history(c: Connection, key: bytes) -> UrlHistory | None:
     )
 
 
-def path_to(c: Connection, found: UrlHistory) -> list[UrlHistory]:
-    """The pages that led to *found*, the start page first, *found* itself last."""
-    path, seen = [found], {found.key}
+def path_to(c: Connection, history: UrlHistory) -> list[UrlHistory]:
+    """The pages that led to *history*, the start page first, *history* itself last."""
+    path, seen = [history], {history.key}
     while path[0].parent is not None and path[0].parent not in seen and len(path) < MAX_STEPS:
         before = url_history(c, path[0].parent)
         if before is None:
@@ -139,8 +139,8 @@ def article_at(c: Connection, url_id: int) -> StoredArticle | None:
 
 
 def _terms(text: str) -> tuple[tuple[Any, ...], ...]:
-    found = from_json(text)
-    rows = found if isinstance(found, list) else []
+    value = from_json(text)
+    rows = value if isinstance(value, list) else []
     return tuple(tuple(row) for row in rows if isinstance(row, list) and len(row) >= 2)
 
 

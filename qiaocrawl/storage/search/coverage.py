@@ -32,7 +32,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """One question and its last answer.
+    """One query and its last answer.
 
     Attributes:
         new_urls: of the last answer.
@@ -60,7 +60,7 @@ class LedgerRow:
 
 @dataclass(frozen=True, slots=True)
 class PastAnswer:
-    """One of the last answers to a question."""
+    """One of the last answers to a query."""
 
     query_id: int
     asked_at: datetime
@@ -71,20 +71,20 @@ class PastAnswer:
 
 
 def ledger_rows(c: Connection, topic: str, chosen: Chosen) -> list[LedgerRow]:
-    """The chosen questions of *topic* in the order they were planned. Linear in the ledger.
+    """The chosen queries of *topic* in the order they were planned. Linear in the ledger.
 
     Raises:
         StorageError: *topic* was never imported.
     """
     table = schema.query
-    wanted = topic_id(c, topic)
-    articles = _articles(wanted).add_columns(table.c.id).group_by(table.c.id)
+    topic_row = topic_id(c, topic)
+    articles = _articles(topic_row).add_columns(table.c.id).group_by(table.c.id)
     brought = {row[2]: (row[0], int(row[1] or 0)) for row in c.execute(articles)}
     statement = select(
         table.c.id, table.c.term, table.c.site, table.c.engine, table.c.period, table.c.page,
         table.c.state, table.c.hits, table.c.new_urls, table.c.message, table.c.tries,
         table.c.planned_at, table.c.asked_at, table.c.due_at,
-    ).where(table.c.topic_id == wanted, *_conditions(chosen)).order_by(table.c.id)  # fmt: skip
+    ).where(table.c.topic_id == topic_row, *_conditions(chosen)).order_by(table.c.id)  # fmt: skip
     return [_ledger_row(row, brought.get(row[0], (0, 0))) for row in c.execute(statement)]
 
 
@@ -101,22 +101,22 @@ def _ledger_row(row: Any, brought: tuple[int, int]) -> LedgerRow:
 
 def _conditions(chosen: Chosen) -> list[Any]:
     table = schema.query
-    found: list[Any] = []
+    conditions: list[Any] = []
     if chosen.engine:
-        found.append(table.c.engine == clean_word(chosen.engine, 64))
+        conditions.append(table.c.engine == clean_word(chosen.engine, 64))
     if chosen.site:
-        found.append(table.c.site == ("" if chosen.site == "-" else clean_host(chosen.site)))
+        conditions.append(table.c.site == ("" if chosen.site == "-" else clean_host(chosen.site)))
     if chosen.term:
-        found.append(table.c.term == clean_word(chosen.term, 200))
+        conditions.append(table.c.term == clean_word(chosen.term, 200))
     if chosen.state is not None:
-        found.append(table.c.state == chosen.state.value)
+        conditions.append(table.c.state == chosen.state.value)
     if chosen.since is not None:
-        found.append(table.c.asked_at >= to_stored_time(chosen.since))
-    return found
+        conditions.append(table.c.asked_at >= to_stored_time(chosen.since))
+    return conditions
 
 
 def lost_answers(c: Connection, topic: str) -> dict[int, PastAnswer]:
-    """The last hit of every question of *topic* that had hits and has no answer now, by row id."""
+    """The last hit of every query of *topic* that had hits and has no answer now, by row id."""
     query, past = schema.query, schema.query_answer
     statement = (
         select(
@@ -135,7 +135,7 @@ def lost_answers(c: Connection, topic: str) -> dict[int, PastAnswer]:
 
 
 def past_answers(c: Connection, query_ids: Sequence[int]) -> list[PastAnswer]:
-    """What is remembered of the answers to some (at most some hundred) questions, oldest first."""
+    """What is remembered of the answers to some (at most some hundred) queries, oldest first."""
     past = schema.query_answer
     statement = (
         select(
@@ -163,8 +163,8 @@ def requests_by_pair(c: Connection, topic: str) -> dict[Pair, tuple[float, float
         .where(table.c.topic_id == topic_id(c, topic), table.c.tries > 0)
         .group_by(*pair)
     )
-    return {(term, site, engine): (asked, new)
-            for term, site, engine, asked, new in c.execute(statement)}
+    return {(term, site, engine): (requests, new)
+            for term, site, engine, requests, new in c.execute(statement)}
 
 
 def articles_by_pair(c: Connection, topic: str) -> dict[Pair, tuple[int, int]]:
@@ -180,7 +180,7 @@ def articles_by_pair(c: Connection, topic: str) -> dict[Pair, tuple[int, int]]:
 
 
 def _articles(topic: int) -> Select[Any, Any]:
-    """Number of articles and of those on topic, joined to the questions that led to them."""
+    """Number of articles and of those on topic, joined to the queries that led to them."""
     query, url, article, relevance = (
         schema.query, schema.url, schema.article, schema.relevance,
     )  # fmt: skip

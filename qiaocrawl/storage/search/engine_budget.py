@@ -1,6 +1,6 @@
-"""Requests each search engine got a day, and questions put off since it is to get no more.
+"""Counts the requests of each search engine a day, and puts off queries beyond its budget.
 
-The day is Beijing's, as the engines' own quotas are. A request is counted when its question is
+The day is Beijing's, as the engines' own quotas are. A request is counted when its query is
 leased, so that workers which share the database cannot ask more than the budget together; what
 was leased and not asked is given back.
 """
@@ -75,7 +75,7 @@ def requests_of_day(c: Connection, now: float) -> Mapping[str, int]:
 def put_off(
     c: Connection, topic: str, engine: str, host: str, reason: str, now: float
 ) -> int:
-    """Take the waiting questions of *engine* out of the frontier; returns how many.
+    """Take the waiting queries of *engine* out of the frontier; returns how many.
 
     The ledger has them all: a later run asks them.
     """
@@ -90,7 +90,7 @@ def put_off(
 
 
 def move_to_the_end(c: Connection, topic: str) -> None:
-    """Let questions that wait from an earlier run come after all that this run proposes."""
+    """Let queries that wait from an earlier run come after all that this run proposes."""
     _TO_THE_END.run(c, {
         "queue": Queue.SEARCH.value, "topic_id": topic_id(c, topic), "score": _LAST_IN_LINE,
     })  # fmt: skip

@@ -1,4 +1,4 @@
-"""The coverage ledger: every question of keyword x site x engine x period x page, how it went.
+"""The coverage ledger: every query of keyword x site x engine x period x page, how it went.
 
 It is the plan as well: what is entered stays until it has an answer, whatever becomes of the
 process that was to ask it.
@@ -29,10 +29,10 @@ from qiaocrawl.storage.raw_sql import ListStatement, Statement
 from qiaocrawl.storage.topics.topic_ids import topic_id
 
 ANSWERS_KEPT = 8
-"""Last answers of each question that are remembered."""
+"""Last answers of each query that are remembered."""
 
 MEMORY = 0.7
-"""What an earlier request still counts for when its question is asked again (ours): discounting
+"""What an earlier request still counts for when its query is asked again (ours): discounting
 as of dynamic models (West and Harrison, Bayesian Forecasting and Dynamic Models, 2nd ed., 6.3),
 since what was new once is not new again."""
 
@@ -110,7 +110,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class DueQuery:
-    """A question to be asked now; ``waiting_since`` is in epoch seconds, ``asked`` if ever."""
+    """A query to be asked now; ``waiting_since`` is in epoch seconds, ``asked`` if ever."""
 
     query: Query
     waiting_since: float
@@ -124,31 +124,31 @@ def plan_queries(
     """Enter *queries* as not asked yet; those already there stay. Returns how many were new.
 
     Args:
-        state: NOT_ASKED, or ROBOTS for what nobody chose to ask. A question of state ROBOTS
+        state: NOT_ASKED, or ROBOTS for what nobody chose to ask. A query of state ROBOTS
             that is planned after all is not asked yet.
     """
-    rows = {row["key"]: row for row in (_row(topic_id, one, now, state) for one in queries)}
-    known = {bytes(key): (also, was) for key, also, was in _KNOWN.fetch(c, sorted(rows))}
+    rows = {row["key"]: row for row in (_row(topic_id, query, now, state) for query in queries)}
+    stored = {bytes(key): (also, was) for key, also, was in _KNOWN.fetch(c, sorted(rows))}
     # In the order of the plan, which the numbers of the rows keep.
-    new = [row for key, row in rows.items() if key not in known]
+    new = [row for key, row in rows.items() if key not in stored]
     _PLAN.run_many(c, new)
     if state is AnswerState.NOT_ASKED:
-        _CHANGE.run_many(c, list(_changes(rows, known)))
+        _CHANGE.run_many(c, list(_changes(rows, stored)))
     return len(new)
 
 
 def _changes(
-    rows: Mapping[bytes, dict[str, Any]], known: Mapping[bytes, tuple[str, str]]
+    rows: Mapping[bytes, dict[str, Any]], stored: Mapping[bytes, tuple[str, str]]
 ) -> Iterator[dict[str, Any]]:
     """What is to be written of rows that are there: other synonyms, a choice made since."""
-    for key, (also, was) in sorted(known.items()):
+    for key, (also, was) in sorted(stored.items()):
         state = AnswerState.NOT_ASKED.value if was == AnswerState.ROBOTS else was
         if (rows[key]["also"], state) != (also, was):
             yield {"key": key, "also": rows[key]["also"], "state": state}
 
 
 def drop_unasked(c: Connection, topic_id: int, engine: str, terms: Iterable[str]) -> None:
-    """Forget the questions with *terms* that *engine* never got: they are asked with others."""
+    """Forget the queries with *terms* that *engine* never got: they are asked with others."""
     words = [clean_word(term, 200) for term in terms]
     _DROP_UNASKED.run(c, words, {"topic_id": topic_id, "engine": clean_word(engine, 64)})
 
@@ -177,7 +177,7 @@ def record_answer(c: Connection, query: Query, answer: Answered, now: float) -> 
         "bad_in_a_row": bad,
         "due_at": _due_at(answer, bad, now),
         "total": answer.total,
-        # What was no answer says nothing about what the question brings.
+        # What was no answer says nothing about what the query brings.
         "asked_weight": asked_weight if is_none else asked_weight * MEMORY + 1,
         "new_weight": new_weight if is_none else new_weight * MEMORY + answer.new_urls,
         "url_key": answer.url_key,
@@ -282,25 +282,25 @@ def ledger_counts(c: Connection, topic: str) -> dict[tuple[str, AnswerState], in
     return {(engine, AnswerState(state)): n for engine, state, n in c.execute(statement)}
 
 
-def query_key(topic: int, one: Query) -> bytes:
-    """The 16-byte key of a question; synonyms asked with its term make no other question."""
+def query_key(topic: int, query: Query) -> bytes:
+    """The 16-byte key of a query; synonyms asked with its term make no other query."""
     parts = [
-        str(topic), clean_word(one.engine, 64), clean_word(one.term, 200),
-        clean_host(one.site), str(one.page),
+        str(topic), clean_word(query.engine, 64), clean_word(query.term, 200),
+        clean_host(query.site), str(query.page),
     ]  # fmt: skip
-    return digest16("\x1f".join([*parts, one.period] if one.period else parts).encode())
+    return digest16("\x1f".join([*parts, query.period] if query.period else parts).encode())
 
 
-def _row(topic: int, one: Query, now: float, state: AnswerState) -> dict[str, Any]:
-    also = "\n".join(clean_word(word, 200) for word in one.also)
+def _row(topic: int, query: Query, now: float, state: AnswerState) -> dict[str, Any]:
+    also = "\n".join(clean_word(word, 200) for word in query.also)
     return {
         "topic_id": topic,
-        "key": query_key(topic, one),
-        "engine": clean_word(one.engine, 64),
-        "term": clean_word(one.term, 200),
-        "site": clean_host(one.site),
-        "page": one.page,
-        "period": one.period,
+        "key": query_key(topic, query),
+        "engine": clean_word(query.engine, 64),
+        "term": clean_word(query.term, 200),
+        "site": clean_host(query.site),
+        "page": query.page,
+        "period": query.period,
         "also": clean_word(also, _MAX_ALSO_CHARS),
         "state": state.value,
         "planned_at": epoch_time(now),

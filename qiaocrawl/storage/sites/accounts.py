@@ -36,8 +36,8 @@ def add_account(c: Connection, site: str, name: str, secret: bytes, *, now: date
 
 def find_account(c: Connection, site: str, name: str) -> Account | None:
     """The account *name* of *site*; None when there is none."""
-    wanted = (accounts.c.site == site) & (accounts.c.name == clean_word(name, 100))
-    row = c.execute(select(accounts).where(wanted)).fetchone()
+    condition = (accounts.c.site == site) & (accounts.c.name == clean_word(name, 100))
+    row = c.execute(select(accounts).where(condition)).fetchone()
     return None if row is None else _account(row)
 
 
@@ -47,14 +47,14 @@ def require_account(c: Connection, site: str, name: str) -> Account:
     Raises:
         ConfigError: there is none; the message lists what there is.
     """
-    found = find_account(c, site, name)
-    if found is None:
-        there = ", ".join(one.name for one in list_accounts(c, site)) or "none"
+    account = find_account(c, site, name)
+    if account is None:
+        there = ", ".join(other.name for other in list_accounts(c, site)) or "none"
         raise ConfigError(
             f"site {site!r} has no account {name!r} (there are: {there}); "
             f"`qiaocrawl session add {site} {name}` makes it"
         )
-    return found
+    return account
 
 
 def load_account(c: Connection, account_id: int) -> Account | None:
@@ -101,16 +101,16 @@ def save_state(
     c.execute(update(accounts).where(accounts.c.id == account_id).values(values))
 
 
-def seal_anew(c: Connection, reseal: Callable[[str, bytes], bytes]) -> int:
+def reseal_all(c: Connection, reseal: Callable[[str, bytes], bytes]) -> int:
     """Replace every sealed text by what *reseal* (owner, text) makes of it; how many accounts."""
-    found = list_accounts(c)
-    for one in found:
+    stored = list_accounts(c)
+    for account in stored:
         values = {
-            "secret": reseal(one.owner, one.secret) if one.secret else b"",
-            "session": reseal(one.owner, one.session) if one.session else b"",
+            "secret": reseal(account.owner, account.secret) if account.secret else b"",
+            "session": reseal(account.owner, account.session) if account.session else b"",
         }
-        c.execute(update(accounts).where(accounts.c.id == one.id).values(values))
-    return len(found)
+        c.execute(update(accounts).where(accounts.c.id == account.id).values(values))
+    return len(stored)
 
 
 def remove_account(c: Connection, account_id: int) -> None:

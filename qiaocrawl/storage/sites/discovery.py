@@ -1,4 +1,4 @@
-"""What discovery keeps of sites: accounts of groups of URLs, and pages shown for missing ones."""
+"""What discovery stores of sites: scores of URL patterns, and pages shown for missing ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qiaocrawl.discovery.soft_404 import MissingPage
-from qiaocrawl.discovery.trap_accounts import StoredAccount, cutting
+from qiaocrawl.discovery.trap_scores import StoredPatternScore, cut_by
 from qiaocrawl.discovery.trap_trials import TRAP
 from qiaocrawl.discovery.url_forms import url_forms
 from qiaocrawl.items import Lease, Outcome
@@ -17,27 +17,27 @@ from qiaocrawl.storage.frontier.lifecycle import complete
 from qiaocrawl.storage.raw_sql import ListStatement, Statement
 
 FRESH_SECONDS = 30 * 86400.0
-"""Older accounts are forgotten: sites are rebuilt, and a trap that is one is soon found again."""
+"""Older scores are forgotten: sites are rebuilt, and a real trap is soon found again."""
 _MAX_ACCOUNTS = 50_000
 _MAX_FORM_CHARS = 400
 _MAX_TITLE_CHARS = 500
 _MAX_CUT_CHARS = 200
 
-_INSERT_ACCOUNT = (
+_INSERT_SCORE = (
     "INSERT INTO url_form (`key`, host, form, credit, fetched, stories, trees, listed, cut,"
     " updated_at) VALUES (:key, :host, :form, :credit, :fetched, :stories, :trees, :listed, :cut,"
     " :updated_at) "
 )
 _SAVE_ACCOUNT = Statement(
-    _INSERT_ACCOUNT + "ON CONFLICT (`key`) DO UPDATE SET credit = excluded.credit,"
+    _INSERT_SCORE + "ON CONFLICT (`key`) DO UPDATE SET credit = excluded.credit,"
     " fetched = excluded.fetched, stories = excluded.stories, trees = excluded.trees,"
     " listed = excluded.listed, cut = excluded.cut, updated_at = excluded.updated_at",
-    mysql=_INSERT_ACCOUNT + "ON DUPLICATE KEY UPDATE credit = VALUES(credit),"
+    mysql=_INSERT_SCORE + "ON DUPLICATE KEY UPDATE credit = VALUES(credit),"
     " fetched = VALUES(fetched), stories = VALUES(stories), trees = VALUES(trees),"
     " listed = VALUES(listed), cut = VALUES(cut), updated_at = VALUES(updated_at)",
 )
 _FIELDS = "host, form, credit, fetched, stories, trees, listed, cut"
-_LOAD_ACCOUNTS = Statement(
+_LOAD_SCORES = Statement(
     f"SELECT {_FIELDS} FROM url_form"
     " WHERE updated_at >= :since"
     " ORDER BY CASE WHEN credit <= 0 THEN 0 ELSE 1 END, updated_at DESC LIMIT :most"
@@ -67,46 +67,46 @@ _WAIT_AGAIN = Statement(
 _KNOWN = ListStatement("SELECT `key` FROM url WHERE `key` IN ({list})")
 
 
-def save_accounts(c: Connection, accounts: Sequence[StoredAccount], *, now: float) -> None:
-    """Store *accounts* in place of what was stored of their groups; who stores last is right."""
+def save_pattern_scores(c: Connection, scores: Sequence[StoredPatternScore], *, now: float) -> None:
+    """Store *scores*, replacing those of their groups; the last write wins."""
     rows = [
         {
-            "key": _form_key(one.form), "host": clean_host(one.host),
-            "form": clean_text(one.form, _MAX_FORM_CHARS), "credit": one.credit,
-            "fetched": one.fetched, "stories": one.stories, "trees": one.trees,
-            "listed": one.listed, "cut": clean_word(one.cut, _MAX_CUT_CHARS),
+            "key": _form_key(score.form), "host": clean_host(score.host),
+            "form": clean_text(score.form, _MAX_FORM_CHARS), "credit": score.points,
+            "fetched": score.fetched, "stories": score.stories, "trees": score.trees,
+            "listed": score.listed, "cut": clean_word(score.cut, _MAX_CUT_CHARS),
             "updated_at": now,
         }
-        for one in accounts
+        for score in scores
     ]  # fmt: skip
     # In key order, so that two workers do not wait for each other.
     _SAVE_ACCOUNT.run_many(c, sorted(rows, key=lambda row: bytes(row["key"])))
 
 
-def load_accounts(c: Connection, *, since: float) -> list[StoredAccount]:
-    """At most 50,000 accounts stored since epoch second *since*: what is cut, then the newest."""
+def load_pattern_scores(c: Connection, *, since: float) -> list[StoredPatternScore]:
+    """At most 50,000 scores stored since *since* (epoch): cut groups first, then the newest."""
     params = {"since": since, "most": _MAX_ACCOUNTS}
-    return [_account(row) for row in _LOAD_ACCOUNTS.run(c, params).fetchall()]
+    return [_pattern_score(row) for row in _LOAD_SCORES.run(c, params).fetchall()]
 
 
-def accounts_of(c: Connection, forms: Sequence[str]) -> list[StoredAccount]:
-    """The stored accounts of groups *forms*, as far as there are any, in the order of *forms*."""
-    found = {one.form: one for row in _CUT.fetch(c, [_form_key(form) for form in forms])
-             for one in [_account(row)]}
-    return [found[form] for form in forms if form in found]
+def pattern_scores_of(c: Connection, forms: Sequence[str]) -> list[StoredPatternScore]:
+    """The stored scores of groups *forms*, as far as there are any, in the order of *forms*."""
+    by_form = {score.form: score for row in _CUT.fetch(c, [_form_key(form) for form in forms])
+             for score in [_pattern_score(row)]}
+    return [by_form[form] for form in forms if form in by_form]
 
 
 def let_wait_again(c: Connection, is_allowed: Callable[[str], bool]) -> int:
     """Let URLs wait again that were closed as a trap's and are allowed now; how many."""
-    found = [row_id for row_id, url in _TRAPS.run(c).fetchall() if is_allowed(url)]
-    _WAIT_AGAIN.run_many(c, [{"id": row_id} for row_id in sorted(found)])
-    return len(found)
+    row_ids = [row_id for row_id, url in _TRAPS.run(c).fetchall() if is_allowed(url)]
+    _WAIT_AGAIN.run_many(c, [{"id": row_id} for row_id in sorted(row_ids)])
+    return len(row_ids)
 
 
 def cut_reason(c: Connection, url: str) -> str:
     """Why canonical *url* belongs to a group that was cut as a trap; "" where it does not."""
-    found = cutting((one.form, one.account()) for one in accounts_of(c, url_forms(url)))
-    return f"{TRAP}{found[0]} ({found[1].told()})" if found is not None else ""
+    cut = cut_by((score.form, score.score()) for score in pattern_scores_of(c, url_forms(url)))
+    return f"{TRAP}{cut[0]} ({cut[1].describe()})" if cut is not None else ""
 
 
 def save_missing_page(c: Connection, page: MissingPage, *, now: float) -> None:
@@ -130,7 +130,7 @@ def close_traps(
     c: Connection, refused: Sequence[tuple[Lease, str]], *, now: float
 ) -> None:
     """Close the leases of *refused* as URLs of a trap, each with why; lost ones are left."""
-    for lease, why in sorted(refused, key=lambda one: one[0].url_id):
+    for lease, why in sorted(refused, key=lambda pair: pair[0].url_id):
         complete(
             c, lease, outcome=Outcome.TRAP, reason=why, http_status=None, redirect_key=None,
             now=now,
@@ -146,5 +146,5 @@ def _form_key(form: str) -> bytes:
     return digest16(form.encode("utf-8", "replace"))
 
 
-def _account(row: Any) -> StoredAccount:
-    return StoredAccount(*row)
+def _pattern_score(row: Any) -> StoredPatternScore:
+    return StoredPatternScore(*row)

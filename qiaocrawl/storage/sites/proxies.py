@@ -44,9 +44,9 @@ class StoredProxy:
             return self.proxy
         if self.password_env not in environment:
             raise ValueError(f"there is no environment variable {self.password_env}")
-        one = self.proxy
+        proxy = self.proxy
         password = environment[self.password_env]
-        return Proxy(one.scheme, one.host, one.port, one.user, password)
+        return Proxy(proxy.scheme, proxy.host, proxy.port, proxy.user, password)
 
 
 def add_proxy(c: Connection, proxy: Proxy, *, password_env: str, note: str, now: float) -> None:

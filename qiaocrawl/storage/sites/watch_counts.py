@@ -96,7 +96,7 @@ def add_hour(c: Connection, host: str, published: float) -> None:
 
 def hours_by_host(c: Connection) -> dict[str, Floats]:
     """(168,) articles by hour of the week, for every host that has any; cost grows with them."""
-    found: dict[str, Floats] = {}
+    by_host: dict[str, Floats] = {}
     for host, hour, articles in _HOURS.run(c).fetchall():
-        found.setdefault(host, np.zeros(WEEK_HOURS))[hour % WEEK_HOURS] = articles
-    return found
+        by_host.setdefault(host, np.zeros(WEEK_HOURS))[hour % WEEK_HOURS] = articles
+    return by_host

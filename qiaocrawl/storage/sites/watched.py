@@ -110,7 +110,7 @@ class WatchedPage:
         rate: new links an hour, as estimated.
         wait_hours: planned between visits.
         failures: visits in a row that brought no page.
-        memory: see :class:`qiaocrawl.revisit.PageMemory`.
+        memory: see :class:`qiaocrawl.revisit.VisitHistory`.
     """
 
     url_id: int
@@ -174,10 +174,10 @@ def enter_page(
     c: Connection, topic: str, key: bytes, *, kind: str, name: str, weight: float, now: float
 ) -> None:
     """Watch the URL of *key*, which is known; one that is watched already stays as it is."""
-    found = _ID_OF.run(c, {"key": key}).fetchone()
-    if found is None:
+    existing = _ID_OF.run(c, {"key": key}).fetchone()
+    if existing is None:
         return
-    page = WatchedPage(found[0], key, "", "", 0, kind, name, weight, since=now, next_at=now)
+    page = WatchedPage(existing[0], key, "", "", 0, kind, name, weight, since=now, next_at=now)
     _ENTER_PAGE.run(c, _page_params(c, topic, page))
 
 
@@ -197,9 +197,9 @@ def save_plan(c: Connection, topic: str, pages: Sequence[WatchedPage]) -> None:
     """Write rate, interval and next visit of *pages*."""
     whose = topic_id(c, topic)
     _SAVE_PLAN.run_many(c, [
-        {"topic_id": whose, "url_id": one.url_id, "rate": one.rate,
-         "wait_hours": one.wait_hours, "next_at": one.next_at}
-        for one in sorted(pages, key=lambda one: one.url_id)
+        {"topic_id": whose, "url_id": page.url_id, "rate": page.rate,
+         "wait_hours": page.wait_hours, "next_at": page.next_at}
+        for page in sorted(pages, key=lambda page: page.url_id)
     ])  # fmt: skip
 
 
@@ -274,9 +274,9 @@ def articles_waiting(c: Connection, topic: str) -> tuple[int, float | None]:
 def count_unknown(c: Connection, keys: Collection[bytes]) -> int:
     """How many of *keys* are of URLs never seen before."""
     different = sorted(set(keys))
-    known = sum(row[0] for row in _KNOWN.fetch(c, different))
+    known_count = sum(row[0] for row in _KNOWN.fetch(c, different))
     # The last chunk is padded with its last value, which the database counts once.
-    return len(different) - int(known)
+    return len(different) - int(known_count)
 
 
 def known_lists(c: Connection, keys: Collection[bytes]) -> list[bytes]:

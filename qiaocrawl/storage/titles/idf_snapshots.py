@@ -48,8 +48,8 @@ def list_snapshots(c: Connection) -> list[SnapshotLine]:
     terms = _counts(c, select(idf_term.c.version, func.count()).group_by(idf_term.c.version))
     judged = _counts(c, select(verdict.c.snapshot, func.count()).group_by(verdict.c.snapshot))
     lines = [SnapshotLine(0, None, 0, 0, "shipped with the program", used == 0, judged[0])]
-    found = select(idf_snapshot).order_by(idf_snapshot.c.version)
-    for row in c.execute(found):
+    statement = select(idf_snapshot).order_by(idf_snapshot.c.version)
+    for row in c.execute(statement):
         lines.append(SnapshotLine(
             row.version, from_time(row.created_at), row.documents, terms[row.version], row.note,
             row.version == used, judged[row.version],

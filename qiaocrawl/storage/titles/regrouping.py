@@ -115,8 +115,8 @@ def compare(pairs: Iterable[tuple[Place | None, Place]]) -> Changes:
     moved = moved_members(before, after)
     changes.moved = len(moved)
     changes.articles = [Change(old, new, new.article_id in moved) for old, new in differing]
-    changes.articles.sort(key=lambda one: (not one.has_moved, one.after.group,
-                                           one.after.article_id))  # fmt: skip
+    changes.articles.sort(key=lambda change: (not change.has_moved, change.after.group,
+                                           change.after.article_id))  # fmt: skip
     return changes
 
 

@@ -114,7 +114,7 @@ def article_at(c: Connection, url: str) -> int:
         if row[1] is not None:
             article_id: int = row[1]
             return article_id
-        key = bytes(next((one for one in row[4:] if one is not None), key))
+        key = bytes(next((stored_key for stored_key in row[4:] if stored_key is not None), key))
     if row is None:
         raise ConfigError(f"{canonical} is not in the database")
     reason = f": {row[3]}" if row[3] else ""

@@ -190,7 +190,7 @@ def follow(c: Connection, article_id: int) -> None:
     """The article of this title stands at another URL now: leave word at the old one."""
     for entry in entries_of_articles(c, [article_id]):
         key = bytes(_KEY_OF.run(c, {"article_id": article_id}).fetchone()[0])
-        taken_out = any(one.taken_out for one in (entry, *entries_of_keys(c, [key])))
+        taken_out = any(logged.taken_out for logged in (entry, *entries_of_keys(c, [key])))
         append(c, TitleEntry(TitleRecord(entry.record.key, ""), None))
         append(c, replace(entry, record=replace(entry.record, key=key), taken_out=taken_out))
 

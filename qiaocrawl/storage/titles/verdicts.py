@@ -158,7 +158,7 @@ def group_members(c: Connection, article_id: int) -> list[int]:
     row = _FIND.run(c, {"article_id": article_id}).fetchone()
     if row is None:
         return [article_id]
-    return sorted(one[0] for one in _MEMBERS.run(c, {"group_id": row[1]}).fetchall())
+    return sorted(member[0] for member in _MEMBERS.run(c, {"group_id": row[1]}).fetchall())
 
 
 def drop_verdict(c: Connection, article_id: int) -> None:
@@ -179,7 +179,7 @@ def best_of(c: Connection, article_ids: Collection[int]) -> int:
     """The one of *article_ids* (at least one) that the rule prefers."""
     best = sorted(article_ids)
     while len(best) > 1:
-        rows = [found.fetchone() for found in _BEST.run(c, best)]
+        rows = [result.fetchone() for result in _BEST.run(c, best)]
         # Without any place in the log they are all alike.
         best = [row[0] for row in rows if row is not None] or best[:1]
     return best[0]
@@ -199,10 +199,10 @@ def _leave(c: Connection, article_id: int, group: int) -> int | None:
         _LEAVE.run(c, {"article_id": article_id})
         return group
     rows = _MEMBERS.run(c, {"group_id": group}).fetchall()
-    others = [row[0] for row in rows if row[0] != article_id]
-    if not others:
+    rest = [row[0] for row in rows if row[0] != article_id]
+    if not rest:
         return None
-    head = best_of(c, others)
+    head = best_of(c, rest)
     _MOVE.run(c, [group], {"to": head})
     _LEAVE.run(c, {"article_id": article_id})
     return head

@@ -89,12 +89,12 @@ def list_judgements(c: Connection, topic: str, limit: int) -> list[StoredJudgeme
         StorageError: the topic was never imported.
     """
     rows = _LIST.run(c, {"topic_id": topic_id(c, topic), "limit": limit}).fetchall()
-    found = []
+    judgements = []
     for url, relevant, note, judged_at, title in rows:
         moment = from_time(judged_at)
         assert moment is not None
-        found.append(StoredJudgement(url, bool(relevant), note, moment, title))
-    return found
+        judgements.append(StoredJudgement(url, bool(relevant), note, moment, title))
+    return judgements
 
 
 def judged_samples(
@@ -128,5 +128,5 @@ def judged_pack(c: Connection, name: str) -> TopicPack:
     judged = judged_samples(c, name)
     # A pack that was exported with its judgements and imported again has them already.
     again = {sample.name for sample in judged}
-    kept = [sample for sample in pack.samples if sample.name not in again]
-    return replace(pack, samples=(*kept, *judged))
+    unchanged = [sample for sample in pack.samples if sample.name not in again]
+    return replace(pack, samples=(*unchanged, *judged))

@@ -14,14 +14,14 @@ _BY_NAME = Statement("SELECT id FROM topic WHERE name = :name")
 
 def find_topic_id(c: Connection, name: str) -> int | None:
     """The row id of topic *name*; None when it was never imported."""
-    known = ConnectionCache.of(c).topic_ids
-    if name not in known:
+    ids = ConnectionCache.of(c).topic_ids
+    if name not in ids:
         # An argument may hold bytes that are no UTF-8; no driver takes those.
         row = _BY_NAME.run(c, {"name": clean_text(name, len(name))}).fetchone()
         if row is None:
             return None
-        known[name] = row[0]
-    return known[name]
+        ids[name] = row[0]
+    return ids[name]
 
 
 def topic_id(c: Connection, name: str) -> int:
@@ -30,7 +30,7 @@ def topic_id(c: Connection, name: str) -> int:
     Raises:
         StorageError: it was never imported.
     """
-    found = find_topic_id(c, name)
-    if found is None:
+    row_id = find_topic_id(c, name)
+    if row_id is None:
         raise StorageError(f"topic {name!r} is not in the database: import it first")
-    return found
+    return row_id

@@ -38,11 +38,11 @@ def save_pack(c: Connection, pack: TopicPack, *, now: float) -> int:
 
     Rows that stay keep their ids; what the pack no longer has is deleted.
     """
-    found = _save_topic(c, pack, now)
-    _replace(c, schema.term, found, "text", [_term_row(one) for one in pack.terms])
-    _replace(c, schema.site, found, "host", [_site_row(one) for one in pack.sites])
-    _replace(c, schema.sample, found, "name", [_sample_row(one) for one in pack.samples])
-    return found
+    row_id = _save_topic(c, pack, now)
+    _replace(c, schema.term, row_id, "text", [_term_row(entry) for entry in pack.terms])
+    _replace(c, schema.site, row_id, "host", [_site_row(entry) for entry in pack.sites])
+    _replace(c, schema.sample, row_id, "name", [_sample_row(entry) for entry in pack.samples])
+    return row_id
 
 
 def load_pack(c: Connection, name: str) -> TopicPack:
@@ -51,16 +51,16 @@ def load_pack(c: Connection, name: str) -> TopicPack:
     Raises:
         StorageError: it was never imported.
     """
-    found = topic_id(c, name)
-    head = c.execute(select(schema.topic).where(schema.topic.c.id == found)).one()
+    row_id = topic_id(c, name)
+    head = c.execute(select(schema.topic).where(schema.topic.c.id == row_id)).one()
     return TopicPack(
         name=head.name,
         title=head.title,
         description=head.description,
         threshold=head.threshold,
-        terms=_load(c, schema.term, found, _term),
-        sites=_load(c, schema.site, found, _site),
-        samples=_load(c, schema.sample, found, _sample),
+        terms=_load(c, schema.term, row_id, _term),
+        sites=_load(c, schema.site, row_id, _site),
+        samples=_load(c, schema.sample, row_id, _sample),
         language=head.language,
     )
 
@@ -90,10 +90,10 @@ def _save_topic(c: Connection, pack: TopicPack, now: float) -> int:
         "threshold": pack.threshold,
         "updated_at": when,
     }
-    found = find_topic_id(c, name)
-    if found is not None:
-        c.execute(update(schema.topic).where(schema.topic.c.id == found).values(values))
-        return found
+    row_id = find_topic_id(c, name)
+    if row_id is not None:
+        c.execute(update(schema.topic).where(schema.topic.c.id == row_id).values(values))
+        return row_id
     result = c.execute(insert(schema.topic).values(name=name, created_at=when, **values))
     return int(result.lastrowid)
 
@@ -102,16 +102,16 @@ def _replace(
     c: Connection, table: Table, topic: int, identity: str, rows: Sequence[dict[str, Any]]
 ) -> None:
     """Make the rows of *topic* in *table* those given, matched by their *identity* column."""
-    wanted = {row[identity]: {**row, "position": at} for at, row in enumerate(rows)}
+    new_rows = {row[identity]: {**row, "position": at} for at, row in enumerate(rows)}
     there = {row[identity]: row for row in c.execute(
         select(table).where(table.c.topic_id == topic)).mappings()}
-    gone = [row["id"] for key, row in there.items() if key not in wanted]
+    gone = [row["id"] for key, row in there.items() if key not in new_rows]
     for start in range(0, len(gone), 500):
         c.execute(delete(table).where(table.c.id.in_(gone[start : start + 500])))
-    for key, row in wanted.items():
+    for key, row in new_rows.items():
         if key in there and _differs(there[key], row):
             c.execute(update(table).where(table.c.id == there[key]["id"]).values(row))
-    new = [{"topic_id": topic, **row} for key, row in wanted.items() if key not in there]
+    new = [{"topic_id": topic, **row} for key, row in new_rows.items() if key not in there]
     if new:
         c.execute(insert(table), new)
 
@@ -129,12 +129,12 @@ def _load(
     return tuple(make(row) for row in rows)
 
 
-def _term_row(one: Term) -> dict[str, Any]:
+def _term_row(term: Term) -> dict[str, Any]:
     return {
-        "text": clean_word(one.text, 100),
-        "kind": clean_word(one.kind, 32),
-        "weight": one.weight,
-        "note": clean_text(one.note, _MAX_NOTE_CHARS),
+        "text": clean_word(term.text, 100),
+        "kind": clean_word(term.kind, 32),
+        "weight": term.weight,
+        "note": clean_text(term.note, _MAX_NOTE_CHARS),
     }
 
 
@@ -142,17 +142,17 @@ def _term(row: Any) -> Term:
     return Term(text=row.text, kind=row.kind, weight=row.weight, note=row.note)
 
 
-def _site_row(one: Site) -> dict[str, Any]:
+def _site_row(site: Site) -> dict[str, Any]:
     return {
-        "host": clean_host(one.host),
-        "name": clean_word(one.name, 200),
-        "role": clean_word(one.role, 32),
-        "tier": one.tier,
-        "region": clean_word(one.region, 100),
-        "kind": clean_word(one.kind, 32),
-        "start_url": clean_text(one.start_url, _MAX_NOTE_CHARS),
-        "render": one.render,
-        "note": clean_text(one.note, _MAX_NOTE_CHARS),
+        "host": clean_host(site.host),
+        "name": clean_word(site.name, 200),
+        "role": clean_word(site.role, 32),
+        "tier": site.tier,
+        "region": clean_word(site.region, 100),
+        "kind": clean_word(site.kind, 32),
+        "start_url": clean_text(site.start_url, _MAX_NOTE_CHARS),
+        "render": site.render,
+        "note": clean_text(site.note, _MAX_NOTE_CHARS),
     }
 
 
@@ -163,12 +163,12 @@ def _site(row: Any) -> Site:
     )  # fmt: skip
 
 
-def _sample_row(one: Sample) -> dict[str, Any]:
+def _sample_row(sample: Sample) -> dict[str, Any]:
     return {
-        "name": clean_word(one.name, 200),
-        "title": clean_text(one.title, _MAX_NOTE_CHARS),
-        "text": clean_text(one.text, _MAX_SAMPLE_CHARS),
-        "relevant": one.relevant,
+        "name": clean_word(sample.name, 200),
+        "title": clean_text(sample.title, _MAX_NOTE_CHARS),
+        "text": clean_text(sample.text, _MAX_SAMPLE_CHARS),
+        "relevant": sample.relevant,
     }
 
 

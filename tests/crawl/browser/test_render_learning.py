@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from qiaocrawl.fetch.rendering import MAX_FORMS_OF_HOST, RenderLearning, RenderVotes
+from qiaocrawl.fetch.rendering import MAX_FORMS_OF_HOST, RenderModel, RenderVotes
 from qiaocrawl.items import FetchedPage, Lease, Outcome, PageAnalysis, Payload, Queue
 
 HOST = "news.test"
@@ -30,8 +30,8 @@ SHELL = read(Outcome.NEEDS_RENDERING)
 ARTICLE = read(Outcome.ARTICLE)
 
 
-def learnt(*pages: tuple[FetchedPage, PageAnalysis]) -> RenderLearning:
-    learning = RenderLearning()
+def learnt(*pages: tuple[FetchedPage, PageAnalysis]) -> RenderModel:
+    learning = RenderModel()
     for page, analysis in pages:
         learning.learn(lease(), page, analysis)
     return learning
@@ -50,22 +50,22 @@ def learnt(*pages: tuple[FetchedPage, PageAnalysis]) -> RenderLearning:
 def test_what_is_fetched_again(
     page: FetchedPage, analysis: PageAnalysis, row: Lease, expected: bool
 ) -> None:
-    assert RenderLearning().is_to_be_rendered(row, page, analysis) is expected
+    assert RenderModel().needs_rendering(row, page, analysis) is expected
 
 
 def test_two_pages_that_gained_send_the_next_straight_to_the_browser() -> None:
-    assert not learnt((RENDERED, ARTICLE)).goes_straight(lease())
+    assert not learnt((RENDERED, ARTICLE)).renders_directly(lease())
     learning = learnt(*[(RENDERED, ARTICLE)] * 2)
-    assert learning.goes_straight(lease("/a/77.html"))
-    assert not learning.goes_straight(lease("/b/77.html"))
-    assert not learning.goes_straight(lease(queue=Queue.SEARCH))
-    assert not learning.goes_straight(lease(stored=True))
+    assert learning.renders_directly(lease("/a/77.html"))
+    assert not learning.renders_directly(lease("/b/77.html"))
+    assert not learning.renders_directly(lease(queue=Queue.SEARCH))
+    assert not learning.renders_directly(lease(stored=True))
 
 
 def test_a_site_that_no_longer_needs_it_is_believed_soon() -> None:
     learning = learnt(*[(RENDERED, ARTICLE)] * 99)
     pages = 0
-    while learning.goes_straight(lease()):
+    while learning.renders_directly(lease()):
         learning.learn(lease(), PLAIN, ARTICLE)
         pages += 1
     assert pages == 19
@@ -84,11 +84,11 @@ def test_what_was_in_vain_is_spared_for_a_week() -> None:
     for _ in range(3):
         learning.learn(lease(), RENDERED, ARTICLE)
     assert not learning.is_useless_for(lease())
-    assert learning.goes_straight(lease())
+    assert learning.renders_directly(lease())
 
 
 def test_a_mark_in_the_row_needs_no_memory_and_teaches_nothing() -> None:
-    learning = RenderLearning()
+    learning = RenderModel()
     marked = lease(payload=Payload(render="mount point"))
     assert learning.goes_straight(marked)
     assert learning.learn(marked, PLAIN, ARTICLE) is None
@@ -97,10 +97,10 @@ def test_a_mark_in_the_row_needs_no_memory_and_teaches_nothing() -> None:
 
 
 def test_a_host_with_endless_forms_has_one_for_the_rest() -> None:
-    learning = RenderLearning()
+    learning = RenderModel()
     for n in range(MAX_FORMS_OF_HOST + 5):
         word = "".join("abcdefghij"[int(digit)] for digit in str(n))
         votes = learning.learn(lease(f"/{word}/1.html"), RENDERED, ARTICLE)
     assert votes is not None
     assert (votes.form, votes.gained) == ("*", 5)
-    assert learning.goes_straight(lease("/never/seen.html"))
+    assert learning.renders_directly(lease("/never/seen.html"))

@@ -162,7 +162,7 @@ def test_a_rendered_page_goes_through_the_proxy_of_its_request(tmp_path: Path) -
     with local_server(respond) as upstream:
         log = render(
             tmp_path, url, host, http_proxy=f"http://user:pw@{upstream.origin}",
-            QIAO_PROXY_RESOLVES="on",
+            QIAO_PROXY_REMOTE_DNS="on",
         )
         hits = upstream.log
     assert "由代理得到的消息" in str(rows(url, "SELECT text FROM article")), log

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import threading
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -192,26 +191,6 @@ SLOW, USUAL, BUSY = "slow.example", "usual.example", "busy.example"
 DELAYS = {SLOW: 0.25, USUAL: 0.2, BUSY: 0.2, **{f"other{n}.example": 0.2 for n in range(7)}}
 
 
-@contextlib.contextmanager
-def lateness() -> Iterator[list[float]]:
-    """How late this process, which serves, is when it is to do something, until the block ends."""
-    late, ended = [0.0], threading.Event()
-
-    def watch() -> None:
-        while not ended.is_set():
-            at = time.monotonic() + 0.01
-            time.sleep(0.01)
-            late.append(time.monotonic() - at)
-
-    thread = threading.Thread(target=watch)
-    thread.start()
-    try:
-        yield late
-    finally:
-        ended.set()
-        thread.join()
-
-
 def three_workers(url: str, origin: str, folder: Path) -> None:
     """Run three crawls of the three hosts at once, to their end."""
     port = origin.rpartition(":")[2]
@@ -258,7 +237,7 @@ def test_three_processes_ask_each_host_as_one(mariadb_url: str, tmp_path: Path) 
         links = tuple(f"/{n}" for n in range(1, PAGES))
         return Answer(article(f"侨乡 {name}", links=links)) if path == "/" else None
 
-    with local_server(respond) as server, lateness() as late:
+    with local_server(respond) as server:
         three_workers(mariadb_url, server.origin, tmp_path)
         log = sorted(server.log, key=lambda hit: hit.at)
     by_host: dict[str, list[Hit]] = defaultdict(list)
@@ -269,12 +248,11 @@ def test_three_processes_ask_each_host_as_one(mariadb_url: str, tmp_path: Path) 
     for name, delay in DELAYS.items():
         times = [hit.at for hit in by_host[name]]
         gaps = [round(after - before, 3) for before, after in zip(times, times[1:], strict=False)]
-        print(name, len(times), "requests, least gap", min(gaps), "lateness", max(late))
-        # A gap is measured where a request arrives, as exactly as this machine is punctual: one
-        # that is held up between the last look at the clock and here makes the next gap a
-        # short one. Who asks first knows of no Crawl-delay yet.
-        least = delay - 0.05 - 2 * max(late)
-        assert sum(gap < least for gap in gaps[1:]) <= 0.05 * len(gaps), (name, gaps)
+        # Who asks first knows of no Crawl-delay yet. A request that a busy machine holds up
+        # between the last look at the clock and here makes the next gap a short one.
+        short = sum(gap < 0.75 * delay for gap in gaps[1:])
+        print(name, len(times), "requests, least gap", min(gaps), "of", delay, "short:", short)
+        assert short <= 0.05 * len(gaps), (name, gaps)
         # All of them cannot come sooner.
         assert times[-1] - times[0] >= (len(times) - 2) * delay, gaps
         pages = {hit.path for hit in by_host[name]}

@@ -21,7 +21,7 @@ from qiaocrawl.storage.sites.proxies import add_proxy, list_proxies
 HOST = "www.qiao.test"
 CANARY = "c4n4ry-of-the-pool"
 QUICK = {
-    "QIAO_PROXIES": "*", "QIAO_PROXY_RESOLVES": "1", "QIAO_FRONTIER_RETRY_SECONDS": "0.1",
+    "QIAO_PROXIES": "*", "QIAO_PROXY_REMOTE_DNS": "1", "QIAO_FRONTIER_RETRY_SECONDS": "0.1",
     "QIAO_BLOCK_PAUSE_SECONDS": "0.2", "QIAO_PROXY_PAUSE_SECONDS": "0.2",
     "QIAO_PROXY_REFRESH_SECONDS": "1",
 }  # fmt: skip
@@ -140,7 +140,7 @@ def test_private_targets_are_not_sent_to_a_proxy(tmp_path: Path) -> None:
               "http://169.254.169.254/e", "http://localhost/f", "https://192.168.1.1/g",
               f"http://{socket.gethostname()}/h", "http://ip6-localhost/i",
               "https://127.0.0.1:444/j")  # fmt: skip
-    own = {**QUICK, "QIAO_PROXY_RESOLVES": "0"}
+    own = {**QUICK, "QIAO_PROXY_REMOTE_DNS": "0"}
     with loopback_proxy("127.0.0.1:9") as proxy:
         starts = (*inside, f"http://127.0.0.1:{proxy.port}/squid-internal-mgr/info")
         done = crawl("site", url, "topic=qiaoqing", "start=" + ",".join(starts), *FAST,

@@ -81,7 +81,7 @@ def test_every_kind_of_answer_of_a_searxng_instance(mariadb_url: str, tmp_path: 
     counted = Counter(term for (term,) in rows(
         mariadb_url, "SELECT term FROM `query` WHERE engine = 'baidu' AND state = 'robots'"
     ))  # fmt: skip
-    assert counted == Counter(TERMS), "each question once"
+    assert counted == Counter(TERMS), "each query once"
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_a_kill_loses_no_planned_question(tmp_path: Path) -> None:
     # Behind its last page an instance has an empty list.
     assert {state for state, _ in answered.values()} <= {"hit", "empty"}
     twice = [one for one, count in Counter(searxng.asked).items() if count > 1]
-    assert len(twice) <= 1, "only the question under way is put again"
+    assert len(twice) <= 1, "only the query under way is put again"
 
 
 def test_a_days_budget_holds_over_restarts(tmp_path: Path) -> None:

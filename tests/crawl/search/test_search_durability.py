@@ -1,4 +1,4 @@
-"""Questions under fire: workers killed and stopped past their lease, the database gone."""
+"""Queries under fire: workers killed and stopped past their lease, the database gone."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _Fire:
 
     def _respond(self, host: str, path: str) -> Answer | None:
         answer = self.searxng.respond(host, path)
-        # Slow enough to be struck while questions are under way.
+        # Slow enough to be struck while queries are under way.
         return answer and Answer(answer.body, answer.status, answer.headers, before_seconds=0.15)
 
     @property
@@ -61,7 +61,7 @@ class _Fire:
         return one
 
     def wait_for_more(self, number: int) -> None:
-        """Until *number* more questions were asked, or all are."""
+        """Until *number* more queries were asked, or all are."""
         wanted = min(len(self.searxng.asked) + number, len(TERMS))
         end = time.monotonic() + 120
         while len(self.searxng.asked) < wanted:
@@ -116,7 +116,7 @@ def test_one_worker_on_sqlite(tmp_path: Path) -> None:
         fire.wait_for_more(4)
         _away_for(tmp_path / "q.db", LEASE_SECONDS + 1)
         fire.end()
-        # One question is under way at a time, so one for each of the three strikes; on a busy
+        # One query is under way at a time, so one for each of the three strikes; on a busy
         # machine a lease may end by itself besides.
         assert fire.twice() <= 6
 

@@ -27,6 +27,6 @@ def test_a_cut_off_answer_is_asked_for_ever_shorter_periods(tmp_path: Path) -> N
     assert done.returncode == 0, done.log
     asked = rows(url, "SELECT term, period, state, hits FROM `query` WHERE engine = 'searxng'"
                       " ORDER BY asked_at")  # fmt: skip
-    # Shorter periods come after every question of the plan.
+    # Shorter periods come after every query of the plan.
     assert asked[:2] == [("侨胞", "", "hit", 10), ("侨乡", "", "hit", 1)]
     assert asked[2:] == [("侨胞", "year", "hit", 10), ("侨胞", "month", "hit", 10)]

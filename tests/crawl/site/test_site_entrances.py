@@ -79,7 +79,7 @@ def test_entries_of_sitemaps_and_feeds_are_crawled_as_links(tmp_path: Path) -> N
     url = f"sqlite:///{tmp_path / 'a.db'}"
     import_pack(url, pack(HOST))
     with local_server(respond) as server:
-        done = crawled(url, tmp_path, server.origin, "QIAO_ENTRY_DAYS=3650",
+        done = crawled(url, tmp_path, server.origin, "QIAO_LISTED_MAX_AGE_DAYS=3650",
                        QIAO_SITEMAPS="on", QIAO_SOFT_404_PROBE="on")
         asked = server.paths()
         found = outcomes(url)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from qiaocrawl.extract import extract_article
+from qiaocrawl.extract.fields.body_context import body_context
 from qiaocrawl.extract.fields.dateline import dateline_of
 from qiaocrawl.extract.fields.declared import declared_by
-from qiaocrawl.extract.fields.surroundings import surroundings_of
 from qiaocrawl.page import parse_page
 
 STORY = "".join(
@@ -40,8 +40,8 @@ def page_with(line: str) -> str:
 )
 def test_what_stands_beside_the_date(line: str, source: str, author: str) -> None:
     page = parse_page(page_with(line).encode(), "text/html; charset=utf-8")
-    around = surroundings_of(page, (2, 5), "古榕树下的图书室")
-    assert dateline_of(around, declared_by(page)) == (source, author)
+    context = body_context(page, (2, 5), "古榕树下的图书室")
+    assert dateline_of(context, declared_by(page)) == (source, author)
 
 
 def test_fields_from_it_are_less_sure_than_labelled_ones() -> None:

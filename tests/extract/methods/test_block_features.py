@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qiaocrawl.extract.methods.block_features import BlockFeatures, features_of
-from qiaocrawl.extract.methods.block_signs import (
+from qiaocrawl.extract.methods.block_sums import best_run, counted
+from qiaocrawl.extract.methods.block_vocabulary import (
     NAME_KINDS,
     WORD_NAMES,
     find_words,
     name_flags,
     title_words,
 )
-from qiaocrawl.extract.methods.block_sums import best_run, counted
 from qiaocrawl.page import parse_page
 
 
@@ -79,7 +79,7 @@ def test_characters_links_and_elements_are_seen() -> None:
     )
     assert found.chars.tolist() == [2, 11, 11]
     assert found.alike[1] == found.alike[2] != found.alike[0]
-    assert found.holders.shape == (4, 3)
+    assert found.containers.shape == (4, 3)
     assert found.values.shape[0] == 3
 
 

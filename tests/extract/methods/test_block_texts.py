@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qiaocrawl.extract.block_texts import SHORT_CHARS, BlockTexts, around, lines_with
+from qiaocrawl.extract.block_texts import SHORT_CHARS, BlockTexts, enclosing, lines_with
 from qiaocrawl.page import Page, parse_page
 
 LONG = "侨乡的正文有许多话要说，" * 20
@@ -66,6 +66,6 @@ def test_elements_that_begin_until_a_block(body: str) -> None:
 def test_elements_around_a_block_innermost_first() -> None:
     page = page_of("<main><section><p>一</p></section></main>")
     innermost = page.blocks.blocks[0].element
-    tags = [page.blocks.elements[i].tag for i in around(page.blocks, innermost, 3)]
+    tags = [page.blocks.elements[i].tag for i in enclosing(page.blocks, innermost, 3)]
     assert tags == ["p", "section", "main"]
-    assert around(page.blocks, -1, 3) == []
+    assert enclosing(page.blocks, -1, 3) == []

@@ -12,7 +12,7 @@ import pytest
 from qiaocrawl.demo.model import Gold, Kind
 from qiaocrawl.demo.score import body_f1
 from qiaocrawl.demo.web import build_web
-from qiaocrawl.extract import extractors, read_page
+from qiaocrawl.extract import analyse_html, extractors
 from qiaocrawl.extract.base import SiteReader, extractor_for
 from qiaocrawl.extract.methods.template import FALLBACK, TemplateExtractor
 from qiaocrawl.extract.methods.template_file import Templates, load_templates, read_template
@@ -147,7 +147,7 @@ def test_an_analysis_takes_fields_and_links_from_the_template() -> None:
     long = MARKUP.replace("第二段说老屋。", "第二段说老屋。" * 30)
     headers = (("content-type", "text/html; charset=utf-8"),)
     fetched = FetchedPage(URL, URL, 200, headers, long.encode(), NOW)
-    analysis = read_page(fetched, "template", 100, method)
+    analysis = analyse_html(fetched, "template", 100, method)
     assert analysis.article is not None
     assert analysis.article.author == "陈立言、何思齐"
     assert "广告" not in analysis.article.text
@@ -225,7 +225,7 @@ def test_the_links_of_a_list_without_any_region_are_put_off() -> None:
         body = f"<title>新闻列表</title><h1>新闻列表</h1><ul class=old>{rows}</ul>".encode()
         fetched = FetchedPage(URL, URL, 200, (("content-type", "text/html; charset=utf-8"),), body,
                               NOW)
-        analysis = read_page(fetched, "density", 100, regions=extractor(links=region))
+        analysis = analyse_html(fetched, "density", 100, regions=extractor(links=region))
         assert analysis.outcome is Outcome.LIST
         assert len(analysis.links) == 9
         assert all(bool(link.postponed) is put_off for link in analysis.links)

@@ -8,10 +8,10 @@ from qiaocrawl.extract.methods.visual_style import (
     COLUMN_EM,
     IMAGE_AREA_PX,
     LINE_PX,
-    Look,
+    PageStyle,
     colour_in,
     declarations,
-    look_of,
+    page_style,
 )
 from qiaocrawl.page import Page, parse_page
 
@@ -22,10 +22,10 @@ def page_of(html: str) -> Page:
     return parse_page(html.encode(), "text/html; charset=utf-8", "https://www.qiao.example/a")
 
 
-def looks(html: str) -> tuple[list[str], Look]:
+def looks(html: str) -> tuple[list[str], PageStyle]:
     """Tag, background and colour of every element, and the whole look."""
     page = page_of(html)
-    look = look_of(page)
+    look = page_style(page)
     rows = zip(page.blocks.elements, look.backgrounds, look.colours, strict=True)
     return [f"{element.tag} {back} {ink}" for element, back, ink in rows], look
 
@@ -76,7 +76,7 @@ def test_areas_come_from_declared_sizes_or_from_text_and_images() -> None:
         "<div><p><img src=a.jpg></p><p>图</p></div></body>"
     )
     page = page_of(html)
-    look = look_of(page)
+    look = page_style(page)
     areas = [look.area(i, e.first, e.end) for i, e in enumerate(page.blocks.elements)]
     by_tag = [(e.tag, area) for e, area in zip(page.blocks.elements, areas, strict=True)][1:]
     assert by_tag == [
@@ -89,7 +89,7 @@ def test_areas_come_from_declared_sizes_or_from_text_and_images() -> None:
 
 def test_a_narrow_column_needs_more_lines() -> None:
     page = page_of("<body><div style='width:160px'><p>" + "字" * 25 + "</p></div></body>")
-    assert look_of(page).page_area == 3 * LINE_PX * 160
+    assert page_style(page).page_area == 3 * LINE_PX * 160
 
 
 @pytest.mark.parametrize("html", [
@@ -104,4 +104,4 @@ def test_a_narrow_column_needs_more_lines() -> None:
     "<p width=" + "9" * 100_000 + " height=٣ style='width:999999999px'>END",
 ])  # fmt: skip
 def test_hostile_styles_are_read_in_time(html: str) -> None:
-    assert look_of(page_of(html)).page_area > 0
+    assert page_style(page_of(html)).page_area > 0

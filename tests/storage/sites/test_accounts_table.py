@@ -57,7 +57,7 @@ def test_a_new_key_takes_over_and_rows_cannot_be_swapped(database: Database) -> 
             secret = Credentials(name, f"pw-{name}").seal(first, owner_name("s", name))
             accounts.add_account(c, "s", name, secret, now=NOW)
         both = Vault([new, old])
-        done = accounts.seal_anew(c, lambda owner, text: both.seal(owner, both.open(owner, text)))
+        done = accounts.reseal_all(c, lambda owner, text: both.seal(owner, both.open(owner, text)))
         assert done == 2
         one, other = accounts.list_accounts(c, "s")
         assert Credentials.open(Vault([new]), one) == Credentials("a", "pw-a")

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from qiaocrawl.discovery.soft_404 import MissingPage
-from qiaocrawl.discovery.trap_accounts import StoredAccount
+from qiaocrawl.discovery.trap_scores import StoredPatternScore
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.sites.discovery import (
     cut_reason,
     known_keys,
-    load_accounts,
     load_missing_pages,
-    save_accounts,
+    load_pattern_scores,
     save_missing_page,
+    save_pattern_scores,
 )
 
-_CUT = StoredAccount("a.test", "a.test/cal/…", -0.5, 9, 0, 9)
-_GOOD = StoredAccount("a.test", "a.test/cal/0.html", 8.0, 5, 4, 0)
+_CUT = StoredPatternScore("a.test", "a.test/cal/…", -0.5, 9, 0, 9)
+_GOOD = StoredPatternScore("a.test", "a.test/cal/0.html", 8.0, 5, 4, 0)
 
 
 def test_accounts_are_replaced_and_forgotten(database: Database) -> None:
     with database.engine.begin() as c:
-        save_accounts(c, [_CUT, _GOOD], now=1000.0)
-        save_accounts(c, [_CUT], now=2000.0)
-        save_accounts(c, [], now=3000.0)
-        assert load_accounts(c, since=0.0) == [_CUT, _GOOD]
-        assert load_accounts(c, since=1500.0) == [_CUT]
+        save_pattern_scores(c, [_CUT, _GOOD], now=1000.0)
+        save_pattern_scores(c, [_CUT], now=2000.0)
+        save_pattern_scores(c, [], now=3000.0)
+        assert load_pattern_scores(c, since=0.0) == [_CUT, _GOOD]
+        assert load_pattern_scores(c, since=1500.0) == [_CUT]
 
 
 def test_why_a_url_that_was_never_proposed_is_cut(database: Database) -> None:
     with database.engine.begin() as c:
-        save_accounts(c, [_CUT, _GOOD], now=1000.0)
+        save_pattern_scores(c, [_CUT, _GOOD], now=1000.0)
         assert "a.test/cal/…" in cut_reason(c, "http://a.test/cal/x/2")
         assert cut_reason(c, "http://a.test/cal/2.html") == "", "its own form brought stories"
         assert cut_reason(c, "http://b.test/cal/x/2") == ""

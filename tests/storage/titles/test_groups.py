@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Verdict, VerdictKind
-from qiaocrawl.reprocess.groups import again_dedup
+from qiaocrawl.reprocess.groups import regroup_all
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages import articles
@@ -116,7 +116,7 @@ def test_who_is_taken_out_stays_out(runtime: Runtime, database_url: str) -> None
     apart = {frozenset({_url("1")}), frozenset({_url("2"), _url("3")})}
     assert set(groups(runtime).values()) == apart
     runtime.write_now(lambda c: judge(runtime, c, "1", title=TITLE, body="又读了一遍。"))
-    again_dedup(runtime, lambda done: True)
+    regroup_all(runtime, lambda done: True)
     assert set(groups(runtime).values()) == apart
     with runtime_on(database_url) as later:
         later.write_now(lambda c: judge(later, c, "1", title=TITLE + "！"))
@@ -125,7 +125,7 @@ def test_who_is_taken_out_stays_out(runtime: Runtime, database_url: str) -> None
         assert frozenset({_url("1")}) in groups(later).values()
         _take(later, "1", out=False)
         assert set(groups(later).values()) == {frozenset(_url(path) for path in "1234")}
-        assert again_dedup(later, lambda done: True).moved == 0
+        assert regroup_all(later, lambda done: True).moved == 0
 
 
 def test_the_chain_of_a_group(runtime: Runtime) -> None:

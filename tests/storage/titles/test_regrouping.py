@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import text
 
-from qiaocrawl.dedup.bodies.fingerprints import body_prints
+from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Verdict, VerdictKind
 from qiaocrawl.reprocess import snapshots
-from qiaocrawl.reprocess.groups import Stopped, again_dedup, told
+from qiaocrawl.reprocess.groups import Stopped, change_report, regroup_all
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.pages import articles
@@ -56,9 +56,9 @@ def test_an_older_database_enters_its_articles(database: Database, database_url:
         whys = c.execute(text("SELECT why FROM verdict ORDER BY article_id")).scalars().all()
         assert whys == ["as it was", "not compared yet"]
     with runtime_on(database_url) as runtime:
-        again_dedup(runtime, _go_on)
+        regroup_all(runtime, _go_on)
         for one in runtime.reader.run(lambda c: title_log.entries_since(c, 0, 9)):
-            prints = body_prints("正文。")
+            prints = body_fingerprints("正文。")
             assert (one.record.body_simhash, one.record.body_sketch) == (
                 prints.simhash, prints.sketch
             )
@@ -69,9 +69,9 @@ def test_what_changes_is_told_once(runtime: Runtime) -> None:
     chosen = samples(60, 13)
     store(runtime, chosen)
     before = groups(runtime)
-    again_dedup(runtime, _go_on)
+    regroup_all(runtime, _go_on)
     assert groups(runtime) == before, "the groups of a crawl are those of the whole"
-    assert again_dedup(runtime, _go_on).articles == []
+    assert regroup_all(runtime, _go_on).articles == []
     # Wrong groups: one torn apart, two others made one.
     heads = sorted(before, key=lambda head: -len(before[head]))
     ids = {url: row_id for row_id, url in runtime.reader.run(lambda c: c.execute(text(
@@ -85,12 +85,12 @@ def test_what_changes_is_told_once(runtime: Runtime) -> None:
                   {"to": ids[heads[1]], "id": ids[heads[2]]})
 
     runtime.write_now(spoil)
-    changes = again_dedup(runtime, _go_on)
+    changes = regroup_all(runtime, _go_on)
     assert groups(runtime) == before
     assert (changes.merged, changes.split) == (1, 1)
     assert changes.moved == 1 + len(before[heads[2]])
     assert changes.kinds.total() == 60
-    lines = runtime.reader.run(lambda c: told(c, changes.articles))
+    lines = runtime.reader.run(lambda c: change_report(c, changes.articles))
     assert {torn, *before[heads[2]]} == {line["url"] for line in lines if line["moved"]}
     (line,) = (line for line in lines if line["url"] == torn)
     assert line["before"]["group_url"] == torn  # type: ignore[index]
@@ -101,7 +101,7 @@ def test_nothing_is_written_when_it_is_stopped(runtime: Runtime) -> None:
     store(runtime, samples(9, 3))
     before = runtime.reader.run(lambda c: c.execute(text("SELECT * FROM verdict")).all())
     with pytest.raises(Stopped):
-        again_dedup(runtime, lambda done: False)
+        regroup_all(runtime, lambda done: False)
     with pytest.raises(Stopped):
         snapshots.counted(runtime, lambda done: False)
     assert runtime.reader.run(lambda c: c.execute(text("SELECT * FROM verdict")).all()) == before
@@ -117,7 +117,7 @@ def test_titles_stored_meanwhile_are_grouped_too(runtime: Runtime) -> None:
         seen.append(done)
         return True
 
-    assert again_dedup(runtime, advance).kinds.total() == 2
+    assert regroup_all(runtime, advance).kinds.total() == 2
     assert list(map(len, groups(runtime).values())) == [2]
 
 
@@ -149,7 +149,7 @@ def test_renewed_weights_reach_every_worker(runtime: Runtime, database_url: str)
         assert (shipped.is_used, made_now.is_used, made_now.note) == (False, True, "第一次")
         assert (made_now.verdicts, made_now.terms) == (60, len(snapshot.frequencies))
         assert snapshots.stored(runtime, 1) == snapshot
-        assert again_dedup(runtime, _go_on).articles == []
+        assert regroup_all(runtime, _go_on).articles == []
         other.write_now(lambda c: judge(other, c, "x", title=TITLE))
         assert other.reader.run(idf_snapshots.list_snapshots)[1].verdicts == 61
         assert len(other.titles) == 61
@@ -169,7 +169,7 @@ def test_a_trial_shows_the_pairs_that_change(database_url: str) -> None:
         runtime.write_now(lambda c: [judge(runtime, c, str(n), title="侨乡华埠" + "".join(end))
                                      for n, end in enumerate(ends)])
         trial = snapshots.tried(runtime, snapshots.counted(runtime, _go_on), _go_on)
-        lines = runtime.reader.run(lambda c: told(c, trial.changes.articles))
+        lines = runtime.reader.run(lambda c: change_report(c, trial.changes.articles))
         assert trial.changes.split >= 1
         assert trial.changes.kinds == {"distinct": len(ends)}
         assert "reprint" in {line["before"]["kind"] for line in lines}  # type: ignore[index]

@@ -1,6 +1,6 @@
 """The default crawl order: learns from every fetched page which links are worth their fetch.
 
-Score of a URL (ours): the probability, by a logistic regression over some forty signs and the
+Score of a URL (ours): the probability, by a logistic regression over some forty features and the
 words of anchors and URL, that its fetch is worth it. The regression begins with weights fixed
 by hand, so that it needs no training, and takes a step after every page towards what the page
 turned out to be worth, its own relevance or what it led to
@@ -25,14 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.frontier.strategies.adaptive import model
-from qiaocrawl.frontier.strategies.adaptive.arrays import NUMBER_OF_SIGNS, SIGNS, Learnt
+from qiaocrawl.frontier.strategies.adaptive.arrays import FEATURES, NUMBER_OF_FEATURES, ModelArrays
 from qiaocrawl.frontier.strategies.adaptive.kernels import (
+    add_yield,
     base_rate,
-    credit,
-    learn_again,
     logistic,
+    node_features,
+    relearn,
     score_nodes,
-    signs_of,
     step,
     value_of,
 )
@@ -95,7 +95,7 @@ class Adaptive:
         self._memory = LinkMemory(self._words)
         self._learnt = model.untrained()
         self._pages = Column(np.int64)
-        self._signs = Column(np.float64, width=NUMBER_OF_SIGNS)
+        self._features = Column(np.float64, width=NUMBER_OF_FEATURES)
         self._number_of_pages = 0
         # Fixed: the same pages give the same order.
         self._random = np.random.default_rng(7)
@@ -113,13 +113,13 @@ class Adaptive:
         memory = self._memory
         memory.reserve([page.node], 0)
         led_here = memory.nodes.first_link[page.node] >= 0
-        signs = np.zeros(NUMBER_OF_SIGNS)
+        features = np.zeros(NUMBER_OF_FEATURES)
         if led_here:
-            signs_of(memory.nodes, memory.links, self._learnt, page.node, signs)
+            node_features(memory.nodes, memory.links, self._learnt, page.node, features)
             page = self._judged_again(page)
         memory.visit(page, links)
         scores = self._scores(np.array([link.node for link in links], np.int64))
-        self._learn(page.node, signs if led_here else None)
+        self._learn(page.node, features if led_here else None)
         return [float(score) for score in scores]
 
     def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -134,14 +134,14 @@ class Adaptive:
         return scores
 
     def explain_node(self, node: int) -> Mapping[str, float]:
-        """The signs that weigh most in the score of *node*, as parts of its log odds."""
+        """The features that weigh most in the score of *node*, as parts of its log odds."""
         memory, learnt = self._memory, self._learnt
         memory.reserve([node], 0)
-        signs = np.zeros(NUMBER_OF_SIGNS)
-        signs_of(memory.nodes, memory.links, learnt, node, signs)
+        features = np.zeros(NUMBER_OF_FEATURES)
+        node_features(memory.nodes, memory.links, learnt, node, features)
         parts = {
             name: float(part)
-            for (name, _), part in zip(SIGNS, signs * learnt.weights, strict=True)
+            for (name, _), part in zip(FEATURES, features * learnt.weights, strict=True)
         }
         count = int(memory.nodes.number_of_words[node])
         words = learnt.word_weights[memory.nodes.words[node, :count]]
@@ -169,35 +169,35 @@ class Adaptive:
         """*page* with what was known of it before added to its relevance."""
         expected = self._scores(np.array([page.node]))[0]
         surprise = _log_odds(expected) - _log_odds(base_rate(self._learnt))
-        told = min(max(surprise, -_MOST_SAID), _MOST_SAID)
-        relevance = logistic(_log_odds(page.relevance) + self._second_opinion * told)
+        bounded = min(max(surprise, -_MOST_SAID), _MOST_SAID)
+        relevance = logistic(_log_odds(page.relevance) + self._second_opinion * bounded)
         return replace(page, relevance=relevance, relevant=relevance >= _RELEVANT)
 
-    def _learn(self, node: int, signs: NDArray[np.float64] | None) -> None:
+    def _learn(self, node: int, features: NDArray[np.float64] | None) -> None:
         """Take in what the page was worth, and look again at some that were fetched before."""
         nodes, links, learnt = self._memory.nodes, self._memory.links, self._learnt
         value = value_of(nodes, links, node)
         nodes.value[node] = value
         if not self.replaying:
             # Start pages too, which no link led to: their folder may hold more like them.
-            credit(nodes, links, learnt, node, value, 1.0)
-        if signs is None:
+            add_yield(nodes, links, learnt, node, value, 1.0)
+        if features is None:
             return
         if not self.replaying:
-            step(nodes, learnt, node, signs, value, self._rates)
+            step(nodes, learnt, node, features, value, self._rates)
         number = self._number_of_pages
         self._number_of_pages += 1
         self._pages.reserve(number + 1)[number] = node
-        self._signs.reserve(number + 1)[number] = signs
+        self._features.reserve(number + 1)[number] = features
         if not self.replaying:
             picks = self._random.integers(number + 1, size=self._replays)
-            learn_again(
-                nodes, links, learnt, self._pages.data, self._signs.data, picks, self._rates
+            relearn(
+                nodes, links, learnt, self._pages.data, self._features.data, picks, self._rates
             )
 
     def _read_samples(self, topic: CrawlTopic) -> None:
         """Begin with the words of the topic's samples."""
-        learnt: Learnt = self._learnt
+        learnt: ModelArrays = self._learnt
         for sample in topic.pack.samples:
             text = f"{sample.title} {sample.text[:_SAMPLE_CHARS]}"
             places = list(set(self._words.of_anchor(text, "").plain))
@@ -213,5 +213,5 @@ class Adaptive:
 
 
 def _log_odds(share: float) -> float:
-    kept = min(max(share, _SURE), 1.0 - _SURE)
-    return math.log(kept / (1.0 - kept))
+    bounded = min(max(share, _SURE), 1.0 - _SURE)
+    return math.log(bounded / (1.0 - bounded))

@@ -1,4 +1,4 @@
-"""The arrays the adaptive order's compiled loops work on, and the names of its signs."""
+"""The arrays the adaptive order's compiled loops work on, and the names of its features."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-SIGNS: tuple[tuple[str, float], ...] = (
+FEATURES: tuple[tuple[str, float], ...] = (
     ("always", -1.5),
     # What is said of it.
     ("anchor like topic", 4.0), ("context like topic", 1.0), ("URL like topic", 2.0),
@@ -25,9 +25,9 @@ SIGNS: tuple[tuple[str, float], ...] = (
     ("no anchor", 0.0), ("pager", 0.0), ("other host", 0.0), ("up to a folder above", 0.0),
     ("links on the page", 0.0),
 )  # fmt: skip
-"""Name and prior weight (ours) of every sign of a link but its words."""
+"""Name and prior weight (ours) of every feature of a link but its words."""
 
-NUMBER_OF_SIGNS = len(SIGNS)
+NUMBER_OF_FEATURES = len(FEATURES)
 LINK_NUMBERS = 6
 MAX_WORDS = 24
 """Words kept of a URL: of its own path, and of the anchors that lead to it."""
@@ -92,11 +92,11 @@ class Links(NamedTuple):
     """URLs in the order in which links to them were first seen."""
 
 
-class Learnt(NamedTuple):
-    """What carries over to other crawls."""
+class ModelArrays(NamedTuple):
+    """The arrays of the model; they carry over to other crawls."""
 
     weights: NDArray[np.float64]
-    """Of the signs."""
+    """Of the features."""
     squares: NDArray[np.float64]
     """Sums of squared gradients of the weights (AdaGrad)."""
     word_weights: NDArray[np.float64]

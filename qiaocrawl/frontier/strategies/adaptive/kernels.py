@@ -1,4 +1,4 @@
-"""The adaptive order's inner loops: the signs of a link, its score, and one step of learning.
+"""The adaptive order's inner loops: the features of a link, its score, and one step of learning.
 
 Evidence (ours): pages of a group (those a page links to, of one folder, in one region of pages)
 had the values v_1 .. v_n. With the base rate b of all pages, the group's rate is
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from qiaocrawl.frontier.strategies.adaptive.arrays import MAX_LINKS_HERE, NUMBER_OF_SIGNS
+from qiaocrawl.frontier.strategies.adaptive.arrays import MAX_LINKS_HERE, NUMBER_OF_FEATURES
 from qiaocrawl.vsm.compiled import compiled
 
 # k of the evidence of each kind of group: the wider a group, the more pages it takes.
@@ -60,7 +60,9 @@ def _neighbours(nodes: Any, links: Any, link: int, base: float) -> float:
 
 
 @compiled
-def _link_signs(nodes: Any, links: Any, learnt: Any, node: int, base: float, signs: Any) -> None:
+def _link_features(
+    nodes: Any, links: Any, learnt: Any, node: int, base: float, features: Any
+) -> None:
     """What the links that lead to *node* tell: the best and the mean of them."""
     count = beside = 0
     best_page = -1.0
@@ -71,72 +73,72 @@ def _link_signs(nodes: Any, links: Any, learnt: Any, node: int, base: float, sig
     while link >= 0 and count < MAX_LINKS_HERE:
         page = links.source[link]
         count += 1
-        signs[1] = max(signs[1], links.similarity[link])
-        signs[2] = max(signs[2], links.context[link])
+        features[1] = max(features[1], links.similarity[link])
+        features[2] = max(features[2], links.context[link])
         best_page = max(best_page, nodes.relevance[page])
-        signs[7] += nodes.relevance[page]
+        features[7] += nodes.relevance[page]
         first_place = min(first_place, links.position[link])
         region = links.region[link]
-        found = evidence(learnt.sums[region], learnt.counts[region], base, _REGION_K)
-        signs[12] += found
-        best_region = max(best_region, found)
-        found = evidence(nodes.yield_sum[page], nodes.yield_count[page], base, _SIBLING_K)
-        signs[14] += found
-        best_sibling = max(best_sibling, found)
-        found = _neighbours(nodes, links, link, base)
-        if found != 0.0:
-            neighbours += found
+        weight = evidence(learnt.sums[region], learnt.counts[region], base, _REGION_K)
+        features[12] += weight
+        best_region = max(best_region, weight)
+        weight = evidence(nodes.yield_sum[page], nodes.yield_count[page], base, _SIBLING_K)
+        features[14] += weight
+        best_sibling = max(best_sibling, weight)
+        weight = _neighbours(nodes, links, link, base)
+        if weight != 0.0:
+            neighbours += weight
             beside += 1
         for number in range(links.numbers.shape[1]):
-            signs[31 + number] = max(signs[31 + number], links.numbers[link, number])
+            features[31 + number] = max(features[31 + number], links.numbers[link, number])
         link = links.next_here[link]
     if count == 0:
-        signs[6] = signs[7] = base
+        features[6] = features[7] = base
         return
-    signs[6], signs[7] = best_page, signs[7] / count
-    signs[11] = 1.0 - first_place
-    signs[12], signs[13] = signs[12] / count, best_region
-    signs[14], signs[15] = signs[14] / count, best_sibling
+    features[6], features[7] = best_page, features[7] / count
+    features[11] = 1.0 - first_place
+    features[12], features[13] = features[12] / count, best_region
+    features[14], features[15] = features[14] / count, best_sibling
     if beside > 0:
-        signs[16] = neighbours / beside
+        features[16] = neighbours / beside
 
 
 @compiled
-def _own_signs(nodes: Any, learnt: Any, node: int, base: float, signs: Any) -> None:
+def _own_features(nodes: Any, learnt: Any, node: int, base: float, features: Any) -> None:
     """What the URL itself, its words and the groups it belongs to tell."""
-    signs[0] = 1.0
-    signs[3] = nodes.similarity[node]
+    features[0] = 1.0
+    features[3] = nodes.similarity[node]
     words = nodes.number_of_words[node]
     total, best = 0.0, -9.0
     for position in range(words):
         word = nodes.plain_words[node, position]
-        found = evidence(learnt.sample_sum[word], learnt.sample_count[word], base, _SAMPLE_K)
-        total += found
-        best = max(best, found)
+        weight = evidence(learnt.sample_sum[word], learnt.sample_count[word], base, _SAMPLE_K)
+        total += weight
+        best = max(best, weight)
     if words > 0:
-        signs[4], signs[5] = total / math.sqrt(1.0 + words), best
-    signs[8] = math.log1p(nodes.links_here[node])
-    signs[9] = math.exp(-0.5 * nodes.distance[node])
-    signs[10] = 1.0 / (1.0 + nodes.depth[node])
+        features[4], features[5] = total / math.sqrt(1.0 + words), best
+    features[8] = math.log1p(nodes.links_here[node])
+    features[9] = math.exp(-0.5 * nodes.distance[node])
+    features[10] = 1.0 / (1.0 + nodes.depth[node])
     for number in range(nodes.groups.shape[1]):
         group = nodes.groups[node, number]
         total, seen = learnt.sums[group], learnt.counts[group]
-        signs[17 + number] = evidence(total, seen, base, _GROUP_K[number])
+        features[17 + number] = evidence(total, seen, base, _GROUP_K[number])
         if number == 0:
-            signs[21] = 1.0 / math.sqrt(1.0 + seen)
+            features[21] = 1.0 / math.sqrt(1.0 + seen)
         elif number >= 2:
-            signs[20 + number] = 1.0 / math.sqrt(1.0 + seen)
+            features[20 + number] = 1.0 / math.sqrt(1.0 + seen)
     for number in range(nodes.numbers.shape[1]):
-        signs[24 + number] = nodes.numbers[node, number]
+        features[24 + number] = nodes.numbers[node, number]
 
 
 @compiled
-def signs_of(nodes: Any, links: Any, learnt: Any, node: int, signs: Any) -> None:
-    """Fill *signs* (NUMBER_OF_SIGNS) with those of *node*, in the order of SIGNS."""
-    signs[:] = 0.0
+def node_features(nodes: Any, links: Any, learnt: Any, node: int, features: Any) -> None:
+    """Fill *features* (NUMBER_OF_FEATURES) with those of *node*, in the order of FEATURES."""
+    features[:] = 0.0
     base = base_rate(learnt)
-    _link_signs(nodes, links, learnt, node, base, signs)
-    _own_signs(nodes, learnt, node, base, signs)
+    _link_features(nodes, links, learnt, node, base, features)
+    _own_features(nodes, learnt, node, base, features)
 
 
 @compiled
@@ -151,13 +153,13 @@ def _words_logit(nodes: Any, learnt: Any, node: int) -> float:
 @compiled
 def score_nodes(nodes: Any, links: Any, learnt: Any, wanted: Any, scores: Any) -> None:
     """Fill *scores* with the chance, in [0, 1], that each of *wanted* is worth its fetch."""
-    signs = np.empty(NUMBER_OF_SIGNS)
+    features = np.empty(NUMBER_OF_FEATURES)
     for place in range(len(wanted)):
         node = wanted[place]
-        signs_of(nodes, links, learnt, node, signs)
+        node_features(nodes, links, learnt, node, features)
         logit = _words_logit(nodes, learnt, node)
-        for sign in range(NUMBER_OF_SIGNS):
-            logit += learnt.weights[sign] * signs[sign]
+        for feature in range(NUMBER_OF_FEATURES):
+            logit += learnt.weights[feature] * features[feature]
         scores[place] = logistic(logit)
         nodes.score[node] = scores[place]
 
@@ -176,20 +178,20 @@ def value_of(nodes: Any, links: Any, node: int) -> float:
     if count == 0:
         return own
     start = nodes.new_start[node]
-    found = np.empty(count)
+    values = np.empty(count)
     for place in range(count):
         other = links.discovered[start + place]
-        found[place] = nodes.relevance[other] if nodes.fetched[other] else nodes.score[other]
-    found.sort()
+        values[place] = nodes.relevance[other] if nodes.fetched[other] else nodes.score[other]
+    values.sort()
     best, total = own, own
     for place in range(count):
-        total += found[count - 1 - place]
+        total += values[count - 1 - place]
         best = max(best, total / (2.0 + place))
     return best
 
 
 @compiled
-def credit(nodes: Any, links: Any, learnt: Any, node: int, value: float, count: float) -> None:
+def add_yield(nodes: Any, links: Any, learnt: Any, node: int, value: float, count: float) -> None:
     """Add *value*, of *count* pages, to every group *node* belongs to."""
     for number in range(nodes.groups.shape[1]):
         group = nodes.groups[node, number]
@@ -212,19 +214,19 @@ def credit(nodes: Any, links: Any, learnt: Any, node: int, value: float, count: 
 
 
 @compiled
-def step(nodes: Any, learnt: Any, node: int, signs: Any, value: float, rates: Any) -> None:
+def step(nodes: Any, learnt: Any, node: int, features: Any, value: float, rates: Any) -> None:
     """One step of logistic regression towards *value* (AdaGrad, Duchi et al. 2011).
 
-    *rates*: of the signs, of the words.
+    *rates*: of the features, of the words.
     """
     logit = _words_logit(nodes, learnt, node)
-    for sign in range(NUMBER_OF_SIGNS):
-        logit += learnt.weights[sign] * signs[sign]
+    for feature in range(NUMBER_OF_FEATURES):
+        logit += learnt.weights[feature] * features[feature]
     error = logistic(logit) - value
-    for sign in range(NUMBER_OF_SIGNS):
-        gradient = error * signs[sign]
-        learnt.squares[sign] += gradient * gradient
-        learnt.weights[sign] -= rates[0] * gradient / math.sqrt(learnt.squares[sign])
+    for feature in range(NUMBER_OF_FEATURES):
+        gradient = error * features[feature]
+        learnt.squares[feature] += gradient * gradient
+        learnt.weights[feature] -= rates[0] * gradient / math.sqrt(learnt.squares[feature])
     words = nodes.number_of_words[node]
     gradient = error / math.sqrt(1.0 + words)
     for position in range(words):
@@ -235,16 +237,16 @@ def step(nodes: Any, learnt: Any, node: int, signs: Any, value: float, rates: An
 
 
 @compiled
-def learn_again(
-    nodes: Any, links: Any, learnt: Any, pages: Any, signs: Any, picks: Any, rates: Any
+def relearn(
+    nodes: Any, links: Any, learnt: Any, pages: Any, features: Any, picks: Any, rates: Any
 ) -> None:
-    """Learn from *picks* of the fetched *pages* and their *signs* once more.
+    """Learn from *picks* of the fetched *pages* and their *features* once more.
 
     What a page was worth changes when what it led to is fetched: the delayed credit.
     """
     for pick in picks:
         node = pages[pick]
         value = value_of(nodes, links, node)
-        credit(nodes, links, learnt, node, value - nodes.value[node], 0.0)
+        add_yield(nodes, links, learnt, node, value - nodes.value[node], 0.0)
         nodes.value[node] = value
-        step(nodes, learnt, node, signs[pick], value, rates)
+        step(nodes, learnt, node, features[pick], value, rates)

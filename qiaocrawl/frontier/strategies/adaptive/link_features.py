@@ -1,4 +1,4 @@
-"""What the adaptive order reads off one URL or one anchor: numbers, words and groups."""
+"""Features of one URL or one anchor: numbers, words and groups."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MANY_WORDS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class UrlSigns:
+class UrlFeatures:
     """What a URL tells.
 
     Attributes:
@@ -43,8 +43,8 @@ class UrlSigns:
     words: str
 
 
-def url_signs(url: str, host: str) -> UrlSigns:
-    """The signs of a canonical *url*; any text will do."""
+def url_features(url: str, host: str) -> UrlFeatures:
+    """The features of a canonical *url*; any text will do."""
     rest = url.partition("://")[2].partition("/")[2]
     path, _, query = rest.partition("?")
     parts = path.split("/")
@@ -56,7 +56,7 @@ def url_signs(url: str, host: str) -> UrlSigns:
     folder = f"{host}/{'/'.join(folders)}"
     section = f"{host}/{folders[0] if folders else ''}"
     form = f"{folder}/{ending}{marks}{'?' if query else ''}"
-    return UrlSigns(
+    return UrlFeatures(
         groups=(place("host", host), place("section", section), place("folder", folder),
                 place("form", form)),
         numbers=(

@@ -1,4 +1,4 @@
-"""The graph of one crawl as the adaptive order remembers it: URLs, links, and their signs."""
+"""The link graph of one crawl, as the adaptive strategy remembers it, with link features."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from qiaocrawl.frontier.strategies.adaptive.link_features import (
     anchor_length,
     is_pager,
     place,
-    url_signs,
+    url_features,
 )
 from qiaocrawl.frontier.strategies.adaptive.link_words import LinkWords, WordPlaces
 from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage
@@ -67,13 +67,13 @@ class LinkMemory:
     def reserve(self, nodes: Sequence[int], links: int) -> None:
         """Make room for *nodes* and as many more *links*."""
         size = max(nodes, default=-1) + 1
-        wanted = self._number_of_links + links
-        if size <= len(self.nodes.depth) and wanted <= len(self.links.source):
+        room = self._number_of_links + links
+        if size <= len(self.nodes.depth) and room <= len(self.links.source):
             return
         for column in (*self._nodes.values(), self._known, self._last_link):
             column.reserve(size)
         for column in self._links.values():
-            column.reserve(wanted)
+            column.reserve(room)
         self._refresh()
 
     def add(self, node: int, url: str, host: str, depth: int) -> None:
@@ -81,12 +81,12 @@ class LinkMemory:
         if self._known.data[node]:
             return
         self._known.data[node] = True
-        signs = url_signs(url, host)
+        features = url_features(url, host)
         nodes = self.nodes
-        nodes.groups[node] = signs.groups
-        nodes.numbers[node] = signs.numbers
+        nodes.groups[node] = features.groups
+        nodes.numbers[node] = features.numbers
         nodes.depth[node] = depth
-        words = self._words.of_url(signs.words)
+        words = self._words.of_url(features.words)
         nodes.similarity[node] = words.similarity
         self._add_words(node, words)
 
@@ -103,19 +103,21 @@ class LinkMemory:
         nodes.new_start[node] = self._number_discovered
         distance = 0.0 if page.relevant else nodes.distance[node] + 1.0
         many = min(1.0, math.log1p(len(found)) / 6.0)
-        for one in found:
-            self._add_link(page, one, distance, many)
+        for found_link in found:
+            self._add_link(page, found_link, distance, many)
         nodes.new_count[node] = self._number_discovered - nodes.new_start[node]
 
-    def _add_link(self, page: VisitedPage, one: FoundLink, distance: float, many: float) -> None:
-        nodes, links, link, target = self.nodes, self.links, one.link, one.node
+    def _add_link(
+        self, page: VisitedPage, found_link: FoundLink, distance: float, many: float
+    ) -> None:
+        nodes, links, link, target = self.nodes, self.links, found_link.link, found_link.node
         self.add(target, link.url, link.host, page.depth + 1)
         number = self._number_of_links
         self._number_of_links += 1
         anchor = self._words.of_anchor(link.anchor, link.title)
         links.source[number] = page.node
         links.target[number] = target
-        links.position[number] = one.position / max(1, one.links_on_page)
+        links.position[number] = found_link.position / max(1, found_link.links_on_page)
         links.region[number] = place("region", f"{page.host} {link.region}")
         links.similarity[number] = anchor.similarity
         links.context[number] = self._words.of_context(link.context)
@@ -146,13 +148,13 @@ class LinkMemory:
     def _add_words(self, node: int, words: WordPlaces) -> None:
         nodes = self.nodes
         count = int(nodes.number_of_words[node])
-        known = set(nodes.words[node, :count].tolist()) if count else set()
+        places = set(nodes.words[node, :count].tolist()) if count else set()
         for weighed, plain in zip(words.weighed, words.plain, strict=True):
             if count == MAX_WORDS:
                 break
-            if weighed not in known:
+            if weighed not in places:
                 nodes.words[node, count] = weighed
                 nodes.plain_words[node, count] = plain
-                known.add(weighed)
+                places.add(weighed)
                 count += 1
         nodes.number_of_words[node] = count

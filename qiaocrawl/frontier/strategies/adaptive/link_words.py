@@ -34,11 +34,11 @@ class LinkWords:
     def __init__(self, topic: CrawlTopic) -> None:
         self._topic = topic
         profile = topic.profile
-        most = max(profile.weights.values(), default=1.0)
+        heaviest = max(profile.weights.values(), default=1.0)
         self._weights: dict[str, float] = {}
         for word, weight in profile.weights.items():
             share = 1.0 if word in profile.terms else _LEARNT_SHARE
-            self._weights[singular(word)] = share * weight / most
+            self._weights[singular(word)] = share * weight / heaviest
         self.of_url = lru_cache(_REMEMBERED)(self._of_url)
         self.of_anchor = lru_cache(_REMEMBERED)(self._of_anchor)
         self.of_context = lru_cache(_REMEMBERED)(self._of_context)

@@ -1,4 +1,4 @@
-"""What the adaptive order has learnt, as arrays and as bytes.
+"""The model of the adaptive strategy, as arrays and as bytes.
 
 The bytes: ``QIAOADPT``, the number of the format, a CRC-32 of the rest, then numpy's compressed
 archive of arrays: of the large tables only the entries in use, with their places.
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from qiaocrawl.errors import ModelError
-from qiaocrawl.frontier.strategies.adaptive.arrays import NUMBER_OF_SIGNS, SIGNS, Learnt
+from qiaocrawl.frontier.strategies.adaptive.arrays import FEATURES, NUMBER_OF_FEATURES, ModelArrays
 from qiaocrawl.frontier.strategies.adaptive.link_features import TABLE_SIZE, WORDS_SIZE
 
 FORMAT = 1
@@ -32,11 +32,11 @@ _UNREADABLE = (
 )
 
 
-def untrained() -> Learnt:
+def untrained() -> ModelArrays:
     """The weights fixed by hand, and nothing seen yet."""
-    learnt = Learnt(
-        weights=np.array([weight for _, weight in SIGNS]),
-        squares=np.ones(NUMBER_OF_SIGNS),
+    learnt = ModelArrays(
+        weights=np.array([weight for _, weight in FEATURES]),
+        squares=np.ones(NUMBER_OF_FEATURES),
         word_weights=np.zeros(WORDS_SIZE),
         word_squares=np.full(WORDS_SIZE, _WORD_SQUARES),
         sums=np.zeros(TABLE_SIZE + 1),
@@ -49,7 +49,7 @@ def untrained() -> Learnt:
 
 
 def learn_title(
-    learnt: Learnt, words: Sequence[int], relevant: bool, rate: float, weight: float
+    learnt: ModelArrays, words: Sequence[int], relevant: bool, rate: float, weight: float
 ) -> None:
     """One step of logistic regression for the words of a sample's title, weighted *weight*."""
     places = np.array(words, np.int64)
@@ -67,7 +67,7 @@ _TABLES = {
 """By the array that says which entries are in use: the arrays kept of them."""
 
 
-def to_bytes(learnt: Learnt) -> bytes:
+def to_bytes(learnt: ModelArrays) -> bytes:
     """*learnt* but for the words of the samples, which the topic has."""
     arrays = {"weights": learnt.weights, "squares": learnt.squares}
     for table, names in _TABLES.items():
@@ -82,7 +82,7 @@ def to_bytes(learnt: Learnt) -> bytes:
     return _HEAD.pack(_MAGIC, FORMAT, zlib.crc32(rest)) + rest
 
 
-def from_bytes(data: bytes) -> Learnt:
+def from_bytes(data: bytes) -> ModelArrays:
     """What :func:`to_bytes` wrote.
 
     Raises:

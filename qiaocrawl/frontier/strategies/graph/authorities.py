@@ -48,17 +48,17 @@ class Authorities:
         Returns:
             The authorities of *targets* as they are now, and the pages after which to settle.
         """
-        found = self._graph.add_page(page, targets, weights)
+        target_nodes = self._graph.add_page(page, targets, weights)
         self.name(page)
         heavy = np.asarray(weights, np.float64)
         authority = self._authority.data
-        hub = (float(heavy @ authority[found]) + _REVIVED) / self._hub_scale
+        hub = (float(heavy @ authority[target_nodes]) + _REVIVED) / self._hub_scale
         self._hub.data[page] = hub
         self._settled = False
-        np.add.at(authority, found, heavy * hub / self._authority_scale)
-        return authority[found], self._pace.next_step()
+        np.add.at(authority, target_nodes, heavy * hub / self._authority_scale)
+        return authority[target_nodes], self._pace.next_step()
 
-    def settle(self) -> None:
+    def converge(self) -> None:
         """Iterate until the authorities hold still; nothing to do if no page came since."""
         if self._settled:
             return

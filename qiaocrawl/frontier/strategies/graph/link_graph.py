@@ -1,4 +1,4 @@
-"""The part of the web a crawl has seen, as arrays: which page links to which, how heavily."""
+"""The part of the web a crawl has seen: weighted links between pages, as arrays."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ class LinkGraph:
 
         Weights are 0 or more.
         """
-        found = np.asarray(targets, np.int32)
-        self.name(max(page, int(found.max(initial=-1))))
+        target_nodes = np.asarray(targets, np.int32)
+        self.name(max(page, int(target_nodes.max(initial=-1))))
         if self._first.data[page] >= 0:
             old = self._first.data[page]
             self._weight.data[old : old + self._count.data[page]] = 0.0
-        start, end = self.links, self.links + len(found)
+        start, end = self.links, self.links + len(target_nodes)
         self._source.reserve(end)[start:end] = page
-        self._target.reserve(end)[start:end] = found
+        self._target.reserve(end)[start:end] = target_nodes
         self._weight.reserve(end)[start:end] = weights
-        self._first.data[page], self._count.data[page] = start, len(found)
+        self._first.data[page], self._count.data[page] = start, len(target_nodes)
         self.links = end
-        return found
+        return target_nodes
 
     def arrays(self) -> tuple[Ints, Ints, Floats]:
         """Source, target and weight of every link, each of shape (links,); views."""

@@ -53,7 +53,7 @@ class RankFlow:
         Returns:
             The ranks of *targets* as they are now, and the pages after which to settle.
         """
-        found = self._graph.add_page(page, targets, weights)
+        target_nodes = self._graph.add_page(page, targets, weights)
         self.name(page)
         rank, jumps = self._rank.data, self._jump.data
         rank[page] += (1.0 - self._damping) * (jump - jumps[page])
@@ -62,10 +62,10 @@ class RankFlow:
         total = float(np.sum(weights))
         if total > 0:
             share = self._damping * rank[page] / total
-            np.add.at(rank, found, share * np.asarray(weights))
-        return rank[found], self._pace.next_step()
+            np.add.at(rank, target_nodes, share * np.asarray(weights))
+        return rank[target_nodes], self._pace.next_step()
 
-    def settle(self) -> None:
+    def converge(self) -> None:
         """Iterate until the ranks hold still; nothing to do if no page came since."""
         if self._settled:
             return

@@ -1,0 +1,69 @@
+"""Shows what a new grouping of all titles changes, printed and as JSON Lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+
+from qiaocrawl.cli.output import folding_table, say_written, table_console
+from qiaocrawl.reprocess.groups import change_report
+from qiaocrawl.runtime import Runtime
+from qiaocrawl.storage.titles.regrouping import Change, Changes
+
+_SHOWN = 20
+
+
+def print_changes(runtime: Runtime, changes: Changes, console: Console) -> None:
+    """Counts by verdict, what became of the groups, and the first 20 articles that changed."""
+    table = folding_table("结果 result", "数 count")
+    table.columns[1].justify = "right"
+    for kind, number in changes.kinds.most_common():
+        table.add_row(kind, str(number))
+    for name, number in (
+        ("判定有变 changed", len(changes.articles)), ("换组 moved", changes.moved),
+        ("并组 groups merged", changes.merged), ("拆组 groups split", changes.split),
+        ("换代表 other representative", changes.heads),
+    ):  # fmt: skip
+        table.add_row(name, str(number))
+    console.print(table)
+    _print_examples(runtime, changes.articles[:_SHOWN])
+    if len(changes.articles) > _SHOWN:
+        console.print(f"… 另有 {len(changes.articles) - _SHOWN} more (--changes FILE)")
+
+
+def write_changes(runtime: Runtime, changes: Changes, file: Path) -> None:
+    """All articles that changed, a JSON object a line."""
+    with file.open("w", encoding="utf-8") as lines:
+        for part in _batches(changes.articles):
+            for change in runtime.reader.run(partial(change_report, changes=part)):
+                lines.write(json.dumps(change, ensure_ascii=False) + "\n")
+    say_written(file, f"{len(changes.articles)} articles")
+
+
+def _batches(articles: list[Change]) -> list[list[Change]]:
+    return [articles[at : at + 1_000] for at in range(0, len(articles), 1_000)]
+
+
+def _print_examples(runtime: Runtime, articles: list[Change]) -> None:
+    if not articles:
+        return
+    table = folding_table("标题 title", "原判 before", "原比 compared with", "今判 now",
+                          "今比 compared with")  # fmt: skip
+    for change in runtime.reader.run(partial(change_report, changes=articles)):
+        title = escape(str(change["title"]))
+        table.add_row(f"[bold]{title}[/]" if change["moved"] else title,
+                      *_cells(change["before"]), *_cells(change["after"]))  # fmt: skip
+    table_console().print(table)
+
+
+def _cells(place: Any) -> tuple[str, str]:
+    if not isinstance(place, Mapping):
+        return "", ""
+    similarity = f" {place['similarity']:.2f}" if place["of_url"] else ""
+    return f"{place['kind']}{similarity}", escape(str(place["of_title"]))

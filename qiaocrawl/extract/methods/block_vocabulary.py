@@ -1,0 +1,189 @@
+"""The characters, words and class names that block features count.
+
+Each is general to Chinese or English pages; no site is named.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache, lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+# --- characters -------------------------------------------------------------------------
+
+CLASSES = ("letter", "han", "digit", "stop", "dot", "comma", "quote", "bullet", "space", "other")
+LETTER, HAN, DIGIT, STOP, DOT, COMMA, QUOTE, BULLET, SPACE, OTHER = range(len(CLASSES))
+_STOPS = "。！？!?；;…"
+_COMMAS = "，、,：:"
+_QUOTES = "“”‘’「」『』\"'《》"
+_BULLETS = "·•◆■●>»›|｜▪►▲★☆※-—"
+
+
+@cache
+def class_table() -> NDArray[np.uint8]:
+    """The class of every character of the basic plane."""
+    table = np.full(0x10000, OTHER, dtype=np.uint8)
+    for code in range(0x10000):
+        category = unicodedata.category(chr(code))
+        if category == "Nd":
+            table[code] = DIGIT
+        elif category[0] == "L":
+            table[code] = LETTER
+    table[0x3400:0xA000] = HAN
+    for characters, kind in (
+        (_STOPS, STOP), (".", DOT), (_COMMAS, COMMA), (_QUOTES, QUOTE), (_BULLETS, BULLET),
+    ):  # fmt: skip
+        table[[ord(c) for c in characters]] = kind
+    table[[0x20, 0xA0, 0x3000]] = SPACE
+    table[0xFFFF] = OTHER  # stands for all beyond the basic plane
+    return table
+
+
+# --- words --------------------------------------------------------------------------------
+
+# Words that tell what a block is for, in lower case; every one begins with a letter that is
+# not optional, so that a search leaps from candidate to candidate.
+_WORDS = {
+    "legal": (
+        "版权|版權|©|copyright|all rights reserved|icp备|icp证|公网安备|备案|備案|许可证|"
+        "許可證|举报电话|"
+        "举报邮箱|地址:|地址：|电话:|电话：|電話:|電話：|邮编|传真|邮箱|terms of|"
+        "privacy policy|关于我们|关于本站|联系我们|關於我們|聯絡我們|联系方式|技术支持|主办|"
+        "主管|承办|网站地图|友情链接|友情連結"
+    ),
+    "byline": (
+        "责任编辑|責任編輯|责编|编辑:|编辑：|編輯:|編輯：|来源:|来源：|來源:|來源：|稿源|"
+        "作者:|作者：|发布时间|發布時間|发表于|發表於|发布于|posted by|posted on|published|"
+        "last updated|last modified"
+    ),
+    "related": (
+        "相关|相關|推荐|推薦|热门|熱門|热点|排行|更多|图集|上一篇|下一篇|上一条|下一条|"
+        "关键词|关键字|關鍵字|标签|標籤|延伸阅读|延伸閱讀|往期|精彩|related|more from|"
+        "read more|see also|most read|most popular|trending|recommended|next article|"
+        "previous|tags:|also on|more stories"
+    ),
+    "action": (
+        "评论|評論|分享|收藏|打印|列印|字号|字體|字体|登录|登入|註冊|注册|留言|点击|點擊|"
+        "浏览|阅读:|阅读：|阅读(|关闭|關閉|转发|我要|投诉|下载|订阅|訂閱|扫描|二维码|扫一扫|"
+        "微信|微博|手机报|手機報|comment|share|e-mail|email|print|tweet|facebook|sign up|"
+        "sign in|log in|login|register|subscribe|newsletter|click here|report abuse|"
+        "advertisement|follow us|download|rss"
+    ),
+    "notice": (
+        "不代表|免责|免責|仅供参考|僅供參考|严正声明|严正申明|特此声明|侵权|侵權|未经授权|"
+        "未經授權|未经许可|不得转载|请勿转载|謝絕轉載|凡注明|凡註明|凡本网|凡本站|均为转载|"
+        "均来源于|均转载|赞同其观点|贊同其觀點|真实性负责|真實性負責|真实性和|如涉及|"
+        "版权等问题|与本网联系|与本站联系|与我们联系|及时删除|稿件处理|转载请注明|轉載請註明|"
+        "原创性|文责自负|法律责任|法律責任|disclaimer|reproduced|without permission|"
+        "copyrighted|may not be published|cookies"
+    ),
+    "reporter": (
+        "记者|記者|通讯员|通訊員|讯|訊|电|电)|日电|日電|报道|報道|報導|本报|本報|(reuters)|"
+        "(ap)"
+    ),
+    "caption": (
+        "图为|圖為|资料图|資料圖|图片来源|圖片來源|摄)|摄）|摄影|攝|供图|图/|图：|图:|圖說|"
+        "圖說：|圖：|photo|image:|picture:|getty|file picture|credit:"
+    ),
+}
+WORD_NAMES = (*_WORDS, "clock")
+_WORD_KIND = {
+    word: kind
+    for kind, listed in enumerate(_WORDS.values())
+    for word in listed.split("|")
+}
+
+
+def _one_of(words: list[str]) -> str:
+    """A pattern for *words*, longest first, that shares first letters (a flat one is slow)."""
+    ends: dict[str, list[str]] = {}
+    for word in words:
+        ends.setdefault(word[0], []).append(word[1:])
+    return "|".join(
+        re.escape(first) + "(?:" + "|".join(map(re.escape, sorted(rest, key=len, reverse=True)))
+        + ")" for first, rest in sorted(ends.items())
+    )  # fmt: skip
+
+
+_HAN_WORD = re.compile(_one_of([word for word in _WORD_KIND if not word.isascii()]))
+_LATIN_WORD = re.compile(
+    "[ \\n(]((?:" + _one_of([word for word in _WORD_KIND if word.isascii()]) + "))"
+)
+_CLOCK = re.compile(
+    "[0-9](?:[0-9]?:[0-9][0-9]|[0-9]{3}[-/.年][0-9]{1,2}[-/.月][0-9]|[0-9]?月[0-9]{1,2}日|"
+    "[0-9]?(?:小时|分钟|天)前|[0-9]? (?:hours?|days?|minutes?) ago|"
+    "[0-9]?(?:st|nd|rd|th)?,? (?:19|20)[0-9][0-9])"
+)
+_TITLE_END = re.compile("[_|｜»—]|--| - ")
+
+
+def find_words(text: str) -> list[tuple[int, int]]:
+    """(position, index in WORD_NAMES) of every telling word in *text*, which is lower case.
+
+    Latin words count at the beginning of a word only: behind a space, a line end or "(".
+    """
+    hits = [(match.start(), _WORD_KIND[match[0]]) for match in _HAN_WORD.finditer(text)]
+    hits += [(match.start(1), _WORD_KIND[match[1]]) for match in _LATIN_WORD.finditer(text)]
+    hits += [(match.start(), len(_WORDS)) for match in _CLOCK.finditer(text)]
+    return hits
+
+
+# --- names of classes and ids ---------------------------------------------------------------
+
+_NAMES = {
+    "good": r"article|content|text|body|post|entry|story|main|news|detail|正文|zhengwen|para"
+    r"|artical|neirong|wenzhang",
+    "strong": r"article-?_?(?:body|content|text|detail|con)|story-?_?(?:body|content)|post-?_?"
+    r"(?:body|content)|entry-?_?content|main-?_?(?:content|text)|art(?:ical)?_?con|content-?_?text"
+    r"|text-?_?con|news-?_?(?:content|text|body|con)|zoom|articlebody|artibody|bodytext",
+    "comment": r"comment|reply|disqus|discuss|pinglun|respond|feedback|liuyan|replies|message",
+    "nav": r"nav|menu|bread|crumb|tab|header|top-?bar|toolbar|sitemap|logo|daohang",
+    "foot": r"foot|copyright|bottom|legal|disclaim",
+    "side": r"side|right|left|rail|widget|aside|col-?2|secondary",
+    "related": r"relat|recommend|hot|rank|popular|more|list|guess|other|latest|most|xiangguan|like"
+    r"|tuijian|next|prev|page-?nav|pagination|pager",
+    "action": r"share|social|tool|bookmark|print|search|login|sign|vote|subscribe|newsletter|follow"
+    r"|fontsize|digg|rating|poll",
+    "ad": r"\bad[sv]?\b|\bad[-_]|[-_]ads?\b|advert|banner|sponsor|promo|guanggao|google",
+    "consent": r"cookie|consent|gdpr|onetrust|privacy|modal|popup|overlay|dialog|paywall",
+    "meta": r"info|source|author|byline|date|time|meta|editor|laiyuan|tag|keyword|caption|credit"
+    r"|summary|abstract|title|headline|subtitle",
+}
+NAME_KINDS = tuple(_NAMES)
+_NAME_PATTERNS = tuple(re.compile(pattern) for pattern in _NAMES.values())
+TAGS = ("p", "td", "div", "li", "h", "dd", "quote", "pre", "figure", "article", "nav", "footer",
+         "aside", "form", "body")  # fmt: skip
+_TAG_OF = {
+    "th": "td", "tr": "td", "table": "td", "tbody": "td", "center": "div", "section": "div",
+    "ul": "li", "ol": "li", "dl": "dd", "dt": "dd", "blockquote": "quote", "figcaption": "figure",
+    "h1": "h", "h2": "h", "h3": "h", "h4": "h", "h5": "h", "h6": "h", "main": "article",
+    "header": "nav", "fieldset": "form", "caption": "figure", "menu": "nav",
+}  # fmt: skip
+_TAG_INDEX = {tag: i for i, tag in enumerate(TAGS)}
+
+
+def tag_number(tag: str) -> int:
+    """Index of *tag* in TAGS, ``len(TAGS)`` for one that tells nothing."""
+    return _TAG_INDEX.get(_TAG_OF.get(tag, tag), len(TAGS))
+
+
+@lru_cache(maxsize=20_000)
+def name_flags(names: str) -> tuple[bool, ...]:
+    """Which of NAME_KINDS stand in *names*, the class and id of an element."""
+    return tuple(pattern.search(names) is not None for pattern in _NAME_PATTERNS)
+
+
+@lru_cache(maxsize=64)
+def title_words(title: str) -> tuple[str, ...]:
+    """Pairs of Chinese letters and words of four letters or more in the title, each once.
+
+    The title is lower case; what follows its first separator is the site's name as a rule.
+    """
+    cut = _TITLE_END.search(title, 6)
+    title = title[: cut.start()] if cut else title
+    pairs = [a + b for a, b in pairwise(title[:80]) if a >= "\u3400" and b >= "\u3400"]
+    return tuple(dict.fromkeys(pairs + re.findall("[a-z]{4,}", title)[:20]))

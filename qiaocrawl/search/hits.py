@@ -1,0 +1,127 @@
+"""Parses the hits of a document: unwraps links, drops advertisements, one hit a URL."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import re
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from qiaocrawl.search.documents import Document
+from qiaocrawl.search.query import Hit, Query
+from qiaocrawl.search.records import EngineDefinition, Unwrap
+from qiaocrawl.text import collapse, find_date
+from qiaocrawl.urls import canonical_url, host_of
+
+_MAX_TITLE_CHARS = 300
+_MAX_SNIPPET_CHARS = 2000
+
+_TAG = re.compile(r"<[^<>]{0,500}>")
+
+
+@dataclass(frozen=True, slots=True)
+class PageHits:
+    """What one result page lists.
+
+    ``unreadable`` counts entries without title or web address, ``left_out`` advertisements
+    and entries of dropped hosts; a URL listed twice is one hit.
+    """
+
+    hits: tuple[Hit, ...] = ()
+    unreadable: int = 0
+    left_out: int = 0
+
+
+def parse_hits(
+    definition: EngineDefinition, document: Document, query: Query, page_url: str
+) -> PageHits:
+    """The hits of *document* in their order, URLs canonical, positions over all pages."""
+    fields = definition.hits
+    place = (query.page - 1) * definition.paging.per_page
+    hits: dict[str, Hit] = {}
+    unreadable = left_out = 0
+    for item in document.items(fields.each):
+        url = _real_url(definition, document, item, page_url)
+        title = _words(definition, document.value(item, fields.title))[:_MAX_TITLE_CHARS]
+        if _is_left_out(definition, document, item, url):
+            left_out += 1
+            continue
+        if definition.format == "scripts" and not url and not title:
+            # A page made by programs has scripts for all its other parts too.
+            continue
+        place += 1
+        if not url or not title:
+            unreadable += 1
+        elif url not in hits:
+            snippet = _words(definition, document.value(item, fields.snippet))
+            hits[url] = Hit(
+                url=url,
+                title=title,
+                snippet=snippet[:_MAX_SNIPPET_CHARS],
+                position=place,
+                published_at=find_date(document.value(item, fields.date)),
+            )
+    return PageHits(tuple(hits.values()), unreadable, left_out)
+
+
+def _words(definition: EngineDefinition, text: str) -> str:
+    if not definition.hits.markup:
+        return text
+    return collapse(html.unescape(_TAG.sub("", text)))
+
+
+def _is_left_out(
+    definition: EngineDefinition, document: Document, item: Any, url: str
+) -> bool:
+    exclude = definition.hits.exclude
+    if exclude and document.holds(item, exclude):
+        return True
+    return bool(url) and host_of(url) in definition.hits.drop_hosts
+
+
+def _real_url(
+    definition: EngineDefinition, document: Document, item: Any, page_url: str
+) -> str:
+    """The canonical address of a hit: by the first rule that gives one, else the link's own."""
+    written = document.value(item, definition.hits.link)
+    # Resolved against the page, no link would be the page itself.
+    link = (canonical_url(written, page_url) or "") if written else ""
+    for rule in definition.unwrap:
+        if rule.by in ("header", "script"):
+            continue  # only the engine can tell: see qiaocrawl.search.wrapped_links
+        if rule.by == "attribute":
+            wrapped = document.attribute(item, rule.of, rule.name)
+        else:
+            wrapped = _parameter(rule, link)
+        # Without a base: only a whole http(s) URL counts as unwrapped.
+        url = canonical_url(wrapped) if wrapped else None
+        if url:
+            return url
+    return link
+
+
+def _parameter(rule: Unwrap, link: str) -> str:
+    try:
+        parts = urlsplit(link)
+        pairs = dict(parse_qsl(parts.query, max_num_fields=100))
+    except ValueError:
+        return ""
+    host_fits = not rule.host or parts.hostname == rule.host
+    if not host_fits or not parts.path.startswith(rule.path):
+        return ""
+    value = pairs.get(rule.name, "")
+    return _from_base64(value, rule.prefix) if rule.by == "base64" else value
+
+
+def _from_base64(value: str, prefix: str) -> str:
+    if not value.startswith(prefix):
+        return ""
+    code = value.removeprefix(prefix)
+    try:
+        raw = base64.b64decode(code + "=" * (-len(code) % 4), altchars=b"-_", validate=True)
+        return raw.decode("utf-8")
+    except (binascii.Error, ValueError):
+        return ""

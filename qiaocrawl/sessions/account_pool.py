@@ -1,0 +1,210 @@
+"""The accounts of one site during one run: which is used next, which logs in, which rests.
+
+Knows asyncio (all requests of a run share one loop), but neither Scrapy nor the database: how to
+log in, and how to store the result, is handed in.
+
+Rules (faults F-C6, F-C10):
+
+* accounts are used round-robin for each host, none more often than the recipe's pause allows
+* the requests of one login share one cookie jar; the next login starts a new one, so that a late
+  answer to an old session cannot spoil the new one
+* requests that see the same session end share one login
+* after three failed logins in a run an account rests
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from qiaocrawl.errors import LoginError, LoginPageError, SessionRestError
+from qiaocrawl.sessions.recipe import Recipe
+
+MAX_FAILED_LOGINS = 3
+"""Of one account in one run; most sites lock an account after five (faults F-C10)."""
+_RETRY_SECONDS = 5.0
+"""After a login that failed for a passing reason."""
+
+JarKey = tuple[str, int, int]
+
+
+@dataclass
+class LiveAccount:
+    """An account in a run.
+
+    Attributes:
+        can_log_in: whether the program has what it needs to log in by itself.
+        generation: counts its sessions; 0 before the first.
+        is_open: whether it has a session that may still hold.
+        is_unproven: whether this run made the session, and it has brought no page yet.
+        failed: logins that failed.
+        rests: why it is not used any more in this run; "" while it is.
+    """
+
+    id: int
+    can_log_in: bool
+    is_open: bool = False
+    generation: int = 0
+    is_unproven: bool = False
+    failed: int = 0
+    rests: str = ""
+    next_at: float = 0.0
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def jar(self) -> JarKey:
+        """The key of its cookie jar: another one for every login."""
+        return ("account", self.id, self.generation)
+
+
+@dataclass(frozen=True, slots=True)
+class AccountUse:
+    """An account acquired for one request, which has to wait ``wait_seconds`` first."""
+
+    account: LiveAccount
+    generation: int
+    wait_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class LoginActions:
+    """What the pool cannot do by itself.
+
+    Attributes:
+        log_in: logs an account in and fills the given jar; raises LoginError.
+        still_in: whether the account is logged in; None when nobody can tell.
+        rested: remembers that an account rests, and why.
+    """
+
+    log_in: Callable[[LiveAccount, JarKey], Awaitable[None]]
+    is_logged_in: Callable[[LiveAccount], Awaitable[bool | None]]
+    on_rest: Callable[[LiveAccount, str], Awaitable[None]]
+
+
+class AccountPool:
+    """The accounts of *recipe* in one run.
+
+    Args:
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self, recipe: Recipe, accounts: Sequence[LiveAccount], actions: LoginActions,
+        clock: Callable[[], float],
+    ) -> None:
+        self.recipe = recipe
+        self.accounts = list(accounts)
+        self.logins = 0
+        """Logins tried in this run."""
+        self._actions = actions
+        self._clock = clock
+        self._chosen: dict[str, int] = {}
+
+    async def acquire(self, host: str) -> AccountUse:
+        """The next account for a page of *host*, logged in.
+
+        Raises:
+            SessionRestError: no account may be used, or its login failed for now.
+        """
+        account = self._choose(host)
+        await self._ensure_open(account)
+        now = self._clock()
+        start = max(now, account.next_at)
+        # Reserved before the request goes out, so that parallel requests queue up behind it.
+        account.next_at = start + self.recipe.pause_seconds
+        return AccountUse(account, account.generation, start - now)
+
+    def served(self, use: AccountUse) -> None:
+        """The session of *use* has brought a page."""
+        if use.account.generation == use.generation:
+            use.account.is_unproven = False
+
+    async def renew(self, use: AccountUse, why: str) -> None:
+        """A page says (*why*) that the session of *use* has ended: make sure of a new one.
+
+        Raises:
+            LoginPageError: the account is logged in all the same; this page wants more.
+            SessionRestError: there is none for now.
+        """
+        account = use.account
+        async with account.lock:
+            if account.generation != use.generation and account.is_open:
+                return  # another request saw it first
+            self._refuse_resting(account)
+            if account.is_open:
+                await self._judge_end(account, why)
+            await self._log_in(account)
+
+    def _choose(self, host: str) -> LiveAccount:
+        usable = [account for account in self.accounts if not account.rests]
+        if not usable:
+            reasons = "; ".join(
+                f"account {account.id}: {account.rests}" for account in self.accounts
+            )
+            reason = reasons or "there is none; `qiaocrawl session add` makes one"
+            raise SessionRestError(f"no account of {self.recipe.name} may be used: {reason}",
+                                   math.inf)  # fmt: skip
+        number = self._chosen.get(host, 0)
+        self._chosen[host] = number + 1
+        ordered = [usable[(number + step) % len(usable)] for step in range(len(usable))]
+        # Round-robin, but an account that is free now goes before one that has to wait.
+        return min(ordered, key=lambda account: max(account.next_at - self._clock(), 0.0))
+
+    async def _ensure_open(self, account: LiveAccount) -> None:
+        if account.is_open:
+            return
+        async with account.lock:
+            # Another request may have logged in, or failed for good, while this one waited.
+            self._refuse_resting(account)
+            if not account.is_open:
+                await self._log_in(account)
+
+    async def _judge_end(self, account: LiveAccount, why: str) -> None:
+        """Whether the session really ended; leaves it closed if so."""
+        if await self._actions.is_logged_in(account):
+            raise LoginPageError(f"asks for a login although one is there ({why})")
+        account.is_open = False
+        if not account.can_log_in:
+            await self._rest(account, f"its session ended ({why}); it takes a person to log in: "
+                             "`qiaocrawl session login`")  # fmt: skip
+        elif account.is_unproven:
+            # It had just logged in and was asked to log in again: that login failed.
+            await self._failed(account, f"a login did not help ({why})")
+
+    async def _log_in(self, account: LiveAccount) -> None:
+        if not account.can_log_in:
+            await self._rest(account, "it has no session; `qiaocrawl session login` gives it one")
+        self.logins += 1
+        # A new jar a login: cookies of the old session must not mix with those of the new one.
+        jar = ("account", account.id, account.generation + 1)
+        try:
+            await self._actions.log_in(account, jar)
+        except LoginError as error:
+            if error.is_final:
+                await self._rest(account, str(error))
+            await self._failed(account, str(error))
+        account.generation += 1
+        account.is_open = account.is_unproven = True
+
+    async def _failed(self, account: LiveAccount, why: str) -> NoReturn:
+        account.failed += 1
+        if account.failed >= MAX_FAILED_LOGINS:
+            await self._rest(account, why)
+        raise SessionRestError(f"login of account {account.id} failed: {why}", _RETRY_SECONDS)
+
+    async def _rest(self, account: LiveAccount, why: str) -> NoReturn:
+        account.is_open, account.rests = False, why
+        await self._actions.on_rest(account, why)
+        raise _resting(account)
+
+    def _refuse_resting(self, account: LiveAccount) -> None:
+        if account.rests:
+            raise _resting(account)
+
+
+def _resting(account: LiveAccount) -> SessionRestError:
+    # Other accounts may go on at once; when none is left, the next acquire() says so.
+    return SessionRestError(f"account {account.id} rests: {account.rests}", 0.0)
