@@ -30,7 +30,7 @@ from rich.table import Table
 from benchmarks.rows import write_rows
 from qiaocrawl.frontier import CrawlTopic, LearningStrategy, make_strategy
 from qiaocrawl.frontier.explain import remade_order
-from qiaocrawl.frontier.memory_order import OrderKeeper
+from qiaocrawl.frontier.memory_order import InMemoryFrontier
 from qiaocrawl.items import Candidate, Link, Queue, Visit
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.frontier import Scope, visit_log
@@ -124,28 +124,28 @@ def learner(name: str) -> LearningStrategy:
 def rescoring(name: str, waiting: int, links: int) -> Iterator[Row]:
     """Grow an order until *waiting* URLs wait, then score them all anew a few times."""
     strategy = learner(name)
-    keeper = OrderKeeper(strategy, lambda host: True)
+    in_memory = InMemoryFrontier(strategy, lambda host: True)
     web = RandomWeb(links, new_share=0.3)
-    order = keeper.order
-    keeper.begin_telling()
+    order = in_memory.order
+    in_memory.begin_telling()
     while len(order) - web.pages < waiting:
-        keeper.visit(web.next_page())
+        in_memory.visit(web.next_page())
     order.rescore()
     some = [web.next_page() for _ in range(_PAGES_FED)]
-    seconds = _timed(lambda: [keeper.visit(visit) for visit in some])
+    seconds = _timed(lambda: [in_memory.visit(visit) for visit in some])
     yield Row(name, f"page of {links} links fed, no scoring anew", len(some), seconds)
-    keeper.end_reading(complete=False)
+    in_memory.end_reading(complete=False)
     some = [web.next_page() for _ in range(_PAGES_FED)]
-    seconds = _timed(lambda: [keeper.visit(visit) for visit in some])
+    seconds = _timed(lambda: [in_memory.visit(visit) for visit in some])
     yield Row(name, "the same in a row, scored anew in between", len(some), seconds)
-    keeper.begin_telling()
+    in_memory.begin_telling()
     times = []
     for _ in range(5):
-        keeper.visit(web.next_page())  # else there is nothing to be scored anew
+        in_memory.visit(web.next_page())  # else there is nothing to be scored anew
         times.append(_timed(order.rescore))
     yield Row(name, "waiting URLs scored anew, median", len(order.waiting),
               sorted(times)[2])  # fmt: skip
-    choose = [_timed(lambda: keeper.choose(2, per_host=2, busy_hosts=(), now=0.0))
+    choose = [_timed(lambda: in_memory.choose(2, per_host=2, busy_hosts=(), now=0.0))
               for _ in range(51)]  # fmt: skip
     yield Row(name, "choice of two URLs, median", 1, sorted(choose)[25])
 
@@ -167,9 +167,9 @@ def remaking(name: str, pages: int, links: int) -> Iterator[Row]:
         strategy = learner(name)
         began, wall = time.process_time(), time.perf_counter()
         with database.engine.connect() as c:
-            keeper = remade_order(c, strategy, Scope(Queue.SITE, _PACK.name), pages)
-        yield Row(name, "page of the log told again", keeper.visits, time.process_time() - began)
-        yield Row(name, "the same by the clock on the wall", keeper.visits,
+            in_memory = remade_order(c, strategy, Scope(Queue.SITE, _PACK.name), pages)
+        yield Row(name, "page of the log told again", in_memory.visits, time.process_time() - began)
+        yield Row(name, "the same by the clock on the wall", in_memory.visits,
                   time.perf_counter() - wall)  # fmt: skip
 
 
@@ -178,14 +178,14 @@ def _fill(database: Database, pages: int, links: int) -> None:
     scope = Scope(Queue.SITE, _PACK.name)
     with database.engine.begin() as c:
         save_pack(c, _PACK, now=time.time())
-        frontier.offer(c, [_candidate(web.known[0])], run_id=None, now=1.8e9)
+        frontier.enqueue(c, [_candidate(web.known[0])], run_id=None, now=1.8e9)
         for _ in range(pages):
             visit = web.next_page()
             found = frontier.lease_keys(
                 c, scope, {visit.key: 1.0}, token=1, lease_seconds=60.0, now=1.8e9
             )
             visit_log.append(c, found.leases[0], visit, visit_log.pack_links(visit.links))
-            frontier.offer(c, [_candidate(one) for one in visit.links], run_id=None, now=1.8e9)
+            frontier.enqueue(c, [_candidate(one) for one in visit.links], run_id=None, now=1.8e9)
 
 
 def _candidate(link: Link) -> Candidate:

@@ -9,7 +9,7 @@ from scrapy.exceptions import NotConfigured
 
 from qiaocrawl.crawl.network.access import access_of, host_of_request
 from qiaocrawl.crawl.responses import fetched_page
-from qiaocrawl.crawl.retry import another_try
+from qiaocrawl.crawl.retry import retry_request
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import BlockedError
 from qiaocrawl.fetch.block_detection import BlockKind, BlockSign, find_block
@@ -36,8 +36,8 @@ class BlockMiddleware:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._desk = access_of(crawler)
-        if not runtime_of(crawler).options["QIAO_BLOCK_DETECTION"] or self._desk.off:
+        self._access = access_of(crawler)
+        if not runtime_of(crawler).options["QIAO_BLOCK_DETECTION"] or self._access.off:
             raise NotConfigured
 
     @classmethod
@@ -55,12 +55,12 @@ class BlockMiddleware:
         if lease is not None and lease.stored:
             return response
         host = host_of_request(request)
-        self._desk.health.alive(host)
-        sign = find_block(fetched_page(response), self._desk.sizes)
+        self._access.health.alive(host)
+        sign = find_block(fetched_page(response), self._access.sizes)
         if sign is None:
             self._went_well(request, response, host, lease)
             return response
-        self._desk.counts[f"blocks/{sign.kind}"] += 1
+        self._access.counts[f"blocks/{sign.kind}"] += 1
         if (again := self._as_somebody_else(request, host, sign)) is not None:
             return again
         if lease is not None and lease.queue is not Queue.SEARCH:
@@ -72,25 +72,25 @@ class BlockMiddleware:
     ) -> None:
         proxy = request.meta.get("access_proxy")
         if proxy is not None and response.status in _NOT_SERVED:
-            self._desk.pool.unanswered(proxy, host, time.monotonic())
+            self._access.pool.unanswered(proxy, host, time.monotonic())
         elif proxy is not None:
             latency: float = request.meta.get("download_latency", 0.0)
-            self._desk.pool.answered(proxy, host, latency)
+            self._access.pool.answered(proxy, host, latency)
         if lease is None or lease.queue is Queue.SEARCH or response.status >= _SERVER_ERRORS:
             return
-        self._desk.answered(host)
+        self._access.answered(host)
         if response.status == _OK:
-            self._desk.sizes.add(response.url, len(response.body))
+            self._access.sizes.add(response.url, len(response.body))
 
     def _as_somebody_else(self, request: Request, host: str, sign: BlockSign) -> Request | None:
         proxy = request.meta.get("access_proxy")
         if proxy is not None:
-            self._desk.pool.blocked(proxy, host, time.monotonic())
+            self._access.pool.blocked(proxy, host, time.monotonic())
             request.meta["access_tried"] = (*request.meta.get("access_tried", ()), proxy)
-        if not self._desk.can_switch(host):
+        if not self._access.can_switch(host):
             return None
-        self._desk.switch(host)
-        return another_try(self._crawler, request, sign.kind)
+        self._access.switch(host)
+        return retry_request(self._crawler, request, sign.kind)
 
     def _report(self, response: Response, lease: Lease, sign: BlockSign) -> None:
         # A host that asks to wait says for how long; the spider keeps to that.
@@ -99,11 +99,11 @@ class BlockMiddleware:
         # A second try of a URL tells nothing new of the host, unless the sign is sure.
         strike = None
         if lease.failures == 0 or sign.kind.is_sure:
-            strike = self._desk.struck(lease.host, sign)
+            strike = self._access.struck(lease.host, sign)
         if strike is not None:
             raise BlockedError(str(sign), strike.pause_seconds, give_up=strike.give_up)
         if sign.kind is not BlockKind.LOGIN and lease.failures == 0:
             raise BlockedError(str(sign))
         # Twice the same: it is taken as it is.
-        self._desk.counts["blocks/let_through"] += 1
-        self._desk.sizes.add(response.url, len(response.body))
+        self._access.counts["blocks/let_through"] += 1
+        self._access.sizes.add(response.url, len(response.body))

@@ -27,7 +27,7 @@ class IdentityMiddleware:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self._desk = access_of(crawler)
+        self._access = access_of(crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -40,10 +40,10 @@ class IdentityMiddleware:
         for name, value in shown:
             if request.headers.get(name) == value.encode():
                 del request.headers[name]
-        identity = self._desk.identity(host_of_request(request))
+        identity = self._access.identity(host_of_request(request))
         if identity is not None:
             _show(request, identity)
-            self._desk.counts[f"identity/{identity.name}"] += 1
+            self._access.counts[f"identity/{identity.name}"] += 1
 
 
 def _show(request: Request, identity: Identity) -> None:

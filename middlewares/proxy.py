@@ -21,9 +21,9 @@ from scrapy.exceptions import (
 from scrapy.utils.httpobj import urlparse_cached
 
 from qiaocrawl.crawl.network.access import access_of, host_of_request
-from qiaocrawl.crawl.network.address_guard import gate_of
+from qiaocrawl.crawl.network.address_guard import address_guard_of
 from qiaocrawl.crawl.network.proxy_source import DOWNLOAD_ERRORS
-from qiaocrawl.crawl.retry import another_try
+from qiaocrawl.crawl.retry import retry_request
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError, ProxiesRestError, ProxyError
 from qiaocrawl.fetch.addresses import leads_inside
@@ -49,7 +49,7 @@ class ProxyPauseMiddleware:
     """Stands before robots.txt: a host without a living proxy is asked for nothing at all."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._desk = access_of(crawler)
+        self._access = access_of(crawler)
         self._or_direct: bool = runtime_of(crawler).options["QIAO_PROXY_OR_DIRECT"]
 
     @classmethod
@@ -60,12 +60,12 @@ class ProxyPauseMiddleware:
     async def process_request(self, request: Request) -> None:
         """Raise ProxiesRestError when all proxies for the host rest."""
         host = host_of_request(request)
-        desk = self._desk
-        if self._or_direct or desk.source is None or not desk.is_proxied(host):
+        access = self._access
+        if self._or_direct or access.source is None or not access.is_proxied(host):
             return
-        await desk.source.keep_fresh()
+        await access.source.keep_fresh()
         scheme = urlparse_cached(request).scheme
-        seconds, all_rest = desk.pool.wait_seconds(host, scheme, time.monotonic())
+        seconds, all_rest = access.pool.wait_seconds(host, scheme, time.monotonic())
         if all_rest:
             raise ProxiesRestError(f"no proxy is left for {host}", seconds)
 
@@ -75,7 +75,7 @@ class ProxyMiddleware:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._desk = access_of(crawler)
+        self._access = access_of(crawler)
         self._named: set[Proxy] = set()
         self._or_direct: bool = runtime_of(crawler).options["QIAO_PROXY_OR_DIRECT"]
         crawler.signals.connect(self._left_downloader, signal=signals.request_left_downloader)
@@ -95,7 +95,7 @@ class ProxyMiddleware:
         _forget_old(request)
         # A redirect keeps to the pool it began with, wherever it leads.
         proxy = None
-        if self._desk.is_proxied(host) or request.meta.get("access_pooled"):
+        if self._access.is_proxied(host) or request.meta.get("access_pooled"):
             proxy = await self._take(request, host)
         if proxy is not None:
             request.meta["access_pooled"] = True
@@ -104,8 +104,8 @@ class ProxyMiddleware:
             # Scrapy's proxy middleware makes the header of it and takes the password out.
             request.meta["proxy"] = proxy.secret_url
             self._name(proxy)
-            self._desk.counts["proxies/requests"] += 1
-        jar = self._desk.jar(host, proxy)
+            self._access.counts["proxies/requests"] += 1
+        jar = self._access.jar(host, proxy)
         given = request.meta.get("cookiejar")
         if jar is not None and (given is None or str(given).startswith("access:")):
             request.meta["cookiejar"] = jar
@@ -146,9 +146,9 @@ class ProxyMiddleware:
     # --- behind it ----------------------------------------------------------------------
 
     async def _take(self, request: Request, host: str) -> Proxy | None:
-        desk, pool = self._desk, self._desk.pool
-        assert desk.source is not None
-        await desk.source.keep_fresh()
+        access, pool = self._access, self._access.pool
+        assert access.source is not None
+        await access.source.keep_fresh()
         scheme = urlparse_cached(request).scheme
         until = time.monotonic() + _LONGEST_WAIT_SECONDS
         while True:
@@ -159,7 +159,7 @@ class ProxyMiddleware:
             seconds, all_rest = pool.wait_seconds(host, scheme, now)
             if all_rest and self._or_direct:
                 logger.warning("no proxy is left for %s: it is asked directly", host)
-                desk.counts["proxies/direct"] += 1
+                access.counts["proxies/direct"] += 1
                 return None
             if all_rest or now >= until:
                 raise ProxiesRestError(f"no proxy is left for {host}", seconds)
@@ -168,12 +168,12 @@ class ProxyMiddleware:
     def _failed(self, request: Request, proxy: Proxy, *, sure: bool, why: str) -> Request:
         host, now = host_of_request(request), time.monotonic()
         if sure:
-            self._desk.pool.failed(proxy, now)
+            self._access.pool.failed(proxy, now)
         else:
-            self._desk.pool.unanswered(proxy, host, now)
-        self._desk.counts["proxies/failures"] += 1
+            self._access.pool.unanswered(proxy, host, now)
+        self._access.counts["proxies/failures"] += 1
         request.meta["access_tried"] = (*request.meta.get("access_tried", ()), proxy)
-        again = another_try(self._crawler, request, f"proxy {why}")
+        again = retry_request(self._crawler, request, f"proxy {why}")
         if again is None:
             raise ProxyError(f"proxy {proxy}: {why}")
         return again
@@ -183,8 +183,8 @@ class ProxyMiddleware:
         if proxy not in self._named:
             self._named.add(proxy)
             host = f"[{proxy.host}]" if ":" in proxy.host else proxy.host
-            gate = gate_of(self._crawler)
-            gate.connect_through(f"{proxy.scheme}://{host}:{proxy.port}", "QIAO_PROXY_POOL")
+            guard = address_guard_of(self._crawler)
+            guard.connect_through(f"{proxy.scheme}://{host}:{proxy.port}", "QIAO_PROXY_POOL")
 
     def _used(self, request: Request) -> Proxy | None:
         return request.meta.get("access_proxy")
@@ -194,7 +194,7 @@ class ProxyMiddleware:
 
     def _release(self, request: Request) -> None:
         if request.meta.pop("access_proxy_in_use", False):
-            self._desk.pool.release(request.meta["access_proxy"])
+            self._access.pool.release(request.meta["access_proxy"])
 
 
 def _sends_inside(response: Response) -> bool:

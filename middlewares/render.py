@@ -9,7 +9,7 @@ from scrapy.exceptions import NotConfigured
 from middlewares.stored import response_of
 from qiaocrawl.crawl.browser.learning import render_learning
 from qiaocrawl.crawl.wiring import runtime_of
-from qiaocrawl.fetch.rendering import RENDER, RENDER_IF_NEEDED
+from qiaocrawl.fetch.rendering import RENDER_IF_NEEDED
 from qiaocrawl.storage.pages.raw_pages import load_page
 
 if TYPE_CHECKING:
@@ -50,14 +50,14 @@ class RenderMiddleware:
             request.meta["playwright"] = True
         elif self._finds_out and lease is not None:
             learning = await render_learning(self._crawler)
-            if RENDER in lease.payload and learning.is_useless_for(lease):
+            if lease.payload.render and learning.is_useless_for(lease):
                 page = await self._runtime.read(lambda c: load_page(c, lease.url_id))
                 if page is not None:
                     self._count("spared")
                     return response_of(page, request)
             if learning.renders_directly(lease):
                 request.meta["playwright"] = True
-                if RENDER not in lease.payload:
+                if not lease.payload.render:
                     request.meta[RENDER_IF_NEEDED] = True
                     self._count("by_memory")
         return None

@@ -11,8 +11,8 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.robotstxt import ProtegoRobotParser
 from scrapy.utils.httpobj import urlparse_cached
 
-from qiaocrawl.crawl.network.pacing import turns_of
-from qiaocrawl.crawl.spider import FrontierSpider
+from qiaocrawl.crawl.context import find_crawl
+from qiaocrawl.crawl.network.pacing import rate_limiter_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError, HostParkedError, RobotsUnreachableError
 
@@ -46,7 +46,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         options = runtime_of(crawler).options
         self._longest_delay_seconds: float = options["QIAO_MAX_CRAWL_DELAY_SECONDS"]
         self._first_retry_seconds: float = options["QIAO_FRONTIER_RETRY_SECONDS"]
-        self._turns = turns_of(crawler)
+        self._turns = rate_limiter_of(crawler)
         self._expires: dict[str, float] = {}
         self._failures: dict[str, int] = {}
         self._unreachable: dict[str, Exception] = {}
@@ -87,9 +87,9 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         # Before the pages that wait for these rules are let go.
         await self._keep_crawl_delay(usable, request)
         await super()._parse_robots(response.replace(body=usable), netloc, request)
-        spider = self.crawler.spider
-        if isinstance(spider, FrontierSpider):
-            spider.robots_read(response.url, usable)
+        crawl = find_crawl(self.crawler)
+        if crawl is not None:
+            crawl.robots_read(response.url, usable)
 
     def _robots_error(self, exc: Exception, netloc: str) -> None:
         self._unreachable[netloc] = exc

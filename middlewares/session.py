@@ -15,6 +15,7 @@ from scrapy.exceptions import DownloadCancelledError, NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
 from middlewares.cookies import OfflineCookiesMiddleware
+from qiaocrawl.crawl.context import crawl_of
 from qiaocrawl.crawl.login.login import LOGIN_STEP
 from qiaocrawl.crawl.login.sessions import CrawlSessions, chosen_recipes
 from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
@@ -134,7 +135,7 @@ class SessionMiddleware:
             return await self._sessions.acquire(recipe, host)
         except SecretKeyError as error:
             # Every page of every account would fail in the same way.
-            self._crawler.spider.worker.stop("secret_key", error)  # type: ignore[union-attr]
+            crawl_of(self._crawler).worker.stop("secret_key", error)
             raise SessionRestError(str(error), 1.0) from error
 
     async def _authenticate(self, request: Request, recipe: Recipe, use: AccountUse) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qiaocrawl.crawl.spider import FrontierSpider
+from qiaocrawl.crawl.context import find_crawl
 from qiaocrawl.errors import TrapError
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ class TrapMiddleware:
     def process_request(self, request: Request) -> None:
         """Raise TrapError for what is not to be fetched."""
         lease: Lease | None = request.meta.get("lease")
-        spider = self._crawler.spider
-        if lease is None or not isinstance(spider, FrontierSpider):
+        crawl = find_crawl(self._crawler)
+        if lease is None or crawl is None:
             return
-        rules = spider.policy.rules
+        rules = crawl.policy.rules
         if rules is not None and (why := rules.refusal(lease)):
             raise TrapError(why)

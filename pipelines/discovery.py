@@ -6,8 +6,8 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from qiaocrawl.crawl.context import crawl_of
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
-from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.extract.base import NO_LINK_REGION
 from qiaocrawl.items import Outcome
 
@@ -15,48 +15,50 @@ if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
+
+    from qiaocrawl.runs.site import SiteDiscovery
+    from qiaocrawl.stages.follow_links import FollowPolicy
 
 logger = logging.getLogger(__name__)
 
 
 class DiscoveryPipeline:
-    """Asks the spider's discovery what an analysed page is, and which pages of a list follow."""
+    """Asks the crawl's discovery what an analysed page is, and which pages of a list follow."""
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        self._told: set[str] = set()
+    def __init__(
+        self, discovery: SiteDiscovery | None, policy: FollowPolicy, stats: StatsCollector
+    ) -> None:
+        self._discovery = discovery
+        self._policy = policy
+        self._stats = stats
+        self._warned_hosts: set[str] = set()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Scrapy's constructor."""
-        return cls(crawler)
-
-    def _tell_lost_regions(self, item: CrawledPage) -> None:
-        if item.analysis is None or NO_LINK_REGION not in item.analysis.reason:
-            return
-        self._crawler.stats.inc_value("qiaocrawl/links/template_matches_nothing")
-        if item.lease.host not in self._told:
-            self._told.add(item.lease.host)
-            logger.warning("%s: %s; has its layout changed?", item.page.url, NO_LINK_REGION)
+        crawl = crawl_of(crawler)
+        return cls(crawl.discovery, crawl.policy, crawler.stats)
 
     async def process_item(self, item: CrawlItem) -> CrawlItem:
         """Change the analysis of a page where its site's ways demand it."""
-        spider = self._crawler.spider
-        if not isinstance(item, CrawledPage) or item.analysis is None:
+        if not isinstance(item, CrawledPage) or item.analysis is None or self._discovery is None:
             return item
-        assert isinstance(spider, FrontierSpider)
-        discovery = spider.discovery
-        if discovery is None:
-            return item
-        self._tell_lost_regions(item)
-        analysis, save = discovery.judged(item.lease, item.analysis)
-        stats = self._crawler.stats
+        self._warn_of_lost_region(item)
+        analysis, missing_page = self._discovery.judged(item.lease, item.analysis)
         if analysis.outcome is Outcome.SOFT_404 and item.analysis.outcome is not Outcome.SOFT_404:
-            stats.inc_value("qiaocrawl/soft_404/by_look")
-        turned = await discovery.turn(item.lease, analysis, spider.policy)
+            self._stats.inc_value("qiaocrawl/soft_404/by_look")
+        turned = await self._discovery.turn(item.lease, analysis, self._policy)
         if turned.left:
-            stats.inc_value("qiaocrawl/links/pager_later", turned.left)
+            self._stats.inc_value("qiaocrawl/links/pager_later", turned.left)
         if turned.ended:
-            stats.inc_value("qiaocrawl/lists/ended_dry")
-        writes = item.writes if save is None else (*item.writes, save)
-        return replace(item, analysis=turned.analysis, writes=writes)
+            self._stats.inc_value("qiaocrawl/lists/ended_dry")
+        return replace(item, analysis=turned.analysis, missing_page=missing_page)
+
+    def _warn_of_lost_region(self, item: CrawledPage) -> None:
+        if item.analysis is None or NO_LINK_REGION not in item.analysis.reason:
+            return
+        self._stats.inc_value("qiaocrawl/links/template_matches_nothing")
+        if item.lease.host not in self._warned_hosts:
+            self._warned_hosts.add(item.lease.host)
+            logger.warning("%s: %s; has its layout changed?", item.page.url, NO_LINK_REGION)

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from scrapy.exceptions import DropItem
 
+from qiaocrawl.crawl.context import crawl_of
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
-from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.storage.pages.raw_pages import store_page
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
     from sqlalchemy import Connection
 
-    from qiaocrawl.crawl.spider import FrontierSpider
+    from qiaocrawl.crawl.context import CrawlContext
 
 
 class LeaseLost(DropItem):
@@ -27,32 +28,31 @@ class LeaseLost(DropItem):
 class EvidencePipeline:
     """Stores what was fetched; a page that was stored before a crash is not stored again."""
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        self._runtime = runtime_of(crawler)
+    def __init__(self, crawl: CrawlContext, stats: StatsCollector) -> None:
+        self._crawl = crawl
+        self._stats = stats
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Scrapy's constructor."""
-        return cls(crawler)
+        return cls(crawl_of(crawler), crawler.stats)
 
     async def process_item(self, item: CrawlItem) -> CrawlItem:
         """Commit the page, then let it pass."""
         if isinstance(item, CrawledPage) and item.analysis is not None:
             return item  # it comes back from being analysed apart
         if item.lease.stored:
-            self._crawler.stats.inc_value("qiaocrawl/evidence/resumed")
+            self._stats.inc_value("qiaocrawl/evidence/resumed")
             return item
-        spider = cast("FrontierSpider", self._crawler.spider)
 
         def operation(c: Connection) -> int | None:
             return store_page(
                 c, item.lease, item.page, now=time.time(),
-                then=lambda c: spider.page_arrives(c, item),
+                then=lambda c: self._crawl.journal.page_arrives(c, item.lease, item.page),
             )  # fmt: skip
 
-        if await self._runtime.write(operation) is None:
+        if await self._crawl.runtime.write(operation) is None:
             raise LeaseLost(f"lease of {item.page.url} was lost")
-        spider.page_arrived(item)
-        self._crawler.stats.inc_value("qiaocrawl/evidence/stored")
+        self._crawl.journal.page_arrived(item.lease)
+        self._stats.inc_value("qiaocrawl/evidence/stored")
         return item

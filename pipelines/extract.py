@@ -51,7 +51,7 @@ class ExtractPipeline:
         if apart.is_for(item.lease, item.page):
             raise self._apart(item)
         try:
-            analysis = await self._runtime.analyse(item.page)
+            analysis = await self._runtime.analysis.analyse(item.page)
         except PoisonPageError:
             self._crawler.stats.inc_value("qiaocrawl/extract/worker_lost")
             apart.outlasted(item.lease)

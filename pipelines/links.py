@@ -5,41 +5,40 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from qiaocrawl.crawl.context import crawl_of
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
-from qiaocrawl.crawl.spider import FrontierSpider
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
+
+    from qiaocrawl.crawl.context import CrawlContext
 
 
 class LinksPipeline:
-    """Applies the spider's bounds and strategy; what is stored is not proposed again."""
+    """Applies the crawl's bounds and strategy; what is stored is not proposed again."""
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+    def __init__(self, crawl: CrawlContext, stats: StatsCollector) -> None:
+        self._crawl = crawl
+        self._stats = stats
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Scrapy's constructor."""
-        return cls(crawler)
+        return cls(crawl_of(crawler), crawler.stats)
 
     async def process_item(self, item: CrawlItem) -> CrawlItem:
         """Attach the candidates of an analysed page, and what the log of visits gets of it."""
-        spider = self._crawler.spider
         if not isinstance(item, CrawledPage) or item.analysis is None:
             return item
-        assert isinstance(spider, FrontierSpider)
-        analysis = spider.refine(item.lease, item.analysis)
-        page = await spider.ordering.follow(item.lease, analysis, spider.policy)
-        followed = page.links
-        stats = self._crawler.stats
-        for reason, links in followed.left.items():
+        analysis = self._crawl.refine(item.lease, item.analysis)
+        page = await self._crawl.ordering.follow(item.lease, analysis, self._crawl.policy)
+        for reason, links in page.links.left.items():
             if links:
-                stats.inc_value(f"qiaocrawl/links/{reason}", links)
-        offered = sum(one.left_out is None for one in followed.candidates)
-        stats.inc_value("qiaocrawl/links/offered", offered)
-        return replace(
-            item, analysis=analysis, candidates=followed.candidates, followed=page
-        )
+                self._stats.inc_value(f"qiaocrawl/links/{reason}", links)
+        candidates = page.links.candidates
+        proposed = sum(candidate.left_out is None for candidate in candidates)
+        self._stats.inc_value("qiaocrawl/links/offered", proposed)
+        return replace(item, analysis=analysis, candidates=candidates, followed=page)

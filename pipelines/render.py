@@ -7,18 +7,15 @@ browser. What comes of that is remembered for pages like it (see :mod:`qiaocrawl
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import DropItem, NotConfigured
 
-from qiaocrawl.crawl.browser.learning import render_learning, saving
-from qiaocrawl.crawl.items import CrawledPage, CrawlItem
-from qiaocrawl.crawl.spider import FrontierSpider
-from qiaocrawl.crawl.wiring import runtime_of
-from qiaocrawl.fetch.rendering import RENDER, RenderModel
+from qiaocrawl.crawl.browser.learning import render_learning
+from qiaocrawl.crawl.context import crawl_of
+from qiaocrawl.crawl.items import CrawledPage, CrawlItem, RenderLesson
 from qiaocrawl.items import PageAnalysis
-from qiaocrawl.storage.pages.renderings import forget_mark, wait_for_browser
+from qiaocrawl.storage.pages.renderings import wait_for_browser
 
 if TYPE_CHECKING:
     from typing import Self
@@ -36,8 +33,8 @@ class RenderPipeline:
     """Sends pages back that need a browser, and learns which these are."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._runtime = runtime_of(crawler)
-        if self._runtime.options["QIAO_RENDER"] != "auto":
+        self._crawl = crawl_of(crawler)
+        if self._crawl.runtime.options["QIAO_RENDER"] != "auto":
             # Switched off on purpose: no warning is due.
             raise NotConfigured
         self._crawler = crawler
@@ -56,19 +53,9 @@ class RenderPipeline:
             if not learning.is_useless_for(item.lease):
                 await self._put_back(item.lease, item.analysis)
             self._count("spared")
-            said = f"{item.analysis.reason}; pages like it were rendered in vain"
-            return replace(item, analysis=replace(item.analysis, reason=said))
-        item = replace(item, then=(*item.then, partial(self._learn, learning, item)))
-        if RENDER in item.lease.payload:
-            forget = partial(forget_mark, lease=item.lease, mark=RENDER)
-            item = replace(item, writes=(*item.writes, forget))
-        return item
-
-    def _learn(self, learning: RenderModel, item: CrawledPage) -> None:
-        assert item.analysis is not None
-        votes = learning.learn(item.lease, item.page, item.analysis)
-        if votes is not None:
-            self._spider.worker.post(saving(votes))
+            reason = f"{item.analysis.reason}; pages like it were rendered in vain"
+            return replace(item, analysis=replace(item.analysis, reason=reason))
+        return replace(item, rendering=RenderLesson(learning, item.analysis))
 
     async def _put_back(self, lease: Lease, analysis: PageAnalysis) -> None:
         """Have *lease* wait for the browser.
@@ -76,21 +63,15 @@ class RenderPipeline:
         Raises:
             RenderedLater: always; the page goes no further.
         """
-        spider = self._spider
+        crawl = self._crawl
         reason = analysis.reason or analysis.outcome
-        mine = await self._runtime.write(lambda c: wait_for_browser(c, lease, RENDER, reason))
-        if spider.worker.holds(lease):
-            if mine:
-                spider.ordering.wait_until(lease.key, 0.0)
-            spider.worker.forget(lease)
-        self._count("found_out" if mine else "lease_lost")
+        is_mine = await crawl.runtime.write(lambda c: wait_for_browser(c, lease, reason))
+        if crawl.worker.holds(lease):
+            if is_mine:
+                crawl.ordering.wait_until(lease.key, 0.0)
+            crawl.worker.forget(lease)
+        self._count("found_out" if is_mine else "lease_lost")
         raise RenderedLater(f"{lease.url} is fetched again with the browser: {reason}")
-
-    @property
-    def _spider(self) -> FrontierSpider:
-        spider = self._crawler.spider
-        assert isinstance(spider, FrontierSpider)
-        return spider
 
     def _count(self, name: str) -> None:
         self._crawler.stats.inc_value(f"qiaocrawl/render/{name}")

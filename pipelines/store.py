@@ -3,81 +3,195 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
 from concurrent.futures import CancelledError
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pipelines.extract import AnalysisStopped
+from qiaocrawl.crawl.browser.learning import saving
+from qiaocrawl.crawl.context import crawl_of
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem, SearchedPage
-from qiaocrawl.crawl.spider import FrontierSpider
-from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import OutdatedError
-from qiaocrawl.frontier.completion import Around
+from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd
 from qiaocrawl.items import Lease, Outcome, PageAnalysis, Verdict
-from qiaocrawl.runs.search import ask_on, asked_to_rest, record_answer
-from qiaocrawl.search.candidates import hit_candidates
-from qiaocrawl.stages.paged_articles import Whole, enter_part, join_parts, save_whole
+from qiaocrawl.runs.search import store_answer
+from qiaocrawl.stages.paged_articles import (
+    AssembledArticle,
+    add_part,
+    assemble_article,
+    save_assembled,
+)
 from qiaocrawl.storage.frontier import visit_log
 from qiaocrawl.storage.pages.article_parts import is_current
+from qiaocrawl.storage.pages.renderings import forget_mark
+from qiaocrawl.storage.sites.discovery import save_missing_page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Self
 
     from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
     from sqlalchemy import Connection
+
+    from qiaocrawl.crawl.context import CrawlContext
 
 
 class StorePipeline:
     """Stores articles with links, and search answers with their ledger row and hits."""
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        self._runtime = runtime_of(crawler)
+    def __init__(self, crawl: CrawlContext, stats: StatsCollector) -> None:
+        self._crawl = crawl
+        self._runtime = crawl.runtime
+        self._stats = stats
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Scrapy's constructor."""
-        return cls(crawler)
+        return cls(crawl_of(crawler), crawler.stats)
 
     async def process_item(self, item: CrawlItem) -> CrawlItem:
         """Store *item*; its frontier row is done when this returns."""
-        if isinstance(item, CrawledPage):
-            await self._store_page(item)
-        else:
+        if isinstance(item, SearchedPage):
             await self._store_answer(item)
+            return item
+        assert item.analysis is not None
+        if item.analysis.article is not None:
+            # Whether it is a reprint is decided in the transaction that stores it: no copy that
+            # another worker stores at the same moment is missed.
+            await self._runtime.articles.load_titles()
+        if item.analysis.part is not None:
+            await self._store_part(item, item.analysis)
+        else:
+            await self._store_page(item, item.analysis)
         return item
 
-    @property
-    def _spider(self) -> FrontierSpider:
-        spider = self._crawler.spider
-        assert isinstance(spider, FrontierSpider)
-        return spider
+    # --- pages ------------------------------------------------------------------------------
 
-    async def _store_page(self, item: CrawledPage) -> None:
-        analysis = item.analysis
+    def _write_page(
+        self, c: Connection, item: CrawledPage, article: AssembledArticle | None
+    ) -> Verdict | None:
+        """All that is written of a page in the transaction that has closed its lease.
+
+        Args:
+            article: what the page is a part of.
+
+        Returns:
+            How its article stands to others; None if there is none.
+        """
+        lease, analysis, verdict = item.lease, item.analysis, None
         assert analysis is not None
-        if analysis.part is not None:
-            await self._store_part(item, analysis)
-            return
-        verdict: Verdict | None = None
+        links = item.followed.links.visit.links if item.followed is not None else ()
+        self._crawl.journal.page_closes(c, lease, item.page, analysis, links)
+        if item.missing_page is not None:
+            save_missing_page(c, item.missing_page, now=time.time())
+        if item.rendering is not None and lease.payload.render:
+            forget_mark(c, lease)
+        if article is not None:
+            save = self._runtime.articles.save
+            verdict = save_assembled(c, article, save, own_url_id=lease.url_id)
+        elif analysis.article is not None:
+            verdict = self._runtime.articles.save(c, lease.url_id, analysis, anchor=lease.anchor)
+        if item.candidates:
+            self._runtime.enqueue(c, item.candidates)
+        if item.followed is not None:
+            visit_log.append(c, lease, item.followed.links.visit, item.followed.packed)
+        return verdict
 
-        def also(c: Connection) -> None:
-            nonlocal verdict
-            self._close(c, item)
-            verdict = self._runtime.save_analysis(c, item.lease, analysis, item.candidates)
-            _note_visit(c, item)
+    async def _store_page(self, item: CrawledPage, analysis: PageAnalysis) -> None:
+        completion = CompleteLease(
+            item.lease, LeaseEnd(analysis.outcome, analysis.reason, item.page.status),
+            write=lambda c: self._write_page(c, item, None),
+        )
+        is_mine = await self._crawl.worker.complete(
+            completion,
+            before=self._runtime.articles.titles.lock if analysis.article is not None else None,
+            then=lambda: self._remember(item),
+        )
+        self._count(f"outcome/{analysis.outcome}" if is_mine else "lease_lost")
+        if is_mine:
+            self._count_verdict(completion.written)
+            self._count_judgement(item.lease, analysis.outcome, analysis)
 
-        mine = await self._spider.worker.complete(
-            item.lease, analysis.outcome, reason=analysis.reason, http_status=item.page.status,
-            also=also, around=Around(
-                self._runtime.titles.lock if analysis.article else None,
-                then=lambda: self._learn(item),
+    async def _store_part(self, item: CrawledPage, analysis: PageAnalysis) -> None:
+        """Store one page of a paged article, and the article anew with it."""
+        while True:
+            group = await self._runtime.write(lambda c: add_part(c, item.lease, analysis))
+            if group is None:
+                self._crawl.worker.forget(item.lease)
+                self._count("lease_lost")
+                return
+            try:
+                article = await assemble_article(group, analysis, self._runtime.analysis.join)
+                await self._close_part(item, analysis, article)
+                return
+            except (CancelledError, asyncio.CancelledError):
+                raise AnalysisStopped(item.page.url) from None
+            except OutdatedError:
+                # Another part came meanwhile. Each time it is one more, so this ends.
+                self._count("parts/joined_again")
+
+    async def _close_part(
+        self, item: CrawledPage, analysis: PageAnalysis, article: AssembledArticle
+    ) -> None:
+        assert analysis.part is not None
+        outcome = article.group.outcome(analysis.part.number)
+        completion = CompleteLease(
+            item.lease, LeaseEnd(outcome, analysis.reason, item.page.status),
+            write=lambda c: self._write_page(c, item, article),
+            guard=partial(is_current, group=article.group),
+        )
+        is_mine = await self._crawl.worker.complete(
+            completion, before=self._runtime.articles.titles.lock, then=lambda: self._remember(item)
+        )
+        self._count(f"outcome/{outcome}" if is_mine else "lease_lost")
+        if is_mine:
+            if analysis.part.number == 1:  # Else the article counts with its first page.
+                self._count_verdict(completion.written)
+            self._count_judgement(item.lease, outcome, article.analysis)
+
+    def _remember(self, item: CrawledPage) -> None:
+        """Let the memories have what the page brought and tells of its site: it is committed."""
+        crawl, lease, analysis, page = self._crawl, item.lease, item.analysis, item.followed
+        assert analysis is not None
+        if (lesson := item.rendering) is not None:
+            votes = lesson.learning.learn(lease, item.page, lesson.extracted)
+            self._post(None if votes is None else saving(votes))
+        if page is not None:
+            new_keys = set(crawl.ordering.stored(page))
+            if crawl.policy.rules is not None:
+                crawl.policy.rules.stored(page.links.visit.links)
+            if crawl.discovery is not None:
+                self._post(crawl.discovery.learn(lease, analysis, page.links, new_keys))
+        crawl.worker.aliases.observe(lease, analysis)
+        if self._runtime.analysis.learning is not None:
+            self._runtime.analysis.learning.observe(analysis)
+            self._post(self._runtime.analysis.learning.due())
+
+    def _post(self, operation: Callable[[Connection], None] | None) -> None:
+        if operation is not None:
+            self._crawl.worker.post(operation)
+
+    # --- search answers ---------------------------------------------------------------------
+
+    async def _store_answer(self, item: SearchedPage) -> None:
+        completion = CompleteLease(
+            item.lease, LeaseEnd(Outcome.SERP, item.answer.state, item.page.status),
+            write=lambda c: store_answer(
+                c, self._runtime, item.lease, item.page, item.query, item.answer, item.hits
             ),
         )
-        self._count(f"outcome/{analysis.outcome}" if mine else "lease_lost")
-        if mine:
-            self._count_verdict(verdict)
-            self._count_judgement(item.lease, analysis.outcome, analysis)
+        if not await self._crawl.worker.complete(completion):
+            self._count("lease_lost")
+            return
+        self._count(f"search/{item.answer.state}")
+        if (stored := completion.written) is not None:
+            self._count("search/new_urls", stored.new_urls)
+            self._count("search/known_urls", stored.known_urls)
+            self._count("search/asked_on", stored.follow_ups)
+
+    # --- numbers ----------------------------------------------------------------------------
 
     def _count_judgement(
         self, lease: Lease, outcome: Outcome, analysis: PageAnalysis | None
@@ -93,109 +207,5 @@ class StorePipeline:
         if verdict is not None:
             self._count(f"dedup/{verdict.kind}")
 
-    def _close(self, c: Connection, item: CrawledPage) -> None:
-        """Write what other stages and the spider want written with the end of the page."""
-        self._spider.page_closes(c, item)
-        for write in item.writes:
-            write(c)
-
-    def _learn(self, item: CrawledPage) -> None:
-        """Let the memories have what the page brought and tells of its site: it is committed."""
-        spider, lease, analysis, page = self._spider, item.lease, item.analysis, item.followed
-        assert analysis is not None
-        for then in item.then:
-            then()
-        if page is not None:
-            new = set(spider.ordering.stored(page))
-            links = page.links.visit.links
-            if spider.policy.rules is not None:
-                spider.policy.rules.stored(links)
-            if spider.discovery is not None:
-                self._post(spider.discovery.learn(lease, analysis, page.links, new))
-        spider.worker.aliases.observe(lease, analysis)
-        if self._runtime.learning is not None:
-            self._runtime.learning.observe(analysis)
-            self._post(self._runtime.learning.due())
-
-    def _post(self, operation: Callable[[Connection], None] | None) -> None:
-        if operation is not None:
-            self._spider.worker.post(operation)
-
-    async def _store_part(self, item: CrawledPage, analysis: PageAnalysis) -> None:
-        """Store one page of a paged article, and the article anew with it."""
-        while True:
-            group = await self._runtime.write(lambda c: enter_part(c, item.lease, analysis))
-            if group is None:
-                self._spider.worker.forget(item.lease)
-                self._count("lease_lost")
-                return
-            try:
-                whole = await join_parts(group, analysis, self._runtime.join)
-                await self._close_part(item, analysis, whole)
-                return
-            except (CancelledError, asyncio.CancelledError):
-                raise AnalysisStopped(item.page.url) from None
-            except OutdatedError:
-                # Another part came meanwhile. Each time it is one more, so this ends.
-                self._count("parts/joined_again")
-
-    async def _close_part(self, item: CrawledPage, analysis: PageAnalysis, whole: Whole) -> None:
-        verdict: Verdict | None = None
-
-        def also(c: Connection) -> None:
-            nonlocal verdict
-            self._close(c, item)
-            verdict = save_whole(c, whole, self._runtime.save_article, own_url_id=item.lease.url_id)
-            if item.candidates:
-                self._runtime.offer(c, item.candidates)
-            _note_visit(c, item)
-
-        assert analysis.part is not None
-        outcome = whole.group.outcome(analysis.part.number)
-        mine = await self._spider.worker.complete(
-            item.lease, outcome, reason=analysis.reason, http_status=item.page.status,
-            also=also, around=Around(
-                self._runtime.titles.lock, lambda c: is_current(c, whole.group),
-                lambda: self._learn(item),
-            ),
-        )
-        self._count(f"outcome/{outcome}" if mine else "lease_lost")
-        if mine:
-            if analysis.part.number == 1:  # else the article counts with its first page
-                self._count_verdict(verdict)
-            self._count_judgement(item.lease, outcome, whole.analysis)
-
-    async def _store_answer(self, item: SearchedPage) -> None:
-        query, answer = item.query, item.answer
-        found = hit_candidates(item.hits, item.lease, topic=query.topic)
-        new = following = 0
-
-        def also(c: Connection) -> None:
-            nonlocal new, following
-            new = self._runtime.offer(c, found)
-            record_answer(
-                c, self._runtime, item.lease, query, answer, new_urls=new,
-                rest_seconds=asked_to_rest(item.page, self._runtime.options),
-            )
-            following = ask_on(c, self._runtime, item.lease, query, answer, new_urls=new)
-
-        mine = await self._spider.worker.complete(
-            item.lease, Outcome.SERP, reason=answer.state, http_status=item.page.status, also=also
-        )
-        if not mine:
-            self._count("lease_lost")
-            return
-        self._count(f"search/{answer.state}")
-        self._count("search/new_urls", new)
-        self._count("search/known_urls", len(found) - new)
-        self._count("search/asked_on", following)
-
     def _count(self, name: str, by: int = 1) -> None:
-        self._crawler.stats.inc_value(f"qiaocrawl/{name}", by)
-
-
-def _note_visit(c: Connection, item: CrawledPage) -> None:
-    """Let the log of visits have the page, in the transaction that closes it."""
-    page = item.followed
-    if page is not None:
-        visit_log.append(c, item.lease, page.links.visit, page.packed)
+        self._stats.inc_value(f"qiaocrawl/{name}", by)

@@ -16,7 +16,6 @@ from datetime import datetime
 from enum import StrEnum
 
 # --- frontier ----------------------------------------------------------------
-
 SEED_SCORE = 1e10
 """Start pages come before every link: epoch seconds of a depth-first crawl lie below."""
 
@@ -63,6 +62,44 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class Payload:
+    """Why a URL is in the frontier; a field's name is its key in the JSON of the row.
+
+    From ``watch`` on: see :mod:`qiaocrawl.runs.watch.links`, from ``topic`` on: a query.
+    """
+
+    hops: int = 0  # redirects that led to it
+    alias_of: str = ""  # the address this preferred version was proposed for
+    as_is: str = ""  # why its own address is fetched: a start page, or its preferred one's outcome
+    part_of: str = ""  # key (hexadecimal) of the first part of its article
+    sitemap: int | None = None  # how many indexes lead to this sitemap
+    probe: bool = False  # it asks for a page that cannot exist
+    taken_up: str | None = None  # why it had been postponed
+    render: str = ""  # why it waits to be fetched with the browser
+    asked_site: str = ""  # of an engine's link: the host the query was restricted to
+    watch: str = ""
+    channel: str = ""
+    again: bool = False
+    etag: str = ""
+    modified: str = ""
+    topic: str = ""
+    term: str = ""
+    site: str = ""
+    engine: str = ""
+    page: int = 1
+    period: str = ""
+    also: tuple[str, ...] = ()
+    other: Mapping[str, object] = field(default_factory=dict)  # what another version stored
+
+    def __bool__(self) -> bool:
+        """Whether it says anything: such a URL was proposed for its very address."""
+        return self != NO_PAYLOAD
+
+
+NO_PAYLOAD = Payload()
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A URL proposed to the frontier. Higher ``score`` is fetched first (any finite float)."""
 
@@ -76,8 +113,8 @@ class Candidate:
     parent: bytes | None = None
     anchor: str = ""
     context: str = ""
-    payload: Mapping[str, object] = field(default_factory=dict)
-    rearm: bool = False  # fetch again although it was done before (start pages of a new run)
+    payload: Payload = NO_PAYLOAD
+    refetch: bool = False  # fetch again although it was done before (start pages of a new run)
     left_out: LeftOut | None = None
 
 
@@ -97,7 +134,7 @@ class Lease:
     depth: int
     failures: int
     anchor: str = ""
-    payload: Mapping[str, object] = field(default_factory=dict)
+    payload: Payload = NO_PAYLOAD
     stored: bool = False  # the page was committed before a crash: it is not fetched again
     crashes: int = 0  # above 0: it may have killed a worker; tried alone (storage.frontier.deaths)
 

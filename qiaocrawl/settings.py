@@ -91,7 +91,6 @@ ITEM_PIPELINES = {
     "pipelines.extract.ExtractPipeline": 200,
     "pipelines.render.RenderPipeline": 240,
     "pipelines.discovery.DiscoveryPipeline": 250,
-    "pipelines.dedup.DedupPipeline": 400,
     "pipelines.links.LinksPipeline": 500,
     "pipelines.store.StorePipeline": 600,
 }

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from qiaocrawl.crawl.context import CrawlContext, usual_limits
 from qiaocrawl.crawl.items import CrawlItem
-from qiaocrawl.crawl.responses import fetched_page
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.fetch.status import FetchDecision
-from qiaocrawl.items import Lease, Outcome, Queue
+from qiaocrawl.frontier.choice import USUAL_STRATEGY, chosen_ordering
+from qiaocrawl.items import FetchedPage, Lease, Outcome, Queue
 from qiaocrawl.runs.site import link_rules
 from qiaocrawl.search import EngineDefinition
-from qiaocrawl.search.wrapped_links import ASKED_SITE, resolve_link
+from qiaocrawl.search.wrapped_links import resolve_link
 from qiaocrawl.stages.follow_links import FollowPolicy
-
-if TYPE_CHECKING:
-    from scrapy.http import Response
 
 
 class PagesSpider(FrontierSpider):
@@ -26,62 +23,59 @@ class PagesSpider(FrontierSpider):
     queue = Queue.PAGES
     allowed_arguments = {"site": "hosts, comma separated; default: all that wait"}
 
-    def prepare(self) -> None:
+    def plan(self) -> CrawlContext:
         """Scope: everything that waits for this topic, or the hosts of ``site=``."""
+        runtime, options, catalogue = self.runtime, self.runtime.options, self.runtime.catalogue
         named = [host.strip().lower() for host in self.arguments.get("site", "").split(",")]
         within = FollowPolicy(sites=frozenset(filter(None, named)))
-        self.scope = self.runtime.scope(self.queue, self.topic, within if within.sites else None)
-        deep = frozenset(site.host for site in self.runtime.catalogue.deep_sites(self.topic))
-        self.policy = FollowPolicy(
-            sites=deep,
-            max_depth=self.runtime.options["QIAO_MAX_DEPTH"],
-            max_links=self.runtime.options["QIAO_MAX_LINKS_PER_PAGE"],
-            rules=link_rules(self.runtime.options, learns=False),
+        scope = runtime.scope(self.queue, self.topic, within if within.sites else None)
+        policy = FollowPolicy(
+            sites=frozenset(site.host for site in catalogue.deep_sites(self.topic)),
+            max_depth=options["QIAO_MAX_DEPTH"],
+            max_links=options["QIAO_MAX_LINKS_PER_PAGE"],
+            rules=link_rules(options, learns=False),
         )
-        catalogue = self.runtime.catalogue
-        self.engines = [catalogue.engine(name) for name in self.runtime.options["QIAO_ENGINES"]]
+        self.engines = [catalogue.engine(name) for name in options["QIAO_ENGINES"]]
+        return CrawlContext(
+            runtime, scope, policy,
+            ordering=chosen_ordering(runtime, scope),
+            asked={**self.arguments, "strategy": USUAL_STRATEGY, "strategy_options": ""},
+            limits=usual_limits(options),
+        )
 
-    def request_meta(self, lease: Lease) -> dict[str, Any]:
+    def request_options(self, lease: Lease) -> dict[str, Any]:
         """Ask for rendering where the site's row asks for it.
 
         A link of a chosen engine is part of its answer: the choice covers it too.
         """
         if self._engine_of(lease) is not None:
-            return {"dont_obey_robotstxt": True}
-        return {"render": self.runtime.catalogue.wants_rendering(lease.host)}
+            return {"meta": {"dont_obey_robotstxt": True}}
+        return {"meta": {"render": self.runtime.catalogue.wants_rendering(lease.host)}}
 
-    async def parse(self, response: Response) -> AsyncIterator[CrawlItem]:
-        """A response arrived: a page, or an engine's link that leads on to one."""
-        lease: Lease = response.meta["lease"]
-        engine = self._engine_of(lease)
-        if engine is not None:
-            await self._follow_link(engine, lease, response)
-            return
-        async for item in super().parse(response):
-            yield item
+    def read(self, lease: Lease, page: FetchedPage) -> CrawlItem | FetchDecision:
+        """A page, or an engine's link that leads on to one."""
+        result, engine = super().read(lease, page), self._engine_of(lease)
+        if engine is None:
+            return result
+        location = ""
+        if isinstance(result, FetchDecision):
+            if result.outcome not in (Outcome.REDIRECT, Outcome.NOT_ARTICLE):
+                return result
+            location = result.target
+        return self._way_on(engine, lease, page, location)
 
-    async def _follow_link(
-        self, engine: EngineDefinition, lease: Lease, response: Response
-    ) -> None:
-        self.worker.left_downloader(lease, answered=True)
-        self.count("pages")
-        page = fetched_page(response)
-        decision = self.judge(page)
-        location = decision.target if decision is not None else ""
-        if decision is not None and decision.outcome not in (Outcome.REDIRECT, Outcome.NOT_ARTICLE):
-            await self.record(lease, page, decision)
-            return
-        way = resolve_link(engine, page, location, str(lease.payload.get(ASKED_SITE, "")))
+    def _way_on(
+        self, engine: EngineDefinition, lease: Lease, page: FetchedPage, location: str
+    ) -> FetchDecision:
+        way = resolve_link(engine, page, location, lease.payload.asked_site)
         if way.target:
             self.count("search/links_resolved")
-            decision = FetchDecision(Outcome.REDIRECT, "link of the engine", target=way.target)
-            await self.record(lease, page, decision)
-        elif way.is_blocked:
+            return FetchDecision(Outcome.REDIRECT, "link of the engine", target=way.target)
+        if way.is_blocked:
             self.count("search/links_blocked")
-            await self.leave_host_alone(lease, way.why, 0.0)
-        else:
-            self.count("search/links_lost")
-            await self.finish(lease, Outcome.NOT_ARTICLE, way.why, status=page.status)
+            return FetchDecision(Outcome.RETRY, way.why, is_busy=True)
+        self.count("search/links_lost")
+        return FetchDecision(Outcome.NOT_ARTICLE, way.why)
 
     def _engine_of(self, lease: Lease) -> EngineDefinition | None:
         """The chosen engine that alone knows where the URL of *lease* leads."""

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import DownloadCancelledError
-from sqlalchemy import Connection
 
+from qiaocrawl.crawl.context import CrawlContext, usual_limits
 from qiaocrawl.crawl.items import CrawlItem, SearchedPage
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome, Queue
+from qiaocrawl.frontier.choice import USUAL_STRATEGY, chosen_strategy
+from qiaocrawl.items import Candidate, FetchedPage, Lease, Queue
 from qiaocrawl.runs.search import (
     AskingOrder,
-    Wish,
+    SearchJournal,
+    SearchPlan,
     asked_to_rest,
     due_candidates,
     parked_reason,
-    record_answer,
 )
 from qiaocrawl.search import EVERYWHERE, parse_answer
 from qiaocrawl.search.candidates import query_of, search_request
 from qiaocrawl.search.decoys import DecoyWatch
-from qiaocrawl.search.engine_pauses import EnginePauses, EngineResponse, engine_response
+from qiaocrawl.search.engine_pauses import (
+    EnginePauses,
+    EngineResponse,
+    engine_response,
+)
 from qiaocrawl.search.plan_periods import checked_period
-from qiaocrawl.search.query import AnswerState, Query, SearchAnswer
+from qiaocrawl.search.query import Query, SearchAnswer
 from qiaocrawl.stages.follow_links import FollowPolicy, link_to
 from qiaocrawl.topic.hosts import normalise_host
 from qiaocrawl.urls import canonical_url, host_of
@@ -69,63 +73,61 @@ class SearchSpider(FrontierSpider):
     # One query of an engine at a time: it is known to refuse before it is asked again.
     custom_settings = {"CONCURRENT_REQUESTS_PER_DOMAIN": 1}
 
-    def prepare(self) -> None:
+    def plan(self) -> CrawlContext:
         """Scope: all queries of this topic that wait; engines must be named by the operator."""
-        self.engines = self.runtime.catalogue.chosen_engines(self.arguments.get("engine", ""))
+        runtime, options = self.runtime, self.runtime.options
+        self.engines = runtime.catalogue.chosen_engines(self.arguments.get("engine", ""))
         for name, engine in self.engines.items():
             # What an engine lacks is said before anything starts.
             search_request(engine, Query(self.topic, "a", "", name))
         # With its port: a service of the operator's rarely has the usual one.
-        asked = (one.url.replace("{base}", one.base_url) for one in self.engines.values())
-        hosts = frozenset(host_of(url) for url in asked)
-        self.scope = self.runtime.scope(self.queue, self.topic, FollowPolicy(sites=hosts))
-        self.policy = FollowPolicy(sites=frozenset())
-        self.wish = Wish(
+        urls = (engine.url.replace("{base}", engine.base_url) for engine in self.engines.values())
+        within = FollowPolicy(sites=frozenset(host_of(url) for url in urls))
+        scope = runtime.scope(self.queue, self.topic, within)
+        self.search_plan = SearchPlan(
             self.engines, named_sites(self.arguments.get("site", "")), self._term_limit(),
             checked_period(self.arguments.get("period", "")),
         )
-
-    def prepare_order(self) -> None:
-        """The order of queries is in their scores; budgets and rests let them through."""
-        super().prepare_order()
         self.rests = EnginePauses(
-            self.runtime.options["QIAO_SEARCH_PARK_AFTER"],
+            options["QIAO_SEARCH_PARK_AFTER"],
             _REST_IN_PAUSES * self.crawler.settings.getfloat("DOWNLOAD_DELAY"),
         )
         self.decoys = DecoyWatch()
-        self.asking = AskingOrder(
-            self.ordering.strategy, self.runtime, self.engines, self.rests
+        # The order of queries is in their scores; budgets and rests let them through.
+        strategy = chosen_strategy(runtime, scope)
+        self.asking = AskingOrder(strategy, runtime, self.engines, self.rests)
+        return CrawlContext(
+            runtime, scope, FollowPolicy(sites=frozenset()),
+            ordering=self.asking,
+            asked={**self.arguments, "strategy": USUAL_STRATEGY, "strategy_options": ""},
+            limits=usual_limits(options),
+            journal=SearchJournal(runtime),
         )
-        self.ordering = self.asking
 
     def seeds(self) -> list[Candidate]:
         """The queries that are due: never asked, or asked too long ago."""
-        return due_candidates(self.runtime, self.topic, self.wish)
+        return due_candidates(self.runtime, self.topic, self.search_plan)
 
-    def request_meta(self, lease: Lease) -> dict[str, Any]:
-        """Result pages are asked on the operator's explicit choice (QIAO_ENGINES)."""
-        return {"dont_obey_robotstxt": True}
+    def request_options(self, lease: Lease) -> dict[str, Any]:
+        """The request as the engine's definition writes it.
 
-    def request_parts(self, lease: Lease) -> Mapping[str, Any]:
-        """The request as the engine's definition writes it."""
+        Result pages are asked on the operator's explicit choice (QIAO_ENGINES).
+        """
         query = query_of(lease)
         asked = search_request(self.runtime.catalogue.engine(query.engine), query)
         return {
             "url": asked.url, "method": asked.method, "headers": dict(asked.headers),
-            "body": asked.body,
+            "body": asked.body, "meta": {"dont_obey_robotstxt": True},
         }  # fmt: skip
 
     def declines(self, lease: Lease) -> str:
         """An engine that was parked since the lease was taken is asked nothing."""
-        engine = str(lease.payload.get("engine", ""))
+        engine = lease.payload.engine
         parked = self.rests.is_parked(engine) and not lease.stored
         return parked_reason(engine) if parked else ""
 
-    def judge(self, page: FetchedPage) -> None:
-        """Every status is an answer to classify: a redirect may lead to a captcha."""
-
-    def page_item(self, lease: Lease, page: FetchedPage) -> CrawlItem:
-        """Read and classify the answer."""
+    def read(self, lease: Lease, page: FetchedPage) -> CrawlItem:
+        """Read and classify the answer, whatever its status: a redirect may lead to a captcha."""
         query = query_of(lease)
         engine = self.runtime.catalogue.engine(query.engine)
         answer = self.decoys.decide(
@@ -165,42 +167,15 @@ class SearchSpider(FrontierSpider):
         name = query_of(lease).engine
         rest = self.rests.note(name, sign, seconds, answer)
         if rest.seconds or rest.parked:
-            self.worker.park(lease.host, rest.seconds)
+            self.crawl.worker.park(lease.host, rest.seconds)
             self.count(f"search/rests/{name}")
         if not rest.parked:
             return
         logger.warning("%s (%s)", parked_reason(name), why)
         self.crawler.stats.set_value(f"qiaocrawl/search/parked/{name}", 1)
-        self.worker.post(
+        self.crawl.worker.post(
             lambda c: self.asking.put_off(c, self.topic, name, parked_reason(name))
         )
-
-    def try_fails(self, c: Connection, lease: Lease, reason: str) -> None:
-        """An engine that could not be asked stands in the ledger, also while it is retried."""
-        self._record_error(c, lease, reason)
-
-    async def finish(
-        self,
-        lease: Lease,
-        outcome: Outcome,
-        reason: str,
-        *,
-        status: int | None = None,
-        also: Callable[[Connection], None] | None = None,
-        redirect_key: bytes | None = None,
-    ) -> bool:
-        """An engine that could not be asked stands in the ledger as an error."""
-        mine = await super().finish(
-            lease, outcome, reason, status=status, redirect_key=redirect_key,
-            also=lambda c: self._record_error(c, lease, reason),
-        )
-        if mine:
-            self.count(f"search/{AnswerState.ERROR}")
-        return mine
-
-    def _record_error(self, c: Connection, lease: Lease, reason: str) -> None:
-        answer = SearchAnswer(AnswerState.ERROR, message=reason)
-        record_answer(c, self.runtime, lease, query_of(lease), answer)
 
     def _term_limit(self) -> int | None:
         given = self.arguments.get("terms", "")

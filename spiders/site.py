@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from qiaocrawl.crawl.context import CrawlContext, usual_limits
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.frontier.choice import chosen_ordering
 from qiaocrawl.items import Candidate, Lease, Queue
 from qiaocrawl.runs.site import link_rules, site_discovery
 from qiaocrawl.stages.follow_links import FollowPolicy, seed_candidate
@@ -24,34 +26,38 @@ class SiteSpider(FrontierSpider):
         "strategy_options": "numbers for the crawl order, as NAME=NUMBER,…",
     }
 
-    def prepare(self) -> None:
+    def plan(self) -> CrawlContext:
         """Scope: the hosts of ``start=``, else of ``site=``, else every authoritative site."""
+        runtime, options = self.runtime, self.runtime.options
         self.starts = self._start_urls()
-        sites = frozenset(host_of(url) for url in self.starts)
-        self.policy = FollowPolicy(
-            sites=sites,
-            max_depth=self.runtime.options["QIAO_MAX_DEPTH"],
-            max_links=self.runtime.options["QIAO_MAX_LINKS_PER_PAGE"],
-            rules=link_rules(self.runtime.options),
+        policy = FollowPolicy(
+            sites=frozenset(host_of(url) for url in self.starts),
+            max_depth=options["QIAO_MAX_DEPTH"],
+            max_links=options["QIAO_MAX_LINKS_PER_PAGE"],
+            rules=link_rules(options),
         )
-        self.scope = self.runtime.scope(self.queue, self.topic, self.policy)
-        self.discovery = site_discovery(self.runtime, self.topic, self.policy, self.starts)
-
-    def choose_strategy(self) -> tuple[str, str]:
-        """``strategy=``, else QIAO_STRATEGY; ``strategy_options=``."""
-        name = self.arguments.get("strategy") or self.runtime.options["QIAO_STRATEGY"]
-        return name, self.arguments.get("strategy_options", "")
+        scope = runtime.scope(self.queue, self.topic, policy)
+        discovery = site_discovery(runtime, self.topic, policy, self.starts)
+        strategy = self.arguments.get("strategy") or options["QIAO_STRATEGY"]
+        strategy_options = self.arguments.get("strategy_options", "")
+        return CrawlContext(
+            runtime, scope, policy,
+            ordering=chosen_ordering(runtime, scope, strategy, strategy_options),
+            asked={**self.arguments, "strategy": strategy, "strategy_options": strategy_options},
+            limits=usual_limits(options),
+            discovery=discovery,
+        )
 
     def seeds(self) -> list[Candidate]:
         """The start pages; fetched again when the last crawl of this scope was finished."""
-        again = self.runtime.rearm_lists(self.scope)
+        again = self.runtime.reschedule_lists(self.crawl.scope)
         return [
-            seed_candidate(url, self.queue, self.topic, rearm=again) for url in self.starts
+            seed_candidate(url, self.queue, self.topic, refetch=again) for url in self.starts
         ]
 
-    def request_meta(self, lease: Lease) -> dict[str, Any]:
+    def request_options(self, lease: Lease) -> dict[str, Any]:
         """Ask for rendering where the site's row asks for it."""
-        return {"render": self.runtime.catalogue.wants_rendering(lease.host)}
+        return {"meta": {"render": self.runtime.catalogue.wants_rendering(lease.host)}}
 
     def _start_urls(self) -> list[str]:
         given = self.arguments.get("start", "")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.crawl_orders.tasks import Judgements, Task, judgements
-from qiaocrawl.frontier import CrawlOrder, strategies
+from qiaocrawl.frontier import PriorityIndex, strategies
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 from qiaocrawl.frontier.strategies.strategy import LearningStrategy, Strategy
 from qiaocrawl.items import Visit
@@ -48,7 +48,7 @@ def simulate(
     judged: Judgements,
 ) -> list[int]:
     """Crawl *task*, one fetch a second; the numbers of the pages in the order of fetches."""
-    order, depths = CrawlOrder(strategy), dict.fromkeys(task.starts, 0)
+    order, depths = PriorityIndex(strategy), dict.fromkeys(task.starts, 0)
     for number in task.starts:
         page = task.collection.pages[number]
         order.add(page.key, page.url, page.host, 0)

@@ -158,7 +158,7 @@ POINTS: dict[str, Callable[[int], None]] = {
     "leased, committed": lambda n: _after_commit(FrontierWorker, "_lease_more", n),
     "handed out": lambda n: _after(FrontierWorker, "next_lease", n),
     "mid-download": lambda n: _before(GuardedDownloadHandler, "_cancellable", n),
-    "response arrived": lambda n: _before(FrontierSpider, "page_item", n),
+    "response arrived": lambda n: _before(FrontierSpider, "read", n),
     "page stored, not committed": lambda n: _after(pipelines.evidence, "store_page", n),
     "page committed": lambda n: _after_commit(
         pipelines.evidence.EvidencePipeline, "process_item", n
@@ -166,7 +166,7 @@ POINTS: dict[str, Callable[[int], None]] = {
     "in analysis": lambda n: _after(AnalysisPool, "submit", n),
     "before the close": lambda n: _before(FrontierWorker, "complete", n),
     "outcome written, not committed": lambda n: _after(frontier, "complete", n),
-    "links written, not committed": lambda n: _after(frontier, "offer", n),
+    "links written, not committed": lambda n: _after(frontier, "enqueue", n),
     "outcome committed": lambda n: _after_commit(
         pipelines.store.StorePipeline, "process_item", n
     ),

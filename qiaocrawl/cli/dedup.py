@@ -118,7 +118,7 @@ def take_out(url: Url, database: DatabaseUrl = "") -> None:
         if entry.taken_out:
             _print(f"已在组外 is out already: {entry.record.title}")
             return
-        runtime.reader.run(runtime.titles.load)
+        runtime.reader.run(runtime.articles.titles.load)
         runtime.write_now(partial(_take_out, runtime=runtime, key=entry.record.key))
         _print(f"已移出 taken out: {entry.record.title}")
         _print_rest(runtime, [member for member in before if member.article_id != entry.article_id])
@@ -131,7 +131,7 @@ def put_back(url: Url, database: DatabaseUrl = "") -> None:
         entry, _ = _entry(runtime, url)
         if not entry.taken_out:
             raise ConfigError(f"{url} was not taken out of any group")
-        runtime.reader.run(runtime.titles.load)
+        runtime.reader.run(runtime.articles.titles.load)
         runtime.write_now(partial(_put_back, runtime=runtime, key=entry.record.key))
         _, after = _entry(runtime, url)
         own = next(member for member in after if member.article_id == entry.article_id)
@@ -143,14 +143,14 @@ def _take_out(c: Connection, runtime: Runtime, key: bytes) -> None:
     title_log.lock(c)
     for entry in title_log.entries_of_keys(c, [key]):
         if entry.counts:
-            runtime.titles.take_out(c, entry)
+            runtime.articles.titles.take_out(c, entry)
 
 
 def _put_back(c: Connection, runtime: Runtime, key: bytes) -> None:
     title_log.lock(c)
     for entry in title_log.entries_of_keys(c, [key]):
         if entry.taken_out and entry.article_id is not None:
-            runtime.titles.put_back(c, entry)
+            runtime.articles.titles.put_back(c, entry)
 
 
 def _entry(runtime: Runtime, url: str) -> tuple[TitleEntry, list[Member]]:

@@ -1,123 +1,179 @@
-"""What a spider does about hosts that block, keep silent, or have no proxy left."""
+"""What a failed fetch is to its URL, and what it costs the host: a pause, or the rest of the run.
+
+What becomes of the URL then is decided by :mod:`qiaocrawl.fetch.failure_policy`.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+import logging
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from scrapy.exceptions import (
     CannotResolveHostError,
+    DownloadCancelledError,
     DownloadConnectionRefusedError,
     DownloadTimeoutError,
+    IgnoreRequest,
 )
 
 from qiaocrawl.crawl.network.access import access_of
-from qiaocrawl.crawl.network.pacing import turns_of
-from qiaocrawl.errors import BlockedError, ProxiesRestError, ProxyError, RobotsUnreachableError
-from qiaocrawl.fetch.backoff import backoff_seconds
+from qiaocrawl.crawl.network.pacing import rate_limiter_of
+from qiaocrawl.crawl.wiring import runtime_of
+from qiaocrawl.errors import (
+    AddressRefusedError,
+    BlockedError,
+    BrowserLostError,
+    HostParkedError,
+    LoginPageError,
+    ProxiesRestError,
+    ProxyError,
+    RobotsUnreachableError,
+    SessionRestError,
+    TrapError,
+)
+from qiaocrawl.fetch.failure_policy import Close, FailureKind, FetchFailure, Release, Retry
 from qiaocrawl.frontier.host_slots import FOREVER
-from qiaocrawl.items import Outcome
 
 if TYPE_CHECKING:
-    from logging import LoggerAdapter
-    from typing import Any
-
     from scrapy.crawler import Crawler
 
     from qiaocrawl.fetch.host_health import Strike
     from qiaocrawl.frontier.worker import FrontierWorker
     from qiaocrawl.items import Lease
-    from qiaocrawl.runtime import Runtime
+
+logger = logging.getLogger(__name__)
 
 _OF_PROXIES = (f"{ProxyError.__name__}:", f"{ProxiesRestError.__name__}:")
 _OF_A_SERVER = "IgnoreRequest: HTTP"
 _NOBODY_THERE = (CannotResolveHostError, DownloadConnectionRefusedError, DownloadTimeoutError)
+# What shows that the host is there, though it gave no page.
+_ANSWERS = (BlockedError, DownloadCancelledError, IgnoreRequest, LoginPageError)
+_REASON_CHARS = 300
 
 
-class HostOwner(Protocol):
-    """What is asked of the spider that fetches."""
-
-    runtime: Runtime
-    worker: FrontierWorker
-
-    @property
-    def crawler(self) -> Crawler:
-        """Scrapy's run."""
-        ...
-
-    @property
-    def logger(self) -> LoggerAdapter[Any]:
-        """Where an operator reads of it."""
-        ...
-
-    def count(self, name: str) -> None:
-        """Add one to a number of the run."""
-        ...
-
-    async def finish(self, lease: Lease, outcome: Outcome, reason: str) -> bool:
-        """Close *lease* without a page."""
-        ...
+def is_answer(error: BaseException | None) -> bool:
+    """Whether *error* shows that the host is there, though it gave no page."""
+    return isinstance(error, _ANSWERS)
 
 
-class HostCare:
-    """Parks hosts, gives them up for this run, and says what becomes of the URL in hand."""
+def words_of(error: BaseException | None) -> str:
+    """*error* as the reason in a row."""
+    return f"{type(error).__name__}: {error}"[:_REASON_CHARS]
 
-    def __init__(self, spider: HostOwner) -> None:
-        self._spider = spider
-        self._desk = access_of(spider.crawler)
 
-    async def blocked(self, lease: Lease, error: BlockedError) -> None:
-        """*lease* was answered by a block: it waits again, longer each time, then is BLOCKED."""
-        spider, reason = self._spider, str(error)
+class HostFailureHandler:
+    """Parks hosts and gives them up for this run, as their failures demand."""
+
+    def __init__(self, crawler: Crawler, worker: FrontierWorker) -> None:
+        self._stats = crawler.stats
+        self._worker = worker
+        self._access = access_of(crawler)
+        self._pacing = rate_limiter_of(crawler)
+        options = runtime_of(crawler).options
+        self._proxy_refresh_seconds: float = options["QIAO_PROXY_REFRESH_SECONDS"]
+
+    async def failure_of(self, lease: Lease, error: BaseException | None) -> FetchFailure:
+        """What *error*, which came instead of a response, is to the URL of *lease*."""
+        match error:
+            case AddressRefusedError():
+                return FetchFailure(FailureKind.ADDRESS_REFUSED, str(error))
+            case BlockedError():
+                return self._blocked(lease, error)
+            case ProxiesRestError():
+                return self._without_proxy(lease, error)
+            case TrapError():
+                return FetchFailure(FailureKind.TRAP, str(error))
+            case HostParkedError():
+                self._worker.park(lease.host, error.seconds)
+                return FetchFailure(FailureKind.CANNOT_ASK, str(error))
+            case RobotsUnreachableError():
+                return await self._without_robots(lease, error)
+            case SessionRestError():
+                return self._without_session(lease, error)
+            case LoginPageError():
+                return FetchFailure(FailureKind.LOGIN, str(error))
+            case IgnoreRequest():
+                # Scrapy ignores what robots.txt forbids, and bodies that unpack without end.
+                forbidden = "robots.txt" in str(error)
+                kind = FailureKind.ROBOTS if forbidden else FailureKind.TOO_LARGE
+                return FetchFailure(kind, str(error))
+            case DownloadCancelledError():
+                return FetchFailure(FailureKind.TOO_LARGE, words_of(error))
+            case BrowserLostError():
+                self._count("errors")
+                return FetchFailure(FailureKind.INTERNAL, words_of(error))
+        await self._silent(lease, error)
+        return FetchFailure(FailureKind.NO_PAGE, words_of(error))
+
+    async def busy(self, lease: Lease, reason: str, seconds: float) -> FetchFailure:
+        """The host asks to wait: nothing of it is asked meanwhile.
+
+        Args:
+            seconds: it asks for; 0 when it names none.
+        """
+        pause = await self._park_in_turn(lease, seconds)
+        until = datetime.fromtimestamp(time.time() + pause, UTC)
+        return FetchFailure(
+            FailureKind.BUSY, reason, pause,
+            wait_reason=f"host asks to wait until {until:%H:%M:%S}: {reason}",
+        )
+
+    def count_decision(self, failure: FetchFailure, decision: Retry | Release | Close) -> None:
+        """Let the run's statistics know what became of a blocked URL."""
+        if failure.kind is FailureKind.BLOCKED and not isinstance(decision, Release):
+            name = "returned" if isinstance(decision, Retry) else "given_up"
+            self._access.counts[f"blocks/{name}"] += 1
+
+    def _blocked(self, lease: Lease, error: BlockedError) -> FetchFailure:
+        reason = str(error)
         if error.pause_seconds is not None:
             self._rest(lease.host, error.pause_seconds, reason, give_up=error.give_up)
-        options = spider.runtime.options
-        if lease.failures + 1 >= options["QIAO_FRONTIER_MAX_FAILURES"]:
-            self._desk.counts["blocks/given_up"] += 1
-            await spider.finish(lease, Outcome.BLOCKED, reason)
-            return
-        if error.give_up:
-            spider.worker.give_back(lease, f"host given up for this run: {reason}")
-            return
-        pause = backoff_seconds(lease.failures + 1, options["QIAO_FRONTIER_RETRY_SECONDS"])
-        self._desk.counts["blocks/returned"] += 1
-        await spider.worker.retry(
-            lease, reason=reason, pause_seconds=max(pause, error.pause_seconds or 0.0)
+        return FetchFailure(
+            FailureKind.BLOCKED, reason, error.pause_seconds or 0.0, error.give_up,
+            wait_reason=f"host given up for this run: {reason}",
         )
-        spider.count(f"outcome/{Outcome.RETRY}")
 
-    def without_proxy(self, lease: Lease, error: ProxiesRestError) -> None:
-        """No proxy is left: the URL waits, no failure is counted, the host rests."""
-        strike = self._desk.unavailable(lease.host)
-        self._desk.counts["proxies/none_left"] += 1
+    def _without_proxy(self, lease: Lease, error: ProxiesRestError) -> FetchFailure:
+        strike = self._access.unavailable(lease.host)
+        self._access.counts["proxies/none_left"] += 1
         # By then the list of proxies is another one, perhaps.
-        refresh: float = self._spider.runtime.options["QIAO_PROXY_REFRESH_SECONDS"]
-        pause = max(strike.pause_seconds, min(error.retry_seconds, refresh))
+        pause = max(strike.pause_seconds, min(error.retry_seconds, self._proxy_refresh_seconds))
         self._rest(lease.host, pause, str(error), give_up=strike.give_up)
-        self._spider.worker.give_back(lease, str(error))
+        return FetchFailure(FailureKind.CANNOT_ASK, str(error))
 
-    async def silent(self, lease: Lease, error: BaseException | None) -> None:
-        """No answer came from the host of *lease*: after a few in a row it rests."""
-        if not isinstance(error, ProxyError):
-            self._apply(lease.host, self._desk.silent(lease.host), "no answer")
-        if isinstance(error, _NOBODY_THERE):
-            # Its other URLs would fail alike: they wait, and other hosts have the slots.
-            pause = await turns_of(self._spider.crawler).park(host_name(lease), 0.0)
-            self._spider.worker.park(lease.host, pause)
-            self._spider.count("politeness/parked")
+    def _without_session(self, lease: Lease, error: SessionRestError) -> FetchFailure:
+        """No account may be used for the URL now."""
+        if error.retry_seconds:
+            self._worker.park(lease.host, error.retry_seconds)
+        self._count("session/put_back")
+        return FetchFailure(FailureKind.CANNOT_ASK, str(error)[:_REASON_CHARS])
 
-    def silent_robots(self, lease: Lease, error: RobotsUnreachableError) -> bool:
-        """robots.txt could not be had; says whether *lease* is dealt with.
-
-        The proxies' fault is not the URL's; a host that is not there rests as for any page.
-        """
+    async def _without_robots(self, lease: Lease, error: RobotsUnreachableError) -> FetchFailure:
+        """The proxies' fault is not the URL's; a host that is not there rests as for any page."""
         # Such an error names what it comes from.
         if any(name in str(error) for name in _OF_PROXIES):
-            self.without_proxy(lease, ProxiesRestError(str(error), error.retry_seconds))
-            return True
+            return self._without_proxy(lease, ProxiesRestError(str(error), error.retry_seconds))
         if _OF_A_SERVER not in str(error):
-            self._apply(lease.host, self._desk.silent(lease.host), "no answer")
-        return False
+            self._apply(lease.host, self._access.silent(lease.host), "no answer")
+        return await self.busy(lease, str(error), error.retry_seconds)
+
+    async def _silent(self, lease: Lease, error: BaseException | None) -> None:
+        """No answer came from the host of *lease*: after a few in a row it rests."""
+        if not isinstance(error, ProxyError):
+            self._apply(lease.host, self._access.silent(lease.host), "no answer")
+        if isinstance(error, _NOBODY_THERE):
+            # Its other URLs would fail alike: they wait, and other hosts have the slots.
+            await self._park_in_turn(lease, 0.0)
+
+    async def _park_in_turn(self, lease: Lease, seconds: float) -> float:
+        """Park the host for all crawls; returns for how many seconds."""
+        pause = await self._pacing.park(host_name(lease), seconds)
+        self._worker.park(lease.host, pause)
+        self._count("politeness/parked")
+        return pause
 
     def _apply(self, host: str, strike: Strike | None, reason: str) -> None:
         if strike is not None:
@@ -125,14 +181,17 @@ class HostCare:
 
     def _rest(self, host: str, seconds: float, reason: str, *, give_up: bool) -> None:
         if give_up:
-            self._spider.logger.warning("%s is left until the next run: %s", host, reason)
+            logger.warning("%s is left until the next run: %s", host, reason)
             seconds = FOREVER
         else:
-            self._spider.logger.warning("%s rests for %.0f s: %s", host, seconds, reason)
-        self._spider.worker.park(host, seconds)
-        self._spider.count("politeness/parked")
+            logger.warning("%s rests for %.0f s: %s", host, seconds, reason)
+        self._worker.park(host, seconds)
+        self._count("politeness/parked")
+
+    def _count(self, name: str) -> None:
+        self._stats.inc_value(f"qiaocrawl/{name}")
 
 
 def host_name(lease: Lease) -> str:
-    """The host of *lease* as turns know it: without a port."""
+    """The host of *lease* as its rate limiter knows it: without a port."""
     return urlsplit(lease.url).hostname or ""

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from sqlalchemy import Connection
-
+from qiaocrawl.discovery.soft_404 import MissingPage
+from qiaocrawl.fetch.rendering import RenderModel
 from qiaocrawl.frontier.ordering import FollowedPage
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Link, PageAnalysis
 from qiaocrawl.search.query import Hit, Query, SearchAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class RenderLesson:
+    """What *learning* is to learn from a page, as it was extracted, once it is stored."""
+
+    learning: RenderModel
+    extracted: PageAnalysis
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +24,8 @@ class CrawledPage:
     """A page on its way through the pipelines; each stage fills in its part.
 
     Attributes:
-        writes: what is written beside, in the transaction that closes the page.
-        then: called when that is committed: what memories are to know of the page.
+        missing_page: what the page shows of pages that do not exist on its host.
+        rendering: what it teaches about pages that need a browser.
     """
 
     lease: Lease
@@ -26,8 +33,8 @@ class CrawledPage:
     analysis: PageAnalysis | None = None
     candidates: tuple[Candidate, ...] = ()
     followed: FollowedPage | None = None
-    writes: tuple[Callable[[Connection], object], ...] = ()
-    then: tuple[Callable[[], object], ...] = ()
+    missing_page: MissingPage | None = None
+    rendering: RenderLesson | None = None
 
     def __repr__(self) -> str:
         return f"<CrawledPage {self.page.url}>"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from qiaocrawl.crawl.spider import FrontierSpider
+from qiaocrawl.crawl.context import find_crawl
 
 if TYPE_CHECKING:
     from typing import Self
@@ -70,6 +70,5 @@ class ProgressLog:
             logger.info("waiting for %s", waits)
 
     def _waits_for(self) -> str:
-        spider = self._crawler.spider
-        worker = spider.worker if isinstance(spider, FrontierSpider) else None
-        return "" if worker is None else worker.waits.words()
+        crawl = find_crawl(self._crawler)
+        return "" if crawl is None else crawl.worker.waits.words()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def another_try(crawler: Crawler, request: Request, reason: str) -> Request | None:
+def retry_request(crawler: Crawler, request: Request, reason: str) -> Request | None:
     """*request* once more; None when it was tried QIAO_BLOCK_RETRIES times already.
 
     Args:
@@ -39,7 +39,7 @@ def another_try(crawler: Crawler, request: Request, reason: str) -> Request | No
     )
 
 
-class HeldRequests:
+class DelayedRequests:
     """Requests whose lease is still out, each until its pause is over.
 
     Args:
@@ -52,7 +52,7 @@ class HeldRequests:
         self._wake = wake
         self._due: deque[Request] = deque()
 
-    def hold(self, request: Request) -> None:
+    def delay(self, request: Request) -> None:
         """Keep *request* until its pause is over."""
         tries: int = request.meta.get("retry_times", 1)
         pause = backoff_seconds(tries, self._first_seconds)

@@ -15,14 +15,17 @@ from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
+from qiaocrawl.crawl.context import crawl_of
 from qiaocrawl.crawl.network.access import access_of
-from qiaocrawl.crawl.retry import HeldRequests
+from qiaocrawl.crawl.retry import DelayedRequests
 from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
 from qiaocrawl.errors import StorageError
+from qiaocrawl.frontier.completion import LeaseEnd
 from qiaocrawl.frontier.limits import Fetches
 from qiaocrawl.frontier.worker import FrontierWorker
-from qiaocrawl.items import Lease, Outcome
+from qiaocrawl.items import Outcome
+from qiaocrawl.runtime import rows_of
 from qiaocrawl.runtime.run_end import END_REASON, SEED_SET_ASIDE
 from qiaocrawl.storage.frontier.deaths import seeds_set_aside
 
@@ -51,7 +54,7 @@ class FrontierScheduler(BaseScheduler):
         self._worker: FrontierWorker | None = None
         self._watch_task: asyncio.Task[None] | None = None
         first_seconds = self._runtime.options["QIAO_FRONTIER_RETRY_SECONDS"]
-        self._held = HeldRequests(first_seconds, self._wake)
+        self._delayed = DelayedRequests(first_seconds, self._wake)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -66,22 +69,22 @@ class FrontierScheduler(BaseScheduler):
 
     async def _open(self, spider: FrontierSpider) -> None:
         settings = self._crawler.settings
-        access = access_of(self._crawler)
+        access, crawl = access_of(self._crawler), spider.crawl
         self._worker = FrontierWorker(
             self._runtime,
-            spider.scope,
-            limits=spider.limits(),
-            ordering=spider.ordering,
+            crawl.scope,
+            limits=crawl.limits,
+            ordering=crawl.ordering,
             fetches=Fetches(
                 settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
                 settings.getint("CONCURRENT_REQUESTS"),
                 access.rest_seconds,
                 access.is_on_trial,
             ),
-            run_id=await self._runtime.start_run(spider.name, spider.topic, spider.asked),
+            run_id=await self._runtime.start_run(spider.name, spider.topic, crawl.asked),
             wake=self._wake,
         )
-        spider.worker = self._worker
+        spider.open(self._worker)
         connect = self._crawler.signals.connect
         connect(spider.on_item_dropped, signal=signals.item_dropped)
         connect(spider.on_item_error, signal=signals.item_error)
@@ -100,14 +103,14 @@ class FrontierScheduler(BaseScheduler):
         if self._worker is None:
             return
         try:
-            await self._give_back(reason)
+            await self._release_leases(reason)
         except StorageError as error:
             self._worker.stop("storage_error", error)
         # What failed while the run was closing is how it ended.
         if failure := self._worker.ending.failure:
             self._crawler.stats.set_value(END_REASON, failure)
 
-    async def _give_back(self, reason: str) -> None:
+    async def _release_leases(self, reason: str) -> None:
         """Leases back, record closed.
 
         Raises:
@@ -117,14 +120,14 @@ class FrontierScheduler(BaseScheduler):
         await self._crawler.signals.send_catch_log_async(frontier_closing)
         remaining = await self._worker.close()
         await self._check_seeds()
-        desk = access_of(self._crawler)
-        await desk.close()
+        access = access_of(self._crawler)
+        await access.close()
         stats = self._crawler.stats
         stats.set_value("qiaocrawl/frontier/remaining", remaining)
-        found = getattr(self._crawler.spider, "discovery", None)
+        discovery = crawl_of(self._crawler).discovery
         numbers = {
-            **self._worker.numbers(), **desk.numbers(),
-            **(found.numbers() if found is not None else {}),
+            **self._worker.numbers(), **access.numbers(),
+            **(discovery.numbers() if discovery is not None else {}),
         }
         for name, number in numbers.items():
             stats.set_value(name, number)
@@ -140,9 +143,9 @@ class FrontierScheduler(BaseScheduler):
     async def _check_seeds(self) -> None:
         """A run whose start pages could not be read has not done what it was asked."""
         assert self._worker is not None
-        spider, ending = self._crawler.spider, self._worker.ending
-        assert isinstance(spider, FrontierSpider)
-        rows = await self._runtime.write(self._runtime.rows_of(spider.scope))
+        ending = self._worker.ending
+        scope = crawl_of(self._crawler).scope
+        rows = await self._runtime.write(rows_of(scope))
         seeds = await self._runtime.read(partial(seeds_set_aside, scope=rows))
         for url, why in seeds:
             logger.error("start page set aside: %s (%s)", url, why)
@@ -165,19 +168,19 @@ class FrontierScheduler(BaseScheduler):
         Another try of a request comes here too: its lease is still out.
         """
         if "lease" in request.meta:
-            self._held.hold(request)
+            self._delayed.delay(request)
             return True
         candidate = request.meta.get("candidate")
         if candidate is None or self._worker is None:
             raise ValueError(f"request {request.url!r} carries no frontier candidate")
-        self._worker.offer([candidate])
+        self._worker.enqueue([candidate])
         return True
 
     def next_request(self) -> Request | None:
         """The best lease whose host may be asked now."""
         assert self._worker is not None
-        if (held := self._held.next()) is not None:
-            return held
+        if (request := self._delayed.next()) is not None:
+            return request
         lease = self._worker.next_lease()
         if self._worker.stop_reason:
             self._stop_crawl(self._worker.stop_reason)
@@ -187,16 +190,16 @@ class FrontierScheduler(BaseScheduler):
         assert isinstance(spider, FrontierSpider)
         if why := spider.declines(lease):
             self._worker.left_downloader(lease)
-            self._worker.give_back(lease, why)
+            self._worker.release(lease, why)
             return self.next_request()
         try:
-            return request_of(lease, spider)
+            return spider.request(lease)
         except (KeyError, ValueError, TypeError) as error:
             # A row no request can be made of must not hold up the others.
             self._worker.left_downloader(lease)
-            asyncio.ensure_future(
-                spider.finish(lease, Outcome.DEAD, f"no request: {type(error).__name__}: {error}")
-            )
+            reason = f"no request: {type(error).__name__}: {error}"
+            end = LeaseEnd(Outcome.DEAD, reason)
+            asyncio.ensure_future(spider.outcomes.close(lease, end))
             return self.next_request()
 
     # --- waking and stopping ----------------------------------------------------------
@@ -225,7 +228,7 @@ class FrontierScheduler(BaseScheduler):
             await asyncio.sleep(_WATCH_SECONDS)
         await asyncio.sleep(_GRACE_SECONDS)
         self._runtime.stopping = True
-        cut = self._runtime.cancel_analyses() + self._runtime.cancel_downloads()
+        cut = self._runtime.cancel_work()
         logger.info("stopping: %d fetches and analyses cut short; they will be resumed", cut)
         self._hurry_after_signal()
 
@@ -234,24 +237,3 @@ class FrontierScheduler(BaseScheduler):
         engine = self._crawler.engine
         if engine is not None and not engine.running:
             self._runtime.database.limit_wait(_STORE_SECONDS)
-
-
-def request_of(lease: Lease, spider: FrontierSpider) -> Request:
-    """A request for *lease*: redirects and errors come back as they are."""
-    parts = {
-        "url": lease.url,
-        "headers": dict(spider.request_headers(lease)),
-        **spider.request_parts(lease),
-    }
-    return Request(
-        **parts,
-        callback=spider.parse,
-        errback=spider.on_failure,
-        dont_filter=True,
-        meta={
-            "lease": lease,
-            "dont_redirect": True,
-            "handle_httpstatus_all": True,
-            **spider.request_meta(lease),
-        },
-    )

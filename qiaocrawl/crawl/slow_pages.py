@@ -16,10 +16,12 @@ from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import DropItem
 
+from qiaocrawl.crawl.context import crawl_of
 from qiaocrawl.crawl.items import CrawledPage
 from qiaocrawl.crawl.suspects import suspects_of
 from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
 from qiaocrawl.errors import ExtractionError, StorageError
+from qiaocrawl.fetch.failure_policy import FailurePolicy
 from qiaocrawl.items import Outcome, PageAnalysis
 from qiaocrawl.stages.analysis_slots import QUICK_BYTES
 from qiaocrawl.storage.pages.raw_pages import load_page
@@ -27,7 +29,7 @@ from qiaocrawl.storage.pages.raw_pages import load_page
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from qiaocrawl.crawl.spider import FrontierSpider
+    from qiaocrawl.frontier.worker import FrontierWorker
     from qiaocrawl.items import FetchedPage, Lease
 
 # A host of so many slow pages, less its quick ones, gets no more time of the ordinary slots.
@@ -102,33 +104,33 @@ class SlowPages:
         logger.info("%s: %d pages wait to be analysed apart, since its pages are slow; it is asked"
                     " for nothing for %.0f s", host, self._waiting_of[host], seconds)
         self._crawler.stats.inc_value("qiaocrawl/extract/hosts_waiting")
-        self._spider.worker.park(host, seconds)
+        self._worker.park(host, seconds)
 
     def _enter(self, lease: Lease) -> None:
         self._waiting.append(lease)
         if self._task is None or self._task.done():
             self._task = asyncio.ensure_future(self._run())
-            self._task.add_done_callback(self._spider.worker.ending.pump_ended)
+            self._task.add_done_callback(self._worker.ending.pump_ended)
 
     async def _run(self) -> None:
         try:
             while self._waiting and not self._runtime.stopping:
                 lease = self._next()
-                if self._spider.worker.holds(lease):
+                if self._worker.holds(lease):
                     await self._pass_on(lease)
         except CancelledError:
             return  # the crawl is stopping; the next run has the stored pages
         except StorageError as error:
-            self._spider.worker.stop("storage_error", error)
+            self._worker.stop("storage_error", error)
         except ExtractionError as error:
             # No page is at fault where no process can be had for it.
-            self._spider.worker.stop("internal_error", error)
+            self._worker.stop("internal_error", error)
 
     async def _pass_on(self, lease: Lease) -> None:
         """Analyse *lease*, and send it through the pipelines as if it came from the spider."""
         page = await self._runtime.read(partial(load_page, url_id=lease.url_id))
         if page is None:
-            self._spider.worker.forget(lease)
+            self._worker.forget(lease)
             return
         analysis = await self._analysis(lease, page)
         engine = self._crawler.engine
@@ -149,13 +151,13 @@ class SlowPages:
         return lease
 
     async def _analysis(self, lease: Lease, page: FetchedPage) -> PageAnalysis:
-        deaths, most = lease.crashes - 1, self._runtime.options["QIAO_FRONTIER_MAX_FAILURES"]
-        if deaths >= most:
+        deaths = lease.crashes - 1
+        if FailurePolicy.of(self._runtime.options).is_poison(deaths):
             return set_aside(f"{deaths} workers died while this page was tried alone")
-        await self._runtime.slots.make_ready()
+        await self._runtime.analysis.slots.make_ready()
         try:
             async with self._suspects.alone(lease):
-                analysis = await self._runtime.analyse(page, alone=True)
+                analysis = await self._runtime.analysis.analyse(page, alone=True)
         except ExtractionError as error:
             self._crawler.stats.inc_value("qiaocrawl/extract/set_aside")
             return set_aside(str(error))
@@ -168,6 +170,5 @@ class SlowPages:
             await asyncio.wait([self._task])
 
     @property
-    def _spider(self) -> FrontierSpider:
-        spider: FrontierSpider = self._crawler.spider  # type: ignore[assignment]
-        return spider
+    def _worker(self) -> FrontierWorker:
+        return crawl_of(self._crawler).worker

@@ -13,10 +13,8 @@ from qiaocrawl.discovery.spellings import Spellings
 from qiaocrawl.discovery.trap_scores import PageValue
 from qiaocrawl.discovery.trap_watch import TrapWatch
 from qiaocrawl.discovery.url_sources import ENTRY_TAG, FEED_TAG, SITEMAP_TAG, entry_moment
-from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis
+from qiaocrawl.items import NO_PAYLOAD, Candidate, Lease, Link, Outcome, PageAnalysis, Payload
 
-SITEMAP_LEVEL = "sitemap"
-"""In the payload of a sitemap's row: how many indexes lead to it."""
 MAX_FEEDS_PER_HOST = 100
 """Feeds of one host that a run follows; blogs announce one a tag and author **(ours)**."""
 # Of the sitemaps that a run reads, so many times as many are kept as rows **(ours)**.
@@ -228,10 +226,9 @@ def digest_of(analysis: PageAnalysis) -> bytes:
 
 def level_of(lease: Lease) -> int:
     """How many indexes led to the sitemap of *lease*."""
-    level = lease.payload.get(SITEMAP_LEVEL, 0)
-    return level if isinstance(level, int) else 0
+    return lease.payload.sitemap or 0
 
 
-def url_source_payload(lease: Lease, link: Link) -> dict[str, object]:
+def url_source_payload(lease: Lease, link: Link) -> Payload:
     """The payload of a row for *link*: a sitemap remembers how deep it stands."""
-    return {SITEMAP_LEVEL: level_of(lease) + 1} if link.tag == SITEMAP_TAG else {}
+    return Payload(sitemap=level_of(lease) + 1) if link.tag == SITEMAP_TAG else NO_PAYLOAD

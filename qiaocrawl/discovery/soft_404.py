@@ -13,8 +13,6 @@ from urllib.parse import unquote
 from qiaocrawl.items import Outcome, PageAnalysis
 from qiaocrawl.urls import canonical_host
 
-SOFT_404_PROBE = "probe"
-"""In the payload of a row: it asks for a page that cannot exist."""
 _NEAR_BITS = 10
 """Of 64, under one title: a line of other words moves a short text that far; unrelated texts
 differ in 32, give or take 4 **(ours)**."""

@@ -20,8 +20,6 @@ from qiaocrawl.urls.form import url_form
 
 RENDERED_HEADER = "X-Qiaocrawl-Rendered"
 """Stands in the stored headers of a page that was rendered."""
-RENDER = "render"
-"""In the payload of a row that waits to be fetched with the browser: why."""
 
 MAX_REMEMBERED = 20_000
 """Forms kept in memory; some 10 MB."""
@@ -94,7 +92,7 @@ class RenderModel:
         """Whether the page of *lease* is fetched with the browser at once."""
         if lease.queue is Queue.SEARCH or lease.stored:
             return False
-        if RENDER in lease.payload:
+        if lease.payload.render:
             return True
         return self._of(lease.url).is_needed
 
@@ -122,7 +120,7 @@ class RenderModel:
                 new = replace(votes, in_vain=votes.in_vain + 1)
             else:
                 return None
-        elif readable and votes.gained and RENDER not in lease.payload:
+        elif readable and votes.gained and not lease.payload.render:
             new = replace(votes, plain=votes.plain + 1, gained=votes.gained - 1)
         else:
             return None
@@ -160,7 +158,7 @@ def is_rendered(lease: Lease, page: FetchedPage) -> bool:
     The row's mark says it where the header cannot: the answer to the browser's request may
     have been no page to open.
     """
-    return bool(page.header(RENDERED_HEADER)) or RENDER in lease.payload
+    return bool(page.header(RENDERED_HEADER) or lease.payload.render)
 
 
 def lacks_content(page: FetchedPage, analysis: PageAnalysis) -> bool:

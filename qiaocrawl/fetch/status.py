@@ -18,13 +18,15 @@ BUSY_STATUSES = frozenset({429, 503})
 class FetchDecision:
     """How a fetch ended when its page is not to be read.
 
-    ``park_seconds`` asks to leave the whole host alone; ``target`` is where a redirect leads.
+    ``is_busy`` asks to leave the whole host alone, for ``park_seconds`` where it says so;
+    ``target`` is where a redirect leads.
     """
 
     outcome: Outcome
     reason: str
     park_seconds: float = 0.0
     target: str = ""
+    is_busy: bool = False
 
 
 def judge_fetch(page: FetchedPage, *, longest_park_seconds: float) -> FetchDecision | None:
@@ -39,7 +41,7 @@ def judge_fetch(page: FetchedPage, *, longest_park_seconds: float) -> FetchDecis
         wait = retry_after_seconds(
             page.header("retry-after"), page.fetched_at, longest_park_seconds
         )
-        return FetchDecision(Outcome.RETRY, reason, park_seconds=wait or 0.0)
+        return FetchDecision(Outcome.RETRY, reason, park_seconds=wait or 0.0, is_busy=True)
     if status >= 500:
         return FetchDecision(Outcome.RETRY, reason)
     if status == 401:

@@ -5,7 +5,7 @@ Each strategy is one file here; :data:`strategies` finds it by name.
 
 from __future__ import annotations
 
-from qiaocrawl.frontier.order import CrawlOrder, NodeState, scores_of
+from qiaocrawl.frontier.order import NodeState, PriorityIndex, scores_of
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 from qiaocrawl.frontier.strategies.make_strategy import make_strategy
 from qiaocrawl.frontier.strategies.strategy import (
@@ -18,7 +18,7 @@ from qiaocrawl.frontier.strategies.strategy import (
 )
 
 __all__ = [
-    "CrawlOrder",
+    "PriorityIndex",
     "CrawlTopic",
     "FoundLink",
     "LearningStrategy",

@@ -17,12 +17,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qiaocrawl.items import Candidate, Lease, Outcome, PageAnalysis
+from qiaocrawl.items import Candidate, Lease, Outcome, PageAnalysis, Payload
 from qiaocrawl.stages.follow_links import FollowPolicy, link_to
 from qiaocrawl.storage import Reader, Writer
 from qiaocrawl.storage.frontier.url_aliases import (
-    ALIAS_OF,
-    AS_IS,
     AS_WRITTEN,
     READABLE,
     Swap,
@@ -126,14 +124,14 @@ class AliasLearning:
         return Swap(lease, Candidate(
             url=preferred.url, key=preferred.key, host=preferred.host, queue=lease.queue,
             topic=lease.topic, score=lease.score, depth=lease.depth, parent=lease.key,
-            anchor=lease.anchor, payload={ALIAS_OF: lease.url},
+            anchor=lease.anchor, payload=Payload(alias_of=lease.url),
         ))  # fmt: skip
 
     # --- learning -----------------------------------------------------------------------------
 
     def observe(self, lease: Lease, analysis: PageAnalysis) -> None:
         """Learn from a page that was stored; articles alone teach."""
-        if self._is_on and analysis.outcome is Outcome.ARTICLE and AS_IS not in lease.payload:
+        if self._is_on and analysis.outcome is Outcome.ARTICLE and not lease.payload.as_is:
             self.rules.observe(lease.url, analysis.canonical_url)
             self._unsaved += 1
 
@@ -154,11 +152,11 @@ class AliasLearning:
         return self.saving() if self._unsaved >= _PAGES_BETWEEN_SAVES else None
 
     def _weigh(self, lease: Lease, outcome: Outcome) -> None:
-        original, tried_for = lease.payload.get(ALIAS_OF), lease.payload.get(AS_IS)
-        if isinstance(original, str) and outcome not in _NO_EVIDENCE:
+        original, tried_for = lease.payload.alias_of, lease.payload.as_is
+        if original and outcome not in _NO_EVIDENCE:
             self.rules.doubt(original)
             self._in_vain += 1
-        elif tried_for not in (None, AS_WRITTEN):
+        elif tried_for not in ("", AS_WRITTEN):
             # Both dead: the page is gone, which is not the rule's fault.
             learn = self.rules.doubt if outcome in READABLE else self.rules.forgive
             learn(lease.url)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypedDict, Unpack
+from typing import Generic, TypeVar
 
 from sqlalchemy import Connection
 
@@ -13,66 +13,63 @@ from qiaocrawl.items import Lease, Outcome
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.frontier import url_aliases
 
-
-class Told(TypedDict, total=False):
-    """What the row of a closed lease says beside its outcome."""
-
-    reason: str
-    http_status: int | None
-    redirect_key: bytes | None
-    """Of the URL it redirects to."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
-    """What goes before and after the transaction that closes a lease.
+class LeaseEnd:
+    """What the row of a closed lease says; ``redirect_key`` is of the URL it redirects to."""
+
+    outcome: Outcome
+    reason: str = ""
+    http_status: int | None = None
+    redirect_key: bytes | None = None
+
+
+class CompleteLease(Generic[T]):
+    """An operation of the writer that closes a lease and writes what came of it.
+
+    Played again after a commit whose answer got lost, it writes nothing and gives True.
+
+    Args:
+        write: all else the transaction writes, once the row is closed.
+        guard: asked first; False leaves everything as it is.
 
     Attributes:
-        first: done before all else, other operations included (see :meth:`Writer.submit`).
-        only_if: asked next; False leaves everything as it is.
-        then: called when it is committed: from here on memories may know what was written.
+        written: what *write* gave; None if it was not called.
     """
 
-    first: Callable[[Connection], object] | None = None
-    only_if: Callable[[Connection], bool] | None = None
-    then: Callable[[], object] | None = None
+    def __init__(
+        self, lease: Lease, end: LeaseEnd, write: Callable[[Connection], T] | None = None,
+        guard: Callable[[Connection], bool] | None = None,
+    ) -> None:  # fmt: skip
+        self.lease = lease
+        self.end = end
+        self.written: T | None = None
+        self._write = write
+        self._guard = guard
 
-
-def closing(
-    lease: Lease,
-    outcome: Outcome,
-    only_if: Callable[[Connection], bool] | None,
-    also: Callable[[Connection], object] | None,
-    **told: Unpack[Told],
-) -> Callable[[Connection], bool | None]:
-    """An operation that closes *lease* with *outcome* and then does what *also* does.
-
-    It gives False when the lease was lost, None when *only_if* said no; nothing is written then.
-    Played again after a commit whose answer got lost, it does nothing and gives True.
-    """
-
-    def operation(c: Connection) -> bool | None:
-        if only_if is not None and not only_if(c):
+    def __call__(self, c: Connection) -> bool | None:
+        """False when the lease was lost, None when the guard said no: nothing is written then."""
+        if self._guard is not None and not self._guard(c):
             return None
+        end = self.end
         ended = frontier.complete(
-            c, lease, outcome=outcome, reason=told.get("reason", ""),
-            http_status=told.get("http_status"), redirect_key=told.get("redirect_key"),
-            now=time.time(),
+            c, self.lease, outcome=end.outcome, reason=end.reason, http_status=end.http_status,
+            redirect_key=end.redirect_key, now=time.time(),
         )
-        if ended is frontier.Ended.NOW and also is not None:
-            also(c)
-        if outcome not in url_aliases.READABLE:
-            url_aliases.settle(c, [lease.key])
+        if ended is frontier.Ended.NOW and self._write is not None:
+            self.written = self._write(c)
+        if end.outcome not in url_aliases.READABLE:
+            url_aliases.settle(c, [self.lease.key])
         return bool(ended)
 
-    return operation
 
-
-def trying_again(
+def retry_lease(
     lease: Lease, reason: str, pause_seconds: float, max_failures: int,
-    also: Callable[[Connection], object] | None,
-) -> Callable[[Connection], bool]:
-    """An operation that lets *lease* wait for another try and then does what *also* does.
+    write: Callable[[Connection], object] | None = None,
+) -> Callable[[Connection], bool]:  # fmt: skip
+    """An operation that lets *lease* wait for another try; then *write* writes more.
 
     It gives False when the lease was lost; nothing is written then.
     """
@@ -83,8 +80,8 @@ def trying_again(
             c, lease, reason=reason, not_before=now + pause_seconds, max_failures=max_failures,
             now=now,
         )
-        if ended is frontier.Ended.NOW and also is not None:
-            also(c)
+        if ended is frontier.Ended.NOW and write is not None:
+            write(c)
         return bool(ended)
 
     return operation

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from qiaocrawl.errors import ConfigError, ModelError
 from qiaocrawl.frontier import CrawlTopic, LearningStrategy, Strategy, Trainable, make_strategy
-from qiaocrawl.frontier.memory_order import OrderKeeper
+from qiaocrawl.frontier.memory_order import InMemoryFrontier
 from qiaocrawl.frontier.ordering import explained
 from qiaocrawl.items import Queue
 from qiaocrawl.storage.frontier import order_models, pending, visit_log
@@ -92,8 +92,8 @@ def _parts(
 def _learned(
     c: Connection, strategy: LearningStrategy, found: UrlHistory, most_visits: int
 ) -> Standing | None:
-    keeper = remade_order(c, strategy, Scope(found.queue, found.topic), most_visits)
-    order = keeper.order
+    in_memory = remade_order(c, strategy, Scope(found.queue, found.topic), most_visits)
+    order = in_memory.order
     node = order.node_of(found.key)
     if node is None:
         return None
@@ -105,25 +105,25 @@ def _learned(
 
 def remade_order(
     c: Connection, strategy: LearningStrategy, scope: Scope, most_visits: int
-) -> OrderKeeper:
+) -> InMemoryFrontier:
     """The order as a crawl of *scope* would make it now from model, log and waiting rows."""
-    keeper = OrderKeeper(strategy, lambda host: True)
+    in_memory = InMemoryFrontier(strategy, lambda host: True)
     upto = _load_model(c, strategy, scope)
-    keeper.begin_telling()
+    in_memory.begin_telling()
     after = visit_log.start_of_newest(c, scope, most_visits)
     while heads := visit_log.heads_since(c, scope, after, _AT_A_TIME):
         for row in visit_log.load(c, [seq for seq, _ in heads]):
             if isinstance(strategy, Trainable):
                 strategy.replaying = row.seq <= upto
-            keeper.visit(row.visit(), row.via)
+            in_memory.visit(row.visit(), row.via)
         after = heads[-1][0]
-    keeper.begin_reading()
+    in_memory.begin_reading()
     last, room = 0, True
     while room and (rows := pending.waiting_after(c, scope, last, _ROWS_AT_A_TIME)):
-        room = keeper.found_waiting(rows)
+        room = in_memory.found_waiting(rows)
         last = rows[-1].id
-    keeper.end_reading(complete=room)
-    return keeper
+    in_memory.end_reading(complete=room)
+    return in_memory
 
 
 def _load_model(c: Connection, strategy: LearningStrategy, scope: Scope) -> int:

@@ -13,10 +13,10 @@ from functools import lru_cache, partial
 
 from qiaocrawl.errors import StorageError
 from qiaocrawl.frontier import LearningStrategy
-from qiaocrawl.frontier.memory_order import Choice, Chosen, OrderKeeper
+from qiaocrawl.frontier.memory_order import Choice, Chosen, InMemoryFrontier
 from qiaocrawl.frontier.order_feed import OrderFeed
 from qiaocrawl.frontier.order_models import ModelKeeping
-from qiaocrawl.frontier.ordering import CrawlOrdering, FollowedPage, reason_of
+from qiaocrawl.frontier.ordering import FollowedPage, FrontierOrder, reason_of
 from qiaocrawl.frontier.threshold import MovingThreshold
 from qiaocrawl.items import PRUNED, Candidate, Lease, PageAnalysis, Visit
 from qiaocrawl.runtime import CrawlScope, Runtime
@@ -37,7 +37,7 @@ _PATIENCE_SECONDS = 0.25
 _CLOSE_SECONDS = 3.0
 
 
-class LearnedOrdering(CrawlOrdering):
+class LearningOrder(FrontierOrder):
     """The order of one crawl in memory, shared with other workers through the log of visits.
 
     Args:
@@ -49,10 +49,10 @@ class LearnedOrdering(CrawlOrdering):
     def __init__(self, strategy: LearningStrategy, runtime: Runtime, scope: CrawlScope) -> None:
         super().__init__(strategy)
         covers = scope.within.covers if scope.within is not None else _everywhere
-        self.keeper = OrderKeeper(strategy, lru_cache(10_000)(covers))
+        self.in_memory = InMemoryFrontier(strategy, lru_cache(10_000)(covers))
         self._options = runtime.options
         rows = Scope(scope.queue, scope.topic)
-        self._feed = OrderFeed(self.keeper, runtime, rows, self.run, self._told)
+        self._feed = OrderFeed(self.in_memory, runtime, rows, self.run, self._told)
         sites = sorted(scope.within.sites) if scope.within is not None else []
         name = ModelName(scope.topic, strategy.name, sites[0] if len(sites) == 1 else "")
         self._models = ModelKeeping(
@@ -91,7 +91,7 @@ class LearnedOrdering(CrawlOrdering):
         await self._feed.begin(token, self._options["QIAO_STRATEGY_HISTORY_PAGES"])
         logger.info(
             "crawl order %s: %d pages of the log, %d URLs wait (%.1f s)", self.strategy.name,
-            self.keeper.visits, len(self.keeper.order.waiting), time.monotonic() - began,
+            self.in_memory.visits, len(self.in_memory.order.waiting), time.monotonic() - began,
         )
 
     async def _tend(self) -> None:
@@ -123,7 +123,7 @@ class LearnedOrdering(CrawlOrdering):
         page = super()._follow(lease, analysis, policy, now)
         linked = {link.key for link in page.links.visit.links}
         added = [one for one in page.links.candidates if one.left_out is None]
-        self.keeper.hold(
+        self.in_memory.hold(
             lease.key, [one.key for one in added if one.key in linked],
             [one for one in added if one.key not in linked],
         )
@@ -131,7 +131,7 @@ class LearnedOrdering(CrawlOrdering):
 
     def stored(self, page: FollowedPage) -> list[bytes]:
         """See the base class; what *page* brought may be leased from now on."""
-        self.soon(partial(self.keeper.stored, page.links.visit.key))
+        self.soon(partial(self.in_memory.stored, page.links.visit.key))
         return super().stored(page)
 
     def _standing(self, score: float) -> float:
@@ -144,8 +144,8 @@ class LearnedOrdering(CrawlOrdering):
 
     def _told(self, row: LoggedVisit) -> None:
         """Learn from a page of the log."""
-        if self.keeper.covers(row.page.host):
-            visit = row.visit(self.keeper.covers)
+        if self.in_memory.covers(row.page.host):
+            visit = row.visit(self.in_memory.covers)
             self._learn(visit, known=row.seq <= self._models.upto, via=row.via)
 
     def _learn(
@@ -154,12 +154,12 @@ class LearnedOrdering(CrawlOrdering):
         self._models.begin(known=known)
         if self._bar is not None:
             self._bar.judged(visit.relevant)
-        return self.keeper.visit(visit, via)
+        return self.in_memory.visit(visit, via)
 
     def why_pruned(self, visit: Visit, place: int) -> str:
         """Why the link at *place* is left out: strategy and parts of the score."""
-        node = self.keeper.order.node_of(visit.links[place].key)
-        parts = {} if node is None else self.keeper.strategy.explain_node(node)
+        node = self.in_memory.order.node_of(visit.links[place].key)
+        parts = {} if node is None else self.in_memory.strategy.explain_node(node)
         return reason_of(self.strategy.name, parts)
 
     # --- leasing ------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ class LearnedOrdering(CrawlOrdering):
             return None
         if self._asked is None:
             self._asked = asyncio.ensure_future(self.run(partial(
-                self.keeper.choose, limit, per_host=per_host, busy_hosts=frozenset(busy_hosts),
+                self.in_memory.choose, limit, per_host=per_host, busy_hosts=frozenset(busy_hosts),
                 now=time.monotonic(), at_least=self._bar.value if self._bar is not None else PRUNED,
             )))  # fmt: skip
         done, _ = await asyncio.wait({self._asked}, timeout=_PATIENCE_SECONDS)
@@ -190,7 +190,7 @@ class LearnedOrdering(CrawlOrdering):
         for key in (*found.gone, *found.later):
             self._chosen.pop(key, None)
         later = {key: _monotonic(at) for key, at in found.later.items()}
-        self.soon(partial(self.keeper.settle, later, found.gone))
+        self.soon(partial(self.in_memory.settle, later, found.gone))
 
     def taken(self, leases: Sequence[Lease], *, missed: bool) -> None:
         """*leases* were taken without asking the order.
@@ -200,7 +200,7 @@ class LearnedOrdering(CrawlOrdering):
         """
         if leases:
             self._feed.wants_all_rows |= missed
-            self.soon(partial(self.keeper.taken, leases))
+            self.soon(partial(self.in_memory.taken, leases))
 
     @property
     def has_threshold(self) -> bool:
@@ -211,25 +211,25 @@ class LearnedOrdering(CrawlOrdering):
         """Whether all that waits scores below the moving threshold, if the run is to end there."""
         if self._bar is None or not self.is_ready:
             return False
-        top = await self.run(lambda: self.keeper.top_score)
+        top = await self.run(lambda: self.in_memory.top_score)
         return PRUNED < top < self._bar.value
 
     def closed(self, lease: Lease) -> None:
         """See the base class."""
         self._chosen.pop(lease.key, None)
-        self.soon(partial(self.keeper.closed, lease.key))
+        self.soon(partial(self.in_memory.closed, lease.key))
 
-    def offered(self, candidates: Iterable[Candidate]) -> None:
+    def enqueued(self, candidates: Iterable[Candidate]) -> None:
         """*candidates* that no page of this crawl links to are in the frontier."""
-        self.soon(partial(self.keeper.offered, list(candidates)))
+        self.soon(partial(self.in_memory.enqueued, list(candidates)))
 
     def wait_until(self, key: bytes, at: float) -> None:
         """*key* was not fetched and waits again from epoch second *at* on; 0 = now."""
-        self.soon(partial(self.keeper.wait_until, key, _monotonic(at)))
+        self.soon(partial(self.in_memory.wait_until, key, _monotonic(at)))
 
     def present_score(self, lease: Lease) -> float:
         """The score *lease* has now."""
-        score = self.keeper.score_of(lease.key)
+        score = self.in_memory.score_of(lease.key)
         return lease.score if score is None else score
 
     def decision(self, lease: Lease, now: float) -> Decision:
@@ -242,8 +242,8 @@ class LearnedOrdering(CrawlOrdering):
     def numbers(self) -> dict[str, float]:
         """What the run's statistics say of it."""
         found: dict[str, float] = {
-            "qiaocrawl/order/pages": self.keeper.visits,
-            "qiaocrawl/order/waiting": len(self.keeper.order.waiting),
+            "qiaocrawl/order/pages": self.in_memory.visits,
+            "qiaocrawl/order/waiting": len(self.in_memory.order.waiting),
             "qiaocrawl/order/models_saved": self._models.saved,
             "qiaocrawl/order/models_damaged": self._models.damaged,
         }

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from sqlalchemy import Connection
 
-from qiaocrawl.frontier.learning_order import LearnedOrdering
+from qiaocrawl.frontier.learning_order import LearningOrder
 from qiaocrawl.frontier.memory_order import Chosen
-from qiaocrawl.frontier.ordering import CrawlOrdering
+from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.items import Lease, Queue
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import frontier
@@ -53,7 +53,7 @@ class StoredSupply:
         token: of the worker.
     """
 
-    def __init__(self, runtime: Runtime, ordering: CrawlOrdering, token: int) -> None:
+    def __init__(self, runtime: Runtime, ordering: FrontierOrder, token: int) -> None:
         self._runtime = runtime
         self._ordering = ordering
         self._token = token
@@ -83,9 +83,9 @@ class StoredSupply:
 class LearnedSupply(StoredSupply):
     """Leases by the order in memory, and by the stored scores where it has no answer."""
 
-    _ordering: LearnedOrdering
+    _ordering: LearningOrder
 
-    def __init__(self, runtime: Runtime, ordering: LearnedOrdering, token: int) -> None:
+    def __init__(self, runtime: Runtime, ordering: LearningOrder, token: int) -> None:
         super().__init__(runtime, ordering, token)
         self._looked_at = self._leased_at = 0.0
 

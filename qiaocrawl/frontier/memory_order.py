@@ -1,6 +1,6 @@
 """One crawl's order in memory, kept in step with what is committed and what is in hand.
 
-Beside :class:`~qiaocrawl.frontier.CrawlOrder`, which a simulation uses as it is, a real crawl
+Beside :class:`~qiaocrawl.frontier.PriorityIndex`, which a simulation uses as it is, a real crawl
 has rows that are not committed yet, rows other workers took, and pauses. None of it is thread
 safe: one thread does everything here.
 """
@@ -15,11 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qiaocrawl.frontier import CrawlOrder, LearningStrategy, NodeState
+from qiaocrawl.frontier import LearningStrategy, NodeState, PriorityIndex
 from qiaocrawl.items import SEED_SCORE, Candidate, Lease, Visit
-from qiaocrawl.storage.frontier.pending import HOPS, WaitingUrl
-from qiaocrawl.storage.frontier.postponed import TAKEN_UP
-from qiaocrawl.storage.frontier.url_aliases import ALIAS_OF
+from qiaocrawl.storage.frontier.pending import PendingUrl
 
 MAX_WAITING = 500_000
 """Waiting URLs read from the database; what is beyond waits there until the order runs dry."""
@@ -65,7 +63,7 @@ class _Held:
     candidates: tuple[Candidate, ...]
 
 
-class OrderKeeper:
+class InMemoryFrontier:
     """The order of one crawl.
 
     Args:
@@ -74,7 +72,7 @@ class OrderKeeper:
     """
 
     def __init__(self, strategy: LearningStrategy, covers: Callable[[str], bool]) -> None:
-        self.order = CrawlOrder(strategy)
+        self.order = PriorityIndex(strategy)
         self.strategy = strategy
         self.covers = covers
         self.visits = 0
@@ -130,7 +128,7 @@ class OrderKeeper:
         for node in held.nodes:
             self._see(node)
             self.order.put_back(node)
-        self.offered(held.candidates)
+        self.enqueued(held.candidates)
 
     def closed(self, page: bytes) -> None:
         """*page* is in hand no more; links of it that are still held have no rows."""
@@ -140,13 +138,13 @@ class OrderKeeper:
             for node in held.nodes:
                 self.order.unlink(node)
 
-    def offered(self, candidates: Iterable[Candidate]) -> None:
+    def enqueued(self, candidates: Iterable[Candidate]) -> None:
         """*candidates* have rows now; no link of a visited page need lead to them."""
         for one in candidates:
             if one.left_out is None:
-                is_led = HOPS in one.payload or ALIAS_OF in one.payload
+                is_led = one.payload.hops or one.payload.alias_of
                 again = self._led(one.key, one.host, one.parent if is_led else None)
-                comes_back = one.rearm or TAKEN_UP in one.payload
+                comes_back = one.refetch or one.payload.taken_up is not None
                 again |= comes_back and one.key not in self._out
                 self._add(one, one.score, again=again)
 
@@ -231,7 +229,7 @@ class OrderKeeper:
         """All waiting rows are about to be read, batch by batch."""
         self._fresh, self._found = set(), set()
 
-    def found_waiting(self, rows: Iterable[WaitingUrl]) -> bool:
+    def found_waiting(self, rows: Iterable[PendingUrl]) -> bool:
         """Rows that wait; those the order did not know enter it.
 
         Returns:
@@ -288,7 +286,7 @@ class OrderKeeper:
 
     # --- inside -------------------------------------------------------------------------------
 
-    def _add(self, one: Candidate | WaitingUrl, score: float, *, again: bool) -> int:
+    def _add(self, one: Candidate | PendingUrl, score: float, *, again: bool) -> int:
         """Let *one* wait; *again* also where it was fetched or given up before."""
         order = self.order
         node = order.node_of(one.key)

@@ -32,7 +32,7 @@ class NodeState(IntEnum):
     """Handed out, or closed."""
 
 
-class CrawlOrder:
+class PriorityIndex:
     """The waiting URLs of one crawl, best first.
 
     Nodes are numbered in the order of discovery, so among equal scores the older comes first.

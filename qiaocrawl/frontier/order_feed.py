@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar
 from sqlalchemy import Connection
 
 from qiaocrawl.errors import StorageError
-from qiaocrawl.frontier.memory_order import OrderKeeper
+from qiaocrawl.frontier.memory_order import InMemoryFrontier
 from qiaocrawl.frontier.visit_reader import VisitReader
 from qiaocrawl.storage.frontier import pending, visit_log
 from qiaocrawl.storage.frontier.scope import Scope
@@ -59,10 +59,10 @@ class Run(Protocol):
 
 
 class OrderFeed:
-    """Feeds *keeper*.
+    """Feeds *in_memory*.
 
     Args:
-        keeper: what is fed; touched through *run* only.
+        in_memory: what is fed; touched through *run* only.
         store: the database.
         rows: queue and topic of the crawl.
         run: the thread of the order.
@@ -70,10 +70,10 @@ class OrderFeed:
     """
 
     def __init__(
-        self, keeper: OrderKeeper, store: Store, rows: Scope, run: Run,
+        self, in_memory: InMemoryFrontier, store: Store, rows: Scope, run: Run,
         tell: Callable[[LoggedVisit], object],
     ) -> None:
-        self._keeper = keeper
+        self._in_memory = in_memory
         self._store = store
         self._rows = rows
         self._run = run
@@ -99,7 +99,7 @@ class OrderFeed:
             lambda c: visit_log.start_of_newest(c, self._rows, most_visits)
         )
         self._reader = VisitReader(token, start)
-        await self._run(self._keeper.begin_telling)
+        await self._run(self._in_memory.begin_telling)
         await self.read_log()
         await self._read_all_rows()
         for task in ("new rows", "scores"):
@@ -159,28 +159,28 @@ class OrderFeed:
     # --- rows that wait -----------------------------------------------------------------------
 
     async def _read_all_rows(self) -> None:
-        await self._run(self._keeper.begin_reading)
+        await self._run(self._in_memory.begin_reading)
         self._newest_row = 0
         complete = await self._read_rows()
-        await self._run(partial(self._keeper.end_reading, complete=complete))
+        await self._run(partial(self._in_memory.end_reading, complete=complete))
 
     async def _read_rows(self) -> bool:
         """Read on from the newest row; False where there was no room for all of them."""
         while True:
             rows = await self._store.read(self._next_rows)
-            if not await self._run(partial(self._keeper.found_waiting, rows)):
+            if not await self._run(partial(self._in_memory.found_waiting, rows)):
                 return False
             if rows:
                 self._newest_row = rows[-1].id
             if len(rows) < _ROWS_AT_A_TIME:
                 return True
 
-    def _next_rows(self, c: Connection) -> list[pending.WaitingUrl]:
+    def _next_rows(self, c: Connection) -> list[pending.PendingUrl]:
         return pending.waiting_after(c, self._rows, self._newest_row, _ROWS_AT_A_TIME)
 
     async def keep_scores(self) -> None:
         """Write the best scores to their rows, some at a time."""
-        best = await self._run(partial(self._keeper.best_scores, _SCORES_KEPT))
+        best = await self._run(partial(self._in_memory.best_scores, _SCORES_KEPT))
         for start in range(0, len(best), _SCORES_A_TRANSACTION):
             some = best[start : start + _SCORES_A_TRANSACTION]
             await self._store.write(partial(pending.keep_scores, scope=self._rows, scores=some))

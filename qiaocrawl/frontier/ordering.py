@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from qiaocrawl.frontier import FoundLink, LearningStrategy, Strategy, VisitedPage, scores_of
 from qiaocrawl.frontier.proposed_links import ProposedUrls
 from qiaocrawl.items import PRUNED, Candidate, Lease, PageAnalysis, Visit
-from qiaocrawl.stages.follow_links import Followed, FollowPolicy, follow_links
+from qiaocrawl.stages.follow_links import FollowPolicy, LinkSelection, follow_links
 from qiaocrawl.storage.frontier.decisions import Decision
 from qiaocrawl.storage.frontier.visit_log import pack_links
 
@@ -31,11 +31,11 @@ _REASON_CHARS = 300
 class FollowedPage:
     """What the order made of a page: its candidates, and what the log is to keep of it."""
 
-    links: Followed
+    links: LinkSelection
     packed: bytes
 
 
-class CrawlOrdering:
+class FrontierOrder:
     """A strategy that remembers nothing, in a thread of its own; its scores stay as they are.
 
     Args:
@@ -114,7 +114,7 @@ class CrawlOrdering:
     def closed(self, lease: Lease) -> None:
         """*lease* is in hand no more; what its page brought has no rows, unless it is stored."""
 
-    def offered(self, candidates: Iterable[Candidate]) -> None:
+    def enqueued(self, candidates: Iterable[Candidate]) -> None:
         """*candidates* that no page of this crawl links to are in the frontier."""
 
     def wait_until(self, key: bytes, at: float) -> None:

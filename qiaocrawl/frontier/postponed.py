@@ -9,7 +9,7 @@ from functools import partial
 
 from qiaocrawl.discovery.trap_trials import TRAP
 from qiaocrawl.frontier.host_slots import elsewhere
-from qiaocrawl.frontier.ordering import CrawlOrdering
+from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.stages.follow_links import FollowPolicy
 from qiaocrawl.storage.frontier.postponed import (
@@ -68,7 +68,7 @@ class TakingUp:
     """
 
     def __init__(
-        self, runtime: Runtime, ordering: CrawlOrdering, within: FollowPolicy | None = None
+        self, runtime: Runtime, ordering: FrontierOrder, within: FollowPolicy | None = None
     ) -> None:
         self._runtime = runtime
         self._ordering = ordering
@@ -98,7 +98,7 @@ class TakingUp:
         )
         for one in taken:
             self._trials[one.reason].keys.add(one.candidate.key)
-        self._ordering.offered([one.candidate for one in taken])
+        self._ordering.enqueued([one.candidate for one in taken])
         self.taken_up += len(taken)
         self.left -= len(taken)
         if taken:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from qiaocrawl.fetch.backoff import backoff_seconds
+from qiaocrawl.fetch.failure_policy import FailurePolicy
 from qiaocrawl.frontier.host_slots import HostUse
 from qiaocrawl.frontier.lease_supply import recover_rows
 from qiaocrawl.runtime import Runtime
@@ -32,10 +32,8 @@ _FRESH_SECONDS = 5.0
 
 def longest_wait_seconds(options: Mapping[str, Any]) -> float:
     """The longest pause these options can give a row or a host."""
-    tries: int = options["QIAO_FRONTIER_MAX_FAILURES"]
     asked: float = options["QIAO_MAX_RETRY_AFTER_SECONDS"]
-    # Of a host the third pause is the longest one.
-    growing = backoff_seconds(max(tries, 3), options["QIAO_FRONTIER_RETRY_SECONDS"])
+    growing = FailurePolicy.of(options).longest_pause_seconds
     return max(_LEAST_SECONDS, asked, growing) + _SLACK_SECONDS
 
 

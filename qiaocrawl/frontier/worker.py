@@ -12,25 +12,27 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Unpack
+from typing import TypeVar
 
 from sqlalchemy import Connection
 
 from qiaocrawl.errors import OutdatedError, StorageError
 from qiaocrawl.frontier.aliases import AliasLearning
-from qiaocrawl.frontier.completion import Around, Told, closing, trying_again
+from qiaocrawl.frontier.completion import CompleteLease, retry_lease
 from qiaocrawl.frontier.host_slots import FOREVER, HostUse, nothing_elsewhere
-from qiaocrawl.frontier.learning_order import LearnedOrdering
+from qiaocrawl.frontier.learning_order import LearningOrder
 from qiaocrawl.frontier.lease_supply import LearnedSupply, StoredSupply
 from qiaocrawl.frontier.limits import Fetches, Limits
-from qiaocrawl.frontier.ordering import CrawlOrdering
+from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.frontier.postponed import TakingUp
 from qiaocrawl.frontier.ready_leases import ReadyLeases
 from qiaocrawl.frontier.waits import RowWaits
-from qiaocrawl.items import Candidate, Lease, Outcome
-from qiaocrawl.runtime import CrawlScope, Runtime
+from qiaocrawl.items import Candidate, Lease
+from qiaocrawl.runtime import CrawlScope, Runtime, rows_of
 from qiaocrawl.runtime.run_end import Ending
 from qiaocrawl.storage import frontier
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +53,7 @@ class FrontierWorker:
     """
 
     def __init__(
-        self, runtime: Runtime, scope: CrawlScope, *, ordering: CrawlOrdering, limits: Limits,
+        self, runtime: Runtime, scope: CrawlScope, *, ordering: FrontierOrder, limits: Limits,
         fetches: Fetches, run_id: int | None, wake: Callable[[], None],
     ) -> None:  # fmt: skip
         self._runtime = runtime
@@ -83,7 +85,7 @@ class FrontierWorker:
 
     def _order_leases(self, fetches: Fetches) -> tuple[StoredSupply, ReadyLeases]:
         ordering = self._ordering
-        if not isinstance(ordering, LearnedOrdering):
+        if not isinstance(ordering, LearningOrder):
             return StoredSupply(self._runtime, ordering, self.token), ReadyLeases()
         # Leased late, so that what the last pages taught counts at once.
         self._batch = min(self._batch, 2 * fetches.at_once)
@@ -98,7 +100,7 @@ class FrontierWorker:
         await self._find_rows()
         await self.waits.take_back(self._rows, all_dead=self._runtime.database.is_exclusive)
         await self.aliases.load()
-        if isinstance(self._ordering, LearnedOrdering):
+        if isinstance(self._ordering, LearningOrder):
             self._ordering.open(self.token, self._event.set)
         self._pump_task = asyncio.ensure_future(self._pump())
         self._pump_task.add_done_callback(self.ending.pump_ended)
@@ -157,11 +159,11 @@ class FrontierWorker:
 
     # --- coming back ------------------------------------------------------------------
 
-    def offer(self, candidates: Sequence[Candidate]) -> None:
+    def enqueue(self, candidates: Sequence[Candidate]) -> None:
         """Queue *candidates* for the frontier; it cannot drain before they are stored."""
         self.post(
-            lambda c: frontier.offer(c, candidates, run_id=self._run_id, now=time.time()),
-            then=lambda: self._ordering.offered(candidates),
+            lambda c: frontier.enqueue(c, candidates, run_id=self._run_id, now=time.time()),
+            then=lambda: self._ordering.enqueued(candidates),
         )
 
     def post(
@@ -180,57 +182,52 @@ class FrontierWorker:
 
     async def complete(
         self,
-        lease: Lease,
-        outcome: Outcome,
+        completion: CompleteLease[T],
         *,
-        also: Callable[[Connection], object] | None = None,
-        around: Around | None = None,
-        **told: Unpack[Told],
+        before: Callable[[Connection], object] | None = None,
+        then: Callable[[], object] | None = None,
     ) -> bool:
-        """Close *lease* and store what came of it, in one transaction.
+        """Close a lease and store what came of it, in one transaction.
 
         Args:
-            also: writes more.
-            around: what comes before and after.
-            told: what the row says beside *outcome*.
+            before: what the transaction has to begin with (see :meth:`Writer.submit`).
+            then: called when it is committed: from here on memories may know what was written.
 
         Returns:
             False when the lease was lost to another worker; nothing is written then.
 
         Raises:
-            OutdatedError: *around.only_if* said no; nothing is written, and the lease is held
-                on.
+            OutdatedError: the guard said no; nothing is written, and the lease is held on.
         """
-        around = around or Around()
-        operation = closing(lease, outcome, around.only_if, also, **told)
-        mine = await self.ending.stops_with(self._runtime.write(operation, around.first))
-        if mine is None:
+        lease = completion.lease
+        is_mine = await self.ending.stops_with(self._runtime.write(completion, before))
+        if is_mine is None:
             raise OutdatedError(f"{lease.url}: what was to be stored is out of date")
-        if mine and around.then is not None:
-            around.then()
-        if mine and (save := self.aliases.ended(lease, outcome)):
+        if is_mine and then is not None:
+            then()
+        if is_mine and (save := self.aliases.ended(lease, completion.end.outcome)):
             self.post(save)
-        return self._settled(lease, mine)
+        return self._settled(lease, is_mine)
 
     async def retry(
         self, lease: Lease, *, reason: str, pause_seconds: float,
-        also: Callable[[Connection], object] | None = None,
+        write: Callable[[Connection], object] | None = None,
     ) -> bool:
-        """Give *lease* another try after a pause, or give it up; *also* writes more."""
-        most: int = self._runtime.options["QIAO_FRONTIER_MAX_FAILURES"]
-        operation = trying_again(lease, reason, pause_seconds, most, also)
-        mine = await self.ending.stops_with(self._runtime.write(operation))
-        if mine:
+        """Give *lease* another try after a pause; *write* writes more in the same transaction."""
+        limit: int = self._runtime.options["QIAO_FRONTIER_MAX_FAILURES"]
+        operation = retry_lease(lease, reason, pause_seconds, limit, write)
+        is_mine = await self.ending.stops_with(self._runtime.write(operation))
+        if is_mine:
             self._ordering.wait_until(lease.key, time.time() + pause_seconds)
-        return self._settled(lease, mine)
+        return self._settled(lease, is_mine)
 
-    def give_back(self, lease: Lease, reason: str) -> None:
+    def release(self, lease: Lease, reason: str) -> None:
         """*lease* was not used: its row waits again, and no failure is counted."""
         self._outstanding.pop(lease.url_id, None)
 
         def operation(c: Connection) -> None:
             frontier.release(c, [lease], now=time.time())
-            frontier.note_wait(c, lease.url_id, reason)
+            frontier.set_wait_reason(c, lease.url_id, reason)
 
         self.post(operation, then=lambda: self._wait_again([lease]))
 
@@ -298,7 +295,7 @@ class FrontierWorker:
     async def _find_rows(self) -> None:
         """Look up the scope's hosts: links may have brought new subdomains."""
         self._rows_found_at = time.monotonic()
-        self._rows = await self._runtime.write(self._runtime.rows_of(self._scope))
+        self._rows = await self._runtime.write(rows_of(self._scope))
 
     async def _lease_more(self) -> int:
         self._starved = False
@@ -315,7 +312,7 @@ class FrontierWorker:
         for host in {lease.host for lease in kept} & self._hosts.given_up:
             self.park(host, FOREVER)
         if preferred:
-            self._ordering.offered(preferred)
+            self._ordering.enqueued(preferred)
         if len(kept) < len(leases):
             held = {lease.url_id for lease in kept}
             for lease in (one for one in leases if one.url_id not in held):

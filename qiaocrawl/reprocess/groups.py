@@ -89,7 +89,7 @@ def regroup(
     Raises:
         Stopped: *advance* said so.
     """
-    index = runtime.titles.index_for(snapshot)
+    index = runtime.articles.titles.index_for(snapshot)
     first_pass = early or runtime.reader.run(partial(group_all, index=index, advance=advance))
 
     def operation(c: Connection) -> Changes:
@@ -98,7 +98,7 @@ def regroup(
             first(c)
         stands = title_log.newest(c) == first_pass.newest
         grouped = first_pass if stands else group_all(c, index, advance)
-        changes = _write(c, grouped, runtime.titles.method, snapshot.version)
+        changes = _write(c, grouped, runtime.articles.titles.method, snapshot.version)
         rebuild_term_weights(c)
         return changes
 

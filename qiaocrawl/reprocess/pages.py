@@ -19,7 +19,12 @@ from qiaocrawl.items import Outcome, PageAnalysis, PageText, Queue, Relevance
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.stages.analyse_page import JoinedText, judge_texts
 from qiaocrawl.stages.analysis_slots import Submit
-from qiaocrawl.stages.paged_articles import Whole, head_alone, save_whole, whole_of
+from qiaocrawl.stages.paged_articles import (
+    AssembledArticle,
+    assembled_of,
+    head_alone,
+    save_assembled,
+)
 from qiaocrawl.storage.pages import article_parts, articles, reprocessing
 from qiaocrawl.storage.pages.raw_pages import StoredPage, iter_pages
 from qiaocrawl.storage.pages.reprocessing import StoredText
@@ -58,7 +63,7 @@ def reprocess_extract(runtime: Runtime, advance: Advance) -> Counter[str]:
     """
     changes: Counter[str] = Counter()
     groups: set[bytes] = set()
-    runtime.reader.run(runtime.titles.load)
+    runtime.reader.run(runtime.articles.titles.load)
     try:
         for batch in _analysed(runtime):
             restated = runtime.write_now(partial(_restate_all, runtime=runtime, batch=batch))
@@ -71,14 +76,14 @@ def reprocess_extract(runtime: Runtime, advance: Advance) -> Counter[str]:
                 break
     finally:
         _join_again(runtime, groups)
-        if runtime.learning is not None:
-            runtime.write_now(runtime.learning.saving())
+        if runtime.analysis.learning is not None:
+            runtime.write_now(runtime.analysis.learning.saving())
     return changes
 
 
 def _learn(runtime: Runtime, batch: Sequence[tuple[StoredPage, PageAnalysis]]) -> None:
     """Let the memory of sites have what the pages tell; they are in the order of fetching."""
-    learning = runtime.learning
+    learning = runtime.analysis.learning
     if learning is not None:
         for _, analysis in batch:
             learning.observe(analysis)
@@ -102,7 +107,7 @@ class _Task(Generic[T]):
     """Work that was handed to an ordinary slot, and may need the separate one."""
 
     def __init__(self, runtime: Runtime, submit: Submit[T]) -> None:
-        self._slots, self._submit = runtime.slots, submit
+        self._slots, self._submit = runtime.analysis.slots, submit
         self._first = submit(self._slots.ordinary)
 
     def result(self) -> T | ExtractionError:
@@ -111,7 +116,7 @@ class _Task(Generic[T]):
 
 
 def _submitted(runtime: Runtime, stored: StoredPage) -> _Task[PageAnalysis]:
-    learning = runtime.learning
+    learning = runtime.analysis.learning
     template = learning.template_now(stored.page) if learning is not None else None
     return _Task(runtime, lambda pool: pool.submit(stored.page, template))
 
@@ -141,7 +146,7 @@ def _analysis(task: _Task[PageAnalysis]) -> PageAnalysis:
 def _restate_all(
     c: Connection, runtime: Runtime, batch: Sequence[tuple[StoredPage, PageAnalysis]]
 ) -> _Restated:
-    runtime.titles.lock(c)
+    runtime.articles.titles.lock(c)
     restated = _Restated()
     for stored, analysis in batch:
         before = reprocessing.outcome_of(c, stored.url_id)
@@ -174,7 +179,7 @@ def _restate_page(
         if not is_deleted(c, stored.url_id):
             reprocessing.drop_article(c, stored.url_id)
     else:
-        runtime.save_article(c, stored.url_id, analysis, anchor=stored.anchor)
+        runtime.articles.save(c, stored.url_id, analysis, anchor=stored.anchor)
 
 
 def _restate_part(
@@ -195,25 +200,25 @@ def _join_again(runtime: Runtime, groups: set[bytes]) -> None:
         here = [group for load in loads if (group := runtime.reader.run(load)) is not None]
         tasks = [_Task(runtime, _joining(group)) for group in here]
         wholes = [_whole(group, task) for group, task in zip(here, tasks, strict=True)]
-        runtime.write_now(partial(_save_wholes, runtime=runtime, wholes=wholes))
+        runtime.write_now(partial(_save_articles, runtime=runtime, wholes=wholes))
         groups.difference_update(keys)
 
 
-def _joining(group: article_parts.Group) -> Submit[JoinedText]:
+def _joining(group: article_parts.PartGroup) -> Submit[JoinedText]:
     return lambda pool: pool.submit_parts(group.title, group.texts)
 
 
-def _whole(group: article_parts.Group, task: _Task[JoinedText]) -> Whole:
+def _whole(group: article_parts.PartGroup, task: _Task[JoinedText]) -> AssembledArticle:
     joined = task.result()
     if isinstance(joined, ExtractionError):
         return head_alone(group, None)
-    return whole_of(group, joined) if group.is_article else Whole(group, None)
+    return assembled_of(group, joined) if group.is_article else AssembledArticle(group, None)
 
 
-def _save_wholes(c: Connection, runtime: Runtime, wholes: Sequence[Whole]) -> None:
-    runtime.titles.lock(c)
+def _save_articles(c: Connection, runtime: Runtime, wholes: Sequence[AssembledArticle]) -> None:
+    runtime.articles.titles.lock(c)
     for whole in wholes:
-        save_whole(c, whole, runtime.save_article)
+        save_assembled(c, whole, runtime.articles.save)
 
 
 def reprocess_relevance(runtime: Runtime, advance: Advance) -> Counter[str]:
@@ -267,7 +272,7 @@ def _judgements(
         judged = task.result()
         if isinstance(judged, ExtractionError):
             # Together they took longer than one page may; here they have all the time.
-            judged = judge_texts(_pages(texts), runtime.setup)
+            judged = judge_texts(_pages(texts), runtime.analysis.setup)
         judged_texts += zip((text.article_id for text in texts), judged, strict=True)
     return judged_texts
 

@@ -50,7 +50,7 @@ def counted(runtime: Runtime, advance: Advance) -> IdfSnapshot:
         Stopped: *advance* said so.
     """
 
-    terms = runtime.title_terms
+    terms = runtime.articles.title_terms
 
     def count(number: int) -> None:
         if not advance(number):
@@ -82,7 +82,7 @@ def tried(runtime: Runtime, snapshot: IdfSnapshot, advance: Advance) -> Trial:
     used = runtime.reader.run(used_snapshot)
     old, new = (
         runtime.reader.run(partial(
-            group_all, index=runtime.titles.index_for(version), advance=advance
+            group_all, index=runtime.articles.titles.index_for(version), advance=advance
         ))
         for version in (used, snapshot)
     )  # fmt: skip

@@ -17,16 +17,17 @@ from sqlalchemy import Connection
 
 from qiaocrawl.fetch.backoff import retry_after_seconds
 from qiaocrawl.frontier import LearningStrategy, Strategy
-from qiaocrawl.frontier.ordering import CrawlOrdering
-from qiaocrawl.items import Candidate, FetchedPage, Lease, Outcome
+from qiaocrawl.frontier.journal import CrawlJournal, PagelessEnd
+from qiaocrawl.frontier.ordering import FrontierOrder
+from qiaocrawl.items import Candidate, FetchedPage, Lease, Link, Outcome
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.search import EVERYWHERE, EngineDefinition, plan
-from qiaocrawl.search.candidates import next_page, query_candidate
+from qiaocrawl.search.candidates import hit_candidates, next_page, query_candidate, query_of
 from qiaocrawl.search.engine_pauses import EnginePauses
 from qiaocrawl.search.plan_budget import budgets_of, daily_limit, within_budget
 from qiaocrawl.search.plan_order import DueQuery, ExpectedYield, Pair, PairYield, order_due, pair_of
 from qiaocrawl.search.plan_periods import can_ask, is_cut_off, is_past, shorter_periods
-from qiaocrawl.search.query import AnswerState, Query, SearchAnswer
+from qiaocrawl.search.query import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.search import coverage, engine_budget, ledger
 
@@ -38,7 +39,7 @@ the day. The next run orders them like all others."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class SearchPlan:
     """What the operator wants asked: ``sites`` and ``max_terms`` None = all (see :func:`plan`)."""
 
     engines: Mapping[str, EngineDefinition]
@@ -50,15 +51,15 @@ class Wish:
 # --- the start of a run ------------------------------------------------------------------------
 
 
-def due_candidates(runtime: Runtime, topic: str, wish: Wish) -> list[Candidate]:
+def due_candidates(runtime: Runtime, topic: str, wanted: SearchPlan) -> list[Candidate]:
     """Enter the plan into the ledger and give what is to be asked now, in its order.
 
     What is not chosen to be asked stands in the ledger too, as ``robots``.
     """
     options = runtime.options
     planned = list(plan(
-        runtime.catalogue.pack(topic), [wish.engines[name] for name in sorted(wish.engines)],
-        sites=wish.sites, max_terms=wish.max_terms, period=wish.period,
+        runtime.catalogue.pack(topic), [wanted.engines[name] for name in sorted(wanted.engines)],
+        sites=wanted.sites, max_terms=wanted.max_terms, period=wanted.period,
         fold_synonyms=options["QIAO_SEARCH_FOLD_SYNONYMS"],
     ))  # fmt: skip
     topic_id = runtime.catalogue.topic_ids[topic]
@@ -66,7 +67,7 @@ def due_candidates(runtime: Runtime, topic: str, wish: Wish) -> list[Candidate]:
     def operation(c: Connection) -> list[Query]:
         now = time.time()
         _enter(c, topic_id, planned, now)
-        asked = _order(c, runtime, topic, wish, planned, now)
+        asked = _order(c, runtime, topic, wanted, planned, now)
         others = _not_chosen(runtime, asked)
         ledger.plan_queries(c, topic_id, others, now, AnswerState.ROBOTS)
         engine_budget.move_to_the_end(c, topic)
@@ -76,7 +77,8 @@ def due_candidates(runtime: Runtime, topic: str, wish: Wish) -> list[Candidate]:
     places: Counter[str] = Counter()
     found = []
     for query in asked:
-        found.append(query_candidate(query, wish.engines[query.engine], rank=places[query.engine]))
+        engine = wanted.engines[query.engine]
+        found.append(query_candidate(query, engine, rank=places[query.engine]))
         places[query.engine] += 1
     return found
 
@@ -91,28 +93,29 @@ def _enter(c: Connection, topic_id: int, planned: Sequence[Query], now: float) -
 
 
 def _order(
-    c: Connection, runtime: Runtime, topic: str, wish: Wish, planned: Sequence[Query], now: float
-) -> list[Query]:
-    """The due queries of the plan's pairs, engine by engine, as far as the budgets go."""
+    c: Connection, runtime: Runtime, topic: str, wanted: SearchPlan, planned: Sequence[Query],
+    now: float,
+) -> list[Query]:  # fmt: skip
+    """The due questions of the plan's pairs, engine by engine, as far as the budgets go."""
     ranks: dict[Pair, int] = {}
     for rank, query in enumerate(planned):
         ranks.setdefault(pair_of(query), rank)
     rows = ledger.due_queries(
-        c, topic, sorted(wish.engines), now=now,
+        c, topic, sorted(wanted.engines), now=now,
         repeat_seconds=runtime.options["QIAO_SEARCH_REPEAT_HOURS"] * 3600,
     )  # fmt: skip
-    due: dict[str, list[DueQuery]] = {name: [] for name in wish.engines}
+    due: dict[str, list[DueQuery]] = {name: [] for name in wanted.engines}
     for row in rows:
         query = row.query
         pair_rank = ranks.get(pair_of(query))
-        if pair_rank is not None and _is_wished(query, wish):
+        if pair_rank is not None and _is_planned(query, wanted):
             due[query.engine].append(DueQuery(query, pair_rank, row.waiting_since))
     expected_yield = ExpectedYield(_yields(c, topic))
     spent = engine_budget.requests_of_day(c, now)
     budgets = budgets_of(runtime.options["QIAO_SEARCH_DAILY_BUDGET"])
     order: list[Query] = []
     for name, queries in due.items():
-        limit = daily_limit(wish.engines[name], budgets)
+        limit = daily_limit(wanted.engines[name], budgets)
         left = None if limit is None else limit - spent.get(name, 0)
         order += [one.query for one in within_budget(order_due(queries, expected_yield), left)]
         if left is not None and left < len(queries):
@@ -123,10 +126,10 @@ def _order(
     return order
 
 
-def _is_wished(query: Query, wish: Wish) -> bool:
-    """Whether a query of a planned pair is of the periods asked for."""
-    any_time = not query.period and can_ask(wish.engines[query.engine], wish.period)
-    return not (wish.period and any_time)
+def _is_planned(query: Query, wanted: SearchPlan) -> bool:
+    """Whether a question of a planned pair is of the periods asked for."""
+    any_time = not query.period and can_ask(wanted.engines[query.engine], wanted.period)
+    return not (wanted.period and any_time)
 
 
 def _yields(c: Connection, topic: str) -> dict[Pair, PairYield]:
@@ -156,8 +159,8 @@ def _not_chosen(runtime: Runtime, asked: Sequence[Query]) -> list[Query]:
 # --- what may be asked -------------------------------------------------------------------------
 
 
-class AskingOrder(CrawlOrdering):
-    """Lets queries through as engines are chosen, not parked, and have budget left.
+class AskingOrder(FrontierOrder):
+    """Lets questions through as engines are chosen, not parked, and have budget left.
 
     Args:
         strategy: of the crawl; the order of queries is in their scores.
@@ -182,7 +185,7 @@ class AskingOrder(CrawlOrdering):
         return [lease for lease in leases if lease.stored or self._is_admitted(c, lease, now)]
 
     def _is_admitted(self, c: Connection, lease: Lease, now: float) -> bool:
-        engine = str(lease.payload.get("engine", ""))
+        engine = lease.payload.engine
         if engine not in self._limits:
             self._leave_out(c, lease, f"{engine} is not chosen for this run", now)
         elif self._rests.is_parked(engine):
@@ -204,7 +207,7 @@ class AskingOrder(CrawlOrdering):
             c, lease, outcome=Outcome.PRUNED, reason=reason, http_status=None,
             redirect_key=None, now=now,
         )
-        self._put_off[str(lease.payload.get("engine", ""))] += 1
+        self._put_off[lease.payload.engine] += 1
 
     def put_off(self, c: Connection, topic: str, engine: str, reason: str) -> None:
         """Leave all waiting queries of *engine* to a later run."""
@@ -235,6 +238,50 @@ def asked_to_rest(page: FetchedPage, options: Mapping[str, object]) -> float:
     return retry_after_seconds(page.header("retry-after"), page.fetched_at, longest) or 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class StoredAnswer:
+    """What an answer brought: URLs nobody knew, URLs that were known, queries that follow."""
+
+    new_urls: int
+    known_urls: int
+    follow_ups: int
+
+
+def store_answer(
+    c: Connection, runtime: Runtime, lease: Lease, page: FetchedPage, query: Query,
+    answer: SearchAnswer, hits: Sequence[tuple[Hit, Link]],
+) -> StoredAnswer:  # fmt: skip
+    """All that is written of an answer in the transaction that has closed its lease."""
+    candidates = hit_candidates(hits, lease, topic=query.topic)
+    new_urls = runtime.enqueue(c, candidates)
+    record_answer(
+        c, runtime, lease, query, answer, new_urls=new_urls,
+        rest_seconds=asked_to_rest(page, runtime.options),
+    )
+    follow_ups = plan_follow_ups(c, runtime, lease, query, answer, new_urls=new_urls)
+    return StoredAnswer(new_urls, len(candidates) - new_urls, follow_ups)
+
+
+class SearchJournal(CrawlJournal):
+    """An engine that could not be asked stands in the ledger, also while it is retried."""
+
+    counts_pageless_as = f"search/{AnswerState.ERROR}"
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    def closes_without_page(self, c: Connection, lease: Lease, end: PagelessEnd) -> None:
+        """Record the error."""
+        self.try_fails(c, lease, end.reason)
+
+    def try_fails(self, c: Connection, lease: Lease, reason: str) -> None:
+        """Record the error, unless the row holds no query."""
+        if not lease.payload.engine:
+            return
+        answer = SearchAnswer(AnswerState.ERROR, message=reason)
+        record_answer(c, self._runtime, lease, query_of(lease), answer)
+
+
 def record_answer(
     c: Connection, runtime: Runtime, lease: Lease, query: Query, answer: SearchAnswer,
     *, new_urls: int = 0, rest_seconds: float = 0.0,
@@ -254,7 +301,7 @@ def record_answer(
     ledger.record_answer(c, query, entry, now)
 
 
-def ask_on(
+def plan_follow_ups(
     c: Connection, runtime: Runtime, lease: Lease, query: Query, answer: SearchAnswer,
     *, new_urls: int,
 ) -> int:  # fmt: skip
@@ -273,7 +320,7 @@ def ask_on(
         found = list(_shorter(c, runtime, lease, query))
     topic_id = runtime.catalogue.topic_ids[query.topic]
     ledger.plan_queries(c, topic_id, [one for one, _ in found], time.time())
-    runtime.offer(c, [candidate for _, candidate in found])
+    runtime.enqueue(c, [candidate for _, candidate in found])
     return len(found)
 
 

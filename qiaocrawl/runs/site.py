@@ -16,10 +16,9 @@ from functools import partial
 from sqlalchemy import Connection
 
 from qiaocrawl.discovery.pagers import DRY_PAGES, PAGE_TAG, ListBound, Pager, pager_of
-from qiaocrawl.discovery.rules import SITEMAP_LEVEL, LinkRules, UrlSourceOptions
+from qiaocrawl.discovery.rules import LinkRules, UrlSourceOptions
 from qiaocrawl.discovery.sitemaps import robots_sitemaps
 from qiaocrawl.discovery.soft_404 import (
-    SOFT_404_PROBE,
     MissingPage,
     as_missing,
     is_missing,
@@ -37,19 +36,18 @@ from qiaocrawl.items import (
     Link,
     Outcome,
     PageAnalysis,
+    Payload,
     Queue,
 )
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.stages.follow_links import Followed, FollowPolicy, link_to
-from qiaocrawl.storage.frontier.postponed import TAKEN_UP
+from qiaocrawl.stages.follow_links import FollowPolicy, LinkSelection, link_to
 from qiaocrawl.storage.sites.discovery import (
     FRESH_SECONDS,
     known_keys,
     let_wait_again,
     load_missing_pages,
     load_pattern_scores,
-    save_missing_page,
     save_pattern_scores,
 )
 from qiaocrawl.urls import canonical_host, canonical_url
@@ -167,18 +165,18 @@ class SiteDiscovery:
                 named = ["/".join(base.split("/", 3)[:3]) + "/sitemap.xml"]
             links = [replace(link_to(one), tag=SITEMAP_TAG) for one in named]
             found += [
-                replace(self._candidate(link.url, {SITEMAP_LEVEL: 0}), left_out=self._later(link))
+                replace(self._candidate(link.url, Payload(sitemap=0)), left_out=self._later(link))
                 for link in links if not self.rules.sitemap_fault(link)
             ]
         if self._options["QIAO_SOFT_404_PROBE"] and canonical_host(base) not in self._missing:
-            found.append(self._candidate(probe_url(base), {SOFT_404_PROBE: 1}))
+            found.append(self._candidate(probe_url(base), Payload(probe=True)))
         return found
 
     def _later(self, sitemap: Link) -> LeftOut | None:
         why = self.rules.sitemap_postponed(sitemap)
         return LeftOut(Outcome.POSTPONED, why) if why else None
 
-    def _candidate(self, url: str, payload: dict[str, object]) -> Candidate:
+    def _candidate(self, url: str, payload: Payload) -> Candidate:
         link = link_to(url)
         return Candidate(
             url=link.url, key=link.key, host=link.host, queue=Queue.SITE, topic=self._topic,
@@ -188,7 +186,7 @@ class SiteDiscovery:
     # --- traps ----------------------------------------------------------------------------------
 
     def learn(
-        self, lease: Lease, analysis: PageAnalysis, followed: Followed, new: Collection[bytes]
+        self, lease: Lease, analysis: PageAnalysis, followed: LinkSelection, new: Collection[bytes]
     ) -> Save | None:
         """Learn from a page and what became of its links, those of the keys *new* stored first.
 
@@ -196,13 +194,13 @@ class SiteDiscovery:
             An operation that stores what was learnt, when there is enough of it.
         """
         self._tell_full()
-        if SOFT_404_PROBE in lease.payload:
+        if lease.payload.probe:
             return None
         watch = self.rules.watch
         cut = self.rules.learn(
             lease, analysis, followed.visit.links,
             [one for one in followed.candidates if one.key in new],
-            trial=str(lease.payload.get(TAKEN_UP, "")),
+            trial=lease.payload.taken_up or "",
         )
         self._tell(cut)
         for form in (opened := watch.opened()):
@@ -235,16 +233,16 @@ class SiteDiscovery:
 
     def judged(
         self, lease: Lease, analysis: PageAnalysis
-    ) -> tuple[PageAnalysis, Save | None]:
-        """*analysis*, as a soft 404 where it is one; what is to be stored of a probe's answer."""
-        if SOFT_404_PROBE in lease.payload:
+    ) -> tuple[PageAnalysis, MissingPage | None]:
+        """*analysis*, as a soft 404 where it is one; what a probe shows, to be stored with it."""
+        if lease.payload.probe:
             if analysis.outcome not in (*_COMPARED, Outcome.SOFT_404):
                 return replace(analysis, links=()), None
             page = missing_page(lease.host, analysis)
             if page is None:
                 return as_missing(analysis), None
             self._missing[page.host] = page
-            return as_missing(analysis), partial(save_missing_page, page=page, now=time.time())
+            return as_missing(analysis), page
         known = self._missing.get(lease.host)
         # A host may show its home page for what is missing: the home page itself is there.
         if known is None or lease.depth == 0 or analysis.outcome not in _COMPARED:
@@ -282,7 +280,8 @@ class SiteDiscovery:
         keys = self.content_keys(analysis, pager, policy)
         known = await self._runtime.read(partial(known_keys, keys=keys))
         should_continue = self._lists.should_continue(
-            pager.name, brings_new=len(set(keys) - known) > 0, taken_up=TAKEN_UP in lease.payload
+            pager.name, brings_new=len(set(keys) - known) > 0,
+            taken_up=lease.payload.taken_up is not None,
         )
         why = dict.fromkeys(pager.others, f"pages of {pager.shown_name} are read in order")
         if pager.next is not None:

@@ -1,4 +1,4 @@
-"""The shared objects of one run, built from the options: store, topics, titles, analysis.
+"""The shared objects of one run, built from the options: database, topics, analysis, articles.
 
 Spiders, pipelines and the scheduler of one crawl hold the same ``Runtime``. It knows the
 library, not Scrapy.
@@ -10,52 +10,28 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
-from qiaocrawl.extract.base import extractor_for, extractor_options
-from qiaocrawl.items import (
-    Candidate,
-    FetchedPage,
-    Lease,
-    PageAnalysis,
-    Queue,
-    Verdict,
-)
+from qiaocrawl.extract.base import extractor_for
+from qiaocrawl.items import Candidate, Queue
 from qiaocrawl.options import Options
 from qiaocrawl.relevance import page_scorers
 from qiaocrawl.replay import RecordedWeb, open_recording
+from qiaocrawl.runtime.analysis import RunAnalysis
+from qiaocrawl.runtime.articles import RunArticles
 from qiaocrawl.runtime.catalogue import Catalogue
-from qiaocrawl.stages.analyse_page import AnalysisSetup, JoinedText
-from qiaocrawl.stages.analysis_slots import AnalysisSlots
+from qiaocrawl.runtime.scope import CrawlScope, rows_of
 from qiaocrawl.stages.follow_links import FollowPolicy
-from qiaocrawl.stages.shared_titles import SharedTitles, index_maker
-from qiaocrawl.stages.site_template_store import SiteTemplateStore
 from qiaocrawl.storage import Database, Reader, Writer, frontier
-from qiaocrawl.storage.pages import articles
 from qiaocrawl.storage.reports import run_log
-from qiaocrawl.storage.sites.hosts import host_names
 from qiaocrawl.storage.titles.term_weights import rebuild_term_weights
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlScope:
-    """The frontier rows of one crawl: a queue of a topic, within the sites of *within*.
-
-    Subdomains come to light during a crawl, so the exact hosts are looked up anew by
-    :meth:`Runtime.rows_of`.
-    """
-
-    queue: Queue
-    topic: str
-    within: FollowPolicy | None
 
 
 class Runtime:
@@ -81,13 +57,12 @@ class Runtime:
         self.writer = Writer(self.database, outage_seconds=outage_seconds)
         self.reader = Reader(self.database, outage_seconds=outage_seconds)
         self.catalogue = Catalogue(self.reader, options)
+        self.analysis = RunAnalysis(options, self.catalogue, self.reader)
+        self.articles = RunArticles(options, self.catalogue, self.reader)
         self.stopping = False
         self.downloaders: list[Callable[[], int]] = []
         """What cuts running downloads short and says how many, one for every handler."""
-        self._order_topic = self._order_method = ""
         self._run_id: int | None = None
-        self._stored_articles = False
-        self._titles_loaded = False
         self._closed = False
 
     def check_choices(self) -> None:
@@ -100,7 +75,7 @@ class Runtime:
         """
         extractor_for(self.options["QIAO_EXTRACT_METHOD"], self.options)
         page_scorers.get(self.options["QIAO_RELEVANCE_METHOD"])
-        _ = self.titles, self.recorded_web, self.slots
+        _ = self.articles.titles, self.recorded_web, self.analysis.slots
 
     @cached_property
     def recorded_web(self) -> RecordedWeb | None:
@@ -139,20 +114,7 @@ class Runtime:
         """
         return CrawlScope(queue, self.catalogue.pack(topic).name, within)
 
-    def rows_of(self, scope: CrawlScope) -> Callable[[Connection], frontier.Scope]:
-        """An operation that finds the exact hosts of *scope* as the database knows them."""
-
-        def operation(c: Connection) -> frontier.Scope:
-            if scope.within is None:
-                return frontier.Scope(scope.queue, scope.topic, None)
-            known = (host for host in host_names(c) if scope.within.covers(host))
-            return frontier.Scope(
-                scope.queue, scope.topic, frozenset(known) | scope.within.sites
-            )
-
-        return operation
-
-    def rearm_lists(self, scope: CrawlScope) -> bool:
+    def reschedule_lists(self, scope: CrawlScope) -> bool:
         """Whether this run starts anew: nothing of the last one waits.
 
         List pages that were read more than QIAO_REVISIT_HOURS ago wait again then.
@@ -164,147 +126,19 @@ class Runtime:
             left = frontier.remaining(c, rows, now=now)
             if left.pending or left.leased:
                 return False
-            frontier.rearm_lists(c, rows, read_before=now - hours * 3600, now=now)
+            frontier.reschedule_lists(c, rows, read_before=now - hours * 3600, now=now)
             return True
 
-        find_rows = self.rows_of(scope)
+        find_rows = rows_of(scope)
         return self.write_now(operation)
 
-    def offer(self, c: Connection, candidates: Sequence[Candidate]) -> int:
+    def enqueue(self, c: Connection, candidates: Sequence[Candidate]) -> int:
         """Propose *candidates* within the caller's transaction; returns how many are new."""
-        return frontier.offer(c, candidates, run_id=self._run_id, now=time.time())
+        return frontier.enqueue(c, candidates, run_id=self._run_id, now=time.time())
 
-    def offering(self, candidates: Sequence[Candidate]) -> Callable[[Connection], None]:
-        """The same as an operation for the writer."""
-
-        def operation(c: Connection) -> None:
-            self.offer(c, candidates)
-
-        return operation
-
-    # --- outcomes ---------------------------------------------------------------------------------
-
-    def save_analysis(
-        self,
-        c: Connection,
-        lease: Lease,
-        analysis: PageAnalysis,
-        candidates: Sequence[Candidate],
-    ) -> Verdict | None:
-        """Write all that came of one page, within the transaction that closes its lease.
-
-        Returns:
-            How its article stands to others; None for a page that is none.
-        """
-        verdict = None
-        if analysis.article is not None:
-            verdict = self.save_article(c, lease.url_id, analysis, anchor=lease.anchor)
-        if candidates:
-            self.offer(c, candidates)
-        return verdict
-
-    def save_article(
-        self, c: Connection, url_id: int, analysis: PageAnalysis, *, anchor: str
-    ) -> Verdict:
-        """Write the article of *analysis* with all topics' judgements and its verdict."""
-        assert analysis.article is not None, "there is no article to save"
-        self._stored_articles = True
-        saved = articles.save_article(
-            c, url_id, analysis.article, analysis, anchor=anchor, now=time.time()
-        )
-        articles.save_relevance(c, saved.id, self.catalogue.topic_ids, analysis.relevance)
-        articles.save_title_terms(c, saved.id, analysis.title_tokens)
-        return self.titles.judge(c, saved)
-
-    # --- analysis and titles ----------------------------------------------------------------------
-
-    def judge_pages_for(self, topic: str, method: str) -> None:
-        """Have every page judged for *topic*, as a crawl order wants; before workers start.
-
-        Args:
-            method: name of the page scorer; "" for QIAO_RELEVANCE_METHOD.
-
-        Raises:
-            ConfigError: no such page scorer.
-        """
-        page_scorers.get(method or self.options["QIAO_RELEVANCE_METHOD"])
-        self._order_topic, self._order_method = topic, method
-
-    @cached_property
-    def setup(self) -> AnalysisSetup:
-        """What an analysis worker needs to know."""
-        return AnalysisSetup(
-            method=self.options["QIAO_EXTRACT_METHOD"],
-            max_links=self.options["QIAO_MAX_LINKS_PER_PAGE"],
-            topics=tuple(self.catalogue.packs.values()),
-            relevance_method=self.options["QIAO_RELEVANCE_METHOD"],
-            threshold=self.options["QIAO_RELEVANCE_THRESHOLD"],
-            extractor_options=extractor_options(self.options),
-            learn_sites=self.options["QIAO_SITE_LEARNING"],
-            order_topic=self._order_topic, order_method=self._order_method,
-            ontology_dir=self.options["QIAO_ONTOLOGY_DIR"],
-        )  # fmt: skip
-
-    @cached_property
-    def learning(self) -> SiteTemplateStore | None:
-        """What this run learns of sites; None when it is to learn nothing."""
-        return SiteTemplateStore(self.reader) if self.options["QIAO_SITE_LEARNING"] else None
-
-    @cached_property
-    def slots(self) -> AnalysisSlots:
-        """The analysis workers."""
-        return AnalysisSlots(
-            self.setup,
-            workers=self.options["QIAO_EXTRACT_WORKERS"],
-            seconds=self.options["QIAO_EXTRACT_SECONDS"],
-        )
-
-    async def analyse(self, page: FetchedPage, *, alone: bool = False) -> PageAnalysis:
-        """Analyse *page* in a worker process, in the separate slot if it is to be *alone*.
-
-        Raises:
-            PoisonPageError: the page killed or outlasted its worker.
-            ExtractionError: the analysis failed in another way.
-            CancelledError: the crawl is stopping.
-        """
-        template = await self.learning.template(page) if self.learning else None
-        return await self.slots.analyse(page, template, alone=alone)
-
-    async def join(self, title: str, texts: Sequence[str]) -> JoinedText:
-        """Join the texts of an article's parts, and judge the whole, in a worker process.
-
-        Raises:
-            PoisonPageError, ExtractionError, CancelledError: as :meth:`analyse`.
-        """
-        return await self.slots.join(title, texts)
-
-    def cancel_analyses(self) -> int:
-        """Give up running analyses (a stopping crawl); their pages are stored."""
-        return self.slots.stop() if "slots" in self.__dict__ else 0
-
-    def cancel_downloads(self) -> int:
-        """Cut running downloads short (a stopping crawl); returns how many."""
-        return sum(cancel() for cancel in self.downloaders)
-
-    @cached_property
-    def titles(self) -> SharedTitles:
-        """The titles of all workers. What is stored is read when the first one is judged, or
-        by :meth:`load_titles`.
-        """
-        make_index = index_maker(self.options, self.title_terms)
-        return SharedTitles(make_index, self.options["QIAO_DEDUP_METHOD"])
-
-    @property
-    def title_terms(self) -> tuple[str, ...]:
-        """Words of titles that stay whole: the terms of all topics."""
-        packs = self.catalogue.packs.values()
-        return tuple(term.text for pack in packs for term in pack.terms)
-
-    async def load_titles(self) -> None:
-        """Read the stored titles before the first one is judged, so that no worker waits."""
-        if not self._titles_loaded:
-            await self.read(self.titles.load)
-            self._titles_loaded = True
+    def cancel_work(self) -> int:
+        """Give up running fetches and analyses (a stopping crawl); returns how many."""
+        return self.analysis.cancel() + sum(cancel() for cancel in self.downloaders)
 
     # --- the run's record -----------------------------------------------------------------------
 
@@ -322,13 +156,13 @@ class Runtime:
         run_id = self._run_id
         if run_id is None:
             return
-        if reason == "finished" and self._stored_articles:
+        if reason == "finished" and self.articles.has_stored:
             # Linear in all titles, so not for a run that must stop within seconds.
             await self.write(rebuild_term_weights)
         numbers = {k: v for k, v in stats.items() if isinstance(v, int | float | str)}
-        if self.learning is not None:
-            await self.write(self.learning.saving())
-            numbers |= self.learning.numbers()
+        if (learning := self.analysis.learning) is not None:
+            await self.write(learning.saving())
+            numbers |= learning.numbers()
         await self.write(
             lambda c: run_log.finish_run(c, run_id, reason, numbers, remaining, now=time.time())
         )
@@ -338,8 +172,7 @@ class Runtime:
         if self._closed:
             return
         self._closed = True
-        if "slots" in self.__dict__:
-            self.slots.close()
+        self.analysis.close()
         if (recorded := self.__dict__.get("recorded_web")) is not None:
             recorded.close()
         self.writer.close()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 
-from qiaocrawl.items import Candidate, Lease, Link, Queue
+from qiaocrawl.items import NO_PAYLOAD, Candidate, Lease, Link, Payload, Queue
 from qiaocrawl.search import EngineDefinition, EngineRequest, query_url, request_for
 from qiaocrawl.search.query import Hit, Query
 from qiaocrawl.search.signals import is_on_site
-from qiaocrawl.search.wrapped_links import ASKED_SITE
 from qiaocrawl.urls import host_of, url_key
 
 
@@ -34,19 +33,22 @@ def query_candidate(
     url = query_url(definition, query)
     return Candidate(
         url=url, key=url_key(url), host=host_of(url), queue=Queue.SEARCH, topic=query.topic,
-        score=-float(rank), depth=depth, payload=asdict(query), rearm=True,
+        score=-float(rank), depth=depth, payload=Payload(**asdict(query)), refetch=True,
     )
 
 
 def query_of(lease: Lease) -> Query:
-    """The query a leased row asks."""
-    payload: Mapping[str, object] = lease.payload
-    also = payload.get("also")
+    """The query a leased row asks.
+
+    Raises:
+        ValueError: its payload holds none.
+    """
+    payload = lease.payload
+    if not (payload.engine and payload.term):
+        raise ValueError(f"no query in the payload of {lease.url}")
     return Query(
-        topic=str(payload["topic"]), term=str(payload["term"]), site=str(payload["site"]),
-        engine=str(payload["engine"]), page=int(str(payload["page"])),
-        period=str(payload.get("period", "")),
-        also=tuple(map(str, also)) if isinstance(also, list | tuple) else (),
+        payload.topic, payload.term, payload.site, payload.engine, payload.page, payload.period,
+        payload.also,
     )
 
 
@@ -71,7 +73,7 @@ def hit_candidates(
     ]
 
 
-def _asked_site(lease: Lease, link: Link) -> dict[str, object]:
+def _asked_site(lease: Lease, link: Link) -> Payload:
     """For a hit that is still a link of the engine: where it must lead in the end."""
-    site = str(lease.payload.get("site", ""))
-    return {ASKED_SITE: site} if site and not is_on_site(link.url, site) else {}
+    site = lease.payload.site
+    return Payload(asked_site=site) if site and not is_on_site(link.url, site) else NO_PAYLOAD

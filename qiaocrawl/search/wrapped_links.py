@@ -25,9 +25,6 @@ from qiaocrawl.search.signals import (
 from qiaocrawl.text import decode_page
 from qiaocrawl.urls import canonical_url
 
-ASKED_SITE = "asked_site"
-"""In the payload of such a link's row: the host the query was restricted to."""
-
 _MAX_BODY_BYTES = 65_536
 """Pages that only lead on are a tenth of that."""
 

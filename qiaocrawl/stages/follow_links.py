@@ -19,12 +19,11 @@ from qiaocrawl.items import (
     Link,
     Outcome,
     PageAnalysis,
+    Payload,
     Queue,
     Visit,
 )
-from qiaocrawl.search.wrapped_links import ASKED_SITE
-from qiaocrawl.storage.frontier.pending import HOPS
-from qiaocrawl.storage.frontier.url_aliases import AS_IS, AS_WRITTEN
+from qiaocrawl.storage.frontier.url_aliases import AS_WRITTEN
 from qiaocrawl.urls import host_of, in_site, url_key
 
 MAX_REDIRECTS = 20
@@ -32,8 +31,6 @@ MAX_REDIRECTS = 20
 
 NOFOLLOW = "the page asks that its links are not followed (nofollow)"
 """No guess: such a link is listed, and waits when a page leads to it that does not ask so."""
-_PART_OF = "part_of"
-"""In a row's payload: the key (hexadecimal) of the first part of the article it belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +57,7 @@ class FollowPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class LinkSelection:
     """What became of the links of one page.
 
     Attributes:
@@ -96,7 +93,7 @@ def follow_links(
     fresh: Fresh,
     why_pruned: WhyPruned,
     now: float,
-) -> Followed:
+) -> LinkSelection:
     """Turn the links of an analysed page into candidates of the ``site`` queue.
 
     *now* is epoch seconds. Links beyond the bounds are counted, never queued; the strategy is
@@ -127,7 +124,7 @@ def follow_links(
         _candidate(lease, link, score, _guessed(link))
         for link in later if fresh(link.key, PRUNED)
     ]
-    return Followed(tuple(candidates), left, visit)
+    return LinkSelection(tuple(candidates), left, visit)
 
 
 def _within_bounds(
@@ -188,7 +185,7 @@ def _other_parts(lease: Lease, analysis: PageAnalysis) -> dict[bytes, Candidate]
     if part is None:
         return {}
     first = url_key(part.urls[0]).hex()
-    if lease.payload.get(_PART_OF, first) != first:
+    if lease.payload.part_of not in ("", first):
         return {}
     links = (link_to(url) for n, url in enumerate(part.urls, start=1) if n != part.number)
     own_host = link_to(part.urls[part.number - 1]).host
@@ -196,7 +193,7 @@ def _other_parts(lease: Lease, analysis: PageAnalysis) -> dict[bytes, Candidate]
         link.key: Candidate(
             url=link.url, key=link.key, host=link.host, queue=lease.queue, topic=lease.topic,
             score=lease.score, depth=lease.depth, parent=lease.key, anchor=lease.anchor,
-            payload={_PART_OF: first},
+            payload=Payload(part_of=first),
         )
         for link in links if link.key != lease.key and link.host == own_host
     }  # fmt: skip
@@ -229,13 +226,13 @@ def _candidate(
 
 
 def seed_candidate(
-    canonical: str, queue: Queue, topic: str, *, rearm: bool
+    canonical: str, queue: Queue, topic: str, *, refetch: bool
 ) -> Candidate:
-    """A start page; *rearm* fetches it again although it was done before."""
+    """A start page; *refetch* fetches it again although it was done before."""
     link = link_to(canonical)
     return Candidate(
         url=link.url, key=link.key, host=link.host, queue=queue, topic=topic,
-        score=SEED_SCORE, payload={AS_IS: AS_WRITTEN}, rearm=rearm,
+        score=SEED_SCORE, payload=Payload(as_is=AS_WRITTEN), refetch=refetch,
     )
 
 
@@ -246,17 +243,16 @@ def follow_redirect(lease: Lease, target: str, policy: FollowPolicy) -> Candidat
     operator's, not a server's. So does the end of a chain that is too long.
     """
     link = link_to(target)
-    hops = int(str(lease.payload.get(HOPS, 0))) + 1
+    hops = lease.payload.hops + 1
     outside = lease.queue is Queue.SITE and not policy.covers(link.host)
     if outside or hops > MAX_REDIRECTS:
         return None
-    kept = {
-        name: value for name, value in lease.payload.items() if name in (_PART_OF, ASKED_SITE)
-    }
     return Candidate(
         url=link.url, key=link.key, host=link.host, queue=lease.queue, topic=lease.topic,
         score=lease.score, depth=lease.depth, parent=lease.key, anchor=lease.anchor,
-        payload={**kept, HOPS: hops},
+        payload=Payload(
+            hops=hops, part_of=lease.payload.part_of, asked_site=lease.payload.asked_site
+        ),
     )
 
 

@@ -21,11 +21,11 @@ from qiaocrawl.items import Lease, PageAnalysis, Verdict
 from qiaocrawl.stages.analyse_page import JoinedText
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.pages.article_parts import (
-    Group,
+    PartGroup,
     load_group,
     place_article,
     save_part,
-    tell_urls,
+    update_part_outcomes,
 )
 from qiaocrawl.urls import url_key
 
@@ -45,14 +45,14 @@ class SaveArticle(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class AssembledArticle:
     """What the parts in *group* make: the analysis of the whole article, None for no article."""
 
-    group: Group
+    group: PartGroup
     analysis: PageAnalysis | None
 
 
-def enter_part(c: Connection, lease: Lease, analysis: PageAnalysis) -> Group | None:
+def add_part(c: Connection, lease: Lease, analysis: PageAnalysis) -> PartGroup | None:
     """Store a leased page as a part; returns all stored parts of its article.
 
     Returns:
@@ -65,7 +65,7 @@ def enter_part(c: Connection, lease: Lease, analysis: PageAnalysis) -> Group | N
     return load_group(c, url_key(analysis.part.urls[0]))
 
 
-async def join_parts(group: Group, own: PageAnalysis, join: Join) -> Whole:
+async def assemble_article(group: PartGroup, own: PageAnalysis, join: Join) -> AssembledArticle:
     """The whole article of *group*, which the page of *own* belongs to.
 
     Texts that cannot be joined in the time a page has leave the article with its first part's.
@@ -74,17 +74,17 @@ async def join_parts(group: Group, own: PageAnalysis, join: Join) -> Whole:
         CancelledError: the crawl is stopping.
     """
     if not group.is_article:
-        return Whole(group, None)
+        return AssembledArticle(group, None)
     if len(group.parts) == 1:
         return head_alone(group, own)
     try:
-        return whole_of(group, await join(group.title, group.texts))
+        return assembled_of(group, await join(group.title, group.texts))
     except ExtractionError as error:
         logger.warning("the parts of %s stay apart: %s", group.head.first_url, error)
         return head_alone(group, None)
 
 
-def head_alone(group: Group, own: PageAnalysis | None) -> Whole:
+def head_alone(group: PartGroup, own: PageAnalysis | None) -> AssembledArticle:
     """The head of *group* without the texts of the others.
 
     Args:
@@ -96,7 +96,7 @@ def head_alone(group: Group, own: PageAnalysis | None) -> Whole:
         prints = body_fingerprints(analysis.article.text)
     else:
         prints = BodyFingerprints(own.body_digest, own.body_simhash, own.body_sketch)
-    return Whole(group, replace(
+    return AssembledArticle(group, replace(
         analysis,
         body_digest=prints.digest,
         body_simhash=prints.simhash,
@@ -105,11 +105,11 @@ def head_alone(group: Group, own: PageAnalysis | None) -> Whole:
     ))  # fmt: skip
 
 
-def whole_of(group: Group, joined: JoinedText) -> Whole:
+def assembled_of(group: PartGroup, joined: JoinedText) -> AssembledArticle:
     """The article of *group* with the *joined* text: all else is said by its head."""
     analysis = group.head.analysis
     assert analysis.article is not None
-    return Whole(group, replace(
+    return AssembledArticle(group, replace(
         analysis,
         article=replace(analysis.article, text=joined.text),
         body_digest=joined.body_digest,
@@ -119,9 +119,10 @@ def whole_of(group: Group, joined: JoinedText) -> Whole:
     ))  # fmt: skip
 
 
-def save_whole(
-    c: Connection, whole: Whole, save_article: SaveArticle, *, own_url_id: int | None = None
-) -> Verdict | None:
+def save_assembled(
+    c: Connection, whole: AssembledArticle, save_article: SaveArticle, *,
+    own_url_id: int | None = None,
+) -> Verdict | None:  # fmt: skip
     """Write the article where it belongs, and what there is to say of its parts.
 
     Args:
@@ -132,7 +133,7 @@ def save_whole(
     """
     group = whole.group
     place_article(c, group)
-    tell_urls(c, group, own_url_id)
+    update_part_outcomes(c, group, own_url_id)
     if whole.analysis is None:
         return None
     return save_article(c, group.head.url_id, whole.analysis, anchor=group.head.anchor)

@@ -55,7 +55,7 @@ def index_maker(options: Options, terms: Iterable[str]) -> MakeIndex:
     return make
 
 
-class SharedTitles:
+class SharedTitleIndex:
     """Judges titles against those of all workers. For one writer; any thread may call.
 
     Args:

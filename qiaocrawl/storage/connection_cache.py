@@ -62,7 +62,7 @@ class ConnectionCache:
         last = self._offers.get(candidate.key)
         return (
             last is not None
-            and not candidate.rearm
+            and not candidate.refetch
             and last[0] == candidate.queue
             and last[1] == candidate.topic
             and last[2] >= candidate.score

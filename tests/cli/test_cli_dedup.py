@@ -28,12 +28,12 @@ def _put(c: Connection, runtime: Runtime, number: int) -> None:
     title = TITLE if number < 3 else f"台风过后渔港救援之{number}"
     link = link_to(f"http://{HOSTS[number % 3]}/{number}")
     host = HOSTS[number % 3]
-    frontier.offer(c, [Candidate(link.url, link.key, host, Queue.SITE, "qiaoqing")],
+    frontier.enqueue(c, [Candidate(link.url, link.key, host, Queue.SITE, "qiaoqing")],
                    run_id=None, now=1.8e9)
     url_id = c.execute(text("SELECT id FROM url WHERE url = :url"), {"url": link.url}).scalar_one()
     article = Article(link.url, title, f"第{number}篇正文。", source="侨报",
                       published_at=datetime(2026, 5, 1 + number, 8, tzinfo=UTC))
-    runtime.save_article(c, url_id, PageAnalysis(
+    runtime.articles.save(c, url_id, PageAnalysis(
         Outcome.ARTICLE, article, (), "utf-8", body_digest=bytes([number] * 16),
         relevance=(Relevance("qiaoqing", 0.9, number != 1, "vsm"),),
     ), anchor="")  # fmt: skip

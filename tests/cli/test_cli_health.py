@@ -36,7 +36,7 @@ def database(database_url: str) -> Database:
     with opened.engine.begin() as c:
         run_id = run_log.start_run(c, "site", 1, {}, now=now)
         run_log.finish_run(c, run_id, "finished", {}, 0, now=now)
-        frontier.offer(c, [Candidate(URL, url_key(URL), HOST, Queue.SITE, "qiaoqing")],
+        frontier.enqueue(c, [Candidate(URL, url_key(URL), HOST, Queue.SITE, "qiaoqing")],
                        run_id=1, now=now)
         (lease,) = frontier.lease_keys(
             c, Scope(Queue.SITE, "qiaoqing"), {url_key(URL): 1.0}, token=1, lease_seconds=60.0,

@@ -31,7 +31,7 @@ def fill(database_url: str) -> None:
     with Database.open(database_url) as database, database.engine.begin() as c:
         found = [Candidate(url, url_key(url), HOST, Queue.WATCH, "qiaoqing")
                  for url in (f"http://{HOST}/qw/", URL)]  # fmt: skip
-        frontier.offer(c, found, run_id=None, now=now)
+        frontier.enqueue(c, found, run_id=None, now=now)
         watched.enter_page(c, "qiaoqing", found[0].key, kind="channel", name="侨务要闻",
                            weight=3.0, now=now)  # fmt: skip
         watch_counts.count_request(c, "qiaoqing", HOST, "looks", now)
@@ -48,8 +48,8 @@ def fill(database_url: str) -> None:
             )  # fmt: skip
             frontier.complete(c, lease, outcome=Outcome.ARTICLE, reason="", http_status=200,
                               redirect_key=None, now=now)  # fmt: skip
-            frontier.offer(c, [Candidate(URL, found[1].key, HOST, Queue.WATCH, "qiaoqing",
-                                         rearm=True)], run_id=None, now=now)  # fmt: skip
+            frontier.enqueue(c, [Candidate(URL, found[1].key, HOST, Queue.WATCH, "qiaoqing",
+                                         refetch=True)], run_id=None, now=now)  # fmt: skip
         assert revisions.note_deleted(c, lease.url_id, "HTTP 404", now=now + 2)
         assert not revisions.note_deleted(c, lease.url_id, "HTTP 404", now=now + 3), "once"
 

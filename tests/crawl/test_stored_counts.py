@@ -11,7 +11,6 @@ import pytest
 
 from pipelines.store import StorePipeline
 from qiaocrawl.crawl.items import CrawledPage
-from qiaocrawl.crawl.spider import FrontierSpider
 from qiaocrawl.items import Outcome, PageAnalysis, Relevance
 
 
@@ -30,12 +29,13 @@ class _Worker:
 def test_articles_on_topic_are_articles_that_are_stored(mine: bool) -> None:
     """Minutes without a database counted 178 articles on topic of none."""
     stats: Counter[str] = Counter()
-    spider = cast(Any, FrontierSpider.__new__(FrontierSpider))
-    spider.worker = _Worker(mine=mine)
-    store = cast(Any, StorePipeline.__new__(StorePipeline))
     counter = SimpleNamespace(inc_value=lambda name, by=1: stats.update({name: by}))
-    store._crawler = SimpleNamespace(spider=spider, stats=counter)
-    store._runtime = SimpleNamespace(titles=SimpleNamespace(lock=None), learning=None)
+    runtime = SimpleNamespace(
+        articles=SimpleNamespace(titles=SimpleNamespace(lock=None)),
+        analysis=SimpleNamespace(learning=None),
+    )
+    crawl = SimpleNamespace(worker=_Worker(mine=mine), runtime=runtime)
+    store = StorePipeline(cast(Any, crawl), cast(Any, counter))
     analysis = PageAnalysis(
         Outcome.ARTICLE, None, (), "utf-8", relevance=(Relevance("侨情", 0.9, True, "vsm"),)
     )

@@ -39,8 +39,8 @@ def test_rows_and_hosts_are_waited_for_as_long_as_asked_and_told(tmp_path: Path)
     waits = RowWaits(runtime, hosts)
     now = time.time()
     for number, ahead in enumerate((90.0, 3_000.0, 40 * 86_400.0)):
-        one = seed_candidate(f"http://{HOST}/{number}", Queue.SITE, "qiaoqing", rearm=False)
-        runtime.write_now(lambda c, one=one: runtime.offer(c, [one]))
+        one = seed_candidate(f"http://{HOST}/{number}", Queue.SITE, "qiaoqing", refetch=False)
+        runtime.write_now(lambda c, one=one: runtime.enqueue(c, [one]))
         runtime.write_now(lambda c, one=one, at=now + ahead: c.execute(
             text("UPDATE url SET not_before = :at WHERE `key` = :key"), {"at": at, "key": one.key}
         ))  # fmt: skip

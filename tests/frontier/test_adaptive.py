@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from qiaocrawl.errors import ModelError
-from qiaocrawl.frontier import CrawlOrder, CrawlTopic
+from qiaocrawl.frontier import CrawlTopic, PriorityIndex
 from qiaocrawl.frontier.strategies.adaptive.adaptive import Adaptive
 from qiaocrawl.frontier.strategies.adaptive.arrays import NUMBER_OF_FEATURES
 from qiaocrawl.frontier.strategies.adaptive.kernels import evidence, value_of
@@ -40,13 +40,13 @@ def visit(path: str, links: list[Link], relevance: float = 0.0) -> Visit:
     return Visit(one.key, one.url, HOST, 1, relevance, relevance >= 0.5, 1e9, links)
 
 
-def scores_after(order: CrawlOrder, *paths: str) -> list[float]:
+def scores_after(order: PriorityIndex, *paths: str) -> list[float]:
     order.rescore()
     return [order.score_of(order.node_of(link(path).key) or 0) for path in paths]
 
 
 def test_words_of_the_topic_come_first_without_any_training() -> None:
-    order = CrawlOrder(Adaptive(TOPIC))
+    order = PriorityIndex(Adaptive(TOPIC))
     scores = order.visit(visit("", [link("a", "灯塔开放"), link("b", "仓库值夜"),
                                     link("c", "Lighthouses of the north")]))
     assert scores[0] > scores[1]
@@ -54,7 +54,7 @@ def test_words_of_the_topic_come_first_without_any_training() -> None:
 
 
 def test_what_a_region_led_to_counts_for_the_rest_of_it() -> None:
-    order = CrawlOrder(Adaptive(TOPIC))
+    order = PriorityIndex(Adaptive(TOPIC))
     news = [link(f"n{n}", "甲", "li ul.news") for n in range(8)]
     ads = [link(f"a{n}", "乙", "li ul.side") for n in range(8)]
     order.visit(visit("", [*news, *ads]))
@@ -69,7 +69,7 @@ def test_what_a_region_led_to_counts_for_the_rest_of_it() -> None:
 
 def test_lists_are_credited_with_what_they_led_to() -> None:
     """Pages of the list are worth nothing themselves; their links turn out relevant later."""
-    order = CrawlOrder(Adaptive(TOPIC))
+    order = PriorityIndex(Adaptive(TOPIC))
     lists = [link(f"list/{n}", f"{n}", "div.pager") for n in range(2, 9)]
     other = [link(f"about/{n}", f"丙{n}", "div.foot") for n in range(2, 9)]
     order.visit(visit("", [*lists, *other]))
@@ -85,7 +85,7 @@ def test_lists_are_credited_with_what_they_led_to() -> None:
 
 def test_the_value_of_a_page_is_the_best_mean_of_going_on() -> None:
     strategy = Adaptive(TOPIC)
-    order = CrawlOrder(strategy)
+    order = PriorityIndex(strategy)
     order.visit(visit("", [link("hub", "x"), link("leaf", "x")]))
     order.visit(visit("hub", [link("a"), link("b"), link("c")]))
     for path, relevance in (("a", 1.0), ("b", 1.0), ("c", 0.0)):
@@ -141,7 +141,7 @@ def test_plurals_meet_their_singular() -> None:
         "student", "class", "bus", "灯塔s", "is"]  # fmt: skip
 
 
-def crawl_at_random(order: CrawlOrder, pages: int, seed: int) -> list[bytes]:
+def crawl_at_random(order: PriorityIndex, pages: int, seed: int) -> list[bytes]:
     """Fetch *pages* of a made-up web that is the same for the same seed."""
     dice = random.Random(seed)
     order.add(link("").key, link("").url, HOST, 0)
@@ -159,13 +159,13 @@ def crawl_at_random(order: CrawlOrder, pages: int, seed: int) -> list[bytes]:
 
 
 def test_the_same_pages_give_the_same_order() -> None:
-    first = crawl_at_random(CrawlOrder(Adaptive(TOPIC)), 60, 1)
-    assert crawl_at_random(CrawlOrder(Adaptive(TOPIC)), 60, 1) == first
+    first = crawl_at_random(PriorityIndex(Adaptive(TOPIC)), 60, 1)
+    assert crawl_at_random(PriorityIndex(Adaptive(TOPIC)), 60, 1) == first
 
 
 def test_scores_stay_probabilities_and_learning_finite() -> None:
     strategy = Adaptive(TOPIC)
-    order = CrawlOrder(strategy)
+    order = PriorityIndex(strategy)
     crawl_at_random(order, 120, 2)
     order.rescore()
     scores = [order.score_of(int(node)) for node in order.waiting]
@@ -176,13 +176,13 @@ def test_scores_stay_probabilities_and_learning_finite() -> None:
 
 def test_a_model_carries_over_and_teaches_nothing_twice() -> None:
     first = Adaptive(TOPIC)
-    crawl_at_random(CrawlOrder(first), 80, 3)
+    crawl_at_random(PriorityIndex(first), 80, 3)
     again = Adaptive(TOPIC)
     again.load(first.save())
     assert np.allclose(again._learnt.weights, first._learnt.weights)
     assert np.allclose(again._learnt.word_weights, first._learnt.word_weights, atol=1e-6)
     again.replaying = True
-    crawl_at_random(CrawlOrder(again), 20, 3)
+    crawl_at_random(PriorityIndex(again), 20, 3)
     assert np.allclose(again._learnt.weights, first._learnt.weights)
 
 
@@ -217,7 +217,7 @@ def test_a_spoilt_model_is_refused_and_changes_nothing(spoil: Callable[[bytes], 
 
 def test_the_reasons_of_a_score_are_named() -> None:
     strategy = Adaptive(TOPIC)
-    order = CrawlOrder(strategy)
+    order = PriorityIndex(strategy)
     order.visit(visit("", [link("a", "灯塔开放"), link("b", "仓库")]))
     parts = strategy.explain_node(order.node_of(link("a").key) or 0)
     assert "anchor like topic" in parts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import pytest
 
 from crawling import import_pack, pack
 from qiaocrawl.frontier.aliases import AliasLearning
-from qiaocrawl.items import Candidate, Lease, Outcome, PageAnalysis, Queue
+from qiaocrawl.items import NO_PAYLOAD, Candidate, Lease, Outcome, PageAnalysis, Payload, Queue
 from qiaocrawl.stages.follow_links import FollowPolicy, link_to, seed_candidate
 from qiaocrawl.storage import Database, Reader, Writer, frontier
 from qiaocrawl.urls.aliases import LEAST_AGREED
@@ -21,10 +21,10 @@ TOPIC = "qiaoqing"
 NOW = 1_800_000_000.0
 
 
-def lease(url: str, payload: Mapping[str, object] | None = None, *, stored: bool = False) -> Lease:
+def lease(url: str, payload: Payload = NO_PAYLOAD, *, stored: bool = False) -> Lease:
     link = link_to(url)
     return Lease(1, 1, 1, link.url, link.key, link.host, Queue.SITE, TOPIC, 2.0, 3, 0,
-                 "here", payload or {}, stored)
+                 "here", payload, stored)
 
 
 def article(declares: str = "", outcome: Outcome = Outcome.ARTICLE) -> PageAnalysis:
@@ -73,7 +73,7 @@ def test_leases_with_a_preferred_version_are_not_fetched(database_url: str) -> N
                 for link in map(link_to, urls)]  # fmt: skip
     with Database.open(database_url) as database, learning(database) as one:
         with database.engine.begin() as c:
-            frontier.offer(c, proposed, run_id=None, now=NOW)
+            frontier.enqueue(c, proposed, run_id=None, now=NOW)
         leases = leases_of(database)
         assert {left.url for left in asyncio.run(one.to_fetch(leases, SITES))[0]} == set(urls[1:])
         assert one.numbers() == {
@@ -82,16 +82,16 @@ def test_leases_with_a_preferred_version_are_not_fetched(database_url: str) -> N
         }  # fmt: skip
         (instead,) = leases_of(database)
     assert (instead.url, instead.score, instead.depth) == ("https://www.a.test/7", 4.0, 3)
-    assert instead.payload == {"alias_of": urls[0]}
+    assert instead.payload == Payload(alias_of=urls[0])
 
 
 @pytest.mark.parametrize(
     "one",
     [
         lease("http://m.a.test/9", stored=True),
-        lease("http://m.a.test/9", {"part_of": "00"}),
+        lease("http://m.a.test/9", Payload(part_of="00")),
         lease("http://m.a.test/9", {"hops": 1}),
-        lease("http://m.a.test/9", {"as_is": "dead"}),
+        lease("http://m.a.test/9", Payload(as_is="dead")),
         lease("http://m.b.test/9"),
     ],
 )
@@ -108,7 +108,7 @@ def test_no_rule_leads_out_of_the_crawl(taught: AliasLearning) -> None:
 
 
 def test_start_pages_are_fetched_as_written(taught: AliasLearning) -> None:
-    seed = seed_candidate("http://m.a.test/start", Queue.SITE, TOPIC, rearm=True)
+    seed = seed_candidate("http://m.a.test/start", Queue.SITE, TOPIC, refetch=True)
     start = lease(seed.url, seed.payload)
     assert asyncio.run(taught.to_fetch([start], None)) == ([start], [])
     taught.ended(start, Outcome.ARTICLE)
@@ -124,10 +124,10 @@ def test_lists_teach_nothing(taught: AliasLearning) -> None:
 
 def test_a_dead_preferred_version_takes_the_rule_back(taught: AliasLearning) -> None:
     original = "http://m.a.test/7"
-    taught.ended(lease("https://www.a.test/7", {"alias_of": original}), Outcome.DEAD)
+    taught.ended(lease("https://www.a.test/7", Payload(alias_of=original)), Outcome.DEAD)
     assert preferred(taught) == "http://m.a.test"
     # What the page itself declares does not speak for the rule again.
-    again = lease(original, {"as_is": "dead"})
+    again = lease(original, Payload(as_is="dead"))
     taught.observe(again, article("https://www.a.test/7"))
     taught.ended(again, Outcome.ARTICLE)
     assert preferred(taught) == "http://m.a.test"
@@ -135,14 +135,14 @@ def test_a_dead_preferred_version_takes_the_rule_back(taught: AliasLearning) -> 
 
 
 def test_a_page_that_is_gone_everywhere_is_not_the_rules_fault(taught: AliasLearning) -> None:
-    taught.ended(lease("https://www.a.test/7", {"alias_of": "http://m.a.test/7"}), Outcome.DEAD)
-    taught.ended(lease("http://m.a.test/7", {"as_is": "dead"}), Outcome.DEAD)
+    taught.ended(lease("https://www.a.test/7", Payload(alias_of="http://m.a.test/7")), Outcome.DEAD)
+    taught.ended(lease("http://m.a.test/7", Payload(as_is="dead")), Outcome.DEAD)
     assert preferred(taught) == "https://www.a.test"
 
 
 def test_an_original_that_is_there_speaks_against_the_rule(taught: AliasLearning) -> None:
     # The preferred version was known to be dead before: it was not proposed for this one.
-    taught.ended(lease("http://m.a.test/7", {"as_is": "dead"}), Outcome.ARTICLE)
+    taught.ended(lease("http://m.a.test/7", Payload(as_is="dead")), Outcome.ARTICLE)
     assert preferred(taught) == "http://m.a.test"
 
 
@@ -169,7 +169,7 @@ def test_what_is_learnt_is_kept(database: Database) -> None:
     with learning(database, is_on=False) as off:
         off.observe(lease("http://c.test/1"), article("https://c.test/1"))
         off.redirected("http://c.test/2", "https://c.test/2")
-        off.ended(lease("https://c.test/2", {"alias_of": "http://c.test/2"}), Outcome.DEAD)
+        off.ended(lease("https://c.test/2", Payload(alias_of="http://c.test/2")), Outcome.DEAD)
         mobile = lease("http://m.a.test/9")
         assert asyncio.run(off.to_fetch([mobile], None)) == ([mobile], [])
         assert off.rules.rules() == []

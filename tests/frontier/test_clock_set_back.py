@@ -25,7 +25,7 @@ async def _crawl(url: str, set_back: Callable[[], None]) -> list[str]:
     """The crawl of WEB; the sixth page does not answer, and then the clock is set."""
     crawl = SmallCrawl(url, WEB)
     await crawl.worker.open()
-    crawl.worker.offer([seed_candidate(link("0").url, Queue.SITE, TOPIC, rearm=False)])
+    crawl.worker.enqueue([seed_candidate(link("0").url, Queue.SITE, TOPIC, refetch=False)])
     failed = False
     while not crawl.worker.drained and not crawl.worker.stop_reason:
         lease = crawl.worker.next_lease()

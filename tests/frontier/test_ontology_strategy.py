@@ -7,7 +7,7 @@ import math
 import pytest
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.frontier import CrawlOrder, CrawlTopic, FoundLink, VisitedPage
+from qiaocrawl.frontier import CrawlTopic, FoundLink, PriorityIndex, VisitedPage
 from qiaocrawl.frontier.strategies.bfs import BreadthFirst
 from qiaocrawl.frontier.strategies.ontology import OntologyLinks
 from qiaocrawl.frontier.strategies.strategy import Strategy
@@ -71,7 +71,7 @@ RELEVANCE = {"start": 0.2, "b": 0.6, "e": 0.6}
 
 
 def crawl_order(strategy: Strategy) -> list[str]:
-    order, fetched, depth = CrawlOrder(strategy), [], {"start": 0}
+    order, fetched, depth = PriorityIndex(strategy), [], {"start": 0}
     first = link("start")
     order.add(first.key, first.url, first.host, 0)
     while best := order.best(1):

@@ -11,9 +11,9 @@ import pytest
 from frontier_graph import TOPIC, WEB, crawl, link_to
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.frontier import (
-    CrawlOrder,
     FoundLink,
     LearningStrategy,
+    PriorityIndex,
     Strategy,
     VisitedPage,
     scores_of,
@@ -50,7 +50,7 @@ def link(name: str) -> Link:
 
 
 def crawl_order(name: str) -> list[str]:
-    order = CrawlOrder(strategy_called(name))
+    order = PriorityIndex(strategy_called(name))
     first = link("start")
     order.add(first.key, first.url, first.host, 0)
     depths = {"start": 0}

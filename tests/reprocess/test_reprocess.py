@@ -37,7 +37,7 @@ def store(database_url: str, pages: dict[str, bytes]) -> None:
     scope = frontier.Scope(Queue.SITE, "qiaoqing", None)
     with Database.open(database_url) as database, database.engine.begin() as c:
         links = [link_to(f"http://{HOST}{path}") for path in pages]
-        frontier.offer(c, [Candidate(link.url, link.key, HOST, Queue.SITE, "qiaoqing")
+        frontier.enqueue(c, [Candidate(link.url, link.key, HOST, Queue.SITE, "qiaoqing")
                            for link in links], run_id=None, now=NOW)
         while leases := frontier.lease(c, scope, token=1, limit=200, per_host=200,
                                        lease_seconds=60, now=NOW):

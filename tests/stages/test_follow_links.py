@@ -16,14 +16,15 @@ from qiaocrawl.items import (
     Link,
     Outcome,
     PageAnalysis,
+    Payload,
     Queue,
     Relevance,
     Visit,
 )
 from qiaocrawl.stages.follow_links import (
     NOFOLLOW,
-    Followed,
     FollowPolicy,
+    LinkSelection,
     follow_links,
     follow_redirect,
     link_to,
@@ -44,7 +45,7 @@ def analysis(*urls: str, **changes: object) -> PageAnalysis:
 
 def follow(
     found: PageAnalysis, policy: FollowPolicy, known: Collection[bytes] = ()
-) -> Followed:
+) -> LinkSelection:
     return follow_links(
         lease(), found, policy, BREADTH_FIRST,
         fresh=lambda key, score: key not in known, why_pruned=why, now=1_800_000_000.0,
@@ -113,7 +114,7 @@ def test_what_a_guess_puts_off_is_kept_beside_what_is_followed() -> None:
         asked.append((key, score))
         return True
 
-    def followed_by(policy: FollowPolicy) -> Followed:
+    def followed_by(policy: FollowPolicy) -> LinkSelection:
         return follow_links(
             replace(lease(), score=0.4), found, policy, lambda visit: [0.9] * len(visit.links),
             fresh=fresh, why_pruned=why, now=1.0,
@@ -174,8 +175,8 @@ def test_a_redirect_does_not_take_a_deep_crawl_off_its_sites() -> None:
 
 
 def test_seeds_are_at_the_top() -> None:
-    seed = seed_candidate("http://www.a.test/", Queue.SITE, "t", rearm=True)
-    assert (seed.depth, seed.score, seed.rearm) == (0, SEED_SCORE, True)
+    seed = seed_candidate("http://www.a.test/", Queue.SITE, "t", refetch=True)
+    assert (seed.depth, seed.score, seed.refetch) == (0, SEED_SCORE, True)
     assert isinstance(link_to(seed.url), Link)
 
 
@@ -193,8 +194,8 @@ def test_other_parts_of_an_article_have_its_depth_rank_and_queue() -> None:
     assert [first.url, third.url] == [PARTS[0], PARTS[2]], "also one the page does not link"
     for one in (first, third):
         assert (one.depth, one.score, one.anchor, one.queue) == (2, 5.0, "here", Queue.SITE)
-        assert one.payload == {"part_of": link_to(PARTS[0]).key.hex()}
-    assert (other.depth, other.payload) == (3, {})
+        assert one.payload == Payload(part_of=link_to(PARTS[0]).key.hex())
+    assert (other.depth, other.payload) == (3, Payload())
 
 
 def test_parts_are_followed_where_links_are_not() -> None:
@@ -213,7 +214,7 @@ def test_parts_are_followed_where_links_are_not() -> None:
 
 def test_a_chain_of_parts_of_parts_gets_deeper() -> None:
     found = analysis(PARTS[0], part=part_of())
-    payload = {"part_of": link_to("http://www.a.test/elsewhere").key.hex()}
+    payload = Payload(part_of=link_to("http://www.a.test/elsewhere").key.hex())
     followed = follow_links(
         replace(lease(), payload=payload), found, SITES, BREADTH_FIRST,
         fresh=lambda key, score: True, why_pruned=why, now=1_800_000_000.0,
@@ -221,4 +222,4 @@ def test_a_chain_of_parts_of_parts_gets_deeper() -> None:
     assert [(one.url, one.depth) for one in followed.candidates] == [(PARTS[0], 3)]
     moved = follow_redirect(replace(lease(), payload=payload), "http://www.a.test/new", SITES)
     assert moved is not None
-    assert moved.payload == {**payload, "hops": 1}
+    assert moved.payload == replace(payload, hops=1)

@@ -26,8 +26,8 @@ from storage_samples import (
     add_topic,
     candidate,
     close,
+    enqueue,
     fetched,
-    offer,
     scalar,
     take,
 )
@@ -40,12 +40,12 @@ SETTINGS = WatchSettings.of(Options({}))
 def test_lists_read_by_a_clock_that_was_ahead_are_read_again(database: Database) -> None:
     add_topic(database)
     with database.engine.begin() as c:
-        offer(c, [candidate("list")])
+        enqueue(c, [candidate("list")])
         (lease,) = take(c)
         moment = datetime.fromtimestamp(AHEAD, UTC)
         assert store_page(c, lease, fetched(lease, fetched_at=moment), now=AHEAD)
         close(c, lease, Outcome.LIST, now=AHEAD)
-        assert frontier.rearm_lists(c, SITE, read_before=NOW - 3600, now=NOW) == 1
+        assert frontier.reschedule_lists(c, SITE, read_before=NOW - 3600, now=NOW) == 1
 
 
 @pytest.mark.parametrize("state", [AnswerState.HIT, AnswerState.ERROR])
@@ -68,7 +68,7 @@ def test_articles_put_off_by_a_clock_that_was_ahead_are_looked_at_again(database
     longest = SETTINGS.longest_step_seconds
     assert longest == 721 * 3600.0
     with database.engine.begin() as c:
-        offer(c, [candidate("1")])
+        enqueue(c, [candidate("1")])
         close(c, take(c)[0])
         url_id = int(scalar(c, "SELECT id FROM url"))
         watched.put_article(c, PACK.name, url_id, published=AHEAD, next_at=AHEAD + 3600)
@@ -85,7 +85,7 @@ def test_times_past_2038_are_like_all_others(database: Database) -> None:
     add_topic(database)
     now = PAST_2038
     with database.engine.begin() as c:
-        offer(c, [candidate("1"), candidate("2")], now=now)
+        enqueue(c, [candidate("1"), candidate("2")], now=now)
         one, other = take(c, now=now)
         assert frontier.retry(
             c, one, reason="", not_before=now + 30, max_failures=3, now=now

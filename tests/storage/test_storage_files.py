@@ -16,7 +16,7 @@ import pytest
 from qiaocrawl.errors import CrawlLockedError, DatabaseLostError, StorageError
 from qiaocrawl.storage import Database, Reader, Writer
 from qiaocrawl.storage.locking import CrawlLock
-from storage_samples import add_topic, candidate, child_environment, offer, scalar
+from storage_samples import add_topic, candidate, child_environment, enqueue, scalar
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def opened(tmp_path: Path) -> Iterator[tuple[Path, Database, Writer]]:
 
 def write_urls(writer: Writer, first: int, count: int) -> None:
     for n in range(first, first + count):
-        assert writer.run(lambda c, n=n: offer(c, [candidate(str(n))])) == 1
+        assert writer.run(lambda c, n=n: enqueue(c, [candidate(str(n))])) == 1
 
 
 def count_urls(path: Path) -> int:
@@ -149,7 +149,7 @@ def make_writable():
         one.chmod(0o600)
 writer = Writer(database)
 threading.Timer(2.0, make_writable).start()
-print(writer.submit(lambda c: samples.offer(c, [samples.candidate("1")])).result())
+print(writer.submit(lambda c: samples.enqueue(c, [samples.candidate("1")])).result())
 writer.close()
 """
 

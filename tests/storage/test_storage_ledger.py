@@ -11,7 +11,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from qiaocrawl.errors import StorageError
-from qiaocrawl.items import Lease, Outcome, Queue, Relevance
+from qiaocrawl.items import Lease, Outcome, Payload, Queue, Relevance
 from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.frontier import Scope
@@ -29,7 +29,7 @@ from storage_samples import (
     candidate,
     close,
     counts,
-    offer,
+    enqueue,
     scalar,
     take,
     url_key,
@@ -181,11 +181,11 @@ def test_articles_count_for_the_question_that_brought_them_first(database: Datab
         _record(c, query, AnswerState.HIT, NOW, hits=2, new_urls=2, url_key=asked)
         link = candidate("link", queue=Queue.PAGES, parent=asked)
         pages = Scope(Queue.PAGES, PACK.name)
-        offer(c, [link])
+        enqueue(c, [link])
         (lease,) = take(c, scope=pages)
         close(c, lease, Outcome.REDIRECT)
         # One hit is the page itself, the other leads to it.
-        offer(c, [candidate("a", queue=Queue.PAGES, parent=asked),
+        enqueue(c, [candidate("a", queue=Queue.PAGES, parent=asked),
                   candidate("b", queue=Queue.PAGES, parent=link.key)])
         for number, lease in enumerate(take(c, scope=pages)):
             _save(c, lease, relevant=number == 0)
@@ -198,12 +198,12 @@ def test_a_budget_is_kept_and_unused_requests_come_back(database: Database) -> N
     add_topic(database)
     rows = [
         candidate(f"s?{n}", host="www.sogou.com", queue=Queue.SEARCH,
-                  payload={"engine": "sogou", "term": "侨"}, score=-float(n))
+                  payload=Payload(engine="sogou", term="侨"), score=-float(n))
         for n in range(5)
     ]  # fmt: skip
     search = Scope(Queue.SEARCH, PACK.name)
     with database.engine.begin() as c:
-        offer(c, rows)
+        enqueue(c, rows)
         leases = take(c, 3, scope=search)
         assert [engine_budget.count_request(c, "sogou", 2, NOW) for _ in leases] == [
             True, True, False,
@@ -220,7 +220,7 @@ def test_a_budget_is_kept_and_unused_requests_come_back(database: Database) -> N
         assert engine_budget.put_off(c, PACK.name, "baidu", "www.sogou.com", "x", NOW) == 0
         assert engine_budget.put_off(c, PACK.name, "sogou", "www.sogou.com", "full", NOW) == 3
         assert frontier.remaining(c, search, now=NOW).pending == 0
-        offer(c, [replace(one, rearm=True) for one in rows])
+        enqueue(c, [replace(one, refetch=True) for one in rows])
         assert frontier.remaining(c, search, now=NOW).pending == 3
 
 
@@ -228,9 +228,9 @@ def test_what_waits_from_before_comes_last(database: Database) -> None:
     add_topic(database)
     search = Scope(Queue.SEARCH, PACK.name)
     with database.engine.begin() as c:
-        offer(c, [candidate("old", queue=Queue.SEARCH, score=5.0)])
+        enqueue(c, [candidate("old", queue=Queue.SEARCH, score=5.0)])
         engine_budget.move_to_the_end(c, PACK.name)
-        offer(c, [candidate("new", queue=Queue.SEARCH, score=-5000.0)])
+        enqueue(c, [candidate("new", queue=Queue.SEARCH, score=-5000.0)])
         assert [lease.url for lease in take(c, scope=search)] == [
             "http://a.example/new", "http://a.example/old",
         ]  # fmt: skip

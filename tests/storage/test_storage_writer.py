@@ -25,7 +25,7 @@ from storage_samples import (
     candidate,
     child_environment,
     counts,
-    offer,
+    enqueue,
     scalar,
     soon,
 )
@@ -41,7 +41,7 @@ def writer(database: Database) -> Iterator[Writer]:
 
 
 def _adding(n: int) -> Callable[[Connection], int]:
-    return lambda c: offer(c, [candidate(str(n), host=f"h{n % 7}.example")])
+    return lambda c: enqueue(c, [candidate(str(n), host=f"h{n % 7}.example")])
 
 
 def test_operations_run_in_order_and_share_commits(database: Database, writer: Writer) -> None:
@@ -85,7 +85,7 @@ def test_a_result_is_there_only_after_its_commit(database: Database, writer: Wri
 
 def test_a_failing_operation_fails_alone(database: Database, writer: Writer) -> None:
     def fail(c: Connection) -> None:
-        offer(c, [candidate("rolled-back")])
+        enqueue(c, [candidate("rolled-back")])
         raise ValueError("mine")
 
     futures = [writer.submit(_adding(n) if n != 5 else fail) for n in range(10)]
@@ -139,7 +139,7 @@ def test_the_reader_sees_commits_and_cannot_write(database: Database, writer: Wr
         for n in range(5):
             writer.run(_adding(n))
             assert reader.run(lambda c: scalar(c, "SELECT COUNT(*) FROM url")) == n + 1
-        reader.run(lambda c: offer(c, [candidate("from-reader")]))
+        reader.run(lambda c: enqueue(c, [candidate("from-reader")]))
         assert reader.run(lambda c: scalar(c, "SELECT COUNT(*) FROM url")) == 5
     finally:
         reader.close()
@@ -150,7 +150,7 @@ def test_readers_work_while_a_transaction_is_open(database: Database, writer: Wr
     reader = Reader(database)
 
     def slow(c: Connection) -> None:
-        offer(c, [candidate("1")])
+        enqueue(c, [candidate("1")])
         gate.wait(20)
 
     future = writer.submit(slow)
@@ -211,7 +211,7 @@ hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 resource.setrlimit(resource.RLIMIT_FSIZE, (16384, hard))
 threading.Timer(2.0, resource.setrlimit, (resource.RLIMIT_FSIZE, (hard, hard))).start()
 futures = [
-    writer.submit(lambda c, n=n: samples.offer(c, [samples.candidate(f"{n}", anchor="x" * 400)]))
+    writer.submit(lambda c, n=n: samples.enqueue(c, [samples.candidate(f"{n}", anchor="x" * 400)]))
     for n in range(60)
 ]
 assert all(future.result() == 1 for future in futures)
@@ -230,7 +230,7 @@ writer = Writer(database, linger_seconds=0.001)
 start = int(sys.argv[2])
 for n in itertools.count(start):
     future = writer.submit(
-        lambda c, n=n: samples.offer(c, [samples.candidate(str(n), context="x" * 900)])
+        lambda c, n=n: samples.enqueue(c, [samples.candidate(str(n), context="x" * 900)])
     )
     future.add_done_callback(lambda future, n=n: print(n, flush=True))
     if n % 50 == 0:

@@ -23,10 +23,10 @@ from scrapy.utils.misc import build_from_crawler
 
 from qiaocrawl.crawl.browser.contexts import SETTLE, GuardedHandler, context_of
 from qiaocrawl.crawl.browser.memory import browser_mib
-from qiaocrawl.crawl.browser.page import PageVisit
-from qiaocrawl.crawl.browser.page_slots import Seats
+from qiaocrawl.crawl.browser.page import BrowserPage
+from qiaocrawl.crawl.browser.page_slots import PageSlots
 from qiaocrawl.crawl.browser.proxy import BrowserProxy, Upstream
-from qiaocrawl.crawl.network.address_guard import gate_of
+from qiaocrawl.crawl.network.address_guard import address_guard_of
 from qiaocrawl.crawl.responses import fetched_page
 from qiaocrawl.crawl.suspects import suspects_of
 from qiaocrawl.crawl.wiring import runtime_of
@@ -73,12 +73,12 @@ class RenderedDownloads:
         self._suspects = suspects_of(crawler)
         self._most_bytes = settings.getint("DOWNLOAD_MAXSIZE")
         self._proxy = BrowserProxy(
-            gate_of(crawler), demo=options["QIAO_DEMO"],
+            address_guard_of(crawler), demo=options["QIAO_DEMO"],
             refused=self._refused,
         )
         self._handler = GuardedHandler(crawler, self._proxy)
         self._unpacking = build_from_crawler(HttpCompressionMiddleware, crawler)
-        self._seats = Seats(settings.getint("PLAYWRIGHT_MAX_PAGES_PER_CONTEXT") or 4)
+        self._page_slots = PageSlots(settings.getint("PLAYWRIGHT_MAX_PAGES_PER_CONTEXT") or 4)
         self._ready = asyncio.Lock()
         self._pages = self._milliseconds = 0
         self._is_worn = self._is_closed = False
@@ -117,12 +117,13 @@ class RenderedDownloads:
 
     async def _among_others(self, request: Request, document: Response | None) -> Response:
         await self._renew_if_worn()
-        async with self._seats.seat():
+        async with self._page_slots.acquire():
             return await self._open(request, document)
 
     async def _alone(self, request: Request, document: Response | None) -> Response:
         await self._renew_if_worn()
-        async with self._seats.alone(), self._suspects.alone(request.meta.get("lease")):
+        lease = request.meta.get("lease")
+        async with self._page_slots.acquire_exclusive(), self._suspects.alone(lease):
             return await self._open(request, document)
 
     async def close(self) -> None:
@@ -144,14 +145,14 @@ class RenderedDownloads:
         """Whether a page of a form that needs the browser says nothing as it came, like others."""
         page = fetched_page(document)
         try:
-            return lacks_content(page, await self._runtime.analyse(page))
+            return lacks_content(page, await self._runtime.analysis.analyse(page))
         except ExtractionError:
             return False  # it will fail again where that is counted
 
     async def _renew_if_worn(self) -> None:
         if not self._is_worn:
             return
-        async with self._seats.alone():
+        async with self._page_slots.acquire_exclusive():
             if self._is_worn:
                 self._is_worn, self._pages = False, 0
                 await self._handler.restart()
@@ -161,7 +162,7 @@ class RenderedDownloads:
 
     async def _open(self, request: Request, document: Response | None) -> Response:
         started = time.monotonic()
-        visit = PageVisit(
+        visit = BrowserPage(
             document, budget_seconds=self._options["QIAO_RENDER_SECONDS"],
             layout=self._options["QIAO_RENDER_LAYOUT"],
             data_hosts=self._options["QIAO_RENDER_DATA_HOSTS"], count=self._count,
@@ -182,7 +183,7 @@ class RenderedDownloads:
         self._count("pages")
         return self._result(inner, document, response, visit)
 
-    async def _prepared(self, request: Request, visit: PageVisit) -> Request:
+    async def _prepared(self, request: Request, visit: BrowserPage) -> Request:
         upstream = request.meta.get("proxy")
         credentials = (request.headers.get("Proxy-Authorization") or b"").decode("latin-1")
         proxy = await self._proxy.settings(
@@ -197,7 +198,7 @@ class RenderedDownloads:
         }  # fmt: skip
         return request.replace(meta=meta)
 
-    async def _watched(self, request: Request, visit: PageVisit) -> Response:
+    async def _watched(self, request: Request, visit: BrowserPage) -> Response:
         """Open the page, and give it up when it crashes, hangs, or the crawl stops."""
         patience = self._options["QIAO_RENDER_SECONDS"] + _GRACE_SECONDS
         work = asyncio.ensure_future(self._opened(request))
@@ -240,7 +241,7 @@ class RenderedDownloads:
             self._is_worn = used_mib > self._options["QIAO_RENDER_MEMORY_MB"]
 
     def _result(
-        self, request: Request, document: Response | None, response: Response, visit: PageVisit
+        self, request: Request, document: Response | None, response: Response, visit: BrowserPage
     ) -> Response:
         led_to = visit.led_to if visit.is_led_away else ""
         if request.meta.get("redirect_urls"):

@@ -47,7 +47,7 @@ _OF_THE_BODY = frozenset({
 logger = logging.getLogger(__name__)
 
 
-class PageVisit:
+class BrowserPage:
     """Prepares a page, watches it, and reads it when it has settled.
 
     Args:

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 
-class Seats:
-    """Lets *most* in at a time; who wants to be alone waits until all others have left.
+class PageSlots:
+    """A semaphore of *most* pages with an exclusive mode, which waits until no page is open.
 
     A page that once went down with the browser is opened alone, so that the guilt for the next
     time is certain; and the browser is started anew only while nobody is in it.
@@ -17,38 +17,38 @@ class Seats:
     def __init__(self, most: int) -> None:
         self._most = most
         self._taken = 0
-        self._waiting_alone = 0
+        self._waiting_exclusive = 0
         self._changed = asyncio.Condition()
 
     @asynccontextmanager
-    async def seat(self) -> AsyncIterator[None]:
-        """A place among others."""
+    async def acquire(self) -> AsyncIterator[None]:
+        """Hold one slot."""
         async with self._changed:
             await self._changed.wait_for(
-                lambda: self._taken < self._most and not self._waiting_alone
+                lambda: self._taken < self._most and not self._waiting_exclusive
             )
             self._taken += 1
         try:
             yield
         finally:
-            await self._leave(1)
+            await self._release(1)
 
     @asynccontextmanager
-    async def alone(self) -> AsyncIterator[None]:
-        """All places."""
+    async def acquire_exclusive(self) -> AsyncIterator[None]:
+        """Hold all slots: nobody else has a page open."""
         async with self._changed:
-            self._waiting_alone += 1
+            self._waiting_exclusive += 1
             try:
                 await self._changed.wait_for(lambda: self._taken == 0)
                 self._taken = self._most
             finally:
-                self._waiting_alone -= 1
+                self._waiting_exclusive -= 1
         try:
             yield
         finally:
-            await self._leave(self._most)
+            await self._release(self._most)
 
-    async def _leave(self, places: int) -> None:
+    async def _release(self, slots: int) -> None:
         async with self._changed:
-            self._taken -= places
+            self._taken -= slots
             self._changed.notify_all()

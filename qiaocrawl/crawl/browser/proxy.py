@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 from scrapy.exceptions import CannotResolveHostError
 
-from qiaocrawl.crawl.network.address_guard import Gate
+from qiaocrawl.crawl.network.address_guard import AddressGuard
 from qiaocrawl.errors import AddressRefusedError, ProxyError, RenderError
 from qiaocrawl.fetch.addresses import Origin
 
@@ -84,9 +84,9 @@ class BrowserProxy:
     """
 
     def __init__(
-        self, gate: Gate, *, demo: str = "", refused: Callable[[str], None]
+        self, guard: AddressGuard, *, demo: str = "", refused: Callable[[str], None]
     ) -> None:
-        self._gate = gate
+        self._guard = guard
         self._demo = demo
         self._refused = refused
         self._password = secrets.token_urlsafe(24)
@@ -199,9 +199,9 @@ class BrowserProxy:
             demo = urlsplit(f"//{self._demo}")
             return [(demo.hostname or "", demo.port or 80)]
         try:
-            await self._gate.check(origin, by_proxy=upstream is not None)
+            await self._guard.check(origin, by_proxy=upstream is not None)
             to = upstream or origin
-            found = await self._gate.to_connect(to.host, to.port)
+            found = await self._guard.to_connect(to.host, to.port)
         except (CannotResolveHostError, ProxyError) as error:
             raise OSError(str(error)) from error
         return [(address, to.port) for address in found]

@@ -1,6 +1,6 @@
 """How hosts are asked in this run: whose turn, which identity, which proxy, which pauses.
 
-One desk a crawler, as there is one runtime; middlewares, scheduler and spider ask it.
+One a crawler, as there is one runtime; middlewares, scheduler and spider ask it.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 _DIRECT = "direct"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
-_desks: WeakKeyDictionary[Crawler, AccessDesk] = WeakKeyDictionary()
+_by_crawler: WeakKeyDictionary[Crawler, HostAccess] = WeakKeyDictionary()
 
 
-class AccessDesk:
+class HostAccess:
     """What the operator chose for each host, and what the run has learnt of it.
 
     Raises:
@@ -158,15 +158,15 @@ class AccessDesk:
             await self.source.save()
 
 
-def access_of(crawler: Crawler) -> AccessDesk:
-    """The desk of *crawler*'s run, built at the first call.
+def access_of(crawler: Crawler) -> HostAccess:
+    """The access of *crawler*'s run, built at the first call.
 
     Raises:
-        ConfigError: see :class:`AccessDesk`.
+        ConfigError: see :class:`HostAccess`.
     """
-    if crawler not in _desks:
-        _desks[crawler] = AccessDesk(crawler, runtime_of(crawler))
-    return _desks[crawler]
+    if crawler not in _by_crawler:
+        _by_crawler[crawler] = HostAccess(crawler, runtime_of(crawler))
+    return _by_crawler[crawler]
 
 
 def host_of_request(request: Request) -> str:

@@ -1,8 +1,8 @@
 """The last word on where this process connects (faults F-S1, F-S2, F-S6).
 
-Handler, name service and browser ask a :class:`Gate`, and all gates of a process have one memory
-of names. What was looked up for the check is what is connected to, so an answer cannot change
-between the two.
+Handler, name service and browser ask an :class:`AddressGuard`, and all guards of a process have one
+memory of names. What was looked up for the check is what is connected to, so an answer cannot
+change between the two.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 _connectable: set[Origin] = set()
-"""What a gate of this process lets connections be made to. Twisted has one name service, with a
-gate of its own, for all crawls."""
+"""What a guard of this process lets connections be made to. Twisted has one name service, with a
+guard of its own, for all crawls."""
 
 
-class Gate:
+class AddressGuard:
     """What one crawl may ask, and connect to.
 
     Args:
@@ -38,7 +38,7 @@ class Gate:
             them on purpose (QIAO_SEARXNG_URL); no page can lead there.
         proxy_resolves: names asked through a proxy are looked up by the proxy alone
             (QIAO_PROXY_REMOTE_DNS); only addresses among them are judged then.
-        names: what hosts are looked up in; all gates of a process have one.
+        names: what hosts are looked up in; all guards of a process have one.
     """
 
     def __init__(
@@ -151,19 +151,19 @@ def _refuse_inside(host: str, addresses: Sequence[str]) -> None:
         )
 
 
-_gates: WeakKeyDictionary[Crawler, Gate] = WeakKeyDictionary()
+_guards: WeakKeyDictionary[Crawler, AddressGuard] = WeakKeyDictionary()
 
 
-def gate_of(crawler: Crawler) -> Gate:
-    """The gate of *crawler*'s run, built at the first call.
+def address_guard_of(crawler: Crawler) -> AddressGuard:
+    """The guard of *crawler*'s run, built at the first call.
 
     Raises:
         ConfigError: an option that names an origin is wrong.
     """
-    if crawler not in _gates:
+    if crawler not in _guards:
         options = options_from_settings(crawler.settings)
         searxng = options["QIAO_SEARXNG_URL"]
-        gate = Gate(
+        guard = AddressGuard(
             Allowance.parse(options["QIAO_ALLOW_ADDRESSES"]),
             service_origins(searxng),
             proxy_resolves=options["QIAO_PROXY_REMOTE_DNS"],
@@ -171,16 +171,16 @@ def gate_of(crawler: Crawler) -> Gate:
         )
         _names_of_process().timeout_seconds = crawler.settings.getfloat("DNS_TIMEOUT")
         if options["QIAO_DEMO"]:
-            gate.connect_through(options["QIAO_DEMO"], "QIAO_DEMO")
+            guard.connect_through(options["QIAO_DEMO"], "QIAO_DEMO")
         for origin in _environment_proxies():
-            gate.connect_through(str(origin), "http_proxy")
-        _gates[crawler] = gate
-    return _gates[crawler]
+            guard.connect_through(str(origin), "http_proxy")
+        _guards[crawler] = guard
+    return _guards[crawler]
 
 
 @cache
 def _names_of_process() -> Names:
-    # Scrapy makes the name service's gate for the process, before there is a crawler.
+    # Scrapy makes the name service's guard for the process, before there is a crawler.
     return Names()
 
 

@@ -15,10 +15,10 @@ from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.httpobj import urlparse_cached
 
-from qiaocrawl.crawl.network.address_guard import gate_of
+from qiaocrawl.crawl.network.address_guard import address_guard_of
 from qiaocrawl.crawl.network.http_limits import LimitedHTTPHandler
 from qiaocrawl.crawl.network.paced_pool import BeforeSending
-from qiaocrawl.crawl.network.pacing import Turn, turns_of
+from qiaocrawl.crawl.network.pacing import Turn, rate_limiter_of
 from qiaocrawl.crawl.suspects import suspects_of
 from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import AddressRefusedError
@@ -47,8 +47,8 @@ class GuardedDownloadHandler:
         runtime = runtime_of(crawler)
         options = runtime.options
         self._crawler = crawler
-        self._gate = gate_of(crawler)
-        self._turns = turns_of(crawler)
+        self._guard = address_guard_of(crawler)
+        self._turns = rate_limiter_of(crawler)
         self._demo: str = options["QIAO_DEMO"]
         self._replay = runtime.recorded_web
         self._network = LimitedHTTPHandler(crawler)
@@ -86,12 +86,12 @@ class GuardedDownloadHandler:
         """Refuse what leads inside, also behind a proxy that connects for us."""
         proxy = request.meta.get("proxy")
         if proxy:
-            await self._gate.check_proxy(_origin(proxy if "//" in proxy else f"http://{proxy}"))
+            await self._guard.check_proxy(_origin(proxy if "//" in proxy else f"http://{proxy}"))
         if self._is_in_demo(request):
             return
         lease: Lease | None = request.meta.get("lease")
         for_service = lease is not None and lease.queue is Queue.SEARCH
-        await self._gate.check(
+        await self._guard.check(
             _origin(request.url), for_service=for_service, by_proxy=bool(proxy)
         )
 

@@ -40,7 +40,7 @@ _LATE_SECONDS = 0.005
 _LATE_TRIES = (2, 8, 32, 128, 512)
 
 
-class HostClock(Protocol):
+class HostPacing(Protocol):
     """Where turns and pauses of hosts are kept. Times in seconds; hosts without port."""
 
     async def take(
@@ -178,7 +178,7 @@ class SharedClock:
         self._writer.close()
 
 
-class HostTurns:
+class HostRateLimiter:
     """Lets requests pass one by one, as far apart as their host wants.
 
     Args:
@@ -186,7 +186,7 @@ class HostTurns:
             saying how long.
     """
 
-    def __init__(self, clock: HostClock, first_pause: float) -> None:
+    def __init__(self, clock: HostPacing, first_pause: float) -> None:
         self._clock = clock
         self._first_pause = first_pause
         self._refused: set[str] = set()
@@ -246,20 +246,20 @@ class HostTurns:
         await self._clock.set_crawl_delay(host, seconds)
 
 
-_turns: WeakKeyDictionary[Crawler, HostTurns] = WeakKeyDictionary()
+_turns: WeakKeyDictionary[Crawler, HostRateLimiter] = WeakKeyDictionary()
 
 
-def turns_of(crawler: Crawler) -> HostTurns:
+def rate_limiter_of(crawler: Crawler) -> HostRateLimiter:
     """The turns of *crawler*'s run, built at the first call."""
     if crawler not in _turns:
         runtime = runtime_of(crawler)
         options = runtime.options
-        clock: HostClock = LocalClock()
+        clock: HostPacing = LocalClock()
         if not runtime.database.is_exclusive:
             clock = SharedClock(
                 runtime.database, options["QIAO_STORAGE_OUTAGE_SECONDS"],
                 longest_wait_seconds(options),
             )  # fmt: skip
             crawler.signals.connect(clock.close, signal=signals.spider_closed, weak=False)
-        _turns[crawler] = HostTurns(clock, options["QIAO_FRONTIER_RETRY_SECONDS"])
+        _turns[crawler] = HostRateLimiter(clock, options["QIAO_FRONTIER_RETRY_SECONDS"])
     return _turns[crawler]

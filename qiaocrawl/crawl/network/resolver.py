@@ -17,7 +17,7 @@ from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.interfaces import IHostnameResolver
 from zope.interface import implementer  # type: ignore[import-untyped]
 
-from qiaocrawl.crawl.network.address_guard import Gate, gate_of
+from qiaocrawl.crawl.network.address_guard import AddressGuard, address_guard_of
 from qiaocrawl.errors import AddressRefusedError
 
 if TYPE_CHECKING:
@@ -32,17 +32,17 @@ logger = logging.getLogger(__name__)
 
 @implementer(IHostnameResolver)
 class GuardedResolver:
-    """Answers out of *gate*, which refuses private, loopback, link-local and special addresses."""
+    """Answers out of *guard*, which refuses private, loopback, link-local and special addresses."""
 
-    def __init__(self, gate: Gate, reactor: ReactorBase) -> None:
-        self._gate = gate
+    def __init__(self, guard: AddressGuard, reactor: ReactorBase) -> None:
+        self._guard = guard
         self._reactor = reactor
         self._answering: set[asyncio.Task[None]] = set()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, reactor: ReactorBase) -> Self:
         """Scrapy's constructor."""
-        return cls(gate_of(crawler), reactor)
+        return cls(address_guard_of(crawler), reactor)
 
     def install_on_reactor(self) -> None:
         """Every connection of the process asks here from now on."""
@@ -75,7 +75,7 @@ class GuardedResolver:
 
     async def _allowed(self, host: str, port: int) -> Sequence[str]:
         try:
-            return await self._gate.to_connect(host, port)
+            return await self._guard.to_connect(host, port)
         except CannotResolveHostError:
             return ()
         except AddressRefusedError as error:

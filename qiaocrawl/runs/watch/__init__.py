@@ -6,19 +6,16 @@ followed, ``round`` says what is due, ``visits`` writes what came of it.
 
 from __future__ import annotations
 
-from qiaocrawl.runs.watch.links import WatchOrdering, is_page_lease, moved_payload, with_channel
+from qiaocrawl.runs.watch.links import WatchOrder, follow_moved, with_channel
 from qiaocrawl.runs.watch.round import WatchRound
 from qiaocrawl.runs.watch.settings import WatchSettings
-from qiaocrawl.runs.watch.visits import Ending, closed_without_page, page_closes
+from qiaocrawl.runs.watch.visits import WatchJournal
 
 __all__ = [
-    "Ending",
-    "WatchOrdering",
+    "WatchJournal",
+    "WatchOrder",
     "WatchRound",
     "WatchSettings",
-    "closed_without_page",
-    "is_page_lease",
-    "moved_payload",
-    "page_closes",
+    "follow_moved",
     "with_channel",
 ]

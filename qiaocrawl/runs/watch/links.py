@@ -8,21 +8,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from qiaocrawl.discovery.url_sources import ENTRY_TAG
-from qiaocrawl.frontier.ordering import CrawlOrdering, FollowedPage
+from qiaocrawl.frontier.ordering import FollowedPage, FrontierOrder
 from qiaocrawl.frontier.strategies.weight_model import FULL_DEPTH, page_group
-from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis, Queue
-from qiaocrawl.stages.follow_links import Followed, FollowPolicy, Fresh, visit_of
-from qiaocrawl.storage.frontier.url_aliases import AS_IS
+from qiaocrawl.items import Candidate, Lease, Link, Outcome, PageAnalysis, Payload, Queue
+from qiaocrawl.stages.follow_links import (
+    FollowPolicy,
+    Fresh,
+    LinkSelection,
+    follow_redirect,
+    visit_of,
+)
 from qiaocrawl.storage.frontier.visit_log import pack_links
 
-WATCH = "watch"
-"""In a row's payload: PAGE, LOOK or NEW."""
 PAGE, LOOK, NEW = "page", "look", "new"
-"""A page that leads to articles; an article looked at again; a link not seen before."""
-CHANNEL = "channel"
-"""In a row's payload: what the page an article was found on is called."""
-AGAIN = "again"
-"""In the payload of a page: it has been visited before."""
+"""What ``watch`` in a payload says: a page that leads to articles; an article looked at again; a
+link not seen before. ``channel`` is what the page an article was found on is called, ``again``
+that a page was visited before, ``etag`` and ``modified`` what it is asked with."""
 
 _MAX_NAME_CHARS = 30
 _SET_OFF = re.compile(r"\s*[-_|—–·>:：]+\s*|\s{2,}")
@@ -31,7 +32,7 @@ PAGE_SCORE, LOOK_SCORE, NEW_SCORE, BACKLOG_SCORE = 100.0, 30.0, 50.0, 10.0
 """Pages first, then what they bring, then articles again, then what stood there before we came."""
 
 
-class WatchOrdering(CrawlOrdering):
+class WatchOrder(FrontierOrder):
     """Follows links as E1 does, in the order of :data:`PAGE_SCORE` and the others."""
 
     def _follow(
@@ -43,7 +44,7 @@ class WatchOrdering(CrawlOrdering):
 
 def follow_watched(
     lease: Lease, analysis: PageAnalysis, policy: FollowPolicy, fresh: Fresh, now: float
-) -> Followed:
+) -> LinkSelection:
     """Candidates of a page: what to watch for, and the rest for a deep crawl of the site.
 
     A home page leads to channels and articles, a channel to articles; what lies deeper waits for
@@ -65,7 +66,7 @@ def follow_watched(
             candidates.append(candidate)
         else:
             left["known"] += 1
-    return Followed(tuple(candidates), left, visit)
+    return LinkSelection(tuple(candidates), left, visit)
 
 
 def _inside(
@@ -85,14 +86,23 @@ def _inside(
 
 def is_page_lease(lease: Lease) -> bool:
     """Whether *lease* is of a watched page that is due."""
-    return lease.payload.get(WATCH) == PAGE
+    return lease.payload.watch == PAGE
 
 
-def moved_payload(lease: Lease) -> dict[str, object]:
-    """What the row of a redirect's target takes from *lease*: an article that moved is new."""
-    kept = {name: value for name, value in lease.payload.items()
-            if name in (CHANNEL, AGAIN, AS_IS)}  # fmt: skip
-    return {**kept, WATCH: PAGE if is_page_lease(lease) else NEW}
+def follow_moved(lease: Lease, target: str, policy: FollowPolicy) -> Candidate | None:
+    """The candidate a redirect leads to, within the sites.
+
+    A page that moved is asked for again at its new place; an article that moved is new.
+    """
+    candidate = follow_redirect(lease, target, policy)
+    if candidate is None or not policy.covers(candidate.host):
+        return None
+    is_page, old = is_page_lease(lease), lease.payload
+    payload = replace(
+        candidate.payload, channel=old.channel, again=old.again, as_is=old.as_is,
+        watch=PAGE if is_page else NEW,
+    )
+    return replace(candidate, payload=payload, refetch=is_page)
 
 
 def is_listing(lease: Lease, analysis: PageAnalysis) -> bool:
@@ -113,7 +123,7 @@ def channel_of(lease: Lease, analysis: PageAnalysis) -> str:
     Of the title, the part before the first mark that sets off the name of a site.
     """
     if is_page_lease(lease):
-        return str(lease.payload.get(CHANNEL, ""))
+        return lease.payload.channel
     if lease.depth == 0:
         return ""
     if name := name_of_anchor(lease.anchor):
@@ -135,7 +145,7 @@ def is_news(link: Link, depth: int) -> bool:
 
 def with_channel(lease: Lease, analysis: PageAnalysis) -> PageAnalysis:
     """*analysis* with its article in the channel it was found in, where it names none (E6)."""
-    article, name = analysis.article, str(lease.payload.get(CHANNEL, ""))
+    article, name = analysis.article, lease.payload.channel
     if article is None or article.channel or not name or is_page_lease(lease):
         return analysis
     return replace(analysis, article=replace(article, channel=name))
@@ -149,11 +159,11 @@ def _is_followed(lease: Lease, link: Link) -> bool:
 
 def _news(lease: Lease, link: Link, place: int, channel: str) -> Candidate:
     # What stood there at the first visit is no news.
-    base = NEW_SCORE if lease.payload.get(AGAIN) else BACKLOG_SCORE
+    base = NEW_SCORE if lease.payload.again else BACKLOG_SCORE
     return Candidate(
         url=link.url, key=link.key, host=link.host, queue=Queue.WATCH, topic=lease.topic,
         score=base - min(place, 999) / 1000, depth=lease.depth + 1, parent=lease.key,
-        anchor=link.anchor, context=link.context, payload={WATCH: NEW, CHANNEL: channel},
+        anchor=link.anchor, context=link.context, payload=Payload(watch=NEW, channel=channel),
     )  # fmt: skip
 
 

@@ -14,22 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from qiaocrawl.items import Candidate, Lease, Queue
+from qiaocrawl.frontier.limits import Limits
+from qiaocrawl.items import Candidate, Lease, Payload, Queue
 from qiaocrawl.runs.watch.links import (
-    AGAIN,
-    CHANNEL,
     LOOK,
     LOOK_SCORE,
     NEW,
     PAGE,
     PAGE_SCORE,
-    WATCH,
 )
 from qiaocrawl.runs.watch.planning import plan_pages, righted
 from qiaocrawl.runs.watch.settings import GROUP_WEIGHTS, WatchSettings
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.stages.follow_links import FollowPolicy, link_to
-from qiaocrawl.storage.frontier.url_aliases import AS_IS, AS_WRITTEN
+from qiaocrawl.storage.frontier.url_aliases import AS_WRITTEN
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.sites import watch_counts, watched
 from qiaocrawl.storage.sites.watch_counts import Kind
@@ -56,7 +54,7 @@ class WatchRound:
     ) -> None:
         self.topic, self.policy, self.settings = topic, policy, settings
         self._runtime = runtime
-        self._armed: set[tuple[int, float]] = set()
+        self._scheduled: set[tuple[int, float]] = set()
         self._counted: set[tuple[int, int]] = set()
         self.weeks: Mapping[str, Floats] = {}
 
@@ -66,9 +64,9 @@ class WatchRound:
         """Watch the start pages, and pages an operator named beside them."""
 
         def operation(c: Connection) -> None:
-            # They are proposed by arm(), which also takes over what another spider fetched.
+            # schedule_due() proposes them, and takes over what another spider fetched.
             urls = [(url, "home") for url in starts] + [(url, "list") for url in extra]
-            self._runtime.offer(c, [_known(url, self.topic) for url, _ in urls])
+            self._runtime.enqueue(c, [_known(url, self.topic) for url, _ in urls])
             for url, kind in urls:
                 watched.enter_page(
                     c, self.topic, link_to(url).key, kind=kind, name="",
@@ -77,19 +75,19 @@ class WatchRound:
 
         self._runtime.write_now(operation)
 
-    def arm(self, now: float) -> Callable[[Connection], int]:
+    def schedule_due(self, now: float) -> Callable[[Connection], int]:
         """An operation that plans all pages and lets what is due wait; gives how many.
 
-        Each is armed once a round for one due time, whatever becomes of it.
+        Each is scheduled once a round for one due time, whatever becomes of it.
         """
-        armed: set[tuple[int, float]] = set()
+        scheduled: set[tuple[int, float]] = set()
 
         def operation(c: Connection) -> int:
-            self._armed -= armed  # by a try of this operation that was refused
+            self._scheduled -= scheduled  # by a try of this operation that was refused
             due = self._due(c, now)
-            self._runtime.offer(c, [candidate for candidate, _ in due])
-            armed.update(one for _, one in due)
-            self._armed |= armed
+            self._runtime.enqueue(c, [candidate for candidate, _ in due])
+            scheduled.update(one for _, one in due)
+            self._scheduled |= scheduled
             return len(due)
 
         return operation
@@ -102,7 +100,7 @@ class WatchRound:
         articles = watched.due_articles(c, self.topic, now, _MOST_LOOKS)
         looks = [one for one in articles if self.policy.covers(one.host)]
         found: Iterable[WatchedPage | WatchedArticle] = [*pages, *looks]
-        new = [one for one in found if (one.url_id, one.next_at) not in self._armed]
+        new = [one for one in found if (one.url_id, one.next_at) not in self._scheduled]
         return [
             (self._candidate(c, one), (one.url_id, one.next_at))
             for one in self._within_budget(c, new, now)
@@ -132,12 +130,12 @@ class WatchRound:
 
     def _candidate(self, c: Connection, one: WatchedPage | WatchedArticle) -> Candidate:
         is_page = isinstance(one, WatchedPage)
-        payload: dict[str, object] = {WATCH: PAGE if is_page else LOOK, AS_IS: AS_WRITTEN}
+        payload = Payload(watch=PAGE if is_page else LOOK, as_is=AS_WRITTEN)
         if watched.has_source(c, one.url_id):
-            payload |= {"etag": one.etag, "modified": one.modified}
+            payload = replace(payload, etag=one.etag, modified=one.modified)
         if not isinstance(one, WatchedPage):
             return _candidate(one.url, self.topic, LOOK_SCORE, 2, payload)
-        payload |= {CHANNEL: one.name, AGAIN: one.last_at is not None}
+        payload = replace(payload, channel=one.name, again=one.last_at is not None)
         depth = 0 if one.kind == "home" else 1
         return _candidate(one.url, self.topic, PAGE_SCORE + one.weight, depth, payload)
 
@@ -149,10 +147,20 @@ class WatchRound:
             lambda c: watch_counts.spent_today(c, self.topic, now)
         )
 
+    def limits(self, usual: Limits, now: float) -> Limits:
+        """What is left of the day's budget within the *usual* limits."""
+        spent = self.spent(now)
+        return Limits(
+            pages=self.settings.most(self.settings.daily, sum(spent.values()), usual.pages),
+            pages_per_host=usual.pages_per_host or self.settings.daily_of_host,
+            seconds=usual.seconds,
+            spent=spent,
+        )
+
     def count(self, c: Connection, lease: Lease, now: float) -> None:
         """Count the request of *lease*, once; a page taken from storage was none."""
         if not lease.stored and (lease.url_id, lease.attempt) not in self._counted:
-            kind = _KINDS.get(str(lease.payload.get(WATCH)), "articles")
+            kind = _KINDS.get(lease.payload.watch, "articles")
             watch_counts.count_request(c, self.topic, lease.host, kind, now)
 
     def note_counted(self, lease: Lease) -> None:
@@ -161,16 +169,16 @@ class WatchRound:
 
 
 def _candidate(
-    url: str, topic: str, score: float, depth: int, payload: Mapping[str, object]
+    url: str, topic: str, score: float, depth: int, payload: Payload
 ) -> Candidate:
     link = link_to(url)
     return Candidate(
         url=link.url, key=link.key, host=link.host, queue=Queue.WATCH, topic=topic,
-        score=score, depth=depth, payload=payload, rearm=True,
+        score=score, depth=depth, payload=payload, refetch=True,
     )
 
 
 def _known(url: str, topic: str) -> Candidate:
     """A row for *url* where there is none; one that is there stays as it is."""
-    payload = {WATCH: PAGE, AS_IS: AS_WRITTEN}
-    return replace(_candidate(url, topic, PAGE_SCORE, 0, payload), rearm=False)
+    payload = Payload(watch=PAGE, as_is=AS_WRITTEN)
+    return replace(_candidate(url, topic, PAGE_SCORE, 0, payload), refetch=False)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlalchemy import Connection
 
+from qiaocrawl.frontier.journal import CrawlJournal, PagelessEnd
 from qiaocrawl.frontier.strategies.weight_model import FULL_DEPTH, page_group
 from qiaocrawl.items import FetchedPage, Lease, Link, Outcome, PageAnalysis
 from qiaocrawl.revisit import next_recheck
-from qiaocrawl.runs.watch.links import LOOK, WATCH, channel_of, is_listing, is_news, name_of_anchor
+from qiaocrawl.runs.watch.links import LOOK, channel_of, is_listing, is_news, name_of_anchor
 from qiaocrawl.runs.watch.planning import Seen, after_failure, after_visit
 from qiaocrawl.runs.watch.round import WatchRound
 from qiaocrawl.runs.watch.settings import GROUP_WEIGHTS
@@ -29,15 +31,34 @@ _DAY = 86_400.0
 _CHINA_SECONDS = 8 * _HOUR
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How a URL ended that brought no page to read; ``target`` is where a redirect leads."""
+class WatchJournal(CrawlJournal):
+    """Counts the requests of *watching* and notes each visit."""
 
-    outcome: Outcome
-    reason: str
-    status: int | None
-    at: float
-    target: str = ""
+    def __init__(self, watching: WatchRound) -> None:
+        self._watching = watching
+
+    def page_arrives(self, c: Connection, lease: Lease, page: FetchedPage) -> None:
+        """Count the request with the page it brought: a kill after it loses neither."""
+        self._watching.count(c, lease, page.fetched_at.timestamp())
+
+    def page_arrived(self, lease: Lease) -> None:
+        """Its request is counted, whatever becomes of the page."""
+        self._watching.note_counted(lease)
+
+    def page_closes(
+        self, c: Connection, lease: Lease, page: FetchedPage, analysis: PageAnalysis,
+        links: Sequence[Link],
+    ) -> None:  # fmt: skip
+        """Note the visit."""
+        page_closes(c, self._watching, lease, page, analysis, links)
+
+    def closes_without_page(self, c: Connection, lease: Lease, end: PagelessEnd) -> None:
+        """Note that no page came."""
+        closed_without_page(c, self._watching, lease, end)
+
+    def try_fails(self, c: Connection, lease: Lease, reason: str) -> None:
+        """Count the request: a failed try is one too."""
+        self._watching.count(c, lease, time.time())
 
 
 def page_closes(
@@ -65,7 +86,7 @@ def _enter(
     c: Connection, watching: WatchRound, lease: Lease, analysis: PageAnalysis, at: float
 ) -> WatchedPage | None:
     """Watch a list that came to light, unless its host has enough of them."""
-    if lease.depth >= FULL_DEPTH or lease.payload.get(WATCH) == LOOK:
+    if lease.depth >= FULL_DEPTH or lease.payload.watch == LOOK:
         return None
     if watched.pages_on_host(c, watching.topic, lease.url_id) >= watching.settings.pages_per_host:
         return None
@@ -122,7 +143,7 @@ def _note_article(
     c: Connection, watching: WatchRound, lease: Lease, page: FetchedPage, analysis: PageAnalysis
 ) -> None:
     at = page.fetched_at.timestamp()
-    is_look = lease.payload.get(WATCH) == LOOK
+    is_look = lease.payload.watch == LOOK
     if analysis.article is not None:
         revisions.note_restored(c, lease.url_id, now=at)
         stated = analysis.article.published_at
@@ -159,7 +180,7 @@ def _look_again(
 
 
 def closed_without_page(
-    c: Connection, watching: WatchRound, lease: Lease, ending: Ending
+    c: Connection, watching: WatchRound, lease: Lease, ending: PagelessEnd
 ) -> None:
     """Note a URL that brought no page: not modified, gone, moved, or not to be had."""
     watching.count(c, lease, ending.at)
@@ -168,12 +189,12 @@ def closed_without_page(
         seen_again(c, lease.url_id, ending.at)
     if known is not None:
         _note_no_page(c, watching, known, ending)
-    elif lease.payload.get(WATCH) == LOOK:
+    elif lease.payload.watch == LOOK:
         _note_look(c, watching, lease, ending)
 
 
 def _note_no_page(
-    c: Connection, watching: WatchRound, known: WatchedPage, ending: Ending
+    c: Connection, watching: WatchRound, known: WatchedPage, ending: PagelessEnd
 ) -> None:
     if ending.outcome is Outcome.NOT_MODIFIED:
         seen = Seen(ending.at, etag=known.etag, modified=known.modified)
@@ -193,7 +214,7 @@ def _note_no_page(
     watched.save_page(c, watching.topic, after_failure(known, ending.at, watching.settings))
 
 
-def _note_look(c: Connection, watching: WatchRound, lease: Lease, ending: Ending) -> None:
+def _note_look(c: Connection, watching: WatchRound, lease: Lease, ending: PagelessEnd) -> None:
     known = watched.watched_article(c, lease.url_id)
     kept = ("", "") if known is None else (known.etag, known.modified)
     if ending.outcome is Outcome.DEAD and ending.status in _GONE:

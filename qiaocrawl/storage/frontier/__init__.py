@@ -2,7 +2,7 @@
 
 A row waits (pending), is held by one worker for a time (leased), has its page stored
 (fetched) and is closed (done, failed, set aside). The steps live in
-:mod:`~qiaocrawl.storage.frontier.offer`, :mod:`~qiaocrawl.storage.frontier.lease`,
+:mod:`~qiaocrawl.storage.frontier.enqueue`, :mod:`~qiaocrawl.storage.frontier.lease`,
 :mod:`~qiaocrawl.storage.frontier.lifecycle` and :mod:`~qiaocrawl.storage.frontier.deaths`; this is
 their common door.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from qiaocrawl.storage.clock import clock
 from qiaocrawl.storage.frontier.deaths import MAX_ATTEMPTS, mark, unmark
+from qiaocrawl.storage.frontier.enqueue import MAX_URL_CHARS, enqueue
 from qiaocrawl.storage.frontier.lease import KeyLeases, lease, lease_keys, lease_stored
 from qiaocrawl.storage.frontier.lifecycle import (
     Ended,
@@ -19,15 +20,14 @@ from qiaocrawl.storage.frontier.lifecycle import (
     bound_waits,
     complete,
     is_mine,
-    note_wait,
-    rearm_lists,
     recover,
     release,
     remaining,
     renew,
+    reschedule_lists,
     retry,
+    set_wait_reason,
 )
-from qiaocrawl.storage.frontier.offer import MAX_URL_CHARS, offer
 from qiaocrawl.storage.frontier.scope import Scope
 
 __all__ = [
@@ -46,9 +46,9 @@ __all__ = [
     "lease_keys",
     "lease_stored",
     "mark",
-    "note_wait",
-    "offer",
-    "rearm_lists",
+    "set_wait_reason",
+    "enqueue",
+    "reschedule_lists",
     "recover",
     "release",
     "remaining",

@@ -14,9 +14,10 @@ from typing import Any, NotRequired, TypedDict, Unpack
 from sqlalchemy import Connection
 
 from qiaocrawl.items import Lease
-from qiaocrawl.storage.converters import clean_host, host_id, readable_mapping
+from qiaocrawl.storage.converters import clean_host, host_id
 from qiaocrawl.storage.frontier.deaths import SUSPECTED
-from qiaocrawl.storage.frontier.offer import stored_score
+from qiaocrawl.storage.frontier.enqueue import stored_score
+from qiaocrawl.storage.frontier.payload import payload_of
 from qiaocrawl.storage.frontier.scope import Scope, ScopedStatement
 from qiaocrawl.storage.raw_sql import ListStatement, Statement
 from qiaocrawl.storage.schema import State
@@ -230,7 +231,7 @@ def _lease(row: Any, scope: Scope, token: int) -> Lease:
     return Lease(
         url_id=row_id, token=token, attempt=attempt, url=url, key=bytes(key), host=host,
         queue=scope.queue, topic=scope.topic, score=score, depth=depth, failures=failures,
-        anchor=anchor, payload=readable_mapping(payload), stored=state == State.FETCHED,
+        anchor=anchor, payload=payload_of(payload), stored=state == State.FETCHED,
         crashes=crashes,
     )  # fmt: skip
 

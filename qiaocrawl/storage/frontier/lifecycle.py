@@ -78,7 +78,9 @@ _RELEASE = Statement(
     f" WHERE {_FENCE} AND state IN (State.LEASED, State.FETCHED)"
 )
 
-_NOTE_WAIT = Statement("UPDATE url SET reason = :reason WHERE id = :id AND state = State.PENDING")
+_SET_WAIT_REASON = Statement(
+    "UPDATE url SET reason = :reason WHERE id = :id AND state = State.PENDING"
+)
 
 _EXPIRED = "{scope} AND lease_token IS NOT NULL AND (:all_dead = 1 OR lease_until <= :now)"
 _SET_ASIDE = ScopedStatement(
@@ -118,7 +120,7 @@ _BOUND_WAITS = ScopedStatement(
     " :latest"
 )
 
-_REARM_LISTS = ScopedStatement(
+_RESCHEDULE_LISTS = ScopedStatement(
     "UPDATE url SET state = State.PENDING, outcome = NULL, reason = NULL, lease_token = NULL,"
     " lease_until = NULL, not_before = 0, attempts = 0, failures = 0, crashes = 0"
     " WHERE {scope} AND ((state = State.DONE AND outcome IN ('list', 'sitemap', 'feed')"
@@ -219,9 +221,9 @@ def release(c: Connection, leases: Sequence[Lease], *, now: float) -> int:
     return held
 
 
-def note_wait(c: Connection, url_id: int, reason: str) -> None:
+def set_wait_reason(c: Connection, url_id: int, reason: str) -> None:
     """Say why a row waits that was given back."""
-    _NOTE_WAIT.run(c, {"id": url_id, "reason": clean_text(reason, _MAX_REASON_CHARS)})
+    _SET_WAIT_REASON.run(c, {"id": url_id, "reason": clean_text(reason, _MAX_REASON_CHARS)})
 
 
 def is_mine(c: Connection, lease: Lease) -> bool:
@@ -307,12 +309,12 @@ def bound_waits(c: Connection, scope: Scope, *, now: float, longest_seconds: flo
     return _BOUND_WAITS.count(c, scope, {"now": now, "latest": now + longest_seconds})
 
 
-def rearm_lists(c: Connection, scope: Scope, *, read_before: float, now: float) -> int:
+def reschedule_lists(c: Connection, scope: Scope, *, read_before: float, now: float) -> int:
     """Let lists (also sitemaps and feeds) read before epoch *read_before* wait again.
 
     So do URLs given up before. What was read after *now* was so by a clock that was ahead.
     """
-    return _REARM_LISTS.count(c, scope, {
+    return _RESCHEDULE_LISTS.count(c, scope, {
         "read_before": epoch_time(read_before), "soon": epoch_time(now + _SKEW_SECONDS),
     })  # fmt: skip
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from qiaocrawl.storage.converters import json_mapping
-from qiaocrawl.storage.frontier.offer import stored_score
+from qiaocrawl.storage.frontier.enqueue import stored_score
+from qiaocrawl.storage.frontier.payload import payload_of
 from qiaocrawl.storage.frontier.scope import Scope, ScopedStatement
-from qiaocrawl.storage.frontier.url_aliases import ALIAS_OF
 from qiaocrawl.storage.raw_sql import Statement
 
 # Straight through the rows in the order of their discovery; with the frontier index, all that
@@ -26,8 +25,6 @@ _WAITING_AFTER = Statement(
     _AFTER.format(index="", queue="+u.queue"),
     mysql=_AFTER.format(index="FORCE INDEX (PRIMARY)", queue="u.queue"),
 )
-HOPS = "hops"
-"""In the payload of a redirect's target: how many redirects led there."""
 
 _KEEP = Statement(
     "UPDATE url SET score = :score WHERE `key` = :key AND state = State.PENDING AND queue = :queue"
@@ -41,7 +38,7 @@ _AHEAD = ScopedStatement(
 
 
 @dataclass(frozen=True, slots=True)
-class WaitingUrl:
+class PendingUrl:
     """A row that waits; ``via`` is the key of the URL that led here without a page of its own."""
 
     id: int
@@ -56,12 +53,13 @@ class WaitingUrl:
 
 def led_by(parent_key: bytes | None, payload: str) -> bytes | None:
     """The key of the URL that stands for a row's own: it redirects there, or is its alias."""
-    names = json_mapping(payload) if payload else {}
-    is_other = parent_key is not None and (HOPS in names or ALIAS_OF in names)
-    return bytes(parent_key) if parent_key is not None and is_other else None
+    if parent_key is None or not payload:
+        return None
+    stored = payload_of(payload)
+    return bytes(parent_key) if stored.hops or stored.alias_of else None
 
 
-def waiting_after(c: Connection, scope: Scope, after: int, limit: int) -> list[WaitingUrl]:
+def waiting_after(c: Connection, scope: Scope, after: int, limit: int) -> list[PendingUrl]:
     """The next *limit* waiting rows of *scope*'s queue and topic behind row *after*, by id.
 
     Its hosts are not looked at.
@@ -69,7 +67,7 @@ def waiting_after(c: Connection, scope: Scope, after: int, limit: int) -> list[W
     params = {**scope.params(c), "after": after, "count": limit}
     rows = _WAITING_AFTER.run(c, params).fetchall()
     return [
-        WaitingUrl(row_id, bytes(key), url, host, depth, score, anchor, led_by(parent, payload))
+        PendingUrl(row_id, bytes(key), url, host, depth, score, anchor, led_by(parent, payload))
         for row_id, key, url, host, depth, score, anchor, parent, payload in rows
     ]
 

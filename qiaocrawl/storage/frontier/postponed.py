@@ -2,7 +2,8 @@
 
 Such a row is done with the outcome ``postponed``, or ``trap``; its reason names the guess, and
 rows with the same reason stand and fall together. A plain link to it lets it wait (see
-:mod:`~qiaocrawl.storage.frontier.offer`); :func:`take_up` does when nothing else of a scope waits.
+:mod:`~qiaocrawl.storage.frontier.enqueue`); :func:`take_up` does when nothing else of a scope
+waits.
 """
 
 from __future__ import annotations
@@ -15,14 +16,10 @@ from sqlalchemy import Connection
 
 from qiaocrawl.discovery.trap_trials import TRAP, group_of
 from qiaocrawl.items import Candidate
-from qiaocrawl.storage.converters import json_mapping, to_json
+from qiaocrawl.storage.frontier.payload import payload_of, payload_text
 from qiaocrawl.storage.frontier.scope import Scope, ScopedStatement
 from qiaocrawl.storage.raw_sql import ListStatement, Statement
 from qiaocrawl.storage.sites.discovery import pattern_scores_of
-
-TAKEN_UP = "taken_up"
-"""In the payload of a row that was taken up: why it had been put off. It is fetched then, whatever
-a guess says of it."""
 
 _MOST_STEPS = 50
 
@@ -124,7 +121,7 @@ def take_up(
     rows = _ROWS_LOCKED.fetch(c, sorted(row_id for _, _, row_id in mine))
     taken = {row[0]: _taken(row, scope) for row in rows}
     _TAKE_UP.run_many(c, [
-        {"id": row_id, "payload": to_json(dict(taken[row_id].candidate.payload))}
+        {"id": row_id, "payload": payload_text(taken[row_id].candidate.payload)}
         for row_id in sorted(taken)
     ])  # fmt: skip
     return [taken[row_id] for _, _, row_id in mine if row_id in taken]
@@ -135,7 +132,7 @@ def _taken(row: Any, scope: Scope) -> TakenUp:
     return TakenUp(Candidate(
         url=url, key=bytes(key), host=host, queue=scope.queue, topic=scope.topic, score=score,
         depth=depth, parent=bytes(parent) if parent is not None else None, anchor=anchor,
-        payload={**json_mapping(payload), TAKEN_UP: reason or ""},
+        payload=replace(payload_of(payload), taken_up=reason or ""),
     ), reason or "")  # fmt: skip
 
 

@@ -10,14 +10,15 @@ under its own address. So nothing is lost by a rule that is wrong. Another spell
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, select
 
 from qiaocrawl.items import Candidate, Lease, Outcome
 from qiaocrawl.storage.converters import clean_host, epoch_time, json_mapping, to_json
+from qiaocrawl.storage.frontier.enqueue import enqueue
 from qiaocrawl.storage.frontier.lifecycle import complete
-from qiaocrawl.storage.frontier.offer import offer
+from qiaocrawl.storage.frontier.payload import payload_of, payload_text
 from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
 from qiaocrawl.storage.schema import url_alias
 from qiaocrawl.urls.aliases import HostVotes
@@ -27,13 +28,8 @@ READABLE = frozenset({
 })  # fmt: skip
 """Outcomes with which a preferred version has brought its page."""
 
-ALIAS_OF = "alias_of"
-"""In the payload of a preferred version: the address it was proposed for."""
-AS_IS = "as_is"
-"""In a row's payload: it is fetched under its own address; why. The outcome of its preferred
-version, or :data:`AS_WRITTEN`."""
 AS_WRITTEN = "start page"
-"""A start page is fetched as the operator wrote it."""
+"""``as_is`` in the payload of a start page: it is fetched as the operator wrote it."""
 
 _SAVE = upsert(
     "url_alias", "host, rules, updated_at, votes", key="host", change="rules, updated_at, votes"
@@ -95,7 +91,7 @@ def alias(
     closed = [one for one in sorted(here, key=lambda one: one.lease.url_id)
               if _close(c, one, now)]
     _NOTE.run_many(c, [{"url_id": one.lease.url_id, "key": one.preferred.key} for one in closed])
-    offer(c, [one.preferred for one in closed], run_id=run_id, now=now)
+    enqueue(c, [one.preferred for one in closed], run_id=run_id, now=now)
     # A preferred version may have been tried before, in vain.
     settle(c, keys)
     return [one.lease for one in here]
@@ -124,11 +120,15 @@ def settle(c: Connection, preferred_keys: Sequence[bytes] | None = None) -> int:
     in_vain = [(row_id, outcome, payload) for row_id, outcome, payload in sorted(closed)
                if outcome not in READABLE and outcome != Outcome.ALIAS]
     _WAIT_AGAIN.run_many(c, [
-        {"id": row_id, "payload": to_json({**json_mapping(payload), AS_IS: outcome or "no row"})}
+        {"id": row_id, "payload": _as_it_is(payload, outcome or "no row")}
         for row_id, outcome, payload in in_vain
     ])  # fmt: skip
     _FORGET.run(c, sorted(row[0] for row in closed))
     return len(in_vain)
+
+
+def _as_it_is(payload: str, reason: str) -> str:
+    return payload_text(replace(payload_of(payload), as_is=reason))
 
 
 def save_host_votes(c: Connection, found: Sequence[HostVotes], *, now: float) -> None:

@@ -99,7 +99,7 @@ class StoredPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class PartGroup:
     """The parts of one article that are here: one a number, in order, at least one."""
 
     first_key: bytes
@@ -203,7 +203,7 @@ def _group_of(c: Connection, url_id: int) -> bytes | None:
     return None if row is None else bytes(row[0])
 
 
-def load_group(c: Connection, first_key: bytes) -> Group | None:
+def load_group(c: Connection, first_key: bytes) -> PartGroup | None:
     """The parts of a group that are here; None when there are none.
 
     Of several pages that claim the same number, the one with the smallest key counts.
@@ -214,10 +214,10 @@ def load_group(c: Connection, first_key: bytes) -> Group | None:
         part = _stored(row)
         parts.setdefault(part.number, part)
     state = _state(_READ_STATE, c, first_key)
-    return Group(first_key, state, tuple(parts.values())) if parts else None
+    return PartGroup(first_key, state, tuple(parts.values())) if parts else None
 
 
-def is_current(c: Connection, group: Group) -> bool:
+def is_current(c: Connection, group: PartGroup) -> bool:
     """Whether the parts are still those of *group*; from now on nobody else changes them.
 
     Until *c*'s transaction ends, that is. So of several workers that join one article the last
@@ -247,7 +247,7 @@ def _stored(row: Any) -> StoredPart:
     )  # fmt: skip
 
 
-def place_article(c: Connection, group: Group) -> None:
+def place_article(c: Connection, group: PartGroup) -> None:
     """Leave the group at most one article, at its head; one that stood elsewhere moves there.
 
     A group without anything that reads as an article is left none.
@@ -266,7 +266,7 @@ def place_article(c: Connection, group: Group) -> None:
         drop_article(c, url_id)
 
 
-def tell_urls(c: Connection, group: Group, own_url_id: int | None = None) -> None:
+def update_part_outcomes(c: Connection, group: PartGroup, own_url_id: int | None = None) -> None:
     """Write outcomes and reasons of the parts' closed URLs, as far as they changed.
 
     Args:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlalchemy import Connection
 
 from qiaocrawl.items import Lease
 from qiaocrawl.storage.converters import clean_host, clean_text, clean_word, digest16, to_json
+from qiaocrawl.storage.frontier.payload import payload_keys, payload_text
 from qiaocrawl.storage.raw_sql import Statement, upsert
 
 _MAX_FORM_CHARS = 200
@@ -50,8 +53,8 @@ def save_votes(c: Connection, votes: Row) -> None:
     })  # fmt: skip
 
 
-def wait_for_browser(c: Connection, lease: Lease, mark: str, reason: str) -> bool:
-    """Give *lease* back with *mark* in its payload: its row is fetched once more.
+def wait_for_browser(c: Connection, lease: Lease, reason: str) -> bool:
+    """Give *lease* back, marked for the browser: its row is fetched once more.
 
     The page that is stored stays. It counts neither a failure nor a crash.
 
@@ -60,13 +63,13 @@ def wait_for_browser(c: Connection, lease: Lease, mark: str, reason: str) -> boo
     """
     changed = _WAIT.run(c, {
         "id": lease.url_id, "token": lease.token, "attempt": lease.attempt,
-        "payload": to_json({**lease.payload, mark: reason}),
+        "payload": payload_text(replace(lease.payload, render=reason)),
         "reason": clean_text(reason, _MAX_REASON_CHARS),
     })  # fmt: skip
     return bool(changed.rowcount)
 
 
-def forget_mark(c: Connection, lease: Lease, mark: str) -> None:
-    """Take *mark* from the payload of a row that was fetched with the browser."""
-    left = {name: value for name, value in lease.payload.items() if name != mark}
+def forget_mark(c: Connection, lease: Lease) -> None:
+    """Take the mark from a row that was fetched with the browser."""
+    left = payload_keys(replace(lease.payload, render=""))
     _SET_PAYLOAD.run(c, {"id": lease.url_id, "payload": to_json(left)})

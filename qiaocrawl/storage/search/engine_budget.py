@@ -32,7 +32,7 @@ _COUNT = Statement(
 _GIVE_BACK = Statement(
     "UPDATE engine_day SET asked = asked - 1 WHERE engine = :engine AND day = :day AND asked > 0"
 )
-# The payload is JSON without spaces (see values.to_json).
+# The payload is JSON without spaces (see storage.frontier.payload).
 _PUT_OFF = Statement(
     "UPDATE url SET state = State.DONE, outcome = 'pruned', reason = :reason, done_at = :done_at,"
     " not_before = 0, attempts = 0, failures = 0, lease_token = NULL, lease_until = NULL"
@@ -60,8 +60,8 @@ def count_request(c: Connection, engine: str, most: int | None, now: float) -> b
 
 def give_back(c: Connection, lease: Lease, now: float) -> None:
     """*lease* was not used: its request, if it was to be one, is not counted."""
-    engine = lease.payload.get("engine")
-    if lease.queue is Queue.SEARCH and isinstance(engine, str) and not lease.stored:
+    engine = lease.payload.engine
+    if lease.queue is Queue.SEARCH and engine and not lease.stored:
         _GIVE_BACK.run(c, {"engine": clean_word(engine, 64), "day": day_of(now)})
 
 

@@ -1,4 +1,4 @@
-"""Parts around the browser that need none: seats, its proxy, contexts, memory."""
+"""Parts around the browser that need none: slots, its proxy, contexts, memory."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from scrapy import Request
 from crawling import Answer, local_server
 from qiaocrawl.crawl.browser.contexts import context_of
 from qiaocrawl.crawl.browser.memory import browser_mib, children_by_parent
-from qiaocrawl.crawl.browser.page_slots import Seats
+from qiaocrawl.crawl.browser.page_slots import PageSlots
 from qiaocrawl.crawl.browser.proxy import BrowserProxy, ProxySettings, Upstream
-from qiaocrawl.crawl.network.address_guard import Gate
+from qiaocrawl.crawl.network.address_guard import AddressGuard
 from qiaocrawl.errors import RenderError
 from qiaocrawl.fetch.addresses import Allowance, is_public_address
 
 
 def test_who_is_alone_waits_for_the_others_and_keeps_new_ones_out() -> None:
     async def play() -> list[str]:
-        seats, said = Seats(2), []
+        slots, said = PageSlots(2), []
         leave = asyncio.Event()
 
         async def sit(name: str) -> None:
-            async with seats.seat():
+            async with slots.acquire():
                 said.append(name)
                 await leave.wait()
 
         async def alone() -> None:
-            async with seats.alone():
+            async with slots.acquire_exclusive():
                 said.append("alone")
 
         tasks = [asyncio.ensure_future(sit(name)) for name in "ab"]
@@ -68,7 +68,7 @@ def test_private_targets_are_refused(target: str, method: str) -> None:
     refused: list[str] = []
 
     async def play(port: str) -> str:
-        proxy = BrowserProxy(Gate(Allowance()), refused=refused.append)
+        proxy = BrowserProxy(AddressGuard(Allowance()), refused=refused.append)
         at = target.replace("PORT", port)
         asked = at if method == "CONNECT" else f"http://{at}/"
         said = await ask(proxy, f"{method} {asked} HTTP/1.1\r\nAUTH\r\n")
@@ -92,7 +92,7 @@ def test_a_name_of_a_private_address_is_refused() -> None:
         pytest.skip("this machine's name leads to a public address")
 
     async def play() -> str:
-        proxy = BrowserProxy(Gate(Allowance()), refused=refused.append)
+        proxy = BrowserProxy(AddressGuard(Allowance()), refused=refused.append)
         said = await ask(proxy, f"GET http://{name}/ HTTP/1.1\r\nAUTH\r\n")
         await proxy.close()
         return said
@@ -105,7 +105,7 @@ def test_allowed_origins_the_demo_web_and_no_one_without_the_password() -> None:
     with local_server(lambda host, path: Answer(f"{host}{path}".encode())) as server:
 
         async def play() -> list[str]:
-            proxy = BrowserProxy(Gate(Allowance.parse([server.origin])), demo=server.origin,
+            proxy = BrowserProxy(AddressGuard(Allowance.parse([server.origin])), demo=server.origin,
                                  refused=lambda _: None)
             url = f"http://{server.origin}/a"
             said = [

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from qiaocrawl.fetch.rendering import MAX_FORMS_OF_HOST, RENDER, RenderModel, RenderVotes
-from qiaocrawl.items import FetchedPage, Lease, Outcome, PageAnalysis, Queue
+from qiaocrawl.fetch.rendering import MAX_FORMS_OF_HOST, RenderModel, RenderVotes
+from qiaocrawl.items import FetchedPage, Lease, Outcome, PageAnalysis, Payload, Queue
 
 HOST = "news.test"
 PLAIN = FetchedPage(f"http://{HOST}/a/1.html", "", 200, (), b"", datetime.now(UTC))
@@ -41,7 +41,7 @@ def learnt(*pages: tuple[FetchedPage, PageAnalysis]) -> RenderModel:
     (PLAIN, SHELL, lease(), True),
     (RENDERED, SHELL, lease(), False),
     # Its row was marked before: this is the second fetch, whatever came of it.
-    (PLAIN, SHELL, lease(payload={RENDER: "x"}), False),
+    (PLAIN, SHELL, lease(payload=Payload(render="x")), False),
     (PLAIN, ARTICLE, lease(), False),
     (FETCHING, read(Outcome.NOT_ARTICLE, "no body: nothing"), lease(), True),
     (PLAIN, read(Outcome.NOT_ARTICLE, "no body: nothing"), lease(), False),
@@ -89,8 +89,8 @@ def test_what_was_in_vain_is_spared_for_a_week() -> None:
 
 def test_a_mark_in_the_row_needs_no_memory_and_teaches_nothing() -> None:
     learning = RenderModel()
-    marked = lease(payload={RENDER: "mount point"})
-    assert learning.renders_directly(marked)
+    marked = lease(payload=Payload(render="mount point"))
+    assert learning.goes_straight(marked)
     assert learning.learn(marked, PLAIN, ARTICLE) is None
     assert learning.learn(lease(), PLAIN, ARTICLE) is None, "nobody had gained"
     assert learning.learn(lease(), RENDERED, read(Outcome.LOGIN)) is None

@@ -18,7 +18,7 @@ from twisted.web.client import URI
 from inside_cases import LIVE, NAMES, OUTSIDE, SHARED, inside_cases
 from middlewares.guard import GuardMiddleware
 from qiaocrawl.crawl.network import names as names_module
-from qiaocrawl.crawl.network.address_guard import Gate
+from qiaocrawl.crawl.network.address_guard import AddressGuard
 from qiaocrawl.crawl.network.names import Names
 from qiaocrawl.crawl.network.resolver import GuardedResolver
 from qiaocrawl.errors import AddressRefusedError
@@ -36,8 +36,8 @@ def names(host: str) -> list[str]:
     raise socket.gaierror
 
 
-def check(gate: Gate, url: str, **how: bool) -> None:
-    asyncio.run(gate.check(Origin.of(url), **how))
+def check(guard: AddressGuard, url: str, **how: bool) -> None:
+    asyncio.run(guard.check(Origin.of(url), **how))
 
 
 class Receiver:
@@ -57,25 +57,25 @@ class Receiver:
         self.done.set()
 
 
-async def connects_to(gate: Gate, host: str, port: int = 80) -> list[str]:
+async def connects_to(guard: AddressGuard, host: str, port: int = 80) -> list[str]:
     """The addresses a connection to *host* may use."""
     receiver = Receiver()
-    GuardedResolver(gate, _reactor).resolveHostName(receiver, host, port)  # type: ignore[arg-type]
+    GuardedResolver(guard, _reactor).resolveHostName(receiver, host, port)  # type: ignore[arg-type]
     await receiver.done.wait()
     return receiver.found
 
 
 def test_every_case_is_refused_and_what_is_outside_is_not() -> None:
-    gate = Gate(Allowance(), names=Names(names))
+    guard = AddressGuard(Allowance(), names=Names(names))
     for url in inside_cases(8000):
         with pytest.raises((AddressRefusedError, ValueError)):
-            check(gate, Request(url).url if "://" in url else url)
+            check(guard, Request(url).url if "://" in url else url)
     outside = list(OUTSIDE)
     if SHARED.is_file():
         shared = json.loads(SHARED.read_text("utf-8"))
         outside += [one["url"] for one in shared["must_allow_by_policy"]]
     for url in outside:
-        check(gate, url)
+        check(guard, url)
 
 
 @pytest.mark.parametrize(
@@ -85,13 +85,13 @@ def test_every_case_is_refused_and_what_is_outside_is_not() -> None:
      ([PUBLIC, "2606:4700:4700::1111"], True)],
 )
 def test_every_address_of_a_name_counts(answers: list[str], passes: bool) -> None:
-    gate = Gate(Allowance(), names=Names(lambda host: answers))
+    guard = AddressGuard(Allowance(), names=Names(lambda host: answers))
     if passes:
-        check(gate, "http://a.example/")
+        check(guard, "http://a.example/")
     else:
         with pytest.raises(AddressRefusedError, match="no public address"):
-            check(gate, "http://a.example/")
-    found = asyncio.run(connects_to(gate, "a.example"))
+            check(guard, "http://a.example/")
+    found = asyncio.run(connects_to(guard, "a.example"))
     assert found == (answers if passes else []), "all of them, for whichever answers first"
 
 
@@ -99,9 +99,9 @@ def test_a_name_that_changes_its_mind_is_connected_where_it_was_checked() -> Non
     answers = [[PUBLIC], ["127.0.0.1"]]
 
     async def check_then_connect() -> list[str]:
-        gate = Gate(Allowance(), names=Names(lambda host: answers.pop(0)))
-        await gate.check(Origin.of("http://rebind.example/"))
-        return await connects_to(gate, "rebind.example")
+        guard = AddressGuard(Allowance(), names=Names(lambda host: answers.pop(0)))
+        await guard.check(Origin.of("http://rebind.example/"))
+        return await connects_to(guard, "rebind.example")
 
     assert asyncio.run(check_then_connect()) == [PUBLIC]
     assert answers == [["127.0.0.1"]], "it was asked once"
@@ -135,43 +135,43 @@ def test_a_name_service_that_hangs_is_not_waited_for() -> None:
         answered.wait(20)
         return [PUBLIC]
 
-    gate = Gate(Allowance(), names=Names(lookup, timeout_seconds=0.05))
+    guard = AddressGuard(Allowance(), names=Names(lookup, timeout_seconds=0.05))
     with pytest.raises(CannotResolveHostError):
-        check(gate, "http://slow.example/")
+        check(guard, "http://slow.example/")
     answered.set()
 
 
 def test_services_answer_only_what_is_asked_of_them() -> None:
-    gate = Gate(Allowance.parse(["http://127.0.0.1:1"]), Allowance.parse(["http://127.0.0.1:8888"]))
-    gate.connect_through("http://127.0.0.1:3128", "PROXIES")
-    check(gate, "http://127.0.0.1:1/")
-    check(gate, "http://127.0.0.1:8888/search", for_service=True)
+    guard = AddressGuard(Allowance.parse(["http://127.0.0.1:1"]), Allowance.parse(["http://127.0.0.1:8888"]))
+    guard.connect_through("http://127.0.0.1:3128", "PROXIES")
+    check(guard, "http://127.0.0.1:1/")
+    check(guard, "http://127.0.0.1:8888/search", for_service=True)
     for url in ("http://127.0.0.1:8888/search", "http://127.0.0.1:3128/", "https://127.0.0.1:1/"):
         with pytest.raises(AddressRefusedError):
-            check(gate, url)
+            check(guard, url)
     with pytest.raises(AddressRefusedError):
-        check(gate, "https://127.0.0.1:8888/", for_service=True)
+        check(guard, "https://127.0.0.1:8888/", for_service=True)
     with pytest.raises(AddressRefusedError):
-        check(gate, "http://127.0.0.1:3128/", for_service=True)
+        check(guard, "http://127.0.0.1:3128/", for_service=True)
 
 
 def test_a_named_name_is_named_on_its_port_only() -> None:
-    gate = Gate(Allowance.parse(["inside.example:8000"]), names=Names(names))
-    check(gate, "http://inside.example:8000/")
-    assert asyncio.run(connects_to(gate, "inside.example", 8000)) == ["127.0.0.1"]
+    guard = AddressGuard(Allowance.parse(["inside.example:8000"]), names=Names(names))
+    check(guard, "http://inside.example:8000/")
+    assert asyncio.run(connects_to(guard, "inside.example", 8000)) == ["127.0.0.1"]
     with pytest.raises(AddressRefusedError):
-        check(gate, "http://inside.example:8001/")
-    assert asyncio.run(connects_to(gate, "inside.example", 8001)) == []
+        check(guard, "http://inside.example:8001/")
+    assert asyncio.run(connects_to(guard, "inside.example", 8001)) == []
 
 
 def test_a_proxy_inside_must_be_named() -> None:
-    gate = Gate(Allowance(), names=Names(names))
-    gate.connect_through("http://127.0.0.1:3128", "PROXIES")
-    asyncio.run(gate.check_proxy(Origin.of("http://127.0.0.1:3128")))
-    asyncio.run(gate.check_proxy(Origin.of("http://public.example:3128")))
+    guard = AddressGuard(Allowance(), names=Names(names))
+    guard.connect_through("http://127.0.0.1:3128", "PROXIES")
+    asyncio.run(guard.check_proxy(Origin.of("http://127.0.0.1:3128")))
+    asyncio.run(guard.check_proxy(Origin.of("http://public.example:3128")))
     for url in ("http://127.0.0.1:6379", "http://inside.example:3128"):
         with pytest.raises(DownloadFailedError, match="no public address"):
-            asyncio.run(gate.check_proxy(Origin.of(url)))
+            asyncio.run(guard.check_proxy(Origin.of(url)))
 
 
 def hard_urls() -> list[str]:

@@ -22,16 +22,16 @@ from crawling import (
     pack,
     start_spider,
 )
-from qiaocrawl.crawl.network.pacing import HostClock, HostTurns, LocalClock, SharedClock
+from qiaocrawl.crawl.network.pacing import HostPacing, HostRateLimiter, LocalClock, SharedClock
 from qiaocrawl.errors import HostParkedError
 from qiaocrawl.storage import Database
 
 HOST = "a.example"
-With = Callable[[HostClock, HostClock], Awaitable[None]]
+With = Callable[[HostPacing, HostPacing], Awaitable[None]]
 
 
 @contextlib.contextmanager
-def two_shared(url: str) -> contextlib.AbstractContextManager[tuple[HostClock, HostClock]]:  # type: ignore[misc]
+def two_shared(url: str) -> contextlib.AbstractContextManager[tuple[HostPacing, HostPacing]]:  # type: ignore[misc]
     """Two workers' clocks over one database."""
     with Database.open(url) as database:
         database.upgrade()
@@ -54,10 +54,10 @@ def clocks(request: pytest.FixtureRequest) -> object:
         yield pair
 
 
-Pair = tuple[HostClock, HostClock]
+Pair = tuple[HostPacing, HostPacing]
 
 
-async def is_taken(clock: HostClock, gap: float, **again: float) -> bool:
+async def is_taken(clock: HostPacing, gap: float, **again: float) -> bool:
     return (await clock.take(HOST, gap, **again)).is_taken  # type: ignore[arg-type]
 
 
@@ -95,7 +95,7 @@ def test_who_is_held_up_with_a_turn_asks_no_sooner_than_the_gap_after_the_next(
     clocks: Pair
 ) -> None:
     """Whatever takes its time between a turn and its request, a new connection for one."""
-    late, punctual = (HostTurns(clock, 0.01) for clock in clocks)
+    late, punctual = (HostRateLimiter(clock, 0.01) for clock in clocks)
     gap = 1.5
 
     async def go() -> None:
@@ -118,7 +118,7 @@ def test_who_is_held_up_with_a_turn_asks_no_sooner_than_the_gap_after_the_next(
 
 
 def test_who_keeps_no_distance_is_never_late(clocks: Pair) -> None:
-    turns = HostTurns(clocks[0], 0.01)
+    turns = HostRateLimiter(clocks[0], 0.01)
 
     async def go() -> None:
         turn = await turns.wait(HOST, 0.0)
@@ -156,7 +156,7 @@ def test_pauses_grow_fourfold_hold_for_all_and_begin_anew(clocks: Pair) -> None:
 
 
 def test_requests_pass_one_by_one_or_come_back_at_once(clocks: Pair) -> None:
-    turns = [HostTurns(clock, 0.01) for clock in clocks]
+    turns = [HostRateLimiter(clock, 0.01) for clock in clocks]
 
     async def go() -> None:
         began = time.monotonic()

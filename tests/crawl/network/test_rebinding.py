@@ -17,7 +17,7 @@ from twisted.internet import reactor as _reactor
 
 from crawling import article, crawl, import_pack, outcomes, pack
 from qiaocrawl.crawl.network import names as names_module
-from qiaocrawl.crawl.network.address_guard import Gate, gate_of
+from qiaocrawl.crawl.network.address_guard import AddressGuard, address_guard_of
 from qiaocrawl.crawl.network.names import Names
 from qiaocrawl.crawl.network.resolver import GuardedResolver
 from qiaocrawl.errors import AddressRefusedError
@@ -79,7 +79,7 @@ def test_the_gates_of_a_process_hear_one_answer(monkeypatch: pytest.MonkeyPatch)
 
     async def check_then_connect() -> None:
         resolver = GuardedResolver.from_crawler(process, _reactor)  # type: ignore[arg-type]
-        await gate_of(crawler).check(Origin.of("http://one.rebind.example/"))
+        await address_guard_of(crawler).check(Origin.of("http://one.rebind.example/"))
         connected.extend(await resolver._allowed("one.rebind.example", 80))
 
     asyncio.run(check_then_connect())
@@ -93,16 +93,16 @@ def test_what_was_checked_holds_while_its_request_waits_but_not_for_ever(
     answers = [["93.184.216.34"], [INSIDE]]
     clock = [1000.0]
     monkeypatch.setattr(names_module.time, "monotonic", lambda: clock[0])
-    gate = Gate(Allowance(), names=Names(lambda host: answers.pop(0)))
+    guard = AddressGuard(Allowance(), names=Names(lambda host: answers.pop(0)))
 
     async def play() -> None:
-        await gate.check(Origin.of("http://rebind.example/"))
+        await guard.check(Origin.of("http://rebind.example/"))
         clock[0] += 700
-        assert await gate.to_connect("rebind.example", 80) == ("93.184.216.34",)
+        assert await guard.to_connect("rebind.example", 80) == ("93.184.216.34",)
         assert len(answers) == 1
         with pytest.raises(AddressRefusedError, match="no public address"):
-            await gate.check(Origin.of("http://rebind.example/"))
+            await guard.check(Origin.of("http://rebind.example/"))
         with pytest.raises(AddressRefusedError, match="no public address"):
-            await gate.to_connect("rebind.example", 80)
+            await guard.to_connect("rebind.example", 80)
 
     asyncio.run(play())

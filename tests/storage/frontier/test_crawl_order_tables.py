@@ -25,7 +25,7 @@ from storage_samples import (
     add_topic,
     candidate,
     close,
-    offer,
+    enqueue,
     scalar,
     take,
     url_key,
@@ -49,8 +49,8 @@ def chosen(c: object, scores: dict[bytes, float], token: int = 1, scope: Scope =
 def test_exactly_the_chosen_rows_are_leased_in_their_order(database: Database) -> None:
     add_topic(database)
     with database.engine.begin() as c:
-        offer(c, [candidate(str(n), score=float(n)) for n in range(6)])
-        offer(c, [candidate("other", queue=Queue.PAGES)])
+        enqueue(c, [candidate(str(n), score=float(n)) for n in range(6)])
+        enqueue(c, [candidate("other", queue=Queue.PAGES)])
         assert [one.url[-1] for one in take(c, 1)] == ["5"]
         retried = take(c, 1)[0]
         frontier.retry(c, retried, reason="", not_before=NOW + 9, max_failures=3, now=NOW)
@@ -68,7 +68,7 @@ def test_exactly_the_chosen_rows_are_leased_in_their_order(database: Database) -
 def test_only_stored_pages_of_dead_workers_are_taken_over(database: Database) -> None:
     add_topic(database)
     with database.engine.begin() as c:
-        offer(c, [candidate("stored"), candidate("waits")])
+        enqueue(c, [candidate("stored"), candidate("waits")])
         c.execute(text("UPDATE url SET state = 2 WHERE url LIKE '%stored'"))
         found = frontier.lease_stored(
             c, SITE, token=3, lease_seconds=60.0, now=NOW, limit=10
@@ -80,7 +80,7 @@ def test_hosts_out_of_scope_are_left_waiting(database: Database) -> None:
     add_topic(database)
     here = Scope(Queue.SITE, PACK.name, frozenset({"a.example"}))
     with database.engine.begin() as c:
-        offer(c, [candidate("x"), candidate("x", host="b.example")])
+        enqueue(c, [candidate("x"), candidate("x", host="b.example")])
         found = chosen(c, {key_of("x", "b.example"): 2.0, key_of("x"): 1.0}, scope=here)
         assert [one.host for one in found.leases] == ["a.example"]
         assert list(found.later) == [key_of("x", "b.example")]
@@ -91,7 +91,7 @@ def test_a_row_in_anothers_hand_is_not_waited_for_nor_given_up(mariadb_url: str)
         database.upgrade()
         add_topic(database)
         with database.engine.begin() as c:
-            offer(c, [candidate("1"), candidate("2")])
+            enqueue(c, [candidate("1"), candidate("2")])
         with database.engine.begin() as busy, database.engine.begin() as c:
             assert len(chosen(busy, {key_of("1"): 1.0}, token=8).leases) == 1
             found = chosen(c, {key_of("1"): 1.0, key_of("2"): 0.5}, token=9)
@@ -109,21 +109,21 @@ def test_what_is_pruned_is_kept_closed_until_a_better_link_comes(database: Datab
     why = LeftOut(Outcome.PRUNED, "rw: similarity 0.1 below 0.3")
     left = candidate("1", score=-math.inf, left_out=why)
     with database.engine.begin() as c:
-        assert offer(c, [left, candidate("2")]) == 2
+        assert enqueue(c, [left, candidate("2")]) == 2
         assert [one.url[-1] for one in take(c)] == ["2"]
         row = c.execute(text("SELECT state, outcome, reason FROM url WHERE url LIKE '%1'")).one()
         assert tuple(row) == (3, "pruned", "rw: similarity 0.1 below 0.3")
         assert outcomes(c, PACK.name) == {"pruned": 1, "waiting": 1}
         assert queue_progress(c, "site").known == 1, "what is left out is no work"
-        assert offer(c, [left]) == 0
+        assert enqueue(c, [left]) == 0
         assert frontier.remaining(c, SITE, now=NOW).pending == 0
-        assert offer(c, [candidate("1", score=0.4, depth=7, parent=b"p" * 16)]) == 0
+        assert enqueue(c, [candidate("1", score=0.4, depth=7, parent=b"p" * 16)]) == 0
         (again,) = take(c)
         assert (again.score, again.depth) == (0.4, 7)
         assert scalar(c, "SELECT parent_key FROM url WHERE id = :id", id=again.url_id) == b"p" * 16
-        offer(c, [left])
+        enqueue(c, [left])
         assert close(c, again)
-        offer(c, [left, candidate("1", score=9.0)])
+        enqueue(c, [left, candidate("1", score=9.0)])
         assert take(c) == [], "fetched is fetched"
 
 
@@ -131,10 +131,10 @@ def test_of_two_links_the_one_that_is_not_pruned_counts(database: Database) -> N
     add_topic(database)
     left = candidate("1", score=-math.inf, left_out=LeftOut(Outcome.PRUNED, "left out"))
     with database.engine.begin() as c:
-        offer(c, [left, candidate("1", score=0.2), left])
+        enqueue(c, [left, candidate("1", score=0.2), left])
         (one,) = take(c)
         assert one.score == 0.2
-        offer(c, [left])  # in hand: nothing changes
+        enqueue(c, [left])  # in hand: nothing changes
         assert close(c, one, Outcome.LIST)
 
 
@@ -144,7 +144,7 @@ def test_of_two_links_the_one_that_is_not_pruned_counts(database: Database) -> N
 def test_waiting_rows_are_read_in_batches_and_keep_new_scores(database: Database) -> None:
     add_topic(database)
     with database.engine.begin() as c:
-        offer(c, [candidate(str(n), score=float(n), anchor="锚") for n in range(5)])
+        enqueue(c, [candidate(str(n), score=float(n), anchor="锚") for n in range(5)])
         first = take(c, 1)[0]
         page = pending.waiting_after(c, SITE, 0, 3)
         rest = pending.waiting_after(c, SITE, page[-1].id, 3)
@@ -173,7 +173,7 @@ def test_visits_come_back_as_they_were_and_once(database: Database) -> None:
     links = (link("http://a.example/侨?x=1", anchor="侨\U00020bb7", context="…", title="t",
                   nofollow=True, region="li ul.nav"), link("http://b.example/", tag="area"))
     with database.engine.begin() as c:
-        offer(c, [candidate("1"), candidate("2"), candidate("3", queue=Queue.PAGES)])
+        enqueue(c, [candidate("1"), candidate("2"), candidate("3", queue=Queue.PAGES)])
         for lease in [*take(c), *take(c, scope=Scope(Queue.PAGES, PACK.name))]:
             for _ in range(2):  # a transaction that is played again
                 visit_log.append(c, lease, visit_of(lease, *links), visit_log.pack_links(links))
@@ -204,7 +204,7 @@ def test_damaged_links_are_none(packed: bytes) -> None:
 def test_the_last_decision_stands(database: Database) -> None:
     add_topic(database)
     with database.engine.begin() as c:
-        offer(c, [candidate("1")])
+        enqueue(c, [candidate("1")])
         (lease,) = take(c)
         decision = Decision("adaptive", 0.5, NOW, 1, 30, {"锚 anchor": 0.25, "bound": -math.inf})
         decisions.save_decisions(c, [(lease.url_id, Decision("bfs", math.inf, NOW - 1))])

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, text
 
-from qiaocrawl.items import Lease, Outcome
+from qiaocrawl.items import Lease, Outcome, Payload
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.frontier.url_aliases import (
-    AS_IS,
     Swap,
     alias,
     save_host_votes,
@@ -18,17 +17,17 @@ from qiaocrawl.storage.frontier.url_aliases import (
 )
 from qiaocrawl.urls.aliases import HostVotes
 from qiaocrawl.urls.versions import HTTPS, Step
-from storage_samples import NOW, SITE, add_topic, candidate, close, offer, scalar, take
+from storage_samples import NOW, SITE, add_topic, candidate, close, enqueue, scalar, take
 
 
 def leased(c: Connection, *paths: str) -> list[Lease]:
     """Leases of new URLs of the mobile host."""
-    offer(c, [candidate(path, host="m.a.example") for path in paths])
+    enqueue(c, [candidate(path, host="m.a.example") for path in paths])
     return take(c)
 
 
 def swap(lease: Lease, path: str) -> Swap:
-    return Swap(lease, candidate(path, payload={"alias_of": lease.url}, score=lease.score))
+    return Swap(lease, candidate(path, payload=Payload(alias_of=lease.url), score=lease.score))
 
 
 def aliased(c: Connection, swaps: Sequence[Swap]) -> list[str]:
@@ -55,7 +54,7 @@ def test_the_preferred_version_waits_instead(database: Database) -> None:
         )).one()
         assert reason == "fetched as http://a.example/1"
         (preferred,) = take(c)
-        assert (preferred.payload, bytes(key)) == ({"alias_of": one.url}, preferred.key)
+        assert (preferred.payload, bytes(key)) == (Payload(alias_of=one.url), preferred.key)
         close(c, preferred)
         assert settle(c) == 0
         assert scalar(c, "SELECT COUNT(*) FROM aliased_url") == 0
@@ -74,26 +73,26 @@ def test_urls_wait_again_when_it_brings_nothing(database: Database) -> None:
         assert settle(c) == 0
         again = take(c)
         assert sorted(lease.url for lease in again) == [one.url, two.url]
-        assert all(lease.payload == {AS_IS: "dead"} for lease in again)
+        assert all(lease.payload == Payload(as_is="dead") for lease in again)
         assert scalar(c, "SELECT COUNT(*) FROM aliased_url") == 1, "the third still waits"
 
 
 def test_one_that_is_dead_already_is_noticed_at_once(database: Database) -> None:
     add_topic(database)
     with database.engine.begin() as c:
-        offer(c, [candidate("1")])
+        enqueue(c, [candidate("1")])
         (preferred,) = take(c)
         close(c, preferred, Outcome.SOFT_404)
         (one,) = leased(c, "1")
         assert aliased(c, [swap(one, "1")]) == [one.url]
         (again,) = take(c)
-        assert (again.url, again.payload) == (one.url, {AS_IS: "soft_404"})
+        assert (again.url, again.payload) == (one.url, Payload(as_is="soft_404"))
 
 
 def test_one_that_was_read_already_is_not_read_again(database: Database) -> None:
     add_topic(database)
     with database.engine.begin() as c:
-        offer(c, [candidate("1")])
+        enqueue(c, [candidate("1")])
         close(c, take(c)[0])
         (one,) = leased(c, "1")
         aliased(c, [swap(one, "1")])
@@ -104,7 +103,7 @@ def test_one_that_was_read_already_is_not_read_again(database: Database) -> None
 def test_an_alias_of_an_alias_waits_for_the_last(database: Database) -> None:
     add_topic(database)
     with database.engine.begin() as c:
-        offer(c, [candidate("2"), candidate("1", host="m.a.example")])
+        enqueue(c, [candidate("2"), candidate("1", host="m.a.example")])
         leases = {lease.host: lease for lease in take(c)}
         aliased(c, [swap(leases["m.a.example"], "2")])
         aliased(c, [swap(leases["a.example"], "3")])
@@ -121,7 +120,7 @@ def test_an_alias_of_an_alias_waits_for_the_last(database: Database) -> None:
 def test_two_addresses_never_wait_for_each_other(database: Database) -> None:
     add_topic(database)
     with database.engine.begin() as c:
-        offer(c, [candidate("1"), candidate("1", host="m.a.example")])
+        enqueue(c, [candidate("1"), candidate("1", host="m.a.example")])
         leases = {lease.host: lease for lease in take(c)}
         mobile, plain = leases["m.a.example"], leases["a.example"]
         assert aliased(c, [swap(mobile, "1")]) == [mobile.url]

@@ -26,11 +26,11 @@ def test_a_changed_canonical_form_is_named(database_url: str) -> None:
     query = query_candidate(Query("qiaoqing", "侨胞", "", "baidu"), engine)
     with Database.open(database_url) as database:
         with database.engine.begin() as c:
-            frontier.offer(c, [query, *map(_candidate, same)], run_id=None, now=time.time())
+            frontier.enqueue(c, [query, *map(_candidate, same)], run_id=None, now=time.time())
         assert database.check() == []
         # As a version would have stored it that keeps this parameter.
         with database.engine.begin() as c:
-            frontier.offer(
+            frontier.enqueue(
                 c, [_candidate("https://a.cn/1?utm_source=x")], run_id=None, now=time.time()
             )
         (problem,) = database.check()

@@ -16,7 +16,7 @@ from storage_samples import (
     candidate,
     child_environment,
     close,
-    offer,
+    enqueue,
     scalar,
     take,
 )
@@ -53,7 +53,7 @@ def test_three_workers_share_without_duplicates(mariadb_url: str) -> None:
         database.upgrade()
         add_topic(database)
         with database.engine.begin() as c:
-            offer(c, [candidate(str(n), host=f"h{n % 11}.example", score=n % 13)
+            enqueue(c, [candidate(str(n), host=f"h{n % 11}.example", score=n % 13)
                       for n in range(_URLS)])  # fmt: skip
         workers = [
             subprocess.Popen([sys.executable, "-c", _WORKER, mariadb_url, str(token)],
@@ -77,7 +77,7 @@ def test_rows_another_worker_is_taking_are_passed_over(mariadb_url: str) -> None
         database.upgrade()
         add_topic(database)
         with database.engine.begin() as c:
-            offer(c, [candidate(str(n), score=float(n)) for n in range(30)])
+            enqueue(c, [candidate(str(n), score=float(n)) for n in range(30)])
         with database.engine.connect() as one, database.engine.connect() as other:
             one.begin()
             other.begin()
@@ -97,7 +97,7 @@ def test_a_dead_workers_rows_come_back_to_the_others(mariadb_url: str) -> None:
         database.upgrade()
         add_topic(database)
         with database.engine.begin() as c:
-            offer(c, [candidate("1")])
+            enqueue(c, [candidate("1")])
             take(c, token=1)
         with database.engine.begin() as c:
             assert take(c, token=2, now=NOW + 90) == []

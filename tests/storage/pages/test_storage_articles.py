@@ -25,8 +25,8 @@ from storage_samples import (
     candidate,
     close,
     counts,
+    enqueue,
     fetched,
-    offer,
     scalar,
     take,
     url_key,
@@ -45,7 +45,7 @@ def test_all_that_a_page_brings_is_the_same_after_three_replays(database: Databa
     """F-D5: the crawl's own transaction, played three times."""
     ids = {PACK.name: add_topic(database)}
     with database.engine.begin() as c:
-        offer(c, [candidate("1")])
+        enqueue(c, [candidate("1")])
         (lease,) = take(c)
         analysis = analysed(lease.url, published_at=datetime(2026, 1, 2, 3, tzinfo=UTC))
         assert analysis.article is not None
@@ -60,7 +60,7 @@ def test_all_that_a_page_brings_is_the_same_after_three_replays(database: Databa
             articles.save_relevance(c, article_id, ids, analysis.relevance)
             articles.save_title_terms(c, article_id, analysis.title_tokens)
             articles.save_verdict(c, article_id, Verdict(VerdictKind.DISTINCT), method="vsm")
-            offer(c, [candidate("2"), candidate("3")])
+            enqueue(c, [candidate("2"), candidate("3")])
             articles.rebuild_term_weights(c)
             seen.append((article_id, counts(c)))
         assert seen[0] == seen[1] == seen[2]

@@ -31,8 +31,8 @@ from storage_samples import (
     add_article,
     add_topic,
     candidate,
+    enqueue,
     fetched,
-    offer,
     take,
     url_key,
 )
@@ -51,7 +51,7 @@ def stored(database: Database) -> Iterator[Connection]:
     ids = {PACK.name: add_topic(database)}
     add_topic(database, replace(PACK, name="other"))
     with database.engine.begin() as c:
-        offer(c, [candidate(str(n)) for n in range(3)] + [candidate("list")])
+        enqueue(c, [candidate(str(n)) for n in range(3)] + [candidate("list")])
         for lease in take(c, 9):
             when = FETCHED_AT + timedelta(days=int(lease.url[-1]) if lease.url[-1] < "9" else 0)
             store_page(c, lease, fetched(lease, lease.url.encode(), fetched_at=when), now=NOW)
@@ -210,7 +210,7 @@ def test_warc_says_that_bodies_are_decoded(database: Database, tmp_path: Path) -
     add_topic(database)
     headers = (("content-encoding", "gzip"), ("content-length", "9"), ("x", "a\r\nSet-Cookie: b"))
     with database.engine.begin() as c:
-        offer(c, [candidate("1")])
+        enqueue(c, [candidate("1")])
         (lease,) = take(c)
         store_page(c, lease, fetched(lease, b"<html>", headers=headers, status=799), now=NOW)
         _write(c, "warc", tmp_path / "a.warc.gz")
@@ -227,7 +227,7 @@ def test_files_mirror_the_urls(database: Database, tmp_path: Path) -> None:
     paths = ["", "a", "a/b.html", "a/b.html/c", "news/2026/11/1.html?id=3&p=../../x", "侨/情.htm",
              "a/"]  # fmt: skip
     with database.engine.begin() as c:
-        offer(c, [candidate(path) for path in paths])
+        enqueue(c, [candidate(path) for path in paths])
         for lease in take(c, 20):
             store_page(c, lease, fetched(lease, lease.url.encode()), now=NOW)
         _write(c, "files", tmp_path / "out")

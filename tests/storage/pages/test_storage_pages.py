@@ -19,8 +19,8 @@ from storage_samples import (
     PACK,
     add_topic,
     candidate,
+    enqueue,
     fetched,
-    offer,
     scalar,
     take,
 )
@@ -34,7 +34,7 @@ from storage_samples import (
 def test_a_page_comes_back_as_it_came(database: Database, body: bytes) -> None:
     add_topic(database)
     with database.engine.begin() as c:
-        offer(c, [candidate("1")])
+        enqueue(c, [candidate("1")])
         (lease,) = take(c)
         page = fetched(lease, body, final_url="http://a.example/1?x=%E4%BE%A8", status=404)
         assert store_page(c, lease, page, now=NOW) is not None
@@ -48,7 +48,7 @@ def test_a_page_comes_back_as_it_came(database: Database, body: bytes) -> None:
 def test_storing_three_times_is_storing_once(database: Database) -> None:
     add_topic(database)
     with database.engine.begin() as c:
-        offer(c, [candidate("1")])
+        enqueue(c, [candidate("1")])
         (lease,) = take(c)
         counted: list[int] = []
         ids = {store_page(c, lease, fetched(lease), now=NOW + n, then=lambda _: counted.append(1))
@@ -61,7 +61,7 @@ def test_storing_three_times_is_storing_once(database: Database) -> None:
 def test_versions_are_kept_and_the_one_seen_last_is_loaded(database: Database) -> None:
     add_topic(database)
     with database.engine.begin() as c:
-        offer(c, [candidate("1")])
+        enqueue(c, [candidate("1")])
         (lease,) = take(c)
         for hours, body in enumerate((b"one", b"two", b"one")):
             seen = FETCHED_AT + timedelta(hours=hours)
@@ -79,7 +79,7 @@ def test_pages_are_read_in_batches(database: Database) -> None:
     add_topic(database)
     add_topic(database, replace(PACK, name="other"))
     with database.engine.begin() as c:
-        offer(c, [candidate(f"{n:02}", topic=PACK.name, depth=n, anchor="锚") for n in range(7)])
+        enqueue(c, [candidate(f"{n:02}", topic=PACK.name, depth=n, anchor="锚") for n in range(7)])
         for lease in take(c):
             store_page(c, lease, fetched(lease, lease.url.encode()), now=NOW)
         seen = []
@@ -101,7 +101,7 @@ def test_odd_headers_are_kept(database: Database) -> None:
     headers = (("content-type", 'text/html; charset="x\r\ny"; charset*=%'), ("x", "\0\xe9"),
                ("set-cookie", "a=1"), ("set-cookie", "b=2"))  # fmt: skip
     with database.engine.begin() as c:
-        offer(c, [candidate("1")])
+        enqueue(c, [candidate("1")])
         (lease,) = take(c)
         store_page(c, lease, fetched(lease, headers=headers), now=NOW)
         page = load_page(c, lease.url_id)
@@ -118,7 +118,7 @@ def test_a_body_above_the_servers_packet_is_cut_and_marked(
         database.upgrade()
         add_topic(database)
         with database.engine.begin() as c:
-            offer(c, [candidate("1")])
+            enqueue(c, [candidate("1")])
             (lease,) = take(c)
             connection_id = scalar(c, "SELECT CONNECTION_ID()")
             assert store_page(c, lease, fetched(lease, body), now=NOW)
@@ -135,7 +135,7 @@ def test_a_compressible_body_is_never_cut(database: Database) -> None:
     body = b"0123456789" * 2_000_000
     add_topic(database)
     with database.engine.begin() as c:
-        offer(c, [candidate("1")])
+        enqueue(c, [candidate("1")])
         (lease,) = take(c)
         store_page(c, lease, fetched(lease, body), now=NOW)
         page = load_page(c, lease.url_id)

@@ -22,7 +22,13 @@ from qiaocrawl.items import (
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.stages.analyse_page import JoinedText
-from qiaocrawl.stages.paged_articles import Whole, enter_part, head_alone, save_whole, whole_of
+from qiaocrawl.stages.paged_articles import (
+    AssembledArticle,
+    add_part,
+    assembled_of,
+    head_alone,
+    save_assembled,
+)
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.export.selection import Selection, iter_pages
 from qiaocrawl.storage.pages import article_parts, retention
@@ -40,8 +46,8 @@ from storage_samples import (
     candidate,
     close,
     counts,
+    enqueue,
     fetched,
-    offer,
     scalar,
     take,
     url_key,
@@ -76,20 +82,20 @@ def part(number: int, *, alone: bool = True, text: str = "", urls: Sequence[str]
 
 def lease_of(c: Connection, number: int) -> Lease:
     """Offer, lease and fetch the page of part *number*."""
-    offer(c, [candidate(URLS[number - 1].removeprefix("http://a.example/"))])
+    enqueue(c, [candidate(URLS[number - 1].removeprefix("http://a.example/"))])
     (lease,) = take(c)
     store_page(c, lease, fetched(lease), now=NOW)
     return lease
 
 
-def whole(group: article_parts.Group | None) -> Whole:
+def whole(group: article_parts.PartGroup | None) -> AssembledArticle:
     """What the pool would make of *group*."""
     assert group is not None
     if not group.is_article:
-        return Whole(group, None)
+        return AssembledArticle(group, None)
     text = joined(group.texts)
     judged = Relevance(PACK.name, len(text) / 100, True, "vsm")
-    return whole_of(group, JoinedText(text, body_digest(text), (judged,)))
+    return assembled_of(group, JoinedText(text, body_digest(text), (judged,)))
 
 
 def bring(runtime: Runtime, number: int, analysis: PageAnalysis | None = None) -> None:
@@ -98,7 +104,7 @@ def bring(runtime: Runtime, number: int, analysis: PageAnalysis | None = None) -
     with runtime.database.engine.begin() as c:
         lease = lease_of(c, number)
     with runtime.database.engine.begin() as c:
-        group = enter_part(c, lease, analysis)
+        group = add_part(c, lease, analysis)
     found = whole(group)
     for _ in range(2):  # a replayed transaction writes the same
         with runtime.database.engine.begin() as c:
@@ -106,7 +112,7 @@ def bring(runtime: Runtime, number: int, analysis: PageAnalysis | None = None) -
             outcome = found.group.outcome(number)
             assert frontier.complete(c, lease, outcome=outcome, reason=analysis.reason,
                                      http_status=200, redirect_key=None, now=NOW)
-            save_whole(c, found, runtime.save_article, own_url_id=lease.url_id)
+            save_assembled(c, found, runtime.articles.save, own_url_id=lease.url_id)
 
 
 def stored(runtime: Runtime) -> list[tuple[object, ...]]:
@@ -173,7 +179,7 @@ def test_without_its_first_page_an_article_stands_at_its_lowest(runtime: Runtime
         assert {one.record.key: one.article_id for one in title_log.entries_since(c, 0, 10)} == {
             **dict.fromkeys(map(real_key, URLS[1:])), real_key(URLS[0]): before,
         }  # fmt: skip
-    assert len(runtime.titles) == 1
+    assert len(runtime.articles.titles) == 1
 
 
 def test_a_missing_part_is_told(runtime: Runtime) -> None:
@@ -199,14 +205,14 @@ def test_what_was_joined_from_older_parts_is_out_of_date(runtime: Runtime) -> No
     with runtime.database.engine.begin() as c:
         first = lease_of(c, 1)
         second = lease_of(c, 2)
-        early = enter_part(c, first, part(1))
-        late = enter_part(c, second, part(2))
+        early = add_part(c, first, part(1))
+        late = add_part(c, second, part(2))
         assert early is not None
         assert late is not None
         assert not article_parts.is_current(c, early)
         assert article_parts.is_current(c, late)
         # The same part read anew, with another text.
-        enter_part(c, first, part(1, text="侨胞又回乡。"))
+        add_part(c, first, part(1, text="侨胞又回乡。"))
         assert not article_parts.is_current(c, late)
 
 
@@ -215,7 +221,7 @@ def test_a_lost_lease_stores_nothing(runtime: Runtime) -> None:
         lease = lease_of(c, 2)
         frontier.recover(c, SITE, now=NOW + 90, all_dead=True)
         take(c, token=2, now=NOW + 91)
-        assert enter_part(c, lease, part(2)) is None
+        assert add_part(c, lease, part(2)) is None
         assert counts(c)["article_part"] == 0
 
 
@@ -223,11 +229,11 @@ def test_pages_stored_as_articles_before_become_one(runtime: Runtime) -> None:
     with runtime.database.engine.begin() as c:
         for number in (1, 2):
             lease = lease_of(c, number)
-            runtime.save_article(c, lease.url_id, analysed(lease.url), anchor="")
+            runtime.articles.save(c, lease.url_id, analysed(lease.url), anchor="")
             assert close(c, lease)
             article_parts.save_part(c, lease.url_id, part(number))
         group = article_parts.load_group(c, real_key(URLS[0]))
-        save_whole(c, whole(group), runtime.save_article)
+        save_assembled(c, whole(group), runtime.articles.save)
     assert [row[0] for row in stored(runtime)] == [URLS[0]]
     assert [outcome for outcome, _ in told(runtime)] == ["article", "part"]
 
@@ -251,9 +257,9 @@ def test_a_part_may_leave_its_group(runtime: Runtime) -> None:
 
 def test_of_two_pages_with_one_number_one_counts(runtime: Runtime) -> None:
     with runtime.database.engine.begin() as c:
-        offer(c, [candidate("n/1.html"), candidate("n/1.html?from=x")])
+        enqueue(c, [candidate("n/1.html"), candidate("n/1.html?from=x")])
         for lease in take(c):
-            enter_part(c, lease, part(1, text=lease.url))
+            add_part(c, lease, part(1, text=lease.url))
         group = article_parts.load_group(c, real_key(URLS[0]))
         assert group is not None
         assert len(group.state) == 2
@@ -265,7 +271,7 @@ def test_what_cannot_be_joined_keeps_the_heads_text(runtime: Runtime) -> None:
     with runtime.database.engine.begin() as c:
         group = article_parts.load_group(c, real_key(URLS[0]))
         assert group is not None
-        save_whole(c, head_alone(group, None), runtime.save_article)
+        save_assembled(c, head_alone(group, None), runtime.articles.save)
     assert [row[3] for row in stored(runtime)] == [TEXTS[0]]
 
 

@@ -28,8 +28,8 @@ from storage_samples import (
     add_topic,
     candidate,
     close,
+    enqueue,
     fetched,
-    offer,
     scalar,
     take,
 )
@@ -39,7 +39,7 @@ _LATER = FETCHED_AT + timedelta(days=30)
 
 def _fill(c: Connection) -> None:
     """An article with two versions of its page, a list page, a page waiting for analysis."""
-    offer(c, [candidate("article"), candidate("list"), candidate("waiting")])
+    enqueue(c, [candidate("article"), candidate("list"), candidate("waiting")])
     for lease in take(c):
         store_page(c, lease, fetched(lease, b"old " + lease.url.encode()), now=NOW)
         if lease.url.endswith("waiting"):
@@ -101,7 +101,7 @@ def test_a_sqlite_backup_is_whole_while_a_crawl_writes(tmp_path: Path) -> None:
         def write() -> None:
             n = 0
             while not stop.is_set():
-                writer.run(lambda c, n=n: offer(c, [candidate(str(n))]))  # type: ignore[misc]
+                writer.run(lambda c, n=n: enqueue(c, [candidate(str(n))]))  # type: ignore[misc]
                 n += 1
 
         thread = threading.Thread(target=write)

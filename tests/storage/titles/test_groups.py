@@ -40,7 +40,7 @@ def runtime(database_url: str) -> Iterator[Runtime]:
 def _take(runtime: Runtime, path: str, *, out: bool) -> None:
     """Take the article at *path* out, or put it back."""
     (entry,) = runtime.reader.run(lambda c: title_log.entries_of_keys(c, [url_key(_url(path))]))
-    act = runtime.titles.take_out if out else runtime.titles.put_back
+    act = runtime.articles.titles.take_out if out else runtime.articles.titles.put_back
     runtime.write_now(lambda c: act(c, entry))
 
 
@@ -111,7 +111,7 @@ def test_a_member_that_says_something_else_leaves(runtime: Runtime) -> None:
 def test_who_is_taken_out_stays_out(runtime: Runtime, database_url: str) -> None:
     for path in "123":
         runtime.write_now(lambda c, path=path: judge(runtime, c, path, title=TITLE))
-    runtime.reader.run(runtime.titles.load)
+    runtime.reader.run(runtime.articles.titles.load)
     _take(runtime, "1", out=True)
     apart = {frozenset({_url("1")}), frozenset({_url("2"), _url("3")})}
     assert set(groups(runtime).values()) == apart

@@ -110,7 +110,7 @@ def test_what_was_rolled_back_leaves_no_ghost(pair: tuple[Runtime, Runtime]) -> 
              for n, title in (("3", OTHER), ("4", "篮球决赛冠军昨夜揭晓"), ("5", ONE),
                               ("6", "月球卫星实验室落成"))]
     assert [verdict.is_same_story for verdict in found] == [False, False, True, True]
-    assert len(runtime.titles) == 6
+    assert len(runtime.articles.titles) == 6
 
 
 def test_a_lost_connection_is_played_again(mariadb_url: str) -> None:
@@ -127,7 +127,7 @@ def test_a_lost_connection_is_played_again(mariadb_url: str) -> None:
     with runtime_on(mariadb_url) as runtime:
         assert runtime.writer.submit(operation).result(240) is VerdictKind.DISTINCT
         assert plays == [VerdictKind.DISTINCT] * 2
-        assert len(runtime.titles) == 1
+        assert len(runtime.articles.titles) == 1
 
 
 def test_a_killed_worker_leaves_nothing(database_url: str) -> None:
@@ -141,7 +141,7 @@ def test_a_killed_worker_leaves_nothing(database_url: str) -> None:
     with runtime_on(database_url) as runtime:
         found = runtime.writer.submit(lambda c: judge(runtime, c, "2", title=ONE)).result(240)
         assert found.kind is VerdictKind.DISTINCT
-        assert len(runtime.titles) == 1
+        assert len(runtime.articles.titles) == 1
 
 
 def test_an_article_stored_again_as_it_was_keeps_verdict_and_place(

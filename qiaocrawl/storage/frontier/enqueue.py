@@ -17,8 +17,8 @@ from qiaocrawl.storage.converters import (
     clean_word,
     epoch_time,
     host_id,
-    to_json,
 )
+from qiaocrawl.storage.frontier.payload import payload_text
 from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.topics.topic_ids import topic_id
@@ -81,7 +81,7 @@ _REVIVE = Statement(
 )
 
 
-def offer(
+def enqueue(
     c: Connection, candidates: Sequence[Candidate], *, run_id: int | None, now: float
 ) -> int:
     """Propose *candidates*; returns how many are new URLs.
@@ -89,7 +89,7 @@ def offer(
     A URL that still waits takes the higher score, the lesser depth and the candidate's topic
     and queue, except that it never moves from watching to a whole-site crawl, nor from either to
     the queue of single pages: see ``_stays``. A URL that is done or failed is left alone unless the
-    candidate says ``rearm``; one that is leased or set aside is always left alone.
+    candidate says ``refetch``; one that is leased or set aside is always left alone.
 
     A candidate that is ``left_out`` is stored as closed where it is new, and raises no score
     where it is known. One that is not left out lets a URL wait that was pruned or postponed
@@ -120,7 +120,7 @@ def _merge(candidates: Iterable[Candidate]) -> dict[bytes, Candidate]:
                 other,
                 score=max(one.score, other.score),
                 depth=min(one.depth, other.depth),
-                rearm=one.rearm or other.rearm,
+                refetch=one.refetch or other.refetch,
                 left_out=_milder(one.left_out, other.left_out),
             )
         merged[one.key] = one
@@ -163,7 +163,7 @@ def _row(c: Connection, one: Candidate, run_id: int | None, now: float) -> dict[
         "parent_key": one.parent,
         "anchor": clean_text(one.anchor, _MAX_ANCHOR_CHARS),
         "context": clean_text(one.context, _MAX_CONTEXT_CHARS),
-        "payload": to_json(dict(one.payload)) if one.payload else "",
+        "payload": payload_text(one.payload),
         "discovered_at": discovered_at,
         "run_id": run_id,
         "not_before": 0.0,
@@ -211,14 +211,14 @@ def _update(c: Connection, pairs: Sequence[tuple[Candidate, Any]], run_id: int |
             # A plain link need not be the shortest way to what was put off.
             depth = place["depth"] if outcome == Outcome.POSTPONED else one.depth
             revived.append({**_row(c, one, run_id, 0.0), **place, "depth": depth})
-        elif one.rearm and state in (State.DONE, State.FAILED):
+        elif one.refetch and state in (State.DONE, State.FAILED):
             rearmed.append({
                 "id": row_id,
                 "score": stored_score(one.score),
                 "depth": one.depth,
                 "queue": one.queue.value,
                 "topic_id": topic_id(c, one.topic),
-                "payload": to_json(dict(one.payload)) if one.payload else "",
+                "payload": payload_text(one.payload),
                 "run_id": run_id,
             })  # fmt: skip
     _RAISE.run_many(c, sorted(raised, key=_by_id))
@@ -248,4 +248,4 @@ def _stays(queue: str, one: Candidate) -> bool:
     Each of these hands on what it does not follow itself, so no later one misses a link. Who
     wants the page anew takes it over whatever it waits for.
     """
-    return not one.rearm and _RANKS.get(queue, 0) > _RANKS.get(one.queue.value, 0)
+    return not one.refetch and _RANKS.get(queue, 0) > _RANKS.get(one.queue.value, 0)

@@ -1,0 +1,128 @@
+"""Carries out what was decided of a lease whose fetch brought no page to read."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection
+
+from qiaocrawl.crawl.host_failures import HostFailureHandler
+from qiaocrawl.fetch.failure_policy import (
+    Close,
+    FailureKind,
+    FailurePolicy,
+    FetchFailure,
+    Release,
+    Retry,
+)
+from qiaocrawl.fetch.status import FetchDecision
+from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd
+from qiaocrawl.frontier.journal import PagelessEnd
+from qiaocrawl.items import Candidate, Lease, Outcome
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from qiaocrawl.crawl.context import CrawlContext
+
+
+class FetchOutcomes:
+    """Closes leases without a page, has them tried again or puts them back, and counts it."""
+
+    def __init__(self, crawler: Crawler, crawl: CrawlContext) -> None:
+        self._crawl = crawl
+        self._stats = crawler.stats
+        self._hosts = HostFailureHandler(crawler, crawl.worker)
+        self._policy = FailurePolicy.of(crawl.runtime.options)
+        self._waits: Counter[int] = Counter()
+
+    async def record(self, lease: Lease, status: int, decision: FetchDecision) -> None:
+        """Store what the response of *status* came to."""
+        if decision.outcome is Outcome.REDIRECT:
+            await self._redirect(lease, status, decision)
+        elif decision.outcome is not Outcome.RETRY:
+            await self.close(lease, LeaseEnd(decision.outcome, decision.reason, status))
+        elif decision.is_busy:
+            pause = decision.park_seconds
+            await self._fail(lease, await self._hosts.busy(lease, decision.reason, pause))
+        else:
+            await self._fail(lease, FetchFailure(FailureKind.NO_PAGE, decision.reason))
+
+    async def record_error(self, lease: Lease, error: BaseException | None) -> None:
+        """Store that *error* came instead of a response."""
+        await self._fail(lease, await self._hosts.failure_of(lease, error))
+
+    async def record_fault(self, lease: Lease, reason: str) -> None:
+        """Store that our own work on the page failed."""
+        await self._fail(lease, FetchFailure(FailureKind.INTERNAL, reason))
+
+    async def close(
+        self, lease: Lease, end: LeaseEnd, target: Candidate | None = None
+    ) -> bool:
+        """Close *lease* without a page.
+
+        Args:
+            target: what a redirect leads to.
+
+        Returns:
+            False when the lease was lost: nothing is written then.
+        """
+        ending = PagelessEnd(
+            end.outcome, end.reason, end.http_status, time.time(),
+            target.url if target is not None else "",
+        )
+
+        def write(c: Connection) -> None:
+            if target is not None:
+                self._crawl.runtime.enqueue(c, [target])
+            self._crawl.journal.closes_without_page(c, lease, ending)
+
+        is_mine = await self._crawl.worker.complete(CompleteLease(lease, end, write))
+        self._count(f"outcome/{end.outcome}" if is_mine else "lease_lost")
+        if is_mine and (name := self._crawl.journal.counts_pageless_as):
+            self._count(name)
+        return is_mine
+
+    async def _redirect(self, lease: Lease, status: int, decision: FetchDecision) -> None:
+        crawl = self._crawl
+        target = crawl.follow_redirect(lease, decision.target, crawl.policy)
+        if target is not None and target.key == lease.key:
+            # A cookie wall: the cookie is in the jar now, so the next try may pass.
+            reason = f"{decision.reason} to itself"
+            await self._fail(lease, FetchFailure(FailureKind.NO_PAGE, reason))
+            return
+        key = target.key if target is not None else None
+        end = LeaseEnd(decision.outcome, decision.reason, status, key)
+        if not await self.close(lease, end, target):
+            return
+        for memory in (crawl.worker.aliases, crawl.discovery):
+            if memory is not None:
+                memory.redirected(lease.url, decision.target)
+        if target is not None:
+            crawl.ordering.enqueued([target])
+
+    async def _fail(self, lease: Lease, failure: FetchFailure) -> None:
+        waits = self._waits[lease.url_id]
+        if failure.kind is FailureKind.BUSY:
+            self._waits[lease.url_id] += 1
+        decision = self._policy.decide(failure, failures=lease.failures, waits=waits)
+        self._hosts.count_decision(failure, decision)
+        match decision:
+            case Close():
+                await self.close(lease, LeaseEnd(decision.outcome, decision.reason))
+            case Release():
+                self._crawl.worker.release(lease, decision.reason)
+            case Retry():
+                await self._retry(lease, decision)
+
+    async def _retry(self, lease: Lease, decision: Retry) -> None:
+        is_mine = await self._crawl.worker.retry(
+            lease, reason=decision.reason, pause_seconds=decision.pause_seconds,
+            write=lambda c: self._crawl.journal.try_fails(c, lease, decision.reason),
+        )
+        self._count(f"outcome/{Outcome.RETRY}" if is_mine else "lease_lost")
+
+    def _count(self, name: str) -> None:
+        self._stats.inc_value(f"qiaocrawl/{name}")

@@ -1,0 +1,96 @@
+"""The analysis of pages in one run: its workers, what they are told, what is learnt of sites."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from qiaocrawl.extract.base import extractor_options
+from qiaocrawl.items import FetchedPage, PageAnalysis
+from qiaocrawl.options import Options
+from qiaocrawl.relevance import page_scorers
+from qiaocrawl.runtime.catalogue import Catalogue
+from qiaocrawl.stages.analyse_page import AnalysisSetup, JoinedText
+from qiaocrawl.stages.analysis_slots import AnalysisSlots
+from qiaocrawl.stages.site_template_store import SiteTemplateStore
+from qiaocrawl.storage import Reader
+
+
+class RunAnalysis:
+    """Everything is built when it is first needed; the workers start then."""
+
+    def __init__(self, options: Options, catalogue: Catalogue, reader: Reader) -> None:
+        self._options = options
+        self._catalogue = catalogue
+        self._reader = reader
+        self._order_topic = self._order_method = ""
+
+    def judge_pages_for(self, topic: str, method: str) -> None:
+        """Have every page judged for *topic*, as a crawl order wants; before workers start.
+
+        Args:
+            method: name of the page scorer; "" for QIAO_RELEVANCE_METHOD.
+
+        Raises:
+            ConfigError: no such page scorer.
+        """
+        page_scorers.get(method or self._options["QIAO_RELEVANCE_METHOD"])
+        self._order_topic, self._order_method = topic, method
+
+    @cached_property
+    def setup(self) -> AnalysisSetup:
+        """What an analysis worker needs to know."""
+        options = self._options
+        return AnalysisSetup(
+            method=options["QIAO_EXTRACT_METHOD"],
+            max_links=options["QIAO_MAX_LINKS_PER_PAGE"],
+            topics=tuple(self._catalogue.packs.values()),
+            relevance_method=options["QIAO_RELEVANCE_METHOD"],
+            threshold=options["QIAO_RELEVANCE_THRESHOLD"],
+            extractor_options=extractor_options(options),
+            learn_sites=options["QIAO_SITE_LEARNING"],
+            order_topic=self._order_topic, order_method=self._order_method,
+            ontology_dir=options["QIAO_ONTOLOGY_DIR"],
+        )  # fmt: skip
+
+    @cached_property
+    def learning(self) -> SiteTemplateStore | None:
+        """What this run learns of sites; None when it is to learn nothing."""
+        return SiteTemplateStore(self._reader) if self._options["QIAO_SITE_LEARNING"] else None
+
+    @cached_property
+    def slots(self) -> AnalysisSlots:
+        """The analysis workers."""
+        return AnalysisSlots(
+            self.setup,
+            workers=self._options["QIAO_EXTRACT_WORKERS"],
+            seconds=self._options["QIAO_EXTRACT_SECONDS"],
+        )
+
+    async def analyse(self, page: FetchedPage, *, alone: bool = False) -> PageAnalysis:
+        """Analyse *page* in a worker process, in the separate slot if it is to be *alone*.
+
+        Raises:
+            PoisonPageError: the page killed or outlasted its worker.
+            ExtractionError: the analysis failed in another way.
+            CancelledError: the crawl is stopping.
+        """
+        template = await self.learning.template(page) if self.learning else None
+        return await self.slots.analyse(page, template, alone=alone)
+
+    async def join(self, title: str, texts: Sequence[str]) -> JoinedText:
+        """Join the texts of an article's parts, and judge the whole, in a worker process.
+
+        Raises:
+            PoisonPageError, ExtractionError, CancelledError: as :meth:`analyse`.
+        """
+        return await self.slots.join(title, texts)
+
+    def cancel(self) -> int:
+        """Give up running analyses (a stopping crawl), whose pages are stored; says how many."""
+        return self.slots.stop() if "slots" in self.__dict__ else 0
+
+    def close(self) -> None:
+        """Stop the workers."""
+        if "slots" in self.__dict__:
+            self.slots.close()

@@ -1,0 +1,60 @@
+"""The articles of one run on their way into the database, judged by the titles of all workers."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from functools import cached_property
+
+from sqlalchemy import Connection
+
+from qiaocrawl.items import PageAnalysis, Verdict
+from qiaocrawl.options import Options
+from qiaocrawl.runtime.catalogue import Catalogue
+from qiaocrawl.stages.shared_titles import SharedTitleIndex, index_maker
+from qiaocrawl.storage import Reader
+from qiaocrawl.storage.pages import articles
+
+
+class RunArticles:
+    """Stores articles; the stored titles are read when the first one is judged.
+
+    Attributes:
+        has_stored: whether this run has stored one.
+    """
+
+    def __init__(self, options: Options, catalogue: Catalogue, reader: Reader) -> None:
+        self._options = options
+        self._catalogue = catalogue
+        self._reader = reader
+        self._is_loaded = False
+        self.has_stored = False
+
+    @cached_property
+    def titles(self) -> SharedTitleIndex:
+        """The titles of all workers."""
+        make_index = index_maker(self._options, self.title_terms)
+        return SharedTitleIndex(make_index, self._options["QIAO_DEDUP_METHOD"])
+
+    @property
+    def title_terms(self) -> tuple[str, ...]:
+        """Words of titles that stay whole: the terms of all topics."""
+        packs = self._catalogue.packs.values()
+        return tuple(term.text for pack in packs for term in pack.terms)
+
+    async def load_titles(self) -> None:
+        """Read the stored titles before the first one is judged, so that no worker waits."""
+        if not self._is_loaded:
+            await asyncio.wrap_future(self._reader.submit(self.titles.load))
+            self._is_loaded = True
+
+    def save(self, c: Connection, url_id: int, analysis: PageAnalysis, *, anchor: str) -> Verdict:
+        """Write the article of *analysis* with all topics' judgements and its verdict."""
+        assert analysis.article is not None, "there is no article to save"
+        self.has_stored = True
+        saved = articles.save_article(
+            c, url_id, analysis.article, analysis, anchor=anchor, now=time.time()
+        )
+        articles.save_relevance(c, saved.id, self._catalogue.topic_ids, analysis.relevance)
+        articles.save_title_terms(c, saved.id, analysis.title_tokens)
+        return self.titles.judge(c, saved)
