@@ -119,7 +119,7 @@ class Recipe:
         hosts = [host.rpartition(":")[0] or host for host in named]
         return any(in_site(bare, host) or host.endswith(f".{bare}") for host in hosts)
 
-    def may_visit(self, url: str) -> bool:
+    def may_open(self, url: str) -> bool:
         """Whether a login may go to *url*: its sites and its sign-on hosts."""
         origin = origin_of(url)
         if origin is None:

@@ -187,13 +187,13 @@ def _origins(table: TomlTable, *, must: bool) -> tuple[Origin, ...]:
 def _check_together(top: TomlTable, recipe: Recipe) -> None:
     if recipe.way == "sso" and not recipe.target:
         top.fault("target", "must be given for single sign-on: what is opened after it")
-    if recipe.target and not recipe.may_visit(recipe.target):
+    if recipe.target and not recipe.may_open(recipe.target):
         top.fault("target", "must be on one of hosts or sso.hosts, port included")
     form = recipe.form
     if form is None:
         return
     for key, url in (("form.page", form.page), ("form.submit", form.submit)):
-        if url and not recipe.may_visit(url):
+        if url and not recipe.may_open(url):
             top.fault(key, "must be on one of hosts or sso.hosts, port included")
     if form.submit and not recipe.may_get_secret(form.submit):
         top.fault("form.submit", "must be on one of sso.hosts, and https where form.page is")
