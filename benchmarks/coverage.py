@@ -143,16 +143,16 @@ def _digest(body: bytes) -> bytes:
 def _targets(
     written: Iterable[str], pages: Mapping[str, bytes], recorded: RecordedWeb
 ) -> list[str]:
-    found = []
-    for one in written:
-        url = canonical_url(one)
+    targets = []
+    for link in written:
+        url = canonical_url(link)
         if url is not None and url not in pages:
-            answer = recorded.get(one)
+            answer = recorded.get(link)
             moved = dict(answer.headers).get("location", "") if answer is not None else ""
             url = canonical_url(moved or (answer.url if answer is not None else ""))
         if url is not None and url in pages:
-            found.append(url)
-    return found
+            targets.append(url)
+    return targets
 
 
 def _posts(folder: Path, pages: Mapping[str, bytes]) -> set[bytes]:
@@ -165,14 +165,14 @@ def _posts(folder: Path, pages: Mapping[str, bytes]) -> set[bytes]:
 def _sources(links: Mapping[str, Sequence[str]]) -> list[str]:
     """Pages that lead to all others: those without links from others first, then by URL."""
     linked = {target for url, targets in links.items() for target in targets if target != url}
-    found: list[str] = []
+    sources: list[str] = []
     seen: set[str] = set()
-    for url in sorted(links, key=lambda one: (one in linked, one)):
+    for url in sorted(links, key=lambda candidate: (candidate in linked, candidate)):
         # A comma would end a start page on the command line.
         if url not in seen and "," not in url:
-            found.append(url)
+            sources.append(url)
             seen |= _closure([url], links, seen)
-    return found
+    return sources
 
 
 def _closure(
@@ -213,14 +213,14 @@ def follow_all(web: Web, recorded: RecordedWeb) -> tuple[set[bytes], int]:
             continue
         moved = dict(page.headers).get("location", "")
         if moved:
-            found = [moved] if hops < _MAX_HOPS else []
+            targets = [moved] if hops < _MAX_HOPS else []
         else:
             read.add(_digest(page.body))
-            found = [one.url for one in extract(HtmlResponse(url, body=page.body))]
-        for one in map(canonical_url, found):
-            if one is not None and one not in seen and web.covers(one):
-                seen.add(one)
-                waiting.append((one, hops + 1 if moved else 0))
+            targets = [link.url for link in extract(HtmlResponse(url, body=page.body))]
+        for link in map(canonical_url, targets):
+            if link is not None and link not in seen and web.covers(link):
+                seen.add(link)
+                waiting.append((link, hops + 1 if moved else 0))
     return read, requests
 
 
@@ -253,8 +253,8 @@ def crawl(
             command, cwd=folder, env=environment, stdout=file, stderr=subprocess.STDOUT, check=False
         )
     if done.returncode:
-        said = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_LINES:]
-        raise FocusError("the crawl failed:\n" + "\n".join(said))
+        last_lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_LINES:]
+        raise FocusError("the crawl failed:\n" + "\n".join(last_lines))
     with Database.open(url) as database, database.engine.connect() as c:
         rows = c.execute(text("SELECT url, outcome, reason, fetched_at FROM url"))
         return {str(row[0]): (str(row[1] or "waiting"), str(row[2] or "")) for row in rows}
@@ -299,9 +299,13 @@ def _rule(url: str, outcomes: Mapping[str, tuple[str, str]], web: Web) -> str:
     """What left *url* out, as far as the crawl says so."""
     if url in outcomes:
         return ": ".join(filter(None, outcomes[url]))
-    parents = [one for one, targets in web.links.items() if url in targets and one in outcomes]
-    told = sorted({f"{outcomes[one][0]} {one}" for one in parents})
-    return f"never proposed: linked from {len(told)} read pages, such as {', '.join(told[:2])}"
+    parents = [
+        parent for parent, targets in web.links.items() if url in targets and parent in outcomes
+    ]
+    reasons = sorted({f"{outcomes[parent][0]} {parent}" for parent in parents})
+    return (
+        f"never proposed: linked from {len(reasons)} read pages, such as {', '.join(reasons[:2])}"
+    )
 
 
 # --- telling --------------------------------------------------------------------------------------
@@ -336,13 +340,13 @@ def _arguments(written: Sequence[str] | None) -> argparse.Namespace:
 
 def _webs(data: Path, names: Sequence[str]) -> Iterator[Path]:
     folders = sorted(data.iterdir()) if data.is_dir() else []
-    found = [one for one in folders if find_graph(one) is not None]
-    if not found:
+    webs = [folder for folder in folders if find_graph(folder) is not None]
+    if not webs:
         raise FocusError(f"--data {str(data)!r}: no recorded web there")
-    if unknown := set(names) - {one.name for one in found}:
+    if unknown := set(names) - {folder.name for folder in webs}:
         raise FocusError(f"unknown web {sorted(unknown)[0]!r} "
-                         f"(there are: {', '.join(one.name for one in found)})")  # fmt: skip
-    yield from (one for one in found if not names or one.name in names)
+                         f"(there are: {', '.join(folder.name for folder in webs)})")  # fmt: skip
+    yield from (folder for folder in webs if not names or folder.name in names)
 
 
 def main(written: Sequence[str] | None = None) -> None:

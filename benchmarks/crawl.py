@@ -84,10 +84,10 @@ def _measured(command: list[str], environment: dict[str, str], folder: Path, pag
     )
     wall = time.monotonic() - began
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    said = done.stderr.decode("utf-8", "replace")
-    match = _ELAPSED.search(said)
+    output = done.stderr.decode("utf-8", "replace")
+    match = _ELAPSED.search(output)
     if done.returncode or match is None:
-        raise SystemExit(f"{' '.join(command[:6])} failed:\n{said[-3000:]}")
+        raise SystemExit(f"{' '.join(command[:6])} failed:\n{output[-3000:]}")
     elapsed = float(match[1])
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Run(pages / elapsed, 1000 * cpu / pages, wall - elapsed)

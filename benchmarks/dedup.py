@@ -65,13 +65,13 @@ class BenchmarkError(QiaoError):
 
 def score_all(material: Material, console: Console) -> dict[str, Scores]:
     """Every method's scores of all pairs; those whose package is missing are left out."""
-    found = {}
+    scores = {}
     for name in track(SCORERS, "scoring pairs", console=console, transient=True):
         try:
-            found[name] = SCORERS[name](material)
+            scores[name] = SCORERS[name](material)
         except ImportError as error:
             _skip(name, error, console)
-    return found
+    return scores
 
 
 def quality(material: Material, scores: Mapping[str, Scores], console: Console) -> Rows:
@@ -172,10 +172,12 @@ def show_stream(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
 
 
 def _recalls(rows: Mapping[int, Mapping[str, Any]]) -> str:
-    known = [row for row in rows.values() if row["recall"] is not None]
-    if not known:
+    measured = [row for row in rows.values() if row["recall"] is not None]
+    if not measured:
         return "–"
-    return f"{min(row['recall'] for row in known):.4f} ({sum(row['pairs'] for row in known):,})"
+    return (
+        f"{min(row['recall'] for row in measured):.4f} ({sum(row['pairs'] for row in measured):,})"
+    )
 
 
 def _shown(value: object, form: str) -> str:

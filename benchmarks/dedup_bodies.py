@@ -103,13 +103,13 @@ def vectors_of(texts: Iterable[Sequence[str]]) -> Vectors:
 
 def near_pairs(vectors: Vectors, threshold: float) -> Pairs:
     """All pairs (n x 2, the smaller first) whose cosine reaches *threshold*."""
-    found = []
+    pairs = []
     for at in range(0, len(vectors.rows), _ROWS_AT_A_TIME):
         similar = vectors.rows[at : at + _ROWS_AT_A_TIME] @ vectors.rows.T
         one, other = np.nonzero(similar >= threshold)
         later = other > one + at
-        found.append(np.stack((one[later] + at, other[later]), axis=1))
-    return np.concatenate(found) if found else np.zeros((0, 2), np.int64)
+        pairs.append(np.stack((one[later] + at, other[later]), axis=1))
+    return np.concatenate(pairs) if pairs else np.zeros((0, 2), np.int64)
 
 
 def groups_of(articles: int, pairs: Iterable[tuple[int, int]]) -> list[int]:
@@ -210,12 +210,12 @@ def _measured(
     name: str, threshold: float | None, way: Callable[[], Groups], wanted: Groups, runs: int
 ) -> Measured:
     # Dictionaries are read and code is compiled before the clock runs.
-    found, seconds = way(), []
+    groups, seconds = way(), []
     for _ in range(runs):
         begin = time.perf_counter()
         way()
         seconds.append(time.perf_counter() - begin)
-    return Measured(name, threshold, min(seconds), pair_rates(wanted, found))
+    return Measured(name, threshold, min(seconds), pair_rates(wanted, groups))
 
 
 def rows_of(measured: Sequence[Measured], articles: int) -> list[dict[str, object]]:

@@ -209,11 +209,11 @@ def main() -> None:
     snapshot = IdfSnapshot.of(documents_of(titles[:_SNAPSHOT_TITLES]), version=1)
     stream = stream_peer if arguments.method in PEERS else stream_ours
     try:
-        found = stream(arguments.method, titles, snapshot)
+        streamed = stream(arguments.method, titles, snapshot)
     except ImportError as error:
         print(error, file=sys.stderr)
         sys.exit(3)
-    print(json.dumps(row_of(arguments.method, len(titles), made_up, found)))
+    print(json.dumps(row_of(arguments.method, len(titles), made_up, streamed)))
 
 
 if __name__ == "__main__":

@@ -68,8 +68,8 @@ def features(pairs: list[Pair], snapshot: IdfSnapshot) -> Matrix:
     table = TermTable(snapshot)
     words = TitleWords(table)
     batch = words.of([title for pair in pairs for title in (pair.one, pair.other)])
-    found: Matrix = batch_features(*batch, term_features(table))
-    return found
+    matrix: Matrix = batch_features(*batch, term_features(table))
+    return matrix
 
 
 def snapshots(folder: Path) -> list[IdfSnapshot]:
@@ -114,12 +114,12 @@ def trees_of(fit: Any, shift: float) -> Trees:
 
 def crossed(matrices: list[Matrix], labels: NDArray[Any], parts: NDArray[Any]) -> list[Matrix]:
     """Scores of pairs by models that did not see their part; 1 for those of part -1."""
-    found = [np.ones(len(labels), np.float32) for _ in matrices]
+    crossed_scores = [np.ones(len(labels), np.float32) for _ in matrices]
     for part in np.unique(parts[parts >= 0]):
         trees = trees_of(fitted(matrices, labels, (parts != part) & (parts >= 0)), 0.0)
-        for scores, matrix in zip(found, matrices, strict=True):
+        for scores, matrix in zip(crossed_scores, matrices, strict=True):
             scores[parts == part] = score_all(matrix[parts == part], trees)
-    return found
+    return crossed_scores
 
 
 def default_point(pairs: list[Pair], matrix: Matrix, scores: NDArray[Any]) -> float:

@@ -62,16 +62,16 @@ def _utc(stored: datetime | None) -> datetime | None:
 
 def naive_articles(database: Database) -> list[ScoredArticle]:
     """The same pages with all their visible text as the body, all on topic, no groups."""
-    found = []
+    articles = []
     with database.engine.connect() as c:
         for row in c.execute(_ARTICLES).all():
             stored = load_page(c, row.id)
             assert stored is not None
             page = parse_page(stored.body, stored.header("content-type"), stored.url)
-            found.append(ScoredArticle(
+            articles.append(ScoredArticle(
                 row.url, page.title, "\n".join(page.texts), None, "", "", True, row.id
             ))
-    return found
+    return articles
 
 
 def _rows(web: DemoWeb, database: Database) -> list[dict[str, object]]:

@@ -199,11 +199,11 @@ def measure(web: DemoWeb, name: str, run: Run, *, refuses: bool) -> tuple[Row, s
         began = time.monotonic()
         run(server.address, Path(folder))
         seconds = time.monotonic() - began
-    found = relevant & counting.given
-    per_page = counting.requests / max(len(found), 1)
-    row = Row(name, refuses, len(relevant), len(found) / max(len(relevant), 1),
+    relevant_pages = relevant & counting.given
+    per_page = counting.requests / max(len(relevant_pages), 1)
+    row = Row(name, refuses, len(relevant), len(relevant_pages) / max(len(relevant), 1),
               counting.requests, per_page, counting.refusals, None, round(seconds, 1))
-    return row, found
+    return row, relevant_pages
 
 
 def measured(web: DemoWeb, wanted: Mapping[str, Run], console: Console) -> list[Row]:

@@ -66,11 +66,11 @@ def _stock_scrapy(served: ServedSite, folder: Path, kills: int, seed: int) -> di
         process.wait()
     seen = set((folder / "stock.txt").read_text().split())
     pages = len(served.site.pages)
-    said = (folder / "stock.log").read_text("utf-8", "replace")
+    log = (folder / "stock.log").read_text("utf-8", "replace")
     return {
         "method": "stock Scrapy, JOBDIR", "pages": pages, "disturbances": kills,
         "pages_lost": pages - len(seen),
-        "false_finishes": int(len(seen) < pages and bool(_FINISHED.search(said))),
+        "false_finishes": int(len(seen) < pages and bool(_FINISHED.search(log))),
     }
 
 

@@ -158,10 +158,10 @@ def our_method(name: str) -> Method:
     """:func:`qiaocrawl.extract.extract_article` with the body extractor *name*."""
 
     def read(page: GoldPage) -> Found:
-        found = extract_article(page.body, page.url, method=name)
-        day = found.published_at
-        return Found(found.text, found.title, day.date().isoformat() if day else "",
-                     found.authors)  # fmt: skip
+        extraction = extract_article(page.body, page.url, method=name)
+        day = extraction.published_at
+        return Found(extraction.text, extraction.title, day.date().isoformat() if day else "",
+                     extraction.authors)  # fmt: skip
 
     return read
 
@@ -225,12 +225,12 @@ def measure(
     for run in range(runs):
         for batch in track(batches, f"run {run + 1} of {runs}", console=console, transient=True):
             for name, read in methods.items():
-                kept = measured[name]
+                results = measured[name]
                 found, seconds = _timed(read, batch)
-                kept.seconds[run].extend(seconds)
+                results.seconds[run].extend(seconds)
                 if run == 0:
-                    kept.scores.extend(map(score_page, (page.gold for page in batch), found))
-                    kept.failures.extend(one.failure for one in found if one.failure)
+                    results.scores.extend(map(score_page, (page.gold for page in batch), found))
+                    results.failures.extend(one.failure for one in found if one.failure)
     gc.unfreeze()
     return measured
 
@@ -238,12 +238,12 @@ def measure(
 def _timed(read: Method, batch: Sequence[GoldPage]) -> tuple[list[Found], list[float]]:
     """What *read* finds, and the CPU seconds of every page."""
     gc.collect()
-    found, seconds = [], []
+    results, seconds = [], []
     for page in batch:
         start = time.process_time()
-        found.append(read(page))
+        results.append(read(page))
         seconds.append(time.process_time() - start)
-    return found, seconds
+    return results, seconds
 
 
 @dataclass(frozen=True, slots=True)

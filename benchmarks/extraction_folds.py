@@ -45,16 +45,16 @@ def judged_by_others(
 ) -> list[PageScore]:
     """The score of every page by a network trained without its site."""
     parsed = [parse_page(page.body, url=page.url) for page in pages]
-    known = [
+    labelled_pages = [
         labelled(page, gold.gold.text or "", chinese=gold.gold.language == "zh")
         for page, gold in zip(parsed, pages, strict=True)
     ]
     fold_of = [zlib.crc32(site_of(page).encode()) // 2 % folds for page in pages]
     scores: list[PageScore | None] = [None] * len(pages)
     for fold in range(folds):
-        others = [page for page, at in zip(known, fold_of, strict=True)
+        training = [page for page, at in zip(labelled_pages, fold_of, strict=True)
                   if page is not None and at != fold]  # fmt: skip
-        network = _trained(others, recipe)
+        network = _trained(training, recipe)
         mine = [i for i, at in enumerate(fold_of) if at == fold]
         for i in mine:
             scores[i] = _score(pages[i], parsed[i], network)

@@ -223,12 +223,12 @@ def main() -> int:
     """Render, measure, print; exit code 1 when nothing can be measured."""
     arguments = _arguments()
     console = Console()
-    known = set(extractors.names())
+    registered = set(extractors.names())
     asked = [name.strip() for name in arguments.methods.split(",")]
     for name in asked:
-        if name not in known:
+        if name not in registered:
             console.print(f"{name}: not registered, skipped")
-    methods = [name for name in asked if name in known]
+    methods = [name for name in asked if name in registered]
     try:
         pages = few_of_each(load_pages(arguments.data, arguments.half),
                             arguments.pages_per_source)  # fmt: skip

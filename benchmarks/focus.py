@@ -149,8 +149,8 @@ def main(written: Sequence[str] | None = None) -> None:
         plan = plan_of(arguments, console)
         if arguments.out:
             arguments.out.mkdir(parents=True, exist_ok=True)
-        kept = (arguments.out or cache_folder()) / RESULTS_NAME
-        done = run_all(plan.units, plan.strategies, kept, console,
+        results_file = (arguments.out or cache_folder()) / RESULTS_NAME
+        done = run_all(plan.units, plan.strategies, results_file, console,
                        processes=arguments.processes, again=arguments.again)  # fmt: skip
     except (QiaoError, OSError) as error:
         sys.exit(f"benchmarks/focus.py: {error}")

@@ -100,8 +100,8 @@ def crawl(task: Task, recorded: Path, strategy: str, scorer: str, folder: Path) 
         )
     if done.returncode:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-        said = "\n".join(lines[-_LOG_LINES:])
-        raise FocusError(f"the crawl failed ({log}):\n{said}")
+        last_lines = "\n".join(lines[-_LOG_LINES:])
+        raise FocusError(f"the crawl failed ({log}):\n{last_lines}")
     return _fetched(task, url)
 
 

@@ -98,10 +98,10 @@ def _memory_mib(root: int) -> float:
     total = 0
     for pid in _processes(root):
         try:
-            said = Path(f"/proc/{pid}/smaps_rollup").read_text()
+            rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
         except OSError:
             continue
-        total += int(said.partition("\nPss:")[2].split()[0] or 0)
+        total += int(rollup.partition("\nPss:")[2].split()[0] or 0)
     return total / 1024
 
 

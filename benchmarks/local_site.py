@@ -193,12 +193,12 @@ class _Protocol(asyncio.Protocol):
                 self._answer(request)
 
     def _next_request(self) -> Request | None:
-        head, found, rest = self._buffer.partition(b"\r\n\r\n")
+        head, end, rest = self._buffer.partition(b"\r\n\r\n")
         first, *lines = head.decode("latin-1").split("\r\n")
         pairs = (line.partition(":") for line in lines)
         headers = {name.lower(): value.strip() for name, _, value in pairs}
         length = int(headers.get("content-length", 0))
-        if not found or len(rest) < length:
+        if not end or len(rest) < length:
             return None
         self._buffer = rest[length:]
         method, path, _ = first.split(" ", 2)
@@ -245,8 +245,8 @@ class ServedSite:
     def hits(self, *, reset: bool = False) -> dict[str, int]:
         """Requests by path since the start or the last reset."""
         self._pipe.send("reset" if reset else "hits")
-        found: dict[str, int] = self._pipe.recv()
-        return found
+        hits: dict[str, int] = self._pipe.recv()
+        return hits
 
 
 @contextlib.contextmanager

@@ -111,10 +111,10 @@ def server_program() -> str:
         NoServerError: there is none.
     """
     # Distributions put servers into sbin, which is on root's PATH only.
-    found = shutil.which("mariadbd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-    if found is None or shutil.which("mariadb-install-db") is None:
+    program = shutil.which("mariadbd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    if program is None or shutil.which("mariadb-install-db") is None:
         raise NoServerError("MariaDB is not installed (apt-get install mariadb-server)")
-    return found
+    return program
 
 
 def _free_port() -> int:

@@ -181,11 +181,12 @@ def _fill(database: Database, pages: int, links: int) -> None:
         frontier.enqueue(c, [_candidate(web.known[0])], run_id=None, now=1.8e9)
         for _ in range(pages):
             visit = web.next_page()
-            found = frontier.lease_keys(
+            leased = frontier.lease_keys(
                 c, scope, {visit.key: 1.0}, token=1, lease_seconds=60.0, now=1.8e9
             )
-            visit_log.append(c, found.leases[0], visit, visit_log.pack_links(visit.links))
-            frontier.enqueue(c, [_candidate(one) for one in visit.links], run_id=None, now=1.8e9)
+            visit_log.append(c, leased.leases[0], visit, visit_log.pack_links(visit.links))
+            candidates = [_candidate(link) for link in visit.links]
+            frontier.enqueue(c, candidates, run_id=None, now=1.8e9)
 
 
 def _candidate(link: Link) -> Candidate:

@@ -59,12 +59,12 @@ class Samples:
 
     def slopes(self) -> dict[str, list[Slope]]:
         """By kind of process: the growth of each that was watched for long enough."""
-        found: dict[str, list[Slope]] = defaultdict(list)
+        slopes: dict[str, list[Slope]] = defaultdict(list)
         for (name, _), samples in self.taken.items():
-            warm = [one for one in samples if one.at_seconds >= _WARM_UP_SECONDS]
+            warm = [sample for sample in samples if sample.at_seconds >= _WARM_UP_SECONDS]
             if len(warm) >= _LEAST_SAMPLES:
-                found[name].append(_slope(warm))
-        return dict(found)
+                slopes[name].append(_slope(warm))
+        return dict(slopes)
 
     def _take_one(self, kind: str, pid: int) -> None:
         folder = Path(f"/proc/{pid}")
@@ -84,25 +84,25 @@ def living(session: int) -> list[int]:
 
 def carrying(variable: str) -> list[int]:
     """The living processes in whose environment *variable* (NAME=VALUE) was when they began."""
-    found = []
+    pids = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError, IndexError):
                 carries = variable.encode() in (entry / "environ").read_bytes().split(b"\0")
                 if carries and _stat(entry)[0] not in "ZX":
-                    found.append(int(entry.name))
-    return found
+                    pids.append(int(entry.name))
+    return pids
 
 
 def _session(leader: int) -> list[int]:
-    found = []
+    pids = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError, ValueError, IndexError):
                 stat = _stat(entry)
                 if int(stat[3]) == leader and stat[0] not in "ZX":
-                    found.append(int(entry.name))
-    return found
+                    pids.append(int(entry.name))
+    return pids
 
 
 def _stat(folder: Path) -> list[str]:

@@ -139,10 +139,10 @@ def rows_of(answers: Iterable[Answer]) -> list[dict[str, object]]:
 
 def by_collection(answers: Iterable[Answer]) -> dict[str, dict[str, list[Answer]]]:
     """The answers by collection and method."""
-    found: dict[str, dict[str, list[Answer]]] = defaultdict(lambda: defaultdict(list))
-    for one in answers:
-        found[one.question.collection][one.method].append(one)
-    return found
+    answers_by_method: dict[str, dict[str, list[Answer]]] = defaultdict(lambda: defaultdict(list))
+    for answer in answers:
+        answers_by_method[answer.question.collection][answer.method].append(answer)
+    return answers_by_method
 
 
 def tables(answers: Iterable[Answer]) -> Iterator[Table]:

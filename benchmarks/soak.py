@@ -77,8 +77,8 @@ class Worker:
 
     def reason(self) -> str:
         """Why its crawl ended, as it says; "" when it does not."""
-        found = _END.findall(self.log.read_text("utf-8", "replace"))
-        return str(found[-1]) if found else ""
+        reasons = _END.findall(self.log.read_text("utf-8", "replace"))
+        return str(reasons[-1]) if reasons else ""
 
 
 @dataclass

@@ -59,13 +59,13 @@ def unpacked(given: Path, folder: Path) -> Path | None:
     """The folder of Scrapy's sources in *given*: itself, or out of the archive in it."""
     if (given / "tests").is_dir():
         return given
-    found = sorted(given.glob("[sS]crapy-*.tar.gz")) if given.is_dir() else [given]
-    archive = found[-1] if found else None
+    archives = sorted(given.glob("[sS]crapy-*.tar.gz")) if given.is_dir() else [given]
+    archive = archives[-1] if archives else None
     if archive is None or not archive.is_file():
         return None
     with tarfile.open(archive) as packed:
         packed.extractall(folder, filter="data")
-    return next(one for one in folder.iterdir() if (one / "tests").is_dir())
+    return next(archive_ for archive_ in folder.iterdir() if (archive_ / "tests").is_dir())
 
 
 def run(source: Path, modules: tuple[str, ...], plugin: str = "") -> tuple[dict[str, int], str]:
@@ -116,8 +116,8 @@ def main() -> int:
             counts, text = run(source, modules, plugin)
             bad = counts.get("failed", 0) + counts.get("error", 0)
             failed |= bool(bad) or not counts.get("passed")
-            told = ", ".join(f"{number} {word}" for word, number in counts.items()) or text
-            print(f"scrapy {scrapy.__version__}, {title}: {told}")
+            summary = ", ".join(f"{number} {word}" for word, number in counts.items()) or text
+            print(f"scrapy {scrapy.__version__}, {title}: {summary}")
             if bad:
                 print(text)
     return int(failed)

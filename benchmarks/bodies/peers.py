@@ -81,13 +81,13 @@ def _newspaper() -> Peer:
 
     def read(source: str, url: str, language: str) -> Found:
         # It asks for an address, and never opens it when the page is given.
-        found = article(url or "http://example.com/", language=language, fetch_images=False)
-        found.download(input_html=source)
-        found.parse()
-        day = found.publish_date
+        parsed = article(url or "http://example.com/", language=language, fetch_images=False)
+        parsed.download(input_html=source)
+        parsed.parse()
+        day = parsed.publish_date
         return Found(
-            found.text, found.title or "", day.strftime("%Y-%m-%d") if day else "",
-            tuple(_flat(found.authors)),
+            parsed.text, parsed.title or "", day.strftime("%Y-%m-%d") if day else "",
+            tuple(_flat(parsed.authors)),
         )
 
     return read
@@ -104,11 +104,11 @@ def _gne() -> Peer:
     extractor = import_module("gne").GeneralNewsExtractor()
 
     def read(source: str, url: str, language: str) -> Found:
-        found = extractor.extract(source)
-        day = _DAY.search(found.get("publish_time") or "")
+        fields = extractor.extract(source)
+        day = _DAY.search(fields.get("publish_time") or "")
         date = "{:0>4}-{:0>2}-{:0>2}".format(*day.groups()) if day else ""
-        author = found.get("author") or ""
-        return Found(found.get("content") or "", found.get("title") or "", date, (author,))
+        author = fields.get("author") or ""
+        return Found(fields.get("content") or "", fields.get("title") or "", date, (author,))
 
     return read
 

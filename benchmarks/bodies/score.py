@@ -148,11 +148,11 @@ def without_title_line(text: str, title: str, page_title: str) -> str:
     goes on with the site's name).
     """
     lines = text.split("\n")
-    known, whole = letters(title), letters(page_title)
+    title_letters, whole = letters(title), letters(page_title)
     for index, line in enumerate(lines[:_TITLE_LINES]):
         tight = letters(line)
         if len(tight) >= _LEAST_TITLE and (
-            tight in (known, whole) or _begins(whole, tight)
+            tight in (title_letters, whole) or _begins(whole, tight)
         ):
             return "\n".join(lines[:index] + lines[index + 1 :])
     return text

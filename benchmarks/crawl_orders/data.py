@@ -115,13 +115,15 @@ def find_collections(data: Path) -> list[Path]:
         FocusError: there are none.
     """
     folders = sorted(data.iterdir()) if data.is_dir() else []
-    found = [one for one in folders if (one / TOPICS_NAME).is_file() and find_graph(one)]
-    if not found:
+    collections = [
+        folder for folder in folders if (folder / TOPICS_NAME).is_file() and find_graph(folder)
+    ]
+    if not collections:
         raise FocusError(
             f"--data {str(data)!r}: no collection there (a folder with graph.jsonl.xz, "
             f"pages.tar.xz and {TOPICS_NAME})"
         )
-    return found
+    return collections
 
 
 def find_examples(folder: Path) -> list[Path]:
@@ -257,9 +259,9 @@ class _Numbers:
         number = self._exact.get(canonical)
         if number is not None:
             return number
-        found = self._loose.get(loose_key(canonical), ())
+        numbers = self._loose.get(loose_key(canonical), ())
         scheme = canonical.partition("//")[0]
-        return min(found, default=None,
+        return min(numbers, default=None,
                    key=lambda n: (not self._urls[n].startswith(scheme), self._urls[n]))  # fmt: skip
 
 
@@ -341,9 +343,9 @@ def _parsed(
 ) -> tuple[tuple[StoredPage, ...], tuple[frozenset[str], ...]]:
     rows = list(_graph_rows(folder))
     open_recording(folder).close()  # Unpacked once, before the workers ask for it.
-    known = frozenset(loose_key(canonical) for _, canonical, _ in rows)
+    loose_keys = frozenset(loose_key(canonical) for _, canonical, _ in rows)
     read = _on_all_cores(_read_stored, [url for url, _, _ in rows], f"reading {folder.name}",
-                         console, _start_reader, (str(folder), known))  # fmt: skip
+                         console, _start_reader, (str(folder), loose_keys))  # fmt: skip
     there = [(row, page) for row, page in zip(rows, read, strict=True) if page is not None]
     if len(there) < len(rows):
         console.print(f"{folder.name}: {len(rows) - len(there)} listed pages are missing")
@@ -360,15 +362,15 @@ def _inside(
     own: int, links: Iterable[Link], numbers: _Numbers, urls: Sequence[str]
 ) -> tuple[tuple[int, Link], ...]:
     """The links to other pages of the collection; of several to one page the first with text."""
-    found: dict[int, Link] = {}
+    by_number: dict[int, Link] = {}
     for link in links:
         number = numbers.of(link.url)
         if number is None or number == own:
             continue
-        if number not in found or (link.anchor and not found[number].anchor):
+        if number not in by_number or (link.anchor and not by_number[number].anchor):
             url = urls[number]
-            found[number] = replace(link, url=url, key=url_key(url), host=canonical_host(url))
-    return tuple(found.items())
+            by_number[number] = replace(link, url=url, key=url_key(url), host=canonical_host(url))
+    return tuple(by_number.items())
 
 
 def _parsed_examples(file: Path, console: Console) -> list[Example]:

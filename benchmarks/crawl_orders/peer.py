@@ -72,11 +72,11 @@ class LinkWords(Peer):
         """Learn from *page*, then score its links."""
         self.host_pages[page.host] += 1
         self.host_relevant[page.host] += page.relevant
-        for found in links:
-            if found.node not in self.features:
-                self.features[found.node] = self._features(found)
-                self.hosts[found.node] = found.link.host
-        nodes = np.array([found.node for found in links], np.int64)
+        for found_link in links:
+            if found_link.node not in self.features:
+                self.features[found_link.node] = self._features(found_link)
+                self.hosts[found_link.node] = found_link.link.host
+        nodes = np.array([found_link.node for found_link in links], np.int64)
         self.learn(page, nodes)
         return [float(one) for one in self.rescored(nodes)]
 

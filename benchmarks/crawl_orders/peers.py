@@ -58,9 +58,9 @@ class Oracle(Peer):
     def score(self, page: VisitedPage, links: Sequence[FoundLink]) -> Sequence[float]:
         """By the distances as they were measured last."""
         self._left.discard(self.task.numbers[url_key(page.url)])
-        for found in links:
-            self._numbers[found.node] = self.task.numbers[found.link.key]
-        return [-self._distances.get(self._numbers[found.node], _FAR) for found in links]
+        for found_link in links:
+            self._numbers[found_link.node] = self.task.numbers[found_link.link.key]
+        return [-self._distances.get(self._numbers[found_link.node], _FAR) for found_link in links]
 
     def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Minus the number of links to the nearest page to find."""

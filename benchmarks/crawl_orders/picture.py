@@ -87,11 +87,11 @@ def _recall(runs: Sequence[Run], pyplot: Any) -> Any:
 
 
 def _compared(runs: Sequence[Run], pyplot: Any) -> Any:
-    found = by_strategy(runs)
-    shown = [name for name in COMPARED if name in found] or list(found)[:MOST_LINES]
+    by_name = by_strategy(runs)
+    shown = [name for name in COMPARED if name in by_name] or list(by_name)[:MOST_LINES]
     figure, axes = pyplot.subplots(1, 2, figsize=(10, 4), layout="constrained")
     for axis, column, label in zip(axes, (2, 1), ("precision", "recall"), strict=True):
-        _lines(axis, {name: mean_curve(found[name], column) for name in shown})
+        _lines(axis, {name: mean_curve(by_name[name], column) for name in shown})
         axis.set_ylabel(label)
         axis.set_ylim(0, None)
     axes[1].legend(frameon=False)

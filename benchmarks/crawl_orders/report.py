@@ -48,18 +48,18 @@ def print_report(runs: Sequence[Run], console: Console) -> None:
 
 def by_topic(runs: Iterable[Run]) -> dict[tuple[str, str], list[Run]]:
     """The runs of every topic of every collection."""
-    found: dict[tuple[str, str], list[Run]] = defaultdict(list)
+    runs_by_topic: dict[tuple[str, str], list[Run]] = defaultdict(list)
     for run in runs:
-        found[run.collection, run.topic].append(run)
-    return dict(found)
+        runs_by_topic[run.collection, run.topic].append(run)
+    return dict(runs_by_topic)
 
 
 def by_strategy(runs: Iterable[Run]) -> dict[str, list[Run]]:
     """The runs of every strategy, the highest mean AUC first."""
-    found: dict[str, list[Run]] = defaultdict(list)
+    runs_by_strategy: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
-        found[run.strategy].append(run)
-    return dict(sorted(found.items(), key=lambda pair: -mean_of(pair[1], "auc")))
+        runs_by_strategy[run.strategy].append(run)
+    return dict(sorted(runs_by_strategy.items(), key=lambda pair: -mean_of(pair[1], "auc")))
 
 
 def mean_of(runs: Iterable[Run], figure: str) -> float:

@@ -212,18 +212,18 @@ def _results(left: Mapping[Unit, Sequence[str]], processes: int) -> Iterator[tup
         for unit, names in left.items():
             future = pool.submit(_run_unit, unit, tuple(names))
             # A worker that dies must not leave us waiting.
-            future.add_done_callback(lambda one: queue.put(_fault(one)))
+            future.add_done_callback(lambda future_: queue.put(_fault(future_)))
             futures.append(future)
         ended = 0
         try:
             while ended < len(futures):
-                found = queue.get()
-                if isinstance(found, tuple):
-                    yield found
+                result = queue.get()
+                if isinstance(result, tuple):
+                    yield result
                     continue
                 ended += 1
-                if found:
-                    raise FocusError(f"a process failed: {found}")
+                if result:
+                    raise FocusError(f"a process failed: {result}")
         finally:
             stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
@@ -281,7 +281,7 @@ def run_one(task: Task, name: str, scorer: str = "", topic: CrawlTopic | None = 
     fetched = simulate(task, strategy, judged)
     seconds = time.process_time() - start
     links = sum(len(task.collection.pages[number].links) for number in fetched)
-    found = {name: round(value, _DIGITS) for name, value in figures(task, fetched).row().items()}
+    row = {name: round(value, _DIGITS) for name, value in figures(task, fetched).row().items()}
     places = [[round(value, 4) for value in point] for point in curve(task, fetched)]
-    return Run(name, task.collection.name, task.topic, task.seed, found, places,
+    return Run(name, task.collection.name, task.topic, task.seed, row, places,
                round(seconds, 3), len(fetched), links, len(task.targets), judge)  # fmt: skip

@@ -83,8 +83,8 @@ def run(task: Task, name: str, scorer: str = "") -> list[int]:
 
 def scorer_of(strategy: Strategy | LearningStrategy, chosen: str = "") -> str:
     """The page scorer whose judgement *strategy* gets."""
-    known = page_scorers.names()
-    default = next(name for name in PREFERRED_SCORERS if name in known)
+    names = page_scorers.names()
+    default = next(name for name in PREFERRED_SCORERS if name in names)
     return strategy.page_scorer or chosen or default
 
 
@@ -92,25 +92,25 @@ def found_after(task: Task, fetched: Sequence[int]) -> NDArray[np.int64]:
     """Targets found after each of the steps of a whole crawl; constant after its end."""
     starts = frozenset(task.starts)
     hits = np.array([number in task.targets for number in fetched if number not in starts], bool)
-    found = np.full(task.steps, hits.sum(), np.int64)
-    found[: len(hits)] = np.cumsum(hits)
-    return found
+    counts = np.full(task.steps, hits.sum(), np.int64)
+    counts[: len(hits)] = np.cumsum(hits)
+    return counts
 
 
 def figures(task: Task, fetched: Sequence[int]) -> Figures:
     """The figures of one crawl."""
-    found = found_after(task, fetched)
-    recall = found / len(task.targets)
+    counts = found_after(task, fetched)
+    recall = counts / len(task.targets)
     places = [max(1, round(share * task.steps)) for share in MARKS]
     ten, quarter, half = (float(recall[place - 1]) for place in places)
-    harvest = float(found[places[0] - 1] / places[0])
+    harvest = float(counts[places[0] - 1] / places[0])
     return Figures(float(recall.mean()), (ten, quarter, half), harvest)
 
 
 def curve(task: Task, fetched: Sequence[int]) -> list[tuple[float, float, float]]:
     """(share of the reachable pages fetched, recall, precision) at up to 200 places."""
-    found = found_after(task, fetched)
-    most = min(CURVE_POINTS, len(found))
-    places = np.unique(np.linspace(1, len(found), most).round().astype(int))
-    return [(place / len(found), float(found[place - 1] / len(task.targets)),
-             float(found[place - 1] / place)) for place in places.tolist()]  # fmt: skip
+    counts = found_after(task, fetched)
+    points = min(CURVE_POINTS, len(counts))
+    places = np.unique(np.linspace(1, len(counts), points).round().astype(int))
+    return [(place / len(counts), float(counts[place - 1] / len(task.targets)),
+             float(counts[place - 1] / place)) for place in places.tolist()]  # fmt: skip

@@ -148,8 +148,8 @@ def judgements(task: Task, scorer: str) -> Judgements:
         judge = factory(task.pack).judge
         both = np.zeros((2, size))
         for number in sorted(task.reachable):
-            found = judge(task.collection.pages[number].words)
-            both[:, number] = found.score, found.relevant
+            judgement = judge(task.collection.pages[number].words)
+            both[:, number] = judgement.score, judgement.relevant
         content = io.BytesIO()
         np.save(content, both)
         write_whole(target, content.getvalue())

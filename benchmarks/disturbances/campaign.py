@@ -285,8 +285,8 @@ class Campaign:
             worker.stopped_until = time.monotonic() + lease_seconds * self._rng.uniform(1.1, 1.6)
 
     def _ended(self, worker: Worker) -> None:
-        said = worker.log.read_text("utf-8", "replace")
-        if refused := said.count(REFUSED):
+        log = worker.log.read_text("utf-8", "replace")
+        if refused := log.count(REFUSED):
             self._count("refuse", refused)
             self.tally.points[worker.point] += refused
         code = worker.process.returncode
@@ -294,7 +294,7 @@ class Campaign:
             self._count("kill")
             self._note_point(worker, "kill")
         else:
-            self._check_end(worker, said)
+            self._check_end(worker, log)
         self.tally.ends[f"exit {code}"] += 1
         for pid in _outlived(worker.mark):
             self.tally.errors.append(f"{worker.log.name}: process {pid} outlived it")

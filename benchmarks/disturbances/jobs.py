@@ -110,9 +110,9 @@ def render_job(pages: int, folder: Path, strategy: str) -> Job:
 def _judge_rendered(articles: int, database: Database, hits: Mapping[str, int]) -> Judgement:
     """Every article says what its script wrote."""
     wrong, figures = _judge(database, hits)
-    said = _number(database, f"SELECT COUNT(*) FROM article WHERE text LIKE '%{WRITTEN}%'")
-    if said != articles:
-        wrong.append(f"{said} of {articles} articles were rendered")
+    rendered = _number(database, f"SELECT COUNT(*) FROM article WHERE text LIKE '%{WRITTEN}%'")
+    if rendered != articles:
+        wrong.append(f"{rendered} of {articles} articles were rendered")
     return wrong, figures
 
 

@@ -35,7 +35,7 @@ def judge(name: str, pack: TopicPack, pages: Sequence[PageText]) -> NDArray[np.f
     relevant = np.array([sample.relevant for sample in pack.samples])
     query = [word for term in pack.terms for word in words.count(term.text)]
     score = PEERS[name]
-    found = score(samples, relevant, query, [_words(words, p.title, p.text) for p in pages])
+    scores = score(samples, relevant, query, [_words(words, p.title, p.text) for p in pages])
     left_out = np.zeros(len(samples))
     folds = min(_FOLDS, int(relevant.sum()), int((~relevant).sum()))
     for inside, outside in StratifiedKFold(folds).split(samples, relevant):
@@ -43,7 +43,7 @@ def judge(name: str, pack: TopicPack, pages: Sequence[PageText]) -> NDArray[np.f
             [samples[n] for n in inside], relevant[inside], query, [samples[n] for n in outside]
         )
     platt = LogisticRegression(C=1e3).fit(left_out[:, None], relevant)
-    probabilities: NDArray[np.float64] = platt.predict_proba(found[:, None])[:, 1]
+    probabilities: NDArray[np.float64] = platt.predict_proba(scores[:, None])[:, 1]
     return probabilities
 
 
@@ -71,8 +71,8 @@ def _bm25(
 ) -> NDArray[Any]:
     """Of the query, idf and length by the samples."""
     counter = CountVectorizer(analyzer=_plain, vocabulary=sorted(set(query)) or ["-"])
-    known = counter.transform(samples).toarray()
-    frequency = (known > 0).sum(axis=0)
+    counts = counter.transform(samples).toarray()
+    frequency = (counts > 0).sum(axis=0)
     idf = np.log1p((len(samples) - frequency + 0.5) / (frequency + 0.5))
     average = max(float(np.mean([len(words) for words in samples])), 1.0)
     times = counter.transform(pages).toarray()

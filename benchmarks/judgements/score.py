@@ -46,13 +46,13 @@ def figures(
 ) -> Figures:
     """The figures of *scores* and *verdicts* of pages against the *truth*, in equal order."""
     right = int((verdicts & truth).sum())
-    found, wanted = int(verdicts.sum()), int(truth.sum())
+    judged_relevant, truly_relevant = int(verdicts.sum()), int(truth.sum())
     bins = reliability(scores, truth)
     pages = max(len(scores), 1)
     return Figures(
-        f1=2 * right / (found + wanted) if right else 0.0,
-        precision=right / found if found else 0.0,
-        recall=right / wanted if wanted else 0.0,
+        f1=2 * right / (judged_relevant + truly_relevant) if right else 0.0,
+        precision=right / judged_relevant if judged_relevant else 0.0,
+        recall=right / truly_relevant if truly_relevant else 0.0,
         average_precision=average_precision(scores, truth),
         brier=float(np.mean((scores - truth) ** 2)) if len(scores) else 0.0,
         ece=sum(abs(one.score - one.share) * one.pages for one in bins) / pages,
@@ -63,13 +63,13 @@ def figures(
 def reliability(scores: NDArray[np.float64], truth: NDArray[np.bool_]) -> tuple[Bin, ...]:
     """The bins that hold a page, ascending."""
     places = np.minimum((scores * BINS).astype(int), BINS - 1)
-    found = []
+    bins = []
     for place in range(BINS):
         inside = places == place
         if inside.any():
             score, share = float(scores[inside].mean()), float(truth[inside].mean())
-            found.append(Bin(score, share, int(inside.sum())))
-    return tuple(found)
+            bins.append(Bin(score, share, int(inside.sum())))
+    return tuple(bins)
 
 
 def average_precision(scores: NDArray[np.float64], truth: NDArray[np.bool_]) -> float:

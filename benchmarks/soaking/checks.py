@@ -81,11 +81,11 @@ class Checks:
 
     def read_log(self, log: Path) -> None:
         """Count tracebacks and errors of one worker's log."""
-        said = log.read_text("utf-8", "replace")
-        for part in said.split("Traceback (most recent call last):")[1:]:
+        log_text = log.read_text("utf-8", "replace")
+        for part in log_text.split("Traceback (most recent call last):")[1:]:
             found = _EXCEPTION.search(part)
             self.tracebacks[found.group(0)[:120] if found else "?"] += 1
-        for name, _, message in _ERROR_LINE.findall(said):
+        for name, _, message in _ERROR_LINE.findall(log_text):
             self.errors[f"{name}: {re.sub(r'[0-9]+', '9', message)[:90]}"] += 1
 
     def counts(self) -> dict[str, int]:
@@ -157,15 +157,15 @@ class Checks:
 
     def _linked(self) -> set[str]:
         """The articles that list pages link to, as they were read last and are done."""
-        found = set()
+        urls = set()
         with Database.open(self.url) as database, database.engine.connect() as c:
             for url_id, address in c.execute(_LISTS).all():
                 page = load_page(c, url_id)
                 if page is not None:
                     host = address.split("/")[2]
                     paths = _ARTICLE_LINK.findall(page.body.decode("utf-8", "replace"))
-                    found |= {f"http://{host}{path}" for path in paths}
-        return found
+                    urls |= {f"http://{host}{path}" for path in paths}
+        return urls
 
     def _is_watched(self, address: str) -> bool:
         return bool(self._rows(

@@ -294,8 +294,8 @@ class ServedFarm:
     def answered(self) -> dict[str, int]:
         """Answers by what they were: honest, or a kind of misbehaviour."""
         self._pipe.send("answered")
-        found: dict[str, int] = self._pipe.recv()[1]
-        return found
+        counts: dict[str, int] = self._pipe.recv()[1]
+        return counts
 
 
 @contextlib.contextmanager

@@ -42,13 +42,13 @@ def print_report(console: Console, result: Mapping[str, Any]) -> int:
 def _slopes(slopes: Mapping[str, Any]) -> Table:
     table = Table("process", "watched", "most MiB", "MiB an hour: median", "highest",
                   "handles an hour", "threads an hour")  # fmt: skip
-    for name, found in sorted(slopes.items()):
+    for name, samples in sorted(slopes.items()):
         table.add_row(
-            name, str(len(found)), f"{max(one.rss_most_mib for one in found):.0f}",
-            f"{median(one.rss_mib for one in found):+.1f}",
-            f"{max(one.rss_mib for one in found):+.1f}",
-            f"{median(one.handles for one in found):+.1f}",
-            f"{median(one.threads for one in found):+.1f}",
+            name, str(len(samples)), f"{max(sample.rss_most_mib for sample in samples):.0f}",
+            f"{median(sample.rss_mib for sample in samples):+.1f}",
+            f"{max(sample.rss_mib for sample in samples):+.1f}",
+            f"{median(sample.handles for sample in samples):+.1f}",
+            f"{median(sample.threads for sample in samples):+.1f}",
         )
     return table
 

@@ -106,8 +106,8 @@ class World:
 
     def there(self, host: str, at: float) -> list[Article]:
         """The articles of *host*, the newest first."""
-        found = [one for one in self.articles[host] if one.is_there(at)]
-        return sorted(found, key=lambda one: (-one.published, -one.number))
+        present = [article for article in self.articles[host] if article.is_there(at)]
+        return sorted(present, key=lambda article: (-article.published, -article.number))
 
     def searchable(self, at: float) -> list[Article]:
         """What the engine knows."""
@@ -116,19 +116,19 @@ class World:
 
     def _articles_of(self, host: str) -> list[Article]:
         first = 4 + draw(host, sides=4)
-        found = []
+        articles = []
         for number in range(first + _NEW_ARTICLES):
             place = max(number - first + 1, 0) / _NEW_ARTICLES
             jitter = draw(host, number, "jitter") / 100 / _NEW_ARTICLES
             published = max(place - jitter, 0.0) * self._seconds if place else 0.0
             later = published + self._seconds * (0.1 + draw(host, number, "later") / 200)
             fate = draw(host, number, "fate")
-            found.append(Article(
+            articles.append(Article(
                 host, number, published,
                 corrected=later if 4 <= fate < 12 else float("inf"),
                 deleted=later if fate < 4 else float("inf"),
             ))
-        return found
+        return articles
 
     # --- pages ------------------------------------------------------------------------------
 

@@ -71,15 +71,15 @@ def exact_near(vectors: Vectors, queries: Sequence[int], threshold: float) -> di
     Cost: linear in the titles for each query.
     """
     columns = vectors.rows.T.tocsr()
-    found: dict[int, set[int]] = {}
+    near_queries: dict[int, set[int]] = {}
     for start in range(0, len(queries), _QUERIES_AT_A_TIME):
         part = list(queries[start : start + _QUERIES_AT_A_TIME])
         products = vectors.rows[part] @ columns
         for at, query in enumerate(part):
             first, last = products.indptr[at], products.indptr[at + 1]
             near = products.indices[first:last][products.data[first:last] >= threshold + _SLACK]
-            found[query] = set(near.tolist()) - {query}
-    return found
+            near_queries[query] = set(near.tolist()) - {query}
+    return near_queries
 
 
 def count(near: Near) -> int:

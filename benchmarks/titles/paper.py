@@ -80,8 +80,10 @@ def measure(documents: Sequence[Sequence[str]]) -> Iterator[PaperLine]:
 def _lines(snapshots: Sequence[IdfSnapshot], weights: str) -> Iterator[PaperLine]:
     size = snapshots[0].documents
     raw = (*SAME, *DIFFERENT)
-    found = np.array([pair_cosines([*raw, *map(cleaned, raw)], one) for one in snapshots])
-    lowest, highest = found.min(0), found.max(0)
+    cosines = np.array(
+        [pair_cosines([*raw, *map(cleaned, raw)], snapshot) for snapshot in snapshots]
+    )
+    lowest, highest = cosines.min(0), cosines.max(0)
     judged = all(map(is_judged_right, snapshots)) if weights == "ours" else None
     yield PaperLine(size, weights, False, float(lowest[0]), float(highest[1]), None)
     yield PaperLine(size, weights, True, float(lowest[2]), float(highest[3]), judged)

@@ -73,8 +73,8 @@ def _histogram(axis: Any, scores: NDArray[Any], labels: Mask) -> None:
 
 
 def _curves(axis: Any, scores: Mapping[str, NDArray[Any]], labels: Mask) -> None:
-    for (method, found), line in zip(scores.items(), ("--", "-"), strict=True):
-        thresholds, precision, recall = thinned(*curve(found, labels))
+    for (method, method_scores), line in zip(scores.items(), ("--", "-"), strict=True):
+        thresholds, precision, recall = thinned(*curve(method_scores, labels))
         axis.plot(thresholds, precision, line, color=_SAME, label=f"{method}: precision")
         axis.plot(thresholds, recall, line, color=_OTHER, label=f"{method}: recall")
     axis.axvline(DEFAULT, color=_GREY, linestyle="--", linewidth=1)
@@ -90,5 +90,5 @@ def thinned(
     steps = np.linspace(0, 1, _POINTS)[::-1]
     # Of each step the lowest threshold from it on.
     places = np.searchsorted(-thresholds, -steps, side="right") - 1
-    kept = places >= 0
-    return steps[kept], precision[places[kept]], recall[places[kept]]
+    reached = places >= 0
+    return steps[reached], precision[places[reached]], recall[places[reached]]

@@ -48,12 +48,12 @@ class Judged:
 
     def row(self) -> dict[str, object]:
         """As written to JSON."""
-        found, margins = self.rates, self.margins
+        rates, margins = self.rates, self.margins
         return {
             "method": self.method, "task": self.task, "at": self.at,
             "threshold": None if self.threshold is None else round(self.threshold, 4),
-            "precision": round(found.precision, 4), "recall": round(found.recall, 4),
-            "f1": round(found.f1, 4), "precision_margin": round(margins.precision, 4),
+            "precision": round(rates.precision, 4), "recall": round(rates.recall, 4),
+            "f1": round(rates.f1, 4), "precision_margin": round(margins.precision, 4),
             "recall_margin": round(margins.recall, 4), "f1_margin": round(margins.f1, 4),
             "pairs": self.pairs,
         }  # fmt: skip
@@ -82,9 +82,9 @@ def judged(
         if task in AIMS:
             places["aim"] = lowest_threshold(own, same, AIMS[task])
         for at, threshold in places.items():
-            found = called_same(own, threshold)
+            called = called_same(own, threshold)
             yield Judged(
-                method, task, at, threshold, rates_of(found, same), margins_of(found, same),
+                method, task, at, threshold, rates_of(called, same), margins_of(called, same),
                 len(same),
             )  # fmt: skip
 
@@ -151,14 +151,14 @@ def margins_of(found: Mask, labels: Mask) -> Rates:
 def show(lines: Sequence[Judged], console: Console) -> None:
     """A table for every task."""
     for task in dict.fromkeys(line.task for line in lines):
-        kept = [line for line in lines if line.task == task]
+        task_lines = [line for line in lines if line.task == task]
         aim = f"R at P ≥ {AIMS[task]}" if task in AIMS else "R at aim"
         table = Table(
             "method", "P at .8", "R", "F1", "chosen", "P", "R", "F1", "best F1", aim,
-            title=f"{task}: {kept[0].pairs} pairs", title_justify="left",
+            title=f"{task}: {task_lines[0].pairs} pairs", title_justify="left",
         )  # fmt: skip
-        for method in dict.fromkeys(line.method for line in kept):
-            table.add_row(*_cells({line.at: line for line in kept if line.method == method}))
+        for method in dict.fromkeys(line.method for line in task_lines):
+            table.add_row(*_cells({line.at: line for line in task_lines if line.method == method}))
         console.print(table)
     console.print(
         "Measured on the reporting part, which no model has seen; chosen: at the threshold of"

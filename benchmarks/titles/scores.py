@@ -108,13 +108,13 @@ def title_scores(pairs: Sequence[Pair], snapshot: IdfSnapshot) -> Scores:
     scores = np.array([pair.score for pair in title_pairs])
     looked_at = _reach(np.array([pair.cosine for pair in title_pairs]))
     # Below the default it does not matter by how much.
-    found: Scores = np.minimum(scores, np.maximum(looked_at, _DEFAULT - 1 / _STEPS))
+    reaches: Scores = np.minimum(scores, np.maximum(looked_at, _DEFAULT - 1 / _STEPS))
     for at, pair in enumerate(title_pairs):
-        reach = 1.0 if pair.same_words else float(found[at])
+        reach = 1.0 if pair.same_words else float(reaches[at])
         if reach <= 0 or not methods.get("reprint")(reach).relation(pair).is_same_story:
             reach = 0.0
-        found[at] = reach
-    return found
+        reaches[at] = reach
+    return reaches
 
 
 def _title_pairs(pairs: Sequence[Pair], snapshot: IdfSnapshot) -> Iterator[TitlePair]:
@@ -158,13 +158,13 @@ def verdicts(
 ) -> NDArray[np.bool_]:
     """Whether a real index that holds the one title calls the other the same story."""
     index = TitleIndex(method, snapshot=snapshot)
-    found = []
+    same = []
     for pair in pairs:
         index.add([TitleRecord(b"one", pair.one)])
-        found.append(index.judge(TitleRecord(b"other", pair.other)).is_same_story)
+        same.append(index.judge(TitleRecord(b"other", pair.other)).is_same_story)
         index.remove(b"one")
         index.remove(b"other")
-    return np.array(found, dtype=np.bool_)
+    return np.array(same, dtype=np.bool_)
 
 
 # --- vector spaces ----------------------------------------------------------------------------

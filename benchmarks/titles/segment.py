@@ -49,9 +49,9 @@ def measure(titles: Sequence[str], terms: Sequence[str]) -> Iterator[SegmentLine
     for words in ([], [fold(term) for term in terms]):
         reference: list[list[str]] = []
         for backend in BACKENDS:
-            found, seconds = _timed(Segmenter(words, backend), folded)
-            reference = reference or found
-            same = sum(map(list.__eq__, found, reference)) / max(len(folded), 1)
+            words_of_titles, seconds = _timed(Segmenter(words, backend), folded)
+            reference = reference or words_of_titles
+            same = sum(map(list.__eq__, words_of_titles, reference)) / max(len(folded), 1)
             yield SegmentLine(
                 backend, len(words), len(folded), len(folded) / max(seconds, 1e-9), same
             )
@@ -60,8 +60,8 @@ def measure(titles: Sequence[str], terms: Sequence[str]) -> Iterator[SegmentLine
 def _timed(segmenter: Segmenter, titles: Sequence[str]) -> tuple[list[list[str]], float]:
     segmenter.words("热身")
     begin = time.process_time()
-    found = [segmenter.words(title) for title in titles]
-    return found, time.process_time() - begin
+    words = [segmenter.words(title) for title in titles]
+    return words, time.process_time() - begin
 
 
 def show(lines: Sequence[SegmentLine], console: Console) -> None:

@@ -41,15 +41,15 @@ def _datasketch(threshold: float) -> Run:
 
     def run(vectors: Vectors, asked: Collection[int]) -> dict[int, set[int]]:
         index = module.MinHashLSH(threshold=threshold, num_perm=_PERMUTATIONS)
-        found: dict[int, set[int]] = {}
+        neighbours: dict[int, set[int]] = {}
         for place, words in enumerate(_word_lists(vectors)):
             sketch = module.MinHash(num_perm=_PERMUTATIONS, seed=_SEED)
             sketch.update_batch([word.encode() for word in words])
             near = index.query(sketch)
             index.insert(place, sketch, check_duplication=False)
             if place in asked:
-                found[place] = set(near)
-        return found
+                neighbours[place] = set(near)
+        return neighbours
 
     return run
 
@@ -59,15 +59,15 @@ def _rensa(threshold: float, bands: int) -> Run:
 
     def run(vectors: Vectors, asked: Collection[int]) -> dict[int, set[int]]:
         index = module.RMinHashLSH(threshold, _PERMUTATIONS, bands)
-        found: dict[int, set[int]] = {}
+        neighbours: dict[int, set[int]] = {}
         for place, words in enumerate(_word_lists(vectors)):
             sketch = module.RMinHash(_PERMUTATIONS, _SEED)
             sketch.update(words)
             near = index.query(sketch)
             index.insert(place, sketch)
             if place in asked:
-                found[place] = set(near)
-        return found
+                neighbours[place] = set(near)
+        return neighbours
 
     return run
 
@@ -96,14 +96,16 @@ def _scikit_learn() -> Run:
 
     def run(vectors: Vectors, asked: Collection[int]) -> dict[int, set[int]]:
         columns = vectors.rows.T.tocsr()
-        found: dict[int, set[int]] = {}
+        neighbours: dict[int, set[int]] = {}
         for start in range(0, vectors.rows.shape[0], _BLOCK):
             near = multiply(vectors.rows[start : start + _BLOCK], columns)
             near.data[near.data < _THRESHOLD] = 0.0
             near.eliminate_zeros()
             places = range(start, start + near.shape[0])
-            found.update((place, _row(near, place - start)) for place in places if place in asked)
-        return found
+            neighbours.update(
+                (place, _row(near, place - start)) for place in places if place in asked
+            )
+        return neighbours
 
     return run
 

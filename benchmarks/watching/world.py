@@ -104,9 +104,9 @@ def draw_world(pages: int, seed: int, hours: int = YEAR_HOURS) -> World:
     sites = max(pages // 20, 1)
     site, group = _pages_of_sites(rng, pages, sites)
     kinds = rng.choice(len(_KINDS), sites, p=[kind.share for kind in _KINDS])
-    found = [_articles_of(rng, _KINDS[kinds[one]], hours) for one in range(sites)]
-    published = np.concatenate(found)
-    article_site = np.repeat(np.arange(sites), [len(one) for one in found])
+    by_site = [_articles_of(rng, _KINDS[kinds[one]], hours) for one in range(sites)]
+    published = np.concatenate(by_site)
+    article_site = np.repeat(np.arange(sites), [len(one) for one in by_site])
     on, which = _placed(rng, site, group, article_site)
     appeared = published[which] + rng.exponential(0.03, len(which))
     alive = appeared < _ends(rng, group, hours)[on]

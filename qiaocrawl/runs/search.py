@@ -25,8 +25,15 @@ from qiaocrawl.search import EVERYWHERE, EngineDefinition, plan
 from qiaocrawl.search.candidates import hit_candidates, next_page, query_candidate, query_of
 from qiaocrawl.search.engine_pauses import EnginePauses
 from qiaocrawl.search.plan_budget import budgets_of, daily_limit, within_budget
-from qiaocrawl.search.plan_order import DueQuery, ExpectedYield, Pair, PairYield, order_due, pair_of
 from qiaocrawl.search.plan_periods import can_ask, is_cut_off, is_past, shorter_periods
+from qiaocrawl.search.plan_priority import (
+    DueQuery,
+    ExpectedYield,
+    Pair,
+    PairYield,
+    pair_of,
+    prioritise,
+)
 from qiaocrawl.search.query import AnswerState, Hit, Query, SearchAnswer
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.search import coverage, engine_budget, ledger
@@ -117,7 +124,7 @@ def _order(
     for name, queries in due.items():
         limit = daily_limit(wanted.engines[name], budgets)
         left = None if limit is None else limit - spent.get(name, 0)
-        order += [one.query for one in within_budget(order_due(queries, expected_yield), left)]
+        order += [one.query for one in within_budget(prioritise(queries, expected_yield), left)]
         if left is not None and left < len(queries):
             logger.info(
                 "%s: %d queries are due, today's budget has room for %d requests",

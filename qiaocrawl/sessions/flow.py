@@ -77,7 +77,7 @@ def login_flow(recipe: Recipe, secret: Credentials) -> Flow:
     """
     form = recipe.form
     assert form is not None, "only a form can be filled in"
-    answer = yield from _visit(recipe, form.page)
+    answer = yield from _open(recipe, form.page)
     _refuse_error(answer)
     step = _secret_step(recipe, form, secret, answer)
     answer = yield from _submit(recipe, step)
@@ -85,7 +85,7 @@ def login_flow(recipe: Recipe, secret: Credentials) -> Flow:
     answer = yield from _hand_over(recipe, answer)
     _refuse_failure(recipe, answer)
     if recipe.target:
-        answer = yield from _visit(recipe, recipe.target)
+        answer = yield from _open(recipe, recipe.target)
     reason = why_not_logged_in(recipe, answer)
     if reason:
         raise LoginError(reason)
@@ -98,7 +98,7 @@ def check_flow(recipe: Recipe) -> Flow:
     Raises:
         LoginError: it leads to a host the recipe does not name.
     """
-    return (yield from _visit(recipe, recipe.target, strict=False))
+    return (yield from _open(recipe, recipe.target, strict=False))
 
 
 def why_not_logged_in(recipe: Recipe, answer: LoginAnswer) -> str:
@@ -123,14 +123,14 @@ def why_not_logged_in(recipe: Recipe, answer: LoginAnswer) -> str:
 # --- going on --------------------------------------------------------------------------------
 
 
-def _visit(recipe: Recipe, url: str, *, strict: bool = True) -> Flow:
+def _open(recipe: Recipe, url: str, *, strict: bool = True) -> Flow:
     """Open *url* and follow its redirects within the hosts the recipe names."""
     answer = yield LoginStep("GET", url)
     for _ in range(recipe.max_steps):
         location = answer.seen.location
         if not location:
             return answer
-        if not recipe.may_visit(location):
+        if not recipe.may_open(location):
             if not strict:
                 return answer
             raise _leaves(location)
@@ -161,7 +161,7 @@ def _hand_over(recipe: Recipe, answer: LoginAnswer) -> Flow:
         step = _next_step(answer)
         if step is None:
             return answer
-        if not recipe.may_visit(step.url):
+        if not recipe.may_open(step.url):
             if recipe.way != "sso":
                 return answer  # the cookies of a form are there; where it leads on is no matter
             raise _leaves(step.url)

@@ -248,7 +248,7 @@ class Recipe:
         form = self.form
         urls = [("target", self.target)]
         urls += [("form.page", form.page), ("form.submit", form.submit)] if form else []
-        yield from ((key, elsewhere) for key, url in urls if url and not self.may_visit(url))
+        yield from ((key, elsewhere) for key, url in urls if url and not self.may_open(url))
         if form and form.submit and not self.may_get_secret(form.submit):
             yield "form.submit", "must be on one of sso.hosts, and https where form.page is"
 
@@ -278,7 +278,7 @@ class Recipe:
         hosts = [host.rpartition(":")[0] or host for host in named]
         return any(in_site(bare, host) or host.endswith(f".{bare}") for host in hosts)
 
-    def may_visit(self, url: str) -> bool:
+    def may_open(self, url: str) -> bool:
         """Whether a login may go to *url*: its sites and its sign-on hosts."""
         origin = origin_of(url)
         if origin is None:

@@ -92,7 +92,7 @@ _TAKE = ListStatement(
     "UPDATE url SET"
     f" crashes = CASE WHEN state = State.FETCHED AND lease_token IS NOT NULL THEN {SUSPECTED}"
     " ELSE crashes END,"
-    " state = CASE state WHEN 2 THEN 2 ELSE 1 END,"
+    " state = CASE state WHEN State.FETCHED THEN State.FETCHED ELSE State.LEASED END,"
     " lease_token = :token, lease_until = :until, attempts = attempts + 1 WHERE id IN ({list})"
 )
 

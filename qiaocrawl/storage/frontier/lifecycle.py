@@ -53,7 +53,7 @@ _COMPLETE = Statement(
 # failures comes last: MySQL assigns from left to right, the others must see the old count.
 _RETRY = Statement(
     "UPDATE url SET"
-    " state = CASE WHEN failures + 1 >= :max_failures THEN 4 ELSE 0 END,"
+    " state = CASE WHEN failures + 1 >= :max_failures THEN State.FAILED ELSE State.PENDING END,"
     " outcome = CASE WHEN failures + 1 >= :max_failures THEN 'unreachable' ELSE NULL END,"
     " done_at = CASE WHEN failures + 1 >= :max_failures THEN :done_at ELSE done_at END,"
     " reason = :reason, not_before = :not_before, lease_until = NULL, failures = failures + 1,"
@@ -73,7 +73,8 @@ _RENEW = ListStatement(
 )
 
 _RELEASE = Statement(
-    "UPDATE url SET state = CASE state WHEN 2 THEN 2 ELSE 0 END, lease_token = NULL,"
+    "UPDATE url SET state = CASE state WHEN State.FETCHED THEN State.FETCHED ELSE State.PENDING"
+    " END, lease_token = NULL,"
     f" lease_until = NULL, attempts = attempts - 1, crashes = {UNMARKED}"
     f" WHERE {_FENCE} AND state IN (State.LEASED, State.FETCHED)"
 )

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qiaocrawl.search.plan_order import (
+from qiaocrawl.search.plan_priority import (
     LONGEST_WAITING_EVERY,
     DueQuery,
     ExpectedYield,
     PairYield,
     most_rounds,
-    order_due,
     pair_of,
+    prioritise,
 )
 from qiaocrawl.search.query import Query
 
@@ -26,8 +26,8 @@ def _due(term: str, rank: int = 0, since: float = 0.0, site: str = "") -> DueQue
 
 def test_nothing_known_keeps_the_order_of_the_plan() -> None:
     due = [_due(f"词{n}", rank=n) for n in range(9)]
-    assert order_due(reversed(due), ExpectedYield({})) == due
-    assert order_due([], ExpectedYield({})) == []
+    assert prioritise(reversed(due), ExpectedYield({})) == due
+    assert prioritise([], ExpectedYield({})) == []
 
 
 def test_what_brought_most_new_pages_on_topic_comes_first() -> None:
@@ -61,7 +61,7 @@ def test_a_question_never_asked_is_judged_by_its_term_site_and_engine() -> None:
 
 def test_every_fourth_place_is_for_who_waits_longest() -> None:
     due = [_due(f"词{n}", rank=n, since=-n) for n in range(12)]
-    order = [one.rank for one in order_due(due, ExpectedYield({}))]
+    order = [one.rank for one in prioritise(due, ExpectedYield({}))]
     assert order[LONGEST_WAITING_EVERY - 1 :: LONGEST_WAITING_EVERY] == [11, 10, 9]
     assert sorted(order) == list(range(12))
 
@@ -79,7 +79,7 @@ def test_no_pair_waits_longer_than_promised_whatever_the_others_bring() -> None:
             (term, "", "e"): PairYield(5, 500 if term in favourites else 0) for term in waits
         })  # fmt: skip
         due = [_due(term, rank=n, since=waits[term]) for n, term in enumerate(sorted(waits))]
-        asked = {one.query.term for one in order_due(due, expected_yield)[:a_round]}
+        asked = {one.query.term for one in prioritise(due, expected_yield)[:a_round]}
         for term in waits:
             waited[term] = 0 if term in asked else waited[term] + 1
             waits[term] = now if term in asked else waits[term]
@@ -94,7 +94,7 @@ def test_all_are_arranged_and_each_beginning_keeps_the_turns(
     given_due: list[tuple[int, float]], end: int
 ) -> None:
     due = [_due(f"词{n}", rank, since) for n, (rank, since) in enumerate(given_due)]
-    order = order_due(due, ExpectedYield({}))
+    order = prioritise(due, ExpectedYield({}))
     assert sorted(order, key=lambda one: one.query.term) == sorted(
         due, key=lambda one: one.query.term
     )

@@ -108,7 +108,7 @@ class ExpectedYield:
         return new * on_topic
 
 
-def order_due(due: Iterable[DueQuery], expected_yield: ExpectedYield) -> list[DueQuery]:
+def prioritise(due: Iterable[DueQuery], expected_yield: ExpectedYield) -> list[DueQuery]:
     """The due queries of one engine in the order to send them. O(n log n).
 
     Every :data:`LONGEST_WAITING_EVERY`-th is the one of those left that waits longest; the others
