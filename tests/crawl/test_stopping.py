@@ -120,7 +120,7 @@ def test_a_second_crawl_on_one_sqlite_file_is_refused(tmp_path: Path) -> None:
     assert "(finished)" in third.log
 
 
-@pytest.mark.parametrize(("spider", "pages"), [("site", "120"), ("login", "80")])
+@pytest.mark.parametrize(("spider", "pages"), [("site", "120"), ("watch", "80"), ("login", "80")])
 def test_a_short_campaign_loses_nothing(
     spider: str, pages: str, database_url: str, tmp_path: Path
 ) -> None:
