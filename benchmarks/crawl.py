@@ -63,7 +63,7 @@ _PARTS = (
     ("analysis hand-over", re.compile(r"pebble|multiprocessing|pickle|qiaocrawl/pool")),
     ("links and frontier", re.compile(r"qiaocrawl/(follow|crawl/worker|crawl/scheduler|frontier)"
                                       r"|pipelines/links|dupefilter")),
-    ("deduplication", re.compile(r"qiaocrawl/(dedup|vsm)|pipelines/dedup")),
+    ("deduplication", re.compile(r"qiaocrawl/(dedup|vsm)")),
     ("Scrapy and Twisted", re.compile(r"scrapy|twisted|asyncio|selectors|parsel|w3lib|zope")),
 )
 
