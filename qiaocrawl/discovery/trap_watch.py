@@ -87,13 +87,11 @@ class TrapWatch:
     def _is_closed(self, group: str) -> bool:
         """Whether *group*, named in a reason, is; those of single URLs are at first."""
         score = self._scores.get(group)
-        is_of_addresses = group.endswith(")")
-        return score.is_cut if score is not None else is_of_addresses
+        return score.is_cut if score is not None else group.endswith(")")
 
     def _known(self, forms: Sequence[str]) -> Iterator[tuple[str, PatternScore]]:
         for form in forms:
-            score = self._scores.get(form)
-            if score is not None:
+            if (score := self._scores.get(form)) is not None:
                 yield form, score
 
     def is_allowed(self, url: str) -> bool:
@@ -232,8 +230,7 @@ class TrapWatch:
     def describe(self, form: str) -> str:
         """The score of *form* in words."""
         with self._lock:
-            score = self._scores.get(form)
-            return score.describe() if score is not None else ""
+            return score.describe() if (score := self._scores.get(form)) is not None else ""
 
     # --- lists and texts ----------------------------------------------------------------------
 
@@ -322,8 +319,7 @@ class TrapWatch:
     def _score(self, form: str) -> PatternScore:
         score = self._scores.get(form)
         if score is None:
-            is_branch = form.endswith(NEW_BRANCH)
-            score = PatternScore(NEW_BRANCH_POINTS if is_branch else START_POINTS)
+            score = PatternScore(NEW_BRANCH_POINTS if form.endswith(NEW_BRANCH) else START_POINTS)
             self._scores[form] = score
             if len(self._scores) > MAX_SCORES:
                 self._forget()
@@ -349,15 +345,9 @@ class TrapWatch:
         with self._lock:
             changed = [
                 StoredPatternScore(
-                    form.partition("/")[0],
-                    form,
-                    a.points,
-                    a.fetched,
-                    a.stories,
-                    a.trees,
-                    a.listed,
-                    a.cut,
-                )
+                    form.partition("/")[0], form, a.points, a.fetched, a.stories, a.trees,
+                    a.listed, a.cut,
+                )  # fmt: skip
                 for form in sorted(self._changed)
                 if (a := self._scores.get(form)) is not None
             ]
@@ -376,8 +366,8 @@ class TrapWatch:
 
     def numbers(self) -> dict[str, int]:
         """Figures for the run's statistics."""
-        cut = sum(score.is_cut for score in self._scores.values())
-        return {"qiaocrawl/traps/groups_cut": cut, "qiaocrawl/traps/groups": len(self._scores),
+        return {"qiaocrawl/traps/groups_cut": sum(map(self._is_cut, self._scores)),
+                "qiaocrawl/traps/groups": len(self._scores),
                 "qiaocrawl/traps/doubles": self.counts["doubles"],
                 "qiaocrawl/traps/urls_closed": self.counts["closed"]}
 

@@ -13,14 +13,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
-from pydantic_core import PydanticCustomError
 
 from qiaocrawl.errors import ConfigError
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
-
-    from pydantic_core import ErrorDetails
 
 Record = TypeVar("Record")
 
@@ -73,10 +70,18 @@ Text = Annotated[str, Field(min_length=1)]
 Texts = Annotated[tuple[Text, ...], listed(str, "a text or a list of texts")]
 
 
+class _TableFaults(ValueError):
+    """What is wrong with a table: pairs of a key and why."""
+
+    def __init__(self, faults: list[tuple[str, str]]) -> None:
+        super().__init__(faults)
+        self.faults = faults
+
+
 def raise_faults(faults: Iterable[tuple[str, str]]) -> None:
     """End the check of a table that has *faults*, each a key ("" for the table) and why."""
     if entries := list(faults):
-        raise PydanticCustomError("faults", "has faults", {"faults": entries})
+        raise _TableFaults(entries)
 
 
 def check_table(
@@ -149,17 +154,17 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def _faults(error: ErrorDetails, adapter: TypeAdapter[Any]) -> Iterator[str]:
+def _faults(error: Any, adapter: TypeAdapter[Any]) -> Iterator[str]:
     place, value, kind = _dotted(error["loc"]), error["input"], error["type"]
-    if kind == "faults":
-        for key, why in error["ctx"]["faults"]:
+    if kind == "value_error":
+        cause = error["ctx"]["error"]
+        is_table = isinstance(cause, _TableFaults)
+        for key, why in cause.faults if is_table else [("", cause)]:
             yield f"{_dotted((*error['loc'], *([key] if key else [])))}: {why}"
     elif kind == "unexpected_keyword_argument":
         yield f"{place}: unknown key{_hint(error['loc'], adapter)}"
     elif kind in _MISSING:
         yield f"{place}: must be given"
-    elif kind == "value_error":
-        yield f"{place}: {error['ctx']['error']}"
     else:
         why = _WORDS.get(kind) or error["msg"].replace("Input should be", "must be")
         yield f"{place}: {why}, got {value!r}"
