@@ -6,12 +6,14 @@ import math
 
 from sqlalchemy import Connection
 
-from qiaocrawl.storage.raw_sql import Statement
+from qiaocrawl.storage.raw_sql import Statement, upsert
 
 _ARTICLES = Statement("SELECT COUNT(DISTINCT article_id), MAX(article_id) FROM title_term")
 _FREQUENCIES = Statement("SELECT term, COUNT(*) FROM title_term GROUP BY term ORDER BY term")
 _CLEAR = Statement("DELETE FROM term_weight")
-_ADD = Statement("INSERT INTO term_weight (term, df, weight) VALUES (:term, :df, :weight)")
+# Workers that end together rebuild together: rows that another has inserted since ours were
+# cleared are written over, and both have counted the same titles.
+_ADD = upsert("term_weight", "term, df, weight", key="term", change="df, weight")
 _APPLY = Statement(
     "UPDATE title_term SET weight = count *"
     " (SELECT w.weight FROM term_weight w WHERE w.term = title_term.term)"
@@ -30,7 +32,7 @@ def rebuild_term_weights(c: Connection) -> int:
     """
     articles, last = _ARTICLES.run(c).fetchone()
     rows = [
-        {"term": term, "df": df, "weight": math.log(articles / df)}
+        {"term": term, "df": df, "weight": math.log(max(articles, df) / df)}
         for term, df in _FREQUENCIES.run(c).fetchall()
     ]
     _CLEAR.run(c)

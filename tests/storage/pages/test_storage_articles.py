@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
 
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import Relevance, Verdict, VerdictKind
@@ -162,6 +165,38 @@ def test_title_terms_are_counted_and_weighted(database: Database) -> None:
             "SELECT term, weight FROM title_term WHERE article_id = 1")).all())
         assert first == {"侨": pytest.approx(2 * math.log(1.5)), "办": pytest.approx(math.log(3)),
                          "p": pytest.approx(2 * math.log(3))}
+
+
+@pytest.mark.mariadb
+def test_workers_that_end_together_rebuild_weights_together(mariadb_url: str) -> None:
+    with Database.open(mariadb_url) as database:
+        database.upgrade()
+        add_topic(database)
+        with database.engine.begin() as c:
+            for n in range(30):
+                article_id = add_article(c, str(n))
+                articles.save_title_terms(c, article_id, [f"词{n}{k}" for k in range(10)])
+
+        together = Barrier(4, timeout=60)
+
+        def rebuild(_: int) -> None:
+            together.wait()
+            try:
+                with database.engine.begin() as c:
+                    articles.rebuild_term_weights(c)
+            except OperationalError as error:
+                # A deadlock passes by itself: the writer of a crawl plays the operation again.
+                if "1213" not in str(error):
+                    raise
+
+        for _ in range(8):
+            # Nothing is there that could be locked: all of them find nothing to clear.
+            with database.engine.begin() as c:
+                c.execute(text("DELETE FROM term_weight"))
+            with ThreadPoolExecutor(4) as pool:
+                list(pool.map(rebuild, range(4)))
+            with database.engine.connect() as c:
+                assert scalar(c, "SELECT COUNT(*) FROM term_weight WHERE weight > 0") == 300
 
 
 def test_weights_of_an_empty_collection(database: Database) -> None:
