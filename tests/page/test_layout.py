@@ -55,11 +55,11 @@ def test_nonsense_counts_as_missing(box: str) -> None:
 def test_areas_and_colours_of_a_rendered_page_win_over_declared_ones() -> None:
     page = page_of(stamped("body", "0 0 1000 500", "#ffffff #000000", stamped(
         "p bgcolor=red width=10 height=10", "0 0 500 100", "#eeeeee #333333", TEXT)))
-    look = page_style(page)
-    assert look.backgrounds[1] == "#eeeeee"
-    assert look.area(1, 0, 1) == 50_000
-    assert look.block_area(0) == pytest.approx(50_000)
-    assert look.page_area == 500_000
+    style = page_style(page)
+    assert style.backgrounds[1] == "#eeeeee"
+    assert style.area(1, 0, 1) == 50_000
+    assert style.block_area(0) == pytest.approx(50_000)
+    assert style.page_area == 500_000
     assert page_style(page, declared_only=True).backgrounds[1] == "#ff0000"
 
 
