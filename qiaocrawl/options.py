@@ -44,6 +44,8 @@ class Option:
     secret: bool = False
 
 
+# A table: a row reads better unbroken.
+# fmt: off
 OPTIONS: tuple[Option, ...] = (
     # storage
     Option("QIAO_DATABASE_URL", "sqlite:///data/qiaocrawl.db", "URL",
@@ -315,6 +317,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_DEMO", "", "host:port",
            "Resolve the demo web's host names to this address.", text),
 )
+# fmt: on
 
 RENAMED = {
     "QIAO_ENTRY_DAYS": "QIAO_LISTED_MAX_AGE_DAYS",

@@ -113,6 +113,8 @@ LOG_TABLE_OPTIONS = {**TABLE_OPTIONS, "sqlite_autoincrement": True}
 
 
 def _table(name: str, *parts: Any, **options: Any) -> Table:
+# Tables: a column a line.
+# fmt: off
     return Table(name, metadata, *parts, **(options or TABLE_OPTIONS))
 
 
