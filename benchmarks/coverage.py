@@ -123,8 +123,11 @@ def read_web(folder: Path, recorded: RecordedWeb) -> Web:
             pages[url] = _digest(page.body)
             if row.get("topics") or any(one != "other" for one in row.get("label", ())):
                 labelled.add(pages[url])
-    links = {url: _targets(row.get("outlinks", ()), pages, recorded)
-             for row in rows if (url := canonical_url(row["url"]) or "") in pages}
+    links = {
+        url: _targets(row.get("outlinks", ()), pages, recorded)
+        for row in rows
+        if (url := canonical_url(row["url"]) or "") in pages
+    }
     named = _posts(folder, pages) if (folder / _LABELS_NAME).is_file() else labelled
     seeds = [url for one in read_topics(folder)[1] if (url := canonical_url(one))]
     return Web(folder, pages, links, frozenset(named), tuple(seeds or _sources(links)))
@@ -269,8 +272,11 @@ def measure(folder: Path, code: Path, settings: Sequence[str]) -> Result:
         with tempfile.TemporaryDirectory(prefix="coverage-") as temporary:
             outcomes = crawl(web, code, Path(temporary), settings)
         seconds = time.monotonic() - began
-        read = {_digest(page.body) for url, (outcome, _) in outcomes.items()
-                if outcome not in _PAGE_OUTCOMES and (page := recorded.get(url)) is not None}
+        read = {
+            _digest(page.body)
+            for url, (outcome, _) in outcomes.items()
+            if outcome not in _PAGE_OUTCOMES and (page := recorded.get(url)) is not None
+        }
     urls = reachable(web)
     wanted = {web.pages[url] for url in urls}
     articles = wanted & web.articles

@@ -37,9 +37,20 @@ from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.folder import load_pack
 
 _CONCURRENCY = 16
-_QUIET = ["-s", "TELNETCONSOLE_ENABLED=0", "-s", "REMOTE_CONTROL_ENABLED=0", "-s",
-          "LOG_LEVEL=INFO", "-s", f"CONCURRENT_REQUESTS_PER_DOMAIN={_CONCURRENCY}",
-          "-s", f"CONCURRENT_REQUESTS={_CONCURRENCY}", "-s", "DOWNLOAD_DELAY=0"]
+_QUIET = [
+    "-s",
+    "TELNETCONSOLE_ENABLED=0",
+    "-s",
+    "REMOTE_CONTROL_ENABLED=0",
+    "-s",
+    "LOG_LEVEL=INFO",
+    "-s",
+    f"CONCURRENT_REQUESTS_PER_DOMAIN={_CONCURRENCY}",
+    "-s",
+    f"CONCURRENT_REQUESTS={_CONCURRENCY}",
+    "-s",
+    "DOWNLOAD_DELAY=0",
+]
 _ELAPSED = re.compile(r"'elapsed_time_seconds': ([\d.]+)")
 
 _BARE = """
@@ -61,8 +72,13 @@ class Bare(scrapy.Spider):
 _PARTS = (
     ("storage writes", re.compile(r"sqlalchemy|sqlite3|qiaocrawl/storage")),
     ("analysis hand-over", re.compile(r"pebble|multiprocessing|pickle|qiaocrawl/pool")),
-    ("links and frontier", re.compile(r"qiaocrawl/(follow|crawl/worker|crawl/scheduler|frontier)"
-                                      r"|pipelines/links|dupefilter")),
+    (
+        "links and frontier",
+        re.compile(
+            r"qiaocrawl/(follow|crawl/worker|crawl/scheduler|frontier)"
+            r"|pipelines/links|dupefilter"
+        ),
+    ),
     ("deduplication", re.compile(r"qiaocrawl/(dedup|vsm)")),
     ("Scrapy and Twisted", re.compile(r"scrapy|twisted|asyncio|selectors|parsel|w3lib|zope")),
 )
@@ -97,8 +113,16 @@ def _bare(served: ServedSite, folder: Path) -> Run:
     (folder / "bare.py").write_text(_BARE)
     urls = folder / "urls.txt"
     urls.write_text("\n".join(f"http://{served.origin}{path}" for path in served.site.pages))
-    command = [sys.executable, "-m", "scrapy", "runspider", "bare.py", "-a", f"urls={urls}",
-               *_QUIET]
+    command = [
+        sys.executable,
+        "-m",
+        "scrapy",
+        "runspider",
+        "bare.py",
+        "-a",
+        f"urls={urls}",
+        *_QUIET,
+    ]
     return _measured(command, {}, folder, len(served.site.pages))
 
 
@@ -111,14 +135,28 @@ def _full(served: ServedSite, folder: Path, url: str, *, profile: Path | None = 
     runner = ["-m", "scrapy"]
     if profile is not None:
         runner = ["-m", "cProfile", "-o", str(profile), "-m", "scrapy"]
-    command = [sys.executable, *runner, "crawl", "site", "-a", "topic=qiaoqing",
-               "-a", f"start=http://{HOST}/", *_QUIET]
-    environment = {"QIAO_DATABASE_URL": url, "QIAO_DEMO": served.origin, "PYTHONPATH": str(PROJECT),
-                   "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings",
-                   # The spiders beside it follow links only.
-                   "QIAO_SITEMAPS": "off", "QIAO_SOFT_404_PROBE": "off",
-                   # A tree of made-up texts is what a maze is.
-                   "QIAO_TRAPS_ALLOWED": f"{HOST}/*"}
+    command = [
+        sys.executable,
+        *runner,
+        "crawl",
+        "site",
+        "-a",
+        "topic=qiaoqing",
+        "-a",
+        f"start=http://{HOST}/",
+        *_QUIET,
+    ]
+    environment = {
+        "QIAO_DATABASE_URL": url,
+        "QIAO_DEMO": served.origin,
+        "PYTHONPATH": str(PROJECT),
+        "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings",
+        # The spiders beside it follow links only.
+        "QIAO_SITEMAPS": "off",
+        "QIAO_SOFT_404_PROBE": "off",
+        # A tree of made-up texts is what a maze is.
+        "QIAO_TRAPS_ALLOWED": f"{HOST}/*",
+    }
     run = _measured(command, environment, folder, len(served.site.pages))
     _check_complete(url, len(served.site.pages))
     return run
@@ -168,9 +206,15 @@ def main() -> None:
         _full(served, folder, f"sqlite:///{folder}/profile.db", profile=profile)
         shares = _shares(profile)
     rows = [
-        {"method": method, "pages": arguments.pages, "rounds": len(runs),
-         **{f: round(_median(runs, f), 2)
-            for f in ("pages_per_second", "cpu_ms_per_page", "startup_seconds")}}
+        {
+            "method": method,
+            "pages": arguments.pages,
+            "rounds": len(runs),
+            **{
+                f: round(_median(runs, f), 2)
+                for f in ("pages_per_second", "cpu_ms_per_page", "startup_seconds")
+            },
+        }
         for method, runs in (("bare Scrapy, fetching only", bare), ("qiaocrawl, all stages", full))
     ]
     ratios = [f.pages_per_second / b.pages_per_second for f, b in zip(full, bare, strict=True)]
@@ -185,9 +229,13 @@ def _print(rows: list[dict[str, object]], shares: dict[str, float]) -> None:
     console = Console()
     table = Table("", "pages/s", "CPU ms a page", "start-up s", "rate / bare")
     for row in rows:
-        table.add_row(str(row["method"]), str(row["pages_per_second"]),
-                      str(row["cpu_ms_per_page"]), str(row["startup_seconds"]),
-                      str(row.get("rate_ratio", "1")))
+        table.add_row(
+            str(row["method"]),
+            str(row["pages_per_second"]),
+            str(row["cpu_ms_per_page"]),
+            str(row["startup_seconds"]),
+            str(row.get("rate_ratio", "1")),
+        )
     console.print(table)
     console.print("Where the crawl's own process spends its time (profiled run, %):")
     for part, share in sorted(shares.items(), key=lambda pair: -pair[1]):

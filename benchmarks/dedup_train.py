@@ -99,16 +99,26 @@ def trees_of(fit: Any, shift: float) -> Trees:
         nodes = predictor.nodes
         leaf = nodes["is_leaf"].astype(bool)
         roots.append(at)
-        parts.append((
-            np.where(leaf, -1, nodes["feature_idx"]), nodes["num_threshold"],
-            nodes["left"] + at, nodes["right"] + at, np.where(leaf, nodes["value"], 0.0),
-        ))
+        parts.append(
+            (
+                np.where(leaf, -1, nodes["feature_idx"]),
+                nodes["num_threshold"],
+                nodes["left"] + at,
+                nodes["right"] + at,
+                np.where(leaf, nodes["value"], 0.0),
+            )
+        )
         at += len(nodes)
     feature, bound, left, right, value = (np.concatenate(c) for c in zip(*parts, strict=True))
     start = np.array([float(np.ravel(fit._baseline_prediction)[0]) + shift])
     return Trees(
-        np.array(roots, np.int32), feature.astype(np.int16), bound.astype(np.float32),
-        left.astype(np.int32), right.astype(np.int32), value.astype(np.float32), start,
+        np.array(roots, np.int32),
+        feature.astype(np.int16),
+        bound.astype(np.float32),
+        left.astype(np.int32),
+        right.astype(np.int32),
+        value.astype(np.float32),
+        start,
     )
 
 
@@ -151,8 +161,9 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--all", action="store_true", help="learn from the reporting part too")
     arguments = parser.parse_args()
-    pairs = [p for p in read_pairs(arguments.data)
-             if is_learnt_from(p) and (p.choosing or arguments.all)]
+    pairs = [
+        p for p in read_pairs(arguments.data) if is_learnt_from(p) and (p.choosing or arguments.all)
+    ]
     pairs += mined_pairs(arguments.data, _MINED)
     labels = np.array([pair.same for pair in pairs])
     # What is equal is the same story, unseen.
@@ -166,8 +177,10 @@ def main() -> None:
     trees = trees_of(fitted(matrices, labels, parts >= 0), shift)
     data = write_trees(trees)
     arguments.output.write_bytes(data)
-    print(f"{len(pairs)} pairs, {len(trees.roots)} trees, {len(trees.features)} nodes, "
-          f"{len(data):,} bytes; score {point:.3f} is now {_DEFAULT}")
+    print(
+        f"{len(pairs)} pairs, {len(trees.roots)} trees, {len(trees.features)} nodes, "
+        f"{len(data):,} bytes; score {point:.3f} is now {_DEFAULT}"
+    )
 
 
 if __name__ == "__main__":

@@ -35,8 +35,15 @@ from qiaocrawl.storage.schema import article, relevance, url, verdict
 
 _ARTICLES = (
     select(
-        url.c.id, url.c.url, article.c.title, article.c.text, article.c.published_at,
-        article.c.author, article.c.source, relevance.c.relevant, verdict.c.group_id,
+        url.c.id,
+        url.c.url,
+        article.c.title,
+        article.c.text,
+        article.c.published_at,
+        article.c.author,
+        article.c.source,
+        relevance.c.relevant,
+        verdict.c.group_id,
     )
     .join(url, url.c.id == article.c.url_id)
     .outerjoin(relevance, relevance.c.article_id == article.c.id)
@@ -51,8 +58,9 @@ def stored_articles(database: Database) -> list[ScoredArticle]:
             ScoredArticle(
                 address, title, body, _utc(published), author, source, bool(relevant), group
             )
-            for _, address, title, body, published, author, source, relevant, group
-            in c.execute(_ARTICLES)
+            for _, address, title, body, published, author, source, relevant, group in c.execute(
+                _ARTICLES
+            )
         ]
 
 
@@ -68,9 +76,11 @@ def naive_articles(database: Database) -> list[ScoredArticle]:
             stored = load_page(c, row.id)
             assert stored is not None
             page = parse_page(stored.body, stored.header("content-type"), stored.url)
-            articles.append(ScoredArticle(
-                row.url, page.title, "\n".join(page.texts), None, "", "", True, row.id
-            ))
+            articles.append(
+                ScoredArticle(
+                    row.url, page.title, "\n".join(page.texts), None, "", "", True, row.id
+                )
+            )
     return articles
 
 
@@ -109,8 +119,13 @@ def main() -> None:
     table = Table("", *(str(row["method"]) for row in rows))
     for key in rows[0]:
         if key != "method":
-            table.add_row(key, *(f"{row[key]:.3f}" if isinstance(row[key], float)
-                                 else str(row[key]) for row in rows))
+            table.add_row(
+                key,
+                *(
+                    f"{row[key]:.3f}" if isinstance(row[key], float) else str(row[key])
+                    for row in rows
+                ),
+            )
     console.print(table)
     if arguments.json:
         write_rows(arguments.json, rows)

@@ -46,6 +46,7 @@ _SECONDS = 900
 Stage = tuple[str, ...]
 """A spider and its arguments."""
 
+
 @dataclass(frozen=True, slots=True)
 class Entrance:
     """What is run one after the other, with which options."""
@@ -71,8 +72,10 @@ PEERS = {"plain Scrapy": "", "plain Scrapy, throttled": "throttled"}
 
 _SERVED, _REFUSING_SECONDS = 25, 3.0
 _PAUSE_SECONDS = "4"
-_SORRY = ('<html><head><meta charset="utf-8"><title>访问过于频繁</title></head><body>'
-          "<p>您的访问过于频繁，请输入验证码后继续。</p></body></html>").encode()
+_SORRY = (
+    '<html><head><meta charset="utf-8"><title>访问过于频繁</title></head><body>'
+    "<p>您的访问过于频繁，请输入验证码后继续。</p></body></html>"
+).encode()
 
 
 class CountingWeb(DemoWeb):
@@ -177,8 +180,15 @@ def peer_run(how: str) -> Run:
 def _call(command: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
     with log.open("wb") as out:
         try:
-            subprocess.run(command, env=environment, stdout=out, stderr=out, cwd=log.parent,
-                           check=True, timeout=_SECONDS)
+            subprocess.run(
+                command,
+                env=environment,
+                stdout=out,
+                stderr=out,
+                cwd=log.parent,
+                check=True,
+                timeout=_SECONDS,
+            )
         except subprocess.CalledProcessError:
             print(log.read_text("utf-8", "replace")[-3000:], file=sys.stderr)
             raise
@@ -192,8 +202,11 @@ def runs() -> dict[str, Run]:
 
 def measure(web: DemoWeb, name: str, run: Run, *, refuses: bool) -> tuple[Row, set[str]]:
     """Run once; the figures, and the relevant pages found."""
-    relevant = {gold.url for gold in web.gold()
-                if gold.kind in ARTICLE_KINDS and gold.on_topic and gold.robots_allowed}
+    relevant = {
+        gold.url
+        for gold in web.gold()
+        if gold.kind in ARTICLE_KINDS and gold.on_topic and gold.robots_allowed
+    }
     counting = CountingWeb(web, refuses=refuses)
     with DemoServer(counting) as server, tempfile.TemporaryDirectory() as folder:
         began = time.monotonic()
@@ -201,8 +214,17 @@ def measure(web: DemoWeb, name: str, run: Run, *, refuses: bool) -> tuple[Row, s
         seconds = time.monotonic() - began
     relevant_pages = relevant & counting.given
     per_page = counting.requests / max(len(relevant_pages), 1)
-    row = Row(name, refuses, len(relevant), len(relevant_pages) / max(len(relevant), 1),
-              counting.requests, per_page, counting.refusals, None, round(seconds, 1))
+    row = Row(
+        name,
+        refuses,
+        len(relevant),
+        len(relevant_pages) / max(len(relevant), 1),
+        counting.requests,
+        per_page,
+        counting.refusals,
+        None,
+        round(seconds, 1),
+    )
     return row, relevant_pages
 
 
@@ -220,13 +242,21 @@ def measured(web: DemoWeb, wanted: Mapping[str, Run], console: Console) -> list[
 
 def table_of(rows: Sequence[Row]) -> Table:
     """The rows for people."""
-    table = Table("run", "hosts refuse", "found", "requests", "a relevant page", "refused", "lost",
-                  "seconds")
+    table = Table(
+        "run", "hosts refuse", "found", "requests", "a relevant page", "refused", "lost", "seconds"
+    )
     for row in rows:
         lost = "" if row.lost is None else str(row.lost)
-        table.add_row(row.name, "yes" if row.refuses else "no", f"{row.found:.1%}",
-                      str(row.requests), f"{row.requests_per_page:.1f}", str(row.refusals), lost,
-                      f"{row.seconds:.0f}")
+        table.add_row(
+            row.name,
+            "yes" if row.refuses else "no",
+            f"{row.found:.1%}",
+            str(row.requests),
+            f"{row.requests_per_page:.1f}",
+            str(row.refusals),
+            lost,
+            f"{row.seconds:.0f}",
+        )
     return table
 
 

@@ -82,9 +82,7 @@ class EveryLink(CrawlSpider):
 
 def main() -> None:
     """Crawl to the end."""
-    rotation = next(
-        (path for name, path in _PACKAGES.items() if find_spec(name)), RandomAgents
-    )
+    rotation = next((path for name, path in _PACKAGES.items() if find_spec(name)), RandomAgents)
     settings = {
         "DEMO": sys.argv[1], "ROBOTSTXT_OBEY": True, "TELNETCONSOLE_ENABLED": False,
         "REMOTE_CONTROL_ENABLED": False, "LOG_LEVEL": "WARNING", "RETRY_TIMES": 2,

@@ -53,9 +53,21 @@ def _stock_scrapy(served: ServedSite, folder: Path, kills: int, seed: int) -> di
         "        for link in response.css('a::attr(href)').getall():\n"
         "            yield response.follow(link)\n"
     )
-    command = [sys.executable, "-m", "scrapy", "runspider", str(spider), "-s", "JOBDIR=job",
-               "-s", "LOG_LEVEL=INFO", "-s", "TELNETCONSOLE_ENABLED=0",
-               "-s", "REMOTE_CONTROL_ENABLED=0"]
+    command = [
+        sys.executable,
+        "-m",
+        "scrapy",
+        "runspider",
+        str(spider),
+        "-s",
+        "JOBDIR=job",
+        "-s",
+        "LOG_LEVEL=INFO",
+        "-s",
+        "TELNETCONSOLE_ENABLED=0",
+        "-s",
+        "REMOTE_CONTROL_ENABLED=0",
+    ]
     for run in range(kills + 1):
         process = subprocess.Popen(command, cwd=folder, stderr=(folder / "stock.log").open("wb"))
         if run < kills:
@@ -68,7 +80,9 @@ def _stock_scrapy(served: ServedSite, folder: Path, kills: int, seed: int) -> di
     pages = len(served.site.pages)
     log = (folder / "stock.log").read_text("utf-8", "replace")
     return {
-        "method": "stock Scrapy, JOBDIR", "pages": pages, "disturbances": kills,
+        "method": "stock Scrapy, JOBDIR",
+        "pages": pages,
+        "disturbances": kills,
         "pages_lost": pages - len(seen),
         "false_finishes": int(len(seen) < pages and bool(_FINISHED.search(log))),
     }
@@ -76,28 +90,40 @@ def _stock_scrapy(served: ServedSite, folder: Path, kills: int, seed: int) -> di
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--database", default="",
-                        help="an empty one, for a single round; default: new SQLite files")
+    parser.add_argument(
+        "--database", default="", help="an empty one, for a single round; default: new SQLite files"
+    )
     parser.add_argument("--mariadb", action="store_true", help="start a private MariaDB server")
     parser.add_argument("--workers", type=int, default=1, help="SQLite allows one")
     parser.add_argument("--spider", choices=JOBS, default="site")
     parser.add_argument("--pages", type=int, default=400, help="of a round's site")
     parser.add_argument("--disturbances", type=int, default=200)
-    parser.add_argument("--disturb", type=_kinds, default=",".join(KINDS),
-                        help=f"kinds out of {','.join(KINDS)}; those the database can have count")
-    parser.add_argument("--every-seconds", type=float, default=2.0,
-                        help="between two disturbances from outside, about")
-    parser.add_argument("--minutes", type=float, default=0.0,
-                        help="disturb no longer than this; 0 = no limit")
+    parser.add_argument(
+        "--disturb",
+        type=_kinds,
+        default=",".join(KINDS),
+        help=f"kinds out of {','.join(KINDS)}; those the database can have count",
+    )
+    parser.add_argument(
+        "--every-seconds",
+        type=float,
+        default=2.0,
+        help="between two disturbances from outside, about",
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=0.0, help="disturb no longer than this; 0 = no limit"
+    )
     parser.add_argument("--seed", type=int, default=20261121)
     parser.add_argument("--lease-seconds", type=float, default=3.0)
     parser.add_argument("--strategy", default="bfs", help="crawl order")
     # Slow enough that disturbances fall into the crawl, not behind its end.
-    parser.add_argument("--delay", type=float, default=0.4,
-                        help="seconds the site takes a page and worker")
+    parser.add_argument(
+        "--delay", type=float, default=0.4, help="seconds the site takes a page and worker"
+    )
     parser.add_argument("--no-peer", action="store_true", help="leave stock Scrapy out")
-    parser.add_argument("--keep", type=Path,
-                        help="new folder for databases and logs; default: none")
+    parser.add_argument(
+        "--keep", type=Path, help="new folder for databases and logs; default: none"
+    )
     parser.add_argument("--json", type=Path)
     return parser.parse_args()
 
@@ -122,8 +148,7 @@ def _databases(
     server.start()
 
     def database(number: int) -> str:
-        server.execute(f"CREATE DATABASE round{number} CHARACTER SET utf8mb4"
-                       " COLLATE utf8mb4_bin")
+        server.execute(f"CREATE DATABASE round{number} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
         return server.url(f"round{number}")
 
     try:
@@ -143,15 +168,25 @@ def _ours(arguments: argparse.Namespace, folder: Path, console: Console) -> dict
             campaign.run(progress)
     tally = campaign.tally
     return {
-        "method": "qiaocrawl", "spider": arguments.spider,
-        "database": "mariadb" if arguments.mariadb or arguments.database[:5] == "mysql"
-        else "sqlite", "workers": arguments.workers,
-        "pages": tally.pages, "rounds": tally.rounds, "disturbances": tally.count,
-        "by_kind": dict(tally.disturbances), "pages_lost": tally.pages_lost,
-        "false_finishes": tally.false_finishes, "runs": tally.runs,
-        "fetched_twice": tally.fetched_twice, "figures": dict(tally.figures),
+        "method": "qiaocrawl",
+        "spider": arguments.spider,
+        "database": "mariadb"
+        if arguments.mariadb or arguments.database[:5] == "mysql"
+        else "sqlite",
+        "workers": arguments.workers,
+        "pages": tally.pages,
+        "rounds": tally.rounds,
+        "disturbances": tally.count,
+        "by_kind": dict(tally.disturbances),
+        "pages_lost": tally.pages_lost,
+        "false_finishes": tally.false_finishes,
+        "runs": tally.runs,
+        "fetched_twice": tally.fetched_twice,
+        "figures": dict(tally.figures),
         "loss_per_disturbance_at_most": round(3 / max(tally.count, 1), 4),
-        "by_point": dict(tally.points), "ends": dict(tally.ends), "errors": tally.errors,
+        "by_point": dict(tally.points),
+        "ends": dict(tally.ends),
+        "errors": tally.errors,
     }
 
 
@@ -180,8 +215,10 @@ def _print(console: Console, rows: list[dict[str, object]]) -> None:
     table = Table("", "pages", "disturbances", "pages lost", "false finishes", "fetched twice")
     for row in rows:
         name = f"{row['method']} {row.get('spider', '')} {row.get('database', '')}"
-        cells = [row.get(k, "") for k in
-                 ("pages", "disturbances", "pages_lost", "false_finishes", "fetched_twice")]
+        cells = [
+            row.get(k, "")
+            for k in ("pages", "disturbances", "pages_lost", "false_finishes", "fetched_twice")
+        ]
         table.add_row(name, *map(str, cells))
     console.print(table)
     for name in ("by_kind", "by_point", "ends", "figures"):

@@ -262,10 +262,11 @@ def groups_of(pages: Sequence[GoldPage]) -> Iterator[Group]:
     for language in sorted({page.gold.language for page in pages}, reverse=True):
         yield Group("all", language, [i for i in every if pages[i].gold.language == language])
     for source, language in sorted({(page.source, page.gold.language) for page in pages}):
-        yield Group(source, language, [
-            i for i in every
-            if pages[i].source == source and pages[i].gold.language == language
-        ])
+        yield Group(
+            source,
+            language,
+            [i for i in every if pages[i].source == source and pages[i].gold.language == language],
+        )
 
 
 def speed_ratio(
@@ -340,8 +341,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="folder with gold.jsonl")
     parser.add_argument("--json", type=Path, help="write the rows as JSON Lines")
     parser.add_argument("--methods", type=_names, default=list(OUR_METHODS))
-    parser.add_argument("--peers", type=_names, default=list(USUAL),
-                        help=f"of {', '.join(PEERS)}; '' for none")
+    parser.add_argument(
+        "--peers", type=_names, default=list(USUAL), help=f"of {', '.join(PEERS)}; '' for none"
+    )
     parser.add_argument("--half", choices=HALVES, default="all")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--limit", type=int, default=0, help="pages at most; 0 = all")

@@ -88,7 +88,8 @@ def offline_browser(executable: str = _CHROMIUM) -> Iterator[BrowserContext]:
         browser = playwright.chromium.launch(executable_path=executable)
         try:
             yield browser.new_context(
-                java_script_enabled=False, service_workers="block",
+                java_script_enabled=False,
+                service_workers="block",
                 viewport=_WINDOW,  # type: ignore[arg-type]  # a TypedDict by another name
             )
         finally:
@@ -122,9 +123,7 @@ def rendered(context: BrowserContext, page: GoldPage) -> str:
         tab.close()
 
 
-def rendered_all(
-    pages: Sequence[GoldPage], cache: Path, console: Console
-) -> dict[str, bytes]:
+def rendered_all(pages: Sequence[GoldPage], cache: Path, console: Console) -> dict[str, bytes]:
     """The rendered pages by id, from *cache* where they are there; failures are left out."""
     from playwright.sync_api import Error
 

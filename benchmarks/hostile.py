@@ -41,10 +41,14 @@ from qiaocrawl.topic.folder import load_pack
 _GOOD = 5
 _DELAY_SECONDS = 0.25
 _LIMITS = {
-    "DOWNLOAD_DELAY": _DELAY_SECONDS, "CONCURRENT_REQUESTS": 128,
-    "CONCURRENT_REQUESTS_PER_DOMAIN": 2, "DOWNLOAD_TIMEOUT": 30,
-    "DOWNLOAD_MAXSIZE": 10 * 1024 * 1024, "TELNETCONSOLE_ENABLED": 0,
-    "REMOTE_CONTROL_ENABLED": 0, "LOG_LEVEL": "WARNING",
+    "DOWNLOAD_DELAY": _DELAY_SECONDS,
+    "CONCURRENT_REQUESTS": 128,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 2,
+    "DOWNLOAD_TIMEOUT": 30,
+    "DOWNLOAD_MAXSIZE": 10 * 1024 * 1024,
+    "TELNETCONSOLE_ENABLED": 0,
+    "REMOTE_CONTROL_ENABLED": 0,
+    "LOG_LEVEL": "WARNING",
 }
 _LIMIT_ARGUMENTS = [part for name, value in _LIMITS.items() for part in ("-s", f"{name}={value}")]
 _LONGEST_SECONDS = 300.0
@@ -113,8 +117,9 @@ def _cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _watch(process: subprocess.Popen[bytes], good: ServedHosts, hostile: ServedHosts | None,
-           pages: int) -> Run:
+def _watch(
+    process: subprocess.Popen[bytes], good: ServedHosts, hostile: ServedHosts | None, pages: int
+) -> Run:
     began = time.monotonic()
     peak, last, requests, cpu, cpu_first = 0.0, 0.0, 0, 0.0, 0.0
     first = float("inf")
@@ -143,8 +148,9 @@ def _watch(process: subprocess.Popen[bytes], good: ServedHosts, hostile: ServedH
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    return Run(round(last - first, 2), round(cpu - cpu_first, 2), len(asked), round(peak, 1),
-               requests)
+    return Run(
+        round(last - first, 2), round(cpu - cpu_first, 2), len(asked), round(peak, 1), requests
+    )
 
 
 def _ours(starts: list[str], folder: Path) -> subprocess.Popen[bytes]:
@@ -155,13 +161,22 @@ def _ours(starts: list[str], folder: Path) -> subprocess.Popen[bytes]:
         save_pack(c, load_pack(PROJECT / "topics" / "qiaoqing"), now=time.time())
     database.close()
     environment = {
-        "QIAO_DATABASE_URL": url, "PYTHONPATH": str(PROJECT),
+        "QIAO_DATABASE_URL": url,
+        "PYTHONPATH": str(PROJECT),
         "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings",
         "QIAO_ALLOW_ADDRESSES": ",".join(f"http://{one}" for one in starts),
         "QIAO_SOFT_404_PROBE": "off",
     }
-    command = ["crawl", "site", "-a", "topic=qiaoqing", "-s", "DOWNLOAD_DELAY_JITTER=0",
-               "-a", "start=" + ",".join(f"http://{one}/" for one in starts)]
+    command = [
+        "crawl",
+        "site",
+        "-a",
+        "topic=qiaoqing",
+        "-s",
+        "DOWNLOAD_DELAY_JITTER=0",
+        "-a",
+        "start=" + ",".join(f"http://{one}/" for one in starts),
+    ]
     return _started([*command, *_LIMIT_ARGUMENTS], environment, folder)
 
 
@@ -176,8 +191,11 @@ def _started(
 ) -> subprocess.Popen[bytes]:
     with (folder / "log").open("wb") as log:
         return subprocess.Popen(
-            [sys.executable, "-m", "scrapy", *command], cwd=folder,
-            env={**os.environ, **environment}, stdout=log, stderr=log,
+            [sys.executable, "-m", "scrapy", *command],
+            cwd=folder,
+            env={**os.environ, **environment},
+            stdout=log,
+            stderr=log,
         )
 
 
@@ -235,13 +253,31 @@ def main() -> None:
 
 
 def _print(rows: list[dict[str, object]], hosts: int, pages: int) -> None:
-    table = Table("", "alone s", f"beside {hosts} s", "ratio", "CPU alone s", "CPU beside s",
-                  "more memory MiB",
-                  title=f"{_GOOD} good hosts of {pages} pages beside {hosts} hostile ones")
+    table = Table(
+        "",
+        "alone s",
+        f"beside {hosts} s",
+        "ratio",
+        "CPU alone s",
+        "CPU beside s",
+        "more memory MiB",
+        title=f"{_GOOD} good hosts of {pages} pages beside {hosts} hostile ones",
+    )
     for row in rows:
-        table.add_row(*(str(row[name]) for name in (
-            "method", "alone_seconds", "beside_seconds", "ratio", "cpu_alone_seconds",
-            "cpu_beside_seconds", "more_mib")))
+        table.add_row(
+            *(
+                str(row[name])
+                for name in (
+                    "method",
+                    "alone_seconds",
+                    "beside_seconds",
+                    "ratio",
+                    "cpu_alone_seconds",
+                    "cpu_beside_seconds",
+                    "more_mib",
+                )
+            )
+        )
     Console().print(table)
 
 

@@ -19,21 +19,48 @@ from multiprocessing.connection import Connection
 HOST = "www.benchmark.test"
 
 _SUBJECTS = (
-    "海外侨胞", "归侨代表", "华文学校", "侨乡博物馆",
-    "商会会长", "留学生社团", "领事官员", "侨联干部",
+    "海外侨胞",
+    "归侨代表",
+    "华文学校",
+    "侨乡博物馆",
+    "商会会长",
+    "留学生社团",
+    "领事官员",
+    "侨联干部",
 )
 _ACTIONS = (
-    "举行座谈", "捐赠图书", "发布报告", "开办讲座",
-    "回乡寻根", "签署协议", "慰问老人", "组织义诊",
+    "举行座谈",
+    "捐赠图书",
+    "发布报告",
+    "开办讲座",
+    "回乡寻根",
+    "签署协议",
+    "慰问老人",
+    "组织义诊",
 )
 _PLACES = (
-    "福州", "江门", "温州", "曼谷",
-    "巴黎", "悉尼", "多伦多", "马尼拉",
-    "东京", "约翰内斯堡", "伦敦", "槟城",
+    "福州",
+    "江门",
+    "温州",
+    "曼谷",
+    "巴黎",
+    "悉尼",
+    "多伦多",
+    "马尼拉",
+    "东京",
+    "约翰内斯堡",
+    "伦敦",
+    "槟城",
 )
 _THINGS = (
-    "中文教材", "春节晚会", "侨批档案", "投资项目",
-    "法律援助", "青年论坛", "医疗服务", "文化展览",
+    "中文教材",
+    "春节晚会",
+    "侨批档案",
+    "投资项目",
+    "法律援助",
+    "青年论坛",
+    "医疗服务",
+    "文化展览",
 )
 
 
@@ -93,8 +120,7 @@ class LocalSite:
         for n in range(lists):
             shown = [(page_path(a), _title(a)) for a in articles if a % lists == n]
             pages[f"/list/{n}/"] = _listing(f"侨务频道{n}", shown)
-        pages |= {page_path(n): _page(n, count - lists, count, 8, is_dated=False)
-                  for n in articles}
+        pages |= {page_path(n): _page(n, count - lists, count, 8, is_dated=False) for n in articles}
         return cls({path: page.encode() for path, page in pages.items()})
 
     @classmethod
@@ -115,9 +141,7 @@ class LocalSite:
         return [f"http://{HOST}{path}" for path in self.pages]
 
 
-def _page(
-    number: int, count: int, children: int, paragraphs: int, *, is_dated: bool = True
-) -> str:
+def _page(number: int, count: int, children: int, paragraphs: int, *, is_dated: bool = True) -> str:
     rng = random.Random(number)
     date = f"2026-0{number % 9 + 1}-1{number % 10} " if is_dated else ""
     below = range(number * children + 1, min(number * children + children + 1, count))

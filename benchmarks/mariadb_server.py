@@ -35,9 +35,14 @@ class MariaDB:
 
     def install(self) -> None:
         """Write the system tables."""
-        command = ["mariadb-install-db", "--no-defaults", *self._user(),
-                   f"--datadir={self.folder / 'data'}", "--skip-test-db",
-                   "--auth-root-authentication-method=normal"]
+        command = [
+            "mariadb-install-db",
+            "--no-defaults",
+            *self._user(),
+            f"--datadir={self.folder / 'data'}",
+            "--skip-test-db",
+            "--auth-root-authentication-method=normal",
+        ]
         # Two that install at a time take each other's temporary tables away.
         environment = {**os.environ, "TMPDIR": str(self.folder)}
         result = subprocess.run(
@@ -75,8 +80,9 @@ class MariaDB:
 
     def connect(self, database: str | None = None) -> pymysql.Connection:
         """A connection as root."""
-        return pymysql.connect(host="127.0.0.1", port=self.port, user="root", database=database,
-                               autocommit=True)
+        return pymysql.connect(
+            host="127.0.0.1", port=self.port, user="root", database=database, autocommit=True
+        )
 
     def execute(self, sql: str) -> None:
         """Run one statement as root."""

@@ -42,8 +42,7 @@ class Slope:
 class Samples:
     """The samples of all processes, by what they are and their pid."""
 
-    taken: dict[tuple[str, int], list[Sample]] = field(
-        default_factory=lambda: defaultdict(list))
+    taken: dict[tuple[str, int], list[Sample]] = field(default_factory=lambda: defaultdict(list))
     cpu: dict[tuple[str, int], float] = field(default_factory=dict)
 
     def take(self, name: str, pid: int) -> None:
@@ -70,10 +69,14 @@ class Samples:
         folder = Path(f"/proc/{pid}")
         stat = _stat(folder)
         age = time.clock_gettime(time.CLOCK_BOOTTIME) - int(stat[19]) / _TICKS
-        self.taken[kind, pid].append(Sample(
-            age, int(stat[21]) * _PAGE_BYTES / (1 << 20),
-            len(list((folder / "fd").iterdir())), int(stat[17]),
-        ))
+        self.taken[kind, pid].append(
+            Sample(
+                age,
+                int(stat[21]) * _PAGE_BYTES / (1 << 20),
+                len(list((folder / "fd").iterdir())),
+                int(stat[17]),
+            )
+        )
         self.cpu[kind, pid] = (int(stat[11]) + int(stat[12])) / _TICKS
 
 
@@ -118,7 +121,9 @@ def _slope(samples: list[Sample]) -> Slope:
 
     rss = [one.rss_mib for one in samples]
     return Slope(
-        minutes=60 * float(hours[-1] - hours[0]), rss_mib=growth(rss), rss_most_mib=max(rss),
+        minutes=60 * float(hours[-1] - hours[0]),
+        rss_mib=growth(rss),
+        rss_most_mib=max(rss),
         handles=growth([one.handles for one in samples]),
         threads=growth([one.threads for one in samples]),
     )

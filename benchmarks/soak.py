@@ -126,8 +126,7 @@ class Soak:
             self._calm = self.tally.cycles % 3 == 0
             self._storm.begin()
             for spider, share in _SPIDERS.items():
-                seconds = min(share * self._arguments.cycle_seconds,
-                              storms_end - time.monotonic())
+                seconds = min(share * self._arguments.cycle_seconds, storms_end - time.monotonic())
                 if seconds > 5:
                     self._turn(spider, seconds)
             self.checks.note_tables()
@@ -189,24 +188,40 @@ class Soak:
         command += ["crawl", spider, "-a", f"topic={TOPIC}", *_SETTINGS]
         with log.open("wb") as out:
             process = subprocess.Popen(
-                command, env=self._environment(), cwd=self._folder, stdout=out, stderr=out,
+                command,
+                env=self._environment(),
+                cwd=self._folder,
+                stdout=out,
+                stderr=out,
                 start_new_session=True,
             )
         return Worker(process, log, jumps)
 
     def _environment(self) -> dict[str, str]:
         return {
-            **os.environ, "QIAO_DATABASE_URL": self._url, "QIAO_DEMO": self._farm.origin,
-            "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "PYTHONPATH": str(PROJECT),
-            "QIAO_ENGINES": "soak", "QIAO_ENGINES_DIR": str(self._folder / "engines"),
+            **os.environ,
+            "QIAO_DATABASE_URL": self._url,
+            "QIAO_DEMO": self._farm.origin,
+            "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings",
+            "PYTHONPATH": str(PROJECT),
+            "QIAO_ENGINES": "soak",
+            "QIAO_ENGINES_DIR": str(self._folder / "engines"),
             "QIAO_FRONTIER_LEASE_SECONDS": str(_LEASE_SECONDS),
-            "QIAO_FRONTIER_RETRY_SECONDS": "1", "QIAO_STORAGE_OUTAGE_SECONDS": "120",
-            "QIAO_LOCK_WAIT_SECONDS": "30", "QIAO_MAX_DEPTH": "6", "QIAO_REVISIT_HOURS": "0",
-            "QIAO_BLOCK_PAUSE_SECONDS": "3", "QIAO_MAX_RETRY_AFTER_SECONDS": "10",
-            "QIAO_SEARCH_REPEAT_HOURS": "0", "QIAO_SEARCH_RETRY_HOURS": "0",
-            "QIAO_SEARCH_MAX_PAGES": "20", "QIAO_SEARCH_PARK_AFTER": "0",
-            "QIAO_SEARCH_DAILY_BUDGET": "soak=0", "QIAO_WATCH_SHORTEST_MINUTES": "2",
-            "QIAO_WATCH_LONGEST_HOURS": "1", "QIAO_WATCH_ARTICLE_HOURS": "1,3",
+            "QIAO_FRONTIER_RETRY_SECONDS": "1",
+            "QIAO_STORAGE_OUTAGE_SECONDS": "120",
+            "QIAO_LOCK_WAIT_SECONDS": "30",
+            "QIAO_MAX_DEPTH": "6",
+            "QIAO_REVISIT_HOURS": "0",
+            "QIAO_BLOCK_PAUSE_SECONDS": "3",
+            "QIAO_MAX_RETRY_AFTER_SECONDS": "10",
+            "QIAO_SEARCH_REPEAT_HOURS": "0",
+            "QIAO_SEARCH_RETRY_HOURS": "0",
+            "QIAO_SEARCH_MAX_PAGES": "20",
+            "QIAO_SEARCH_PARK_AFTER": "0",
+            "QIAO_SEARCH_DAILY_BUDGET": "soak=0",
+            "QIAO_WATCH_SHORTEST_MINUTES": "2",
+            "QIAO_WATCH_LONGEST_HOURS": "1",
+            "QIAO_WATCH_ARTICLE_HOURS": "1,3",
         }
 
     def _ended(self, worker: Worker, spider: str) -> str:
@@ -260,21 +275,28 @@ class Soak:
             f"{'finished' if finished else 'cut':<8} pages {counts['pages']:<6} "
             f"open {counts['open']:<5} disturbances {sum(self._storm.counted.values()):<4} "
             f"early finishes {len(self.checks.early)}  {cpu:.2f} cores",
-            markup=False, highlight=False,
+            markup=False,
+            highlight=False,
         )
 
     def result(self) -> dict[str, object]:
         """All figures."""
         counted = {**self._storm.counted, "clock jumps": self.tally.jumps}
         return {
-            "database": self._url.split(":")[0], "workers": self._arguments.workers,
+            "database": self._url.split(":")[0],
+            "workers": self._arguments.workers,
             "hours": round((time.monotonic() - self.began) / 3600, 2),
-            "sites": self._arguments.sites, "cycles": self.tally.cycles,
-            "runs": self.tally.runs, "disturbances": counted,
-            "answers": self._farm.answered(), "ends": dict(self.tally.ends),
-            "orphans": self.tally.orphans, "notes": self.tally.notes,
+            "sites": self._arguments.sites,
+            "cycles": self.tally.cycles,
+            "runs": self.tally.runs,
+            "disturbances": counted,
+            "answers": self._farm.answered(),
+            "ends": dict(self.tally.ends),
+            "orphans": self.tally.orphans,
+            "notes": self.tally.notes,
             "cores": round(self.samples.cpu_seconds() / (time.monotonic() - self.began), 3),
-            "slopes": self.samples.slopes(), **self.checks.result(),
+            "slopes": self.samples.slopes(),
+            **self.checks.result(),
         }
 
     def _save(self) -> None:
@@ -339,10 +361,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=1, help="SQLite allows one")
     parser.add_argument("--sites", type=int, default=300)
     parser.add_argument("--rate", type=float, default=6.0, help="answers the farm gives a second")
-    parser.add_argument("--storm-seconds", type=float, default=60.0,
-                        help="between two disturbances, on average")
-    parser.add_argument("--cycle-seconds", type=float, default=900.0,
-                        help="for all spiders in turn")
+    parser.add_argument(
+        "--storm-seconds", type=float, default=60.0, help="between two disturbances, on average"
+    )
+    parser.add_argument(
+        "--cycle-seconds", type=float, default=900.0, help="for all spiders in turn"
+    )
     parser.add_argument("--seed", type=int, default=20261122)
     parser.add_argument("--keep", type=Path, help="folder for database and logs; default: none")
     parser.add_argument("--json", type=Path)

@@ -31,14 +31,14 @@ MODULES = (
 )  # fmt: skip
 
 # Read by pytest before the tests: our class under the name the tests import.
-_OURS = '''
+_OURS = """
 import scrapy.downloadermiddlewares.cookies as cookies
 import scrapy.downloadermiddlewares.redirect as redirect
 from middlewares.cookies import OfflineCookiesMiddleware
 from middlewares.redirect import SafeRedirectMiddleware
 cookies.CookiesMiddleware = OfflineCookiesMiddleware
 redirect.RedirectMiddleware = SafeRedirectMiddleware
-'''
+"""
 _OURS_MODULES = (
     "test_downloadermiddleware_cookies.py", "test_downloadermiddleware_redirect.py",
 )  # fmt: skip

@@ -46,9 +46,9 @@ class OfflineCookiesMiddleware(cookies.CookiesMiddleware):
 
     def _debug_set_cookie(self, response: Response) -> None:
         if self.debug:
-            logger.debug("cookies from %s: %s", response, _names(
-                response.headers.getlist("Set-Cookie")
-            ))
+            logger.debug(
+                "cookies from %s: %s", response, _names(response.headers.getlist("Set-Cookie"))
+            )
 
 
 def _names(cookies: list[bytes]) -> str:

@@ -56,7 +56,9 @@ class SafeRedirectMiddleware(RedirectMiddleware):
             self.crawler.stats.inc_value("qiaocrawl/session/alerts")
             logger.critical(
                 "ALERT: %s asks to send a posted body on to %s (HTTP %s); nothing was sent there",
-                origin_of(request.url), origin_of(redirected.url), reason,
+                origin_of(request.url),
+                origin_of(redirected.url),
+                reason,
             )
             raise IgnoreRequest(f"posted body asked for by {origin_of(redirected.url)}")
         return super()._redirect(redirected, request, reason)

@@ -68,9 +68,7 @@ class SessionMiddleware:
         cookies = self._crawler.get_downloader_middleware(OfflineCookiesMiddleware)
         if cookies is None:
             sys.exit("qiaocrawl: QIAO_SESSIONS needs cookies: COOKIES_ENABLED must be on")
-        self._sessions = CrawlSessions(
-            self._crawler, self._runtime, self._recipes, cookies.jars
-        )
+        self._sessions = CrawlSessions(self._crawler, self._runtime, self._recipes, cookies.jars)
 
     async def frontier_closing(self) -> None:
         """Keep what cookies came to be during the run."""

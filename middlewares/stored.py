@@ -47,6 +47,4 @@ def response_of(page: FetchedPage, request: Request) -> Response:
         if name != "content-encoding":
             headers.appendlist(name, value)
     kind = responsetypes.from_args(headers=headers, url=page.url, body=page.body)
-    return kind(
-        url=page.url, status=page.status, headers=headers, body=page.body, request=request
-    )
+    return kind(url=page.url, status=page.status, headers=headers, body=page.body, request=request)

@@ -101,7 +101,8 @@ class StorePipeline:
 
     async def _store_page(self, item: CrawledPage, analysis: PageAnalysis) -> None:
         completion = CompleteLease(
-            item.lease, LeaseEnd(analysis.outcome, analysis.reason, item.page.status),
+            item.lease,
+            LeaseEnd(analysis.outcome, analysis.reason, item.page.status),
             write=lambda c: self._write_page(c, item, None),
         )
         is_mine = await self._crawl.worker.complete(
@@ -138,7 +139,8 @@ class StorePipeline:
         assert analysis.part is not None
         outcome = article.group.outcome(analysis.part.number)
         completion = CompleteLease(
-            item.lease, LeaseEnd(outcome, analysis.reason, item.page.status),
+            item.lease,
+            LeaseEnd(outcome, analysis.reason, item.page.status),
             write=lambda c: self._write_page(c, item, article),
             guard=partial(is_current, group=article.group),
         )
@@ -177,7 +179,8 @@ class StorePipeline:
 
     async def _store_answer(self, item: SearchedPage) -> None:
         completion = CompleteLease(
-            item.lease, LeaseEnd(Outcome.SERP, item.answer.state, item.page.status),
+            item.lease,
+            LeaseEnd(Outcome.SERP, item.answer.state, item.page.status),
             write=lambda c: store_answer(
                 c, self._runtime, item.lease, item.page, item.query, item.answer, item.hits
             ),

@@ -49,6 +49,7 @@ def own_or(convert: Converter) -> Converter:
 
 def count(low: int, high: int) -> Converter:
     """A whole number within bounds."""
+
     def convert(value: object) -> int:
         try:
             given = int(str(value))
@@ -118,6 +119,7 @@ def ascending_hours(value: object) -> tuple[float, ...]:
 
 def choice(*allowed: str) -> Converter:
     """One of the words *allowed*."""
+
     def convert(value: object) -> str:
         word = str(value).strip()
         if word not in allowed:
@@ -140,9 +142,7 @@ def database_url(value: object) -> str:
     """A SQLAlchemy URL of SQLite or MySQL."""
     url = str(value).strip()
     if not url.startswith(("sqlite:", "mysql+pymysql:")):
-        raise ValueError(
-            "must be a SQLAlchemy URL that starts with sqlite: or mysql+pymysql:"
-        )
+        raise ValueError("must be a SQLAlchemy URL that starts with sqlite: or mysql+pymysql:")
     # An egg (scrapyd) runs wherever its server does: a relative file would land there.
     in_egg = not Path(__file__).is_file()
     if in_egg and url.startswith("sqlite:") and not url.startswith("sqlite:////"):

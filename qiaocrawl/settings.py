@@ -153,13 +153,20 @@ LOG_FORMATTER = "qiaocrawl.crawl.logformat.QuietLogFormatter"
 # Chromium, only used with QIAO_RENDER: no sandbox under root, no calls home. It resolves no name
 # and sends nothing past the proxy it is given (qiaocrawl/crawl/browser/proxy.py).
 PLAYWRIGHT_LAUNCH_OPTIONS = {
-    "args": ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
-             "--no-first-run", "--disable-component-update", "--disable-sync",
-             "--disable-quic", "--dns-prefetch-disable",
-             "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
-             # The first name is the one that is known today, the second one was before.
-             "--webrtc-ip-handling-policy=disable_non_proxied_udp",
-             "--force-webrtc-ip-handling-policy=disable_non_proxied_udp"],
+    "args": [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--no-first-run",
+        "--disable-component-update",
+        "--disable-sync",
+        "--disable-quic",
+        "--dns-prefetch-disable",
+        "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+        # The first name is the one that is known today, the second one was before.
+        "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+        "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    ],
 }
 # The browser sends its own headers; user agent and language of the request are its context's.
 # Scrapy's headers on every navigation would break form logins.

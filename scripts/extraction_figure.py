@@ -64,8 +64,12 @@ def draw(markup: str, picture: Path) -> None:
         page.screenshot(
             path=picture,
             full_page=True,
-            clip={"x": 0, "y": top["y"] - 8, "width": _WIDTH,
-                  "height": whole["y"] + whole["height"] - top["y"] + 16},
+            clip={
+                "x": 0,
+                "y": top["y"] - 8,
+                "width": _WIDTH,
+                "height": whole["y"] + whole["height"] - top["y"] + 16,
+            },
         )
         browser.close()
     # Not imported above: only this script needs it, and nothing that is tested.

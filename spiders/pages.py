@@ -37,7 +37,9 @@ class PagesSpider(FrontierSpider):
         )
         self.engines = [catalogue.engine(name) for name in options["QIAO_ENGINES"]]
         return CrawlContext(
-            runtime, scope, policy,
+            runtime,
+            scope,
+            policy,
             ordering=chosen_ordering(runtime, scope),
             asked={**self.arguments, "strategy": USUAL_STRATEGY, "strategy_options": ""},
             limits=usual_limits(options),

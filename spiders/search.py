@@ -85,7 +85,9 @@ class SearchSpider(FrontierSpider):
         within = FollowPolicy(sites=frozenset(host_of(url) for url in urls))
         scope = runtime.scope(self.queue, self.topic, within)
         self.search_plan = SearchPlan(
-            self.engines, named_sites(self.arguments.get("site", "")), self._term_limit(),
+            self.engines,
+            named_sites(self.arguments.get("site", "")),
+            self._term_limit(),
             checked_period(self.arguments.get("period", "")),
         )
         self.rests = EnginePauses(
@@ -97,7 +99,9 @@ class SearchSpider(FrontierSpider):
         strategy = chosen_strategy(runtime, scope)
         self.asking = AskingOrder(strategy, runtime, self.engines, self.rests)
         return CrawlContext(
-            runtime, scope, FollowPolicy(sites=frozenset()),
+            runtime,
+            scope,
+            FollowPolicy(sites=frozenset()),
             ordering=self.asking,
             asked={**self.arguments, "strategy": USUAL_STRATEGY, "strategy_options": ""},
             limits=usual_limits(options),

@@ -41,7 +41,9 @@ class SiteSpider(FrontierSpider):
         strategy = self.arguments.get("strategy") or options["QIAO_STRATEGY"]
         strategy_options = self.arguments.get("strategy_options", "")
         return CrawlContext(
-            runtime, scope, policy,
+            runtime,
+            scope,
+            policy,
             ordering=chosen_ordering(runtime, scope, strategy, strategy_options),
             asked={**self.arguments, "strategy": strategy, "strategy_options": strategy_options},
             limits=usual_limits(options),
@@ -51,9 +53,7 @@ class SiteSpider(FrontierSpider):
     def seeds(self) -> list[Candidate]:
         """The start pages; fetched again when the last crawl of this scope was finished."""
         again = self.runtime.reschedule_lists(self.crawl.scope)
-        return [
-            seed_candidate(url, self.queue, self.topic, refetch=again) for url in self.starts
-        ]
+        return [seed_candidate(url, self.queue, self.topic, refetch=again) for url in self.starts]
 
     def request_options(self, lease: Lease) -> dict[str, Any]:
         """Ask for rendering where the site's row asks for it."""

@@ -61,7 +61,9 @@ class WatchSpider(FrontierSpider):
         self.round = WatchRound(runtime, self.topic, policy, settings)
         self._scheduled_at = 0.0
         return CrawlContext(
-            runtime, scope, policy,
+            runtime,
+            scope,
+            policy,
             # Pages first, then what they bring; no strategy learns here.
             ordering=WatchOrder(chosen_strategy(runtime, scope)),
             asked={**self.arguments, "strategy": USUAL_STRATEGY, "strategy_options": ""},

@@ -22,7 +22,13 @@ from qiaocrawl.storage.export.base import exporters
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = (ROOT / "docs" / "plugins.md").read_text("utf-8")
 KINDS: tuple[Registry[object], ...] = (
-    extractors, page_scorers, strategies, methods, exporters, estimators, policies,
+    extractors,
+    page_scorers,
+    strategies,
+    methods,
+    exporters,
+    estimators,
+    policies,
 )  # type: ignore[assignment]
 PARAGRAPH = "侨乡华文学校今日开学，来自十二个国家的两百名学生参加了典礼，校长介绍了新课程。"
 
@@ -100,9 +106,7 @@ def test_a_plug_in_of_another_package_is_found(
 def test_a_broken_package_costs_only_who_asks_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    installed(
-        tmp_path / "site", "qt_broken", "qiao_test", "theirs = qt_broken:thing", "1 / 0"
-    )
+    installed(tmp_path / "site", "qt_broken", "qiao_test", "theirs = qt_broken:thing", "1 / 0")
     registry = a_registry(tmp_path, monkeypatch)
     assert registry.get("ours") is not None
     with pytest.raises(ConfigError, match=r"thing 'theirs' of qt_broken:thing \(package qt_broken"):

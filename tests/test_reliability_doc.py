@@ -10,8 +10,20 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "reliability.md").read_text("utf-8")
 
 # How many checks the catalogue has under each letter.
-CHECKS = {"S": 7, "C": 10, "R": 15, "K": 10, "T": 7, "U": 7, "E": 6, "F": 9, "Q": 7, "D": 12,
-          "W": 16, "X": 7}
+CHECKS = {
+    "S": 7,
+    "C": 10,
+    "R": 15,
+    "K": 10,
+    "T": 7,
+    "U": 7,
+    "E": 6,
+    "F": 9,
+    "Q": 7,
+    "D": 12,
+    "W": 16,
+    "X": 7,
+}
 
 
 def _rows() -> dict[str, list[str]]:
@@ -27,8 +39,11 @@ def _rows() -> dict[str, list[str]]:
 
 def _functions(path: Path) -> set[str]:
     tree = ast.parse(path.read_text("utf-8"))
-    return {node.name for node in ast.walk(tree)
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    return {
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
 
 
 def test_every_check_of_the_catalogue_has_its_row() -> None:

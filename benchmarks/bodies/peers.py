@@ -39,7 +39,9 @@ def _trafilatura(**options: bool) -> Peer:
             return Found("", "", "", ())
         author = document.author or ""
         return Found(
-            document.text or "", document.title or "", document.date or "",
+            document.text or "",
+            document.title or "",
+            document.date or "",
             tuple(author.split("; ")) if author else (),
         )
 
@@ -86,7 +88,9 @@ def _newspaper() -> Peer:
         parsed.parse()
         day = parsed.publish_date
         return Found(
-            parsed.text, parsed.title or "", day.strftime("%Y-%m-%d") if day else "",
+            parsed.text,
+            parsed.title or "",
+            day.strftime("%Y-%m-%d") if day else "",
             tuple(_flat(parsed.authors)),
         )
 
@@ -117,24 +121,34 @@ def _resiliparse() -> Peer:
     extract = import_module("resiliparse.extract.html2text").extract_plain_text
 
     def read(source: str, url: str, language: str) -> Found:
-        return Found(extract(
-            source, main_content=True, preserve_formatting=True, alt_texts=False, links=False,
-            form_fields=False, noscript=False, list_bullets=False,
-        ))
+        return Found(
+            extract(
+                source,
+                main_content=True,
+                preserve_formatting=True,
+                alt_texts=False,
+                links=False,
+                form_fields=False,
+                noscript=False,
+                list_bullets=False,
+            )
+        )
 
     return read
 
 
-PEERS: MappingProxyType[str, Callable[[], Peer]] = MappingProxyType({
-    REFERENCE: _trafilatura,
-    "trafilatura-precision": lambda: _trafilatura(favor_precision=True),
-    "readability-lxml": _readability,
-    "newspaper4k": _newspaper,
-    "gne": _gne,
-    "resiliparse": _resiliparse,
-    # Without title, date and author, which cost it about as much again as the text.
-    "trafilatura-text": _trafilatura_text,
-})
+PEERS: MappingProxyType[str, Callable[[], Peer]] = MappingProxyType(
+    {
+        REFERENCE: _trafilatura,
+        "trafilatura-precision": lambda: _trafilatura(favor_precision=True),
+        "readability-lxml": _readability,
+        "newspaper4k": _newspaper,
+        "gne": _gne,
+        "resiliparse": _resiliparse,
+        # Without title, date and author, which cost it about as much again as the text.
+        "trafilatura-text": _trafilatura_text,
+    }
+)
 """Factories by name."""
 
 USUAL = ("trafilatura", "trafilatura-precision", "readability-lxml", "newspaper4k", "gne",

@@ -115,9 +115,9 @@ class LikeAche(LinkWords):
             self._weights = np.diff(np.log(share / share.sum(1, keepdims=True)), axis=0)[0]
         if self._weights is None:
             return np.array([self._first[int(node)] for node in nodes])
-        return np.array([
-            self._weights[self.features[int(node)] % self._size].sum() for node in nodes
-        ])
+        return np.array(
+            [self._weights[self.features[int(node)] % self._size].sum() for node in nodes]
+        )
 
 
 class _OnlineWords(LinkWords):
@@ -196,15 +196,17 @@ class LikeDeepDeep(_OnlineWords):
 
     def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """The model's guess; chance adds to one in twenty."""
-        return np.array([
-            self.guess(int(node)) + (self.random.random() < self._chance) * self.random.random()
-            for node in nodes
-        ])
+        return np.array(
+            [
+                self.guess(int(node)) + (self.random.random() < self._chance) * self.random.random()
+                for node in nodes
+            ]
+        )
 
 
 PeerFactory = Callable[[CrawlTopic, Task], LearningStrategy]
 
-PEERS: Mapping[str, PeerFactory] = MappingProxyType({
-    peer.name: peer for peer in (Random, Oracle, LikeAche, LikeAnthelion, LikeDeepDeep, Prototype)
-})
+PEERS: Mapping[str, PeerFactory] = MappingProxyType(
+    {peer.name: peer for peer in (Random, Oracle, LikeAche, LikeAnthelion, LikeDeepDeep, Prototype)}
+)
 """By name. Only the oracle looks at the labels of its task."""

@@ -50,8 +50,7 @@ def draw_all(runs: Sequence[Run], folder: Path) -> Iterator[Path]:
 def mean_curve(runs: Iterable[Run], column: int) -> NDArray[np.float64]:
     """Recall (1) or precision (2) at 101 shares of a crawl from 0 to 1: mean over topics."""
     topics = [
-        np.mean([_at_grid(run, column) for run in some], axis=0)
-        for some in by_topic(runs).values()
+        np.mean([_at_grid(run, column) for run in some], axis=0) for some in by_topic(runs).values()
     ]
     return np.asarray(np.mean(topics, axis=0))
 
@@ -79,7 +78,7 @@ def _recall(runs: Sequence[Run], pyplot: Any) -> Any:
                       if one in of_collection})  # fmt: skip
         axis.set_title(name, loc="left", fontweight="bold")
         axis.set_ylabel("recall")
-    for axis in list(axes.flat)[len(names):]:
+    for axis in list(axes.flat)[len(names) :]:
         axis.set_axis_off()
     drawn = {line.get_label(): line for axis in axes.flat for line in axis.get_lines()}
     figure.legend(drawn.values(), drawn, loc="outside right upper", frameon=False, fontsize=8)

@@ -65,10 +65,12 @@ class Prototype(LinkWords):
 
     def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Probability, and what pages of such a path have led to."""
-        return np.array([
-            self.model.predict(*self._case(node)) + self._hubs * self._hub_yield(node)
-            for node in map(int, nodes)
-        ])
+        return np.array(
+            [
+                self.model.predict(*self._case(node)) + self._hubs * self._hub_yield(node)
+                for node in map(int, nodes)
+            ]
+        )
 
     def _note(self, parent: int, found: FoundLink) -> None:
         link, node = found.link, found.node
@@ -102,7 +104,7 @@ class Prototype(LinkWords):
         depth, away = self._steps[node]
         anchor, context, url, place = self._similar[node]
         fetched, good = self._yields["path", path]
-        sisters = (self._yields["page", parent] for parent in parents[-self._parents:])
+        sisters = (self._yields["page", parent] for parent in parents[-self._parents :])
         numbers = (
             1.0, anchor, context, url, max(worth), sum(worth) / len(worth),
             0.3 * math.log1p(len(parents)), math.exp(-0.3 * away),

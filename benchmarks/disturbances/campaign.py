@@ -205,7 +205,8 @@ class Campaign:
             self._server_back = time.monotonic() + self._rng.choice(_AWAY_SECONDS)
         elif kind == "lock":
             threading.Thread(
-                target=_hold_lock, daemon=True,
+                target=_hold_lock,
+                daemon=True,
                 args=(self._url.removeprefix("sqlite:///"), self._rng.choice(_AWAY_SECONDS)),
             ).start()
             self._count("lock")
@@ -236,19 +237,29 @@ class Campaign:
         point, command = self._armed()
         command += ["crawl", self._job.spider, "-a", f"topic={TOPIC}", *self._job.arguments]
         environment = {
-            **os.environ, "QIAO_DATABASE_URL": self._url, "QIAO_DEMO": self._served.origin,
+            **os.environ,
+            "QIAO_DATABASE_URL": self._url,
+            "QIAO_DEMO": self._served.origin,
             "QIAO_FRONTIER_LEASE_SECONDS": str(self._arguments.lease_seconds),
             "QIAO_STORAGE_OUTAGE_SECONDS": str(_PATIENCE_SECONDS),
-            "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "PYTHONPATH": str(PROJECT),
-            "QIAO_SITEMAPS": "off", "QIAO_SOFT_404_PROBE": "off",
+            "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings",
+            "PYTHONPATH": str(PROJECT),
+            "QIAO_SITEMAPS": "off",
+            "QIAO_SOFT_404_PROBE": "off",
             # Trees of made-up texts are what a maze is.
             "QIAO_TRAPS_ALLOWED": "*",
-            "QIAO_LOCK_WAIT_SECONDS": "20", **self._job.environment, _MARK: self._mark(),
+            "QIAO_LOCK_WAIT_SECONDS": "20",
+            **self._job.environment,
+            _MARK: self._mark(),
         }
         with log.open("wb") as out:
             process = subprocess.Popen(
-                [sys.executable, *command], env=environment, cwd=self._folder,
-                stdout=out, stderr=subprocess.STDOUT, start_new_session=True,
+                [sys.executable, *command],
+                env=environment,
+                cwd=self._folder,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
             )
         return Worker(process, log, point, self._mark())
 
@@ -267,8 +278,7 @@ class Campaign:
             # By a database that takes it the next time, or for good.
             deed, point = self._rng.choice(("refuse", "fail")), self._rng.choice(IN_TRANSACTIONS)
             strike = f"{self._rng.choice(_REFUSED_EVERY)}+" if deed == "refuse" else strike
-        return f"{deed}: {point}", [str(_FAILPOINTS), point,
-                                    f"{strike}:{deed}"]
+        return f"{deed}: {point}", [str(_FAILPOINTS), point, f"{strike}:{deed}"]
 
     def _look_at(self, worker: Worker) -> None:
         if worker.process.poll() is not None:

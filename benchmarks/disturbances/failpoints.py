@@ -167,9 +167,7 @@ POINTS: dict[str, Callable[[int], None]] = {
     "before the close": lambda n: _before(FrontierWorker, "complete", n),
     "outcome written, not committed": lambda n: _after(frontier, "complete", n),
     "links written, not committed": lambda n: _after(frontier, "enqueue", n),
-    "outcome committed": lambda n: _after_commit(
-        pipelines.store.StorePipeline, "process_item", n
-    ),
+    "outcome committed": lambda n: _after_commit(pipelines.store.StorePipeline, "process_item", n),
     "committing": lambda n: _before(DefaultDialect, "do_commit", n),
     "committed, unheard": lambda n: _after(DefaultDialect, "do_commit", n),
     "while closing": lambda n: _before(FrontierWorker, "close", 1),
@@ -177,8 +175,12 @@ POINTS: dict[str, Callable[[int], None]] = {
 """Every named point; the last one also needs a SIGTERM from outside to be reached early."""
 
 IN_TRANSACTIONS = (
-    "leased, not committed", "page stored, not committed", "outcome written, not committed",
-    "links written, not committed", "committing", "committed, unheard",
+    "leased, not committed",
+    "page stored, not committed",
+    "outcome written, not committed",
+    "links written, not committed",
+    "committing",
+    "committed, unheard",
 )
 """Where the database can refuse what it is asked."""
 

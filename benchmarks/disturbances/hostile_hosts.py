@@ -122,8 +122,9 @@ HOSTILE: Mapping[str, Send] = {
     "100,000 headers": whole(_OK + b"".join(b"X-%d: a\r\n" % n for n in range(100_000)) + b"\r\n"),
     "endless headers": endless(_OK, b"X-A: " + b"a" * 1000 + b"\r\n"),
     "endless header line": endless(_OK + b"X-A: ", b"a" * 1000),
-    "900 cookies": whole(answer(
-        _PAGE % b"a", *(f"Set-Cookie: n{n}={'a' * 200}" for n in range(900)))),
+    "900 cookies": whole(
+        answer(_PAGE % b"a", *(f"Set-Cookie: n{n}={'a' * 200}" for n in range(900)))
+    ),
     "endless chunks": endless(_CHUNKED, b"8000\r\n" + b"x" * 0x8000 + b"\r\n"),
     "giant chunk": endless(_CHUNKED + b"7fffffff\r\n", b"x" * 1000),
     "chunks of one byte": endless(_CHUNKED, b"1\r\nx\r\n"),
@@ -131,10 +132,12 @@ HOSTILE: Mapping[str, Send] = {
     "endless trailers": endless(_CHUNKED + b"0\r\n", b"X-A: a\r\n"),
     "bytes after the end": endless(answer(_PAGE % b"a"), b"x" * 1000),
     "gzip bomb": whole(answer(gzip.compress(b"\0" * _BOMB_BYTES, 9), "Content-Encoding: gzip")),
-    "gzip bomb twice": whole(answer(
-        gzip.compress(gzip.compress(b"\0" * _BOMB_BYTES, 9)), "Content-Encoding: gzip, gzip")),
-    "brotli bomb": whole(answer(
-        brotli.compress(b"\0" * _BOMB_BYTES, quality=1), "Content-Encoding: br")),
+    "gzip bomb twice": whole(
+        answer(gzip.compress(gzip.compress(b"\0" * _BOMB_BYTES, 9)), "Content-Encoding: gzip, gzip")
+    ),
+    "brotli bomb": whole(
+        answer(brotli.compress(b"\0" * _BOMB_BYTES, quality=1), "Content-Encoding: br")
+    ),
     "reset": reset(b""),
     "reset in a body": reset(head("Content-Length: 100000") + b"x" * 1000),
     "endless redirects": redirecting,

@@ -74,8 +74,11 @@ def site_job(pages: int, folder: Path, strategy: str) -> Job:
 def watch_job(pages: int, folder: Path, strategy: str) -> Job:
     """Watching a newsroom: home page, lists and what they bring."""
     return Job(
-        "watch", LocalSite.newsroom(pages), ("-s", "CONCURRENT_REQUESTS_PER_DOMAIN=8"),
-        environment={"QIAO_WATCH_ARTICLE_HOURS": "1,8000"}, judge=_judge_watch,
+        "watch",
+        LocalSite.newsroom(pages),
+        ("-s", "CONCURRENT_REQUESTS_PER_DOMAIN=8"),
+        environment={"QIAO_WATCH_ARTICLE_HOURS": "1,8000"},
+        judge=_judge_watch,
     )
 
 
@@ -101,8 +104,11 @@ def _judge_watch(database: Database, hits: Mapping[str, int]) -> Judgement:
 def render_job(pages: int, folder: Path, strategy: str) -> Job:
     """The deep crawl of a site that its scripts write, in a browser."""
     return Job(
-        "site", LocalSite.scripted(pages), ("-a", f"strategy={strategy}"),
-        environment={"QIAO_RENDER": "sites", "QIAO_EXTRACT_SECONDS": "30"}, renders=True,
+        "site",
+        LocalSite.scripted(pages),
+        ("-a", f"strategy={strategy}"),
+        environment={"QIAO_RENDER": "sites", "QIAO_EXTRACT_SECONDS": "30"},
+        renders=True,
         judge=partial(_judge_rendered, pages - 1),
     )
 
@@ -140,17 +146,22 @@ def _keep_account(vault: Vault, database: Database) -> None:
 def _judge_logins(database: Database, hits: Mapping[str, int]) -> Judgement:
     """The session is kept, and no page was taken for the login form."""
     wrong, figures = _judge(database, hits)
-    if not _number(database, "SELECT COUNT(*) FROM account WHERE state = 'active'"
-                             " AND LENGTH(session) > 0"):
+    if not _number(
+        database, "SELECT COUNT(*) FROM account WHERE state = 'active' AND LENGTH(session) > 0"
+    ):
         wrong.append("the session was lost")
-    if walled := _number(database, "SELECT COUNT(*) FROM url WHERE outcome = 'login'"
-                                   " AND url NOT LIKE '%/login'"):
+    if walled := _number(
+        database, "SELECT COUNT(*) FROM url WHERE outcome = 'login' AND url NOT LIKE '%/login'"
+    ):
         wrong.append(f"{walled} pages ended as a login form")
     return wrong, {**figures, "logins": hits.get(LOGIN, 0)}
 
 
 JOBS: dict[str, Callable[[int, Path, str], Job]] = {
-    "site": site_job, "watch": watch_job, "render": render_job, "login": login_job,
+    "site": site_job,
+    "watch": watch_job,
+    "render": render_job,
+    "login": login_job,
 }
 """By the name of what is under fire."""
 

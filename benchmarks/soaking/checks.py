@@ -20,8 +20,10 @@ from qiaocrawl.storage.schema import metadata
 _TRIES = 60
 _EXCEPTION = re.compile(r"^([A-Za-z_.]+(?:Error|Exception|Failure|Interrupt))\b(.{0,120})", re.M)
 _ERROR_LINE = re.compile(r"\[([\w.]+)\] (ERROR|CRITICAL): (.{0,160})")
-_LISTS = text("SELECT id, url FROM url WHERE state = 3"
-              " AND (url LIKE 'http://www.s%.test/' OR url LIKE '%/news/%')")
+_LISTS = text(
+    "SELECT id, url FROM url WHERE state = 3"
+    " AND (url LIKE 'http://www.s%.test/' OR url LIKE '%/news/%')"
+)
 _ARTICLE_LINK = re.compile(r'href="(/2026/\d+\.html)"')
 
 
@@ -62,12 +64,14 @@ class Checks:
             missing = self._missing_of_sites(began or 0.0) if exact else []
             linked = self._linked() if missing else set()
             # What watching has taken over is watching's to fetch.
-            missing = [one for one in missing
-                       if one.url in linked and not self._is_watched(one.url)]
+            missing = [
+                one for one in missing if one.url in linked and not self._is_watched(one.url)
+            ]
             if missing and self.frozen_at is None:
                 self.early.append(
                     f"site: finished, and {len(missing)} pages missing, such as {missing[0].url} "
-                    f"({self._story(missing[0].url)})")
+                    f"({self._story(missing[0].url)})"
+                )
 
     def remember_missing(self, spider: str) -> None:
         """How much was missing after each spider of the last round."""
@@ -90,8 +94,10 @@ class Checks:
 
     def counts(self) -> dict[str, int]:
         """Pages stored, and rows that wait or are in hand."""
-        return {"pages": int(self._rows("SELECT COUNT(DISTINCT url_id) FROM page_source")[0][0]),
-                "open": sum(map(self._open, ("site", "pages", "search", "watch")))}
+        return {
+            "pages": int(self._rows("SELECT COUNT(DISTINCT url_id) FROM page_source")[0][0]),
+            "open": sum(map(self._open, ("site", "pages", "search", "watch"))),
+        }
 
     def result(self) -> dict[str, object]:
         """All that was found."""
@@ -102,17 +108,23 @@ class Checks:
             "pages_lost": len(lost),
             # Their lists were not read since they came out: those that a crawl took for no list.
             "not_found_yet": len(self._not_stored()) - len(lost),
-            "farm_began": self.world.began, "farm_frozen_at": self.frozen_at,
+            "farm_began": self.world.began,
+            "farm_frozen_at": self.frozen_at,
             "lost": [f"{one.url}: {self._story(one.url)}" for one in lost[:40]],
             "missing_of_misbehaving_hosts": len(self._missing(self._misbehaving())),
             "missing_after": self._missing_by_spider,
-            "false_finishes": len(self.early), "early": self.early,
-            "rows_left_over": dict(self._left_over()), "twice": self._twice(),
+            "false_finishes": len(self.early),
+            "early": self.early,
+            "rows_left_over": dict(self._left_over()),
+            "twice": self._twice(),
             "not_taken_for_articles": self._no_articles(),
-            "tables": self.tables, "tracebacks": dict(self.tracebacks.most_common(30)),
+            "tables": self.tables,
+            "tracebacks": dict(self.tracebacks.most_common(30)),
             "errors": dict(self.errors.most_common(30)),
-            "outcomes": {str(a): int(b) for a, b in self._rows(
-                "SELECT outcome, COUNT(*) FROM url GROUP BY outcome")},
+            "outcomes": {
+                str(a): int(b)
+                for a, b in self._rows("SELECT outcome, COUNT(*) FROM url GROUP BY outcome")
+            },
         }
 
     # --- what ought to be there -----------------------------------------------------------------
@@ -123,33 +135,49 @@ class Checks:
     def _expected(self, since: float, now: float) -> list[Article]:
         """Articles of hosts that never fail, there from *since* until *now*."""
         return [
-            one for host in self.world.hosts if self.world.is_reachable(host)
+            one
+            for host in self.world.hosts
+            if self.world.is_reachable(host)
             for one in self.world.there(host, now)
-            if one.is_there(since) and (
-                not self.world.is_found_by_search(host) or any(w in one.title for w in ASKED))
+            if one.is_there(since)
+            and (not self.world.is_found_by_search(host) or any(w in one.title for w in ASKED))
         ]
 
     def _misbehaving(self) -> list[Article]:
-        return [one for host in self.world.hosts if not self.world.is_reachable(host)
-                and not self.world.is_found_by_search(host)
-                for one in self.world.there(host, self._at())]
+        return [
+            one
+            for host in self.world.hosts
+            if not self.world.is_reachable(host) and not self.world.is_found_by_search(host)
+            for one in self.world.there(host, self._at())
+        ]
 
     def _missing(self, expected: list[Article]) -> list[Article]:
-        stored = {row[0] for row in self._rows(
-            "SELECT url FROM url WHERE id IN (SELECT url_id FROM page_source)")}
+        stored = {
+            row[0]
+            for row in self._rows(
+                "SELECT url FROM url WHERE id IN (SELECT url_id FROM page_source)"
+            )
+        }
         return [one for one in expected if one.url not in stored]
 
     def _missing_of_sites(self, began: float) -> list[Article]:
         now = self._at()
-        return self._missing([
-            one for one in self._expected(began, now)
-            if not self.world.is_found_by_search(one.host)])
+        return self._missing(
+            [
+                one
+                for one in self._expected(began, now)
+                if not self.world.is_found_by_search(one.host)
+            ]
+        )
 
     def _lost(self) -> list[Article]:
         """Missing pages that a stored list page links to, or that the engine knows."""
         linked = self._linked()
-        return [one for one in self._not_stored()
-                if one.url in linked or self.world.is_found_by_search(one.host)]
+        return [
+            one
+            for one in self._not_stored()
+            if one.url in linked or self.world.is_found_by_search(one.host)
+        ]
 
     def _not_stored(self) -> list[Article]:
         at = self._at()
@@ -168,15 +196,20 @@ class Checks:
         return urls
 
     def _is_watched(self, address: str) -> bool:
-        return bool(self._rows(
-            "SELECT 1 FROM url WHERE url = :url AND queue = 'watch' AND state IN (0, 1, 2)",
-            url=address))
+        return bool(
+            self._rows(
+                "SELECT 1 FROM url WHERE url = :url AND queue = 'watch' AND state IN (0, 1, 2)",
+                url=address,
+            )
+        )
 
     def _story(self, address: str) -> str:
         """What the row of *address* says, or the list's that should have brought it."""
         rows = self._rows(
             "SELECT state, outcome, reason, attempts, failures, crashes, not_before FROM url "
-            "WHERE url = :url", url=address)
+            "WHERE url = :url",
+            url=address,
+        )
         if not rows:
             return "no row: never proposed"
         names = ("state", "outcome", "reason", "attempts", "failures", "crashes", "not_before")
@@ -185,25 +218,37 @@ class Checks:
     # --- the tables -------------------------------------------------------------------------------
 
     def _open(self, spider: str) -> int:
-        return int(self._rows(
-            "SELECT COUNT(*) FROM url WHERE queue = :queue AND state IN (0, 1, 2)", queue=spider,
-        )[0][0])
+        return int(
+            self._rows(
+                "SELECT COUNT(*) FROM url WHERE queue = :queue AND state IN (0, 1, 2)",
+                queue=spider,
+            )[0][0]
+        )
 
     def _left_over(self) -> list[tuple[str, int]]:
-        return [(f"{queue} state {state}", int(number)) for queue, state, number in self._rows(
-            "SELECT queue, state, COUNT(*) FROM url WHERE state IN (1, 2) GROUP BY queue, state")]
+        return [
+            (f"{queue} state {state}", int(number))
+            for queue, state, number in self._rows(
+                "SELECT queue, state, COUNT(*) FROM url WHERE state IN (1, 2) GROUP BY queue, state"
+            )
+        ]
 
     def _twice(self) -> int:
         """Articles stored under more than one address."""
-        rows = self._rows("SELECT url.url FROM article JOIN url ON url.id = article.url_id "
-                          "WHERE url.url LIKE '%/2026/%'")
+        rows = self._rows(
+            "SELECT url.url FROM article JOIN url ON url.id = article.url_id "
+            "WHERE url.url LIKE '%/2026/%'"
+        )
         places = Counter(str(row[0]).partition("?")[0].rstrip("/") for row in rows)
         return sum(number - 1 for number in places.values())
 
     def _no_articles(self) -> int:
-        return int(self._rows(
-            "SELECT COUNT(*) FROM url WHERE url LIKE '%/2026/%' AND state = 3 "
-            "AND outcome NOT IN ('article', 'dead', 'blocked')")[0][0])
+        return int(
+            self._rows(
+                "SELECT COUNT(*) FROM url WHERE url LIKE '%/2026/%' AND state = 3 "
+                "AND outcome NOT IN ('article', 'dead', 'blocked')"
+            )[0][0]
+        )
 
     def _rows(self, query: str, **values: object) -> list[tuple[Any, ...]]:
         for _ in range(_TRIES):

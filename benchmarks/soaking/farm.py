@@ -79,11 +79,14 @@ class Farm:
         """The answer of a host that breaks or blocks, when it does."""
         kind = self.world.kind(host)
         now_and_then = {
-            "errors": Reply(b"<h1>500</h1>", 500), "hangs": Reply(manner="hang"),
-            "drops": Reply(manner="drop"), "slow": Reply(_MISSING * 2, manner="drip"),
+            "errors": Reply(b"<h1>500</h1>", 500),
+            "hangs": Reply(manner="hang"),
+            "drops": Reply(manner="drop"),
+            "slow": Reply(_MISSING * 2, manner="drip"),
         }
         for_a_while = {
-            "dead": Reply(manner="drop"), "forbidden": Reply(b"<h1>403 Forbidden</h1>", 403),
+            "dead": Reply(manner="drop"),
+            "forbidden": Reply(b"<h1>403 Forbidden</h1>", 403),
             "too_many": Reply(b"too many", 429, (("Retry-After", "5"),)),
             "captcha": Reply(_CAPTCHA),
         }
@@ -120,15 +123,18 @@ class Farm:
         shown = hits[(number - 1) * _PER_PAGE : number * _PER_PAGE]
         items = "".join(
             f'<li class="hit"><a href="{one.url}">{one.title}</a>'
-            f"<p>{one.title}，{one.host}报道</p></li>" for one in shown
+            f"<p>{one.title}，{one.host}报道</p></li>"
+            for one in shown
         )
         more = f'<a class="next" href="/s?q={words}&page={number + 1}">下一页</a>'
-        return Reply((
-            f'<html><head><meta charset="utf-8"><title>{words}_搜</title></head><body>'
-            f'<div class="total">约{len(hits)}条结果</div><ul>{items}</ul>'
-            f"{'' if items else '<p class=none>没有找到</p>'}"
-            f"{more if number * _PER_PAGE < len(hits) else ''}</body></html>"
-        ).encode())
+        return Reply(
+            (
+                f'<html><head><meta charset="utf-8"><title>{words}_搜</title></head><body>'
+                f'<div class="total">约{len(hits)}条结果</div><ul>{items}</ul>'
+                f"{'' if items else '<p class=none>没有找到</p>'}"
+                f"{more if number * _PER_PAGE < len(hits) else ''}</body></html>"
+            ).encode()
+        )
 
 
 ENGINE_DEFINITION = f'''

@@ -16,18 +16,34 @@ def print_report(console: Console, result: Mapping[str, Any]) -> int:
         "pages lost 丢失": result["pages_lost"],
         "false finishes 误报完成": result["false_finishes"],
         "rows left over 遗留行": sum(result["rows_left_over"].values()),
-        "stored twice 重复": result["twice"], "orphans 孤儿进程": result["orphans"],
+        "stored twice 重复": result["twice"],
+        "orphans 孤儿进程": result["orphans"],
     }
-    table = Table("must be 0", "", title=(
-        f"{result['database']}, {result['workers']} workers, {result['hours']} h, "
-        f"{result['sites']} sites"))
+    table = Table(
+        "must be 0",
+        "",
+        title=(
+            f"{result['database']}, {result['workers']} workers, {result['hours']} h, "
+            f"{result['sites']} sites"
+        ),
+    )
     for name, value in must.items():
         table.add_row(name, f"[red]{value}" if value else "0")
     console.print(table)
     facts = Table("seen", "")
-    for name in ("pages_stored", "pages_expected", "not_found_yet",
-                 "missing_of_misbehaving_hosts", "cycles",
-                 "runs", "disturbances", "cores", "answers", "missing_after", "outcomes"):
+    for name in (
+        "pages_stored",
+        "pages_expected",
+        "not_found_yet",
+        "missing_of_misbehaving_hosts",
+        "cycles",
+        "runs",
+        "disturbances",
+        "cores",
+        "answers",
+        "missing_after",
+        "outcomes",
+    ):
         facts.add_row(name, str(result[name]))
     console.print(facts, _slopes(result["slopes"]), _growth(result["tables"]))
     for name in ("early", "lost", "notes"):
@@ -44,7 +60,9 @@ def _slopes(slopes: Mapping[str, Any]) -> Table:
                   "handles an hour", "threads an hour")  # fmt: skip
     for name, samples in sorted(slopes.items()):
         table.add_row(
-            name, str(len(samples)), f"{max(sample.rss_most_mib for sample in samples):.0f}",
+            name,
+            str(len(samples)),
+            f"{max(sample.rss_most_mib for sample in samples):.0f}",
             f"{median(sample.rss_mib for sample in samples):+.1f}",
             f"{max(sample.rss_mib for sample in samples):+.1f}",
             f"{median(sample.handles for sample in samples):+.1f}",

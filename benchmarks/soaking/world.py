@@ -14,8 +14,14 @@ from hashlib import blake2b
 
 ENGINE_HOST = "www.soaksou.test"
 SUBJECTS = (
-    "海外侨胞", "归侨代表", "华文学校", "侨乡博物馆",
-    "商会会长", "留学生社团", "领事官员", "侨联干部",
+    "海外侨胞",
+    "归侨代表",
+    "华文学校",
+    "侨乡博物馆",
+    "商会会长",
+    "留学生社团",
+    "领事官员",
+    "侨联干部",
 )
 ASKED = SUBJECTS[:4]
 """The terms that the search engine is asked for."""
@@ -111,8 +117,12 @@ class World:
 
     def searchable(self, at: float) -> list[Article]:
         """What the engine knows."""
-        return [one for host in self.hosts if self.is_found_by_search(host)
-                for one in self.there(host, at)]
+        return [
+            one
+            for host in self.hosts
+            if self.is_found_by_search(host)
+            for one in self.there(host, at)
+        ]
 
     def _articles_of(self, host: str) -> list[Article]:
         first = 4 + draw(host, sides=4)
@@ -123,11 +133,15 @@ class World:
             published = max(place - jitter, 0.0) * self._seconds if place else 0.0
             later = published + self._seconds * (0.1 + draw(host, number, "later") / 200)
             fate = draw(host, number, "fate")
-            articles.append(Article(
-                host, number, published,
-                corrected=later if 4 <= fate < 12 else float("inf"),
-                deleted=later if fate < 4 else float("inf"),
-            ))
+            articles.append(
+                Article(
+                    host,
+                    number,
+                    published,
+                    corrected=later if 4 <= fate < 12 else float("inf"),
+                    deleted=later if fate < 4 else float("inf"),
+                )
+            )
         return articles
 
     # --- pages ------------------------------------------------------------------------------
@@ -150,8 +164,12 @@ class World:
 
     def _extras(self, host: str) -> list[tuple[str, str]]:
         paths = {
-            "soft_404": "/gone/{}.html", "length": "/length/{}.html", "trap": "/calendar/{}/",
-            "header_flood": "/flood/{}.html", "redirects": "/round/{}", "bomb": "/bomb/{}.html",
+            "soft_404": "/gone/{}.html",
+            "length": "/length/{}.html",
+            "trap": "/calendar/{}/",
+            "header_flood": "/flood/{}.html",
+            "redirects": "/round/{}",
+            "bomb": "/bomb/{}.html",
         }
         path = paths.get(self.kind(host))
         return [(path.format(n), f"专题策划第{n}辑") for n in range(1, 4)] if path else []
@@ -165,20 +183,25 @@ class World:
         if number * LISTED < len(articles):
             links.append((f"/news/index_{number + 1}.html", "下一页"))
         number = self._number[host]
-        links += [(f"http://{other}/", f"友情链接：{other}")
-                  for other in self.hosts[number + 1 : number + 13]]
+        links += [
+            (f"http://{other}/", f"友情链接：{other}")
+            for other in self.hosts[number + 1 : number + 13]
+        ]
         return _frame(host, "侨务要闻", _links(links))
 
     def _article(self, one: Article, at: float) -> bytes:
         text = _body(one.host, one.number)
         if one.corrected <= at:
             text += "<p>更正：本文此前所述人数有误，现已改正，特此说明，向读者致歉。</p>"
-        stamp = time.strftime("%Y-%m-%d %H:%M", time.gmtime(
-            self.began + one.published + 8 * 3600))
-        return _frame(one.host, one.title, (
-            f"<h1>{one.title}</h1><p class=info>{stamp} 来源：{one.host}</p>"
-            f"<div class=body>{text}</div>"
-        ))
+        stamp = time.strftime("%Y-%m-%d %H:%M", time.gmtime(self.began + one.published + 8 * 3600))
+        return _frame(
+            one.host,
+            one.title,
+            (
+                f"<h1>{one.title}</h1><p class=info>{stamp} 来源：{one.host}</p>"
+                f"<div class=body>{text}</div>"
+            ),
+        )
 
 
 def _links(links: list[tuple[str, str]]) -> str:

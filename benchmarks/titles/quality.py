@@ -101,9 +101,7 @@ def rates_of(found: Mask, labels: Mask) -> Rates:
     return rates(int(np.sum(found & labels)), int(np.sum(found)), int(np.sum(labels)))
 
 
-def curve(
-    scores: NDArray[Any], labels: Mask
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def curve(scores: NDArray[Any], labels: Mask) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Every score above 0 as a threshold, falling; precision and recall at each."""
     order = np.argsort(-scores, kind="stable")
     order = order[scores[order] > 0]
@@ -172,8 +170,10 @@ def show(lines: Sequence[Judged], console: Console) -> None:
 def _cells(lines: Mapping[str, Judged]) -> list[str]:
     default, chosen, aim = lines["default"], lines["chosen"], lines.get("aim")
     return [
-        default.method, *_shown(default),
-        _DASH if chosen.threshold is None else f"{chosen.threshold:.3f}", *_shown(chosen),
+        default.method,
+        *_shown(default),
+        _DASH if chosen.threshold is None else f"{chosen.threshold:.3f}",
+        *_shown(chosen),
         f"{lines['best'].rates.f1:.3f}",
         _DASH if aim is None or aim.threshold is None else f"{aim.rates.recall:.3f}",
     ]

@@ -199,9 +199,9 @@ def _of_snapshot(material: Material) -> Scores:
 
 def _bigram_vectors(material: Material) -> Scores:
     idf = published_idf(_bigrams(_letters(title)) for title in material.titles)
-    return np.array([
-        weighted_cosine(_bigrams(one), _bigrams(other), idf) for one, other in material.letters
-    ])
+    return np.array(
+        [weighted_cosine(_bigrams(one), _bigrams(other), idf) for one, other in material.letters]
+    )
 
 
 def _numbers_apart(material: Material) -> Scores:
@@ -226,8 +226,7 @@ def _bigrams(text: str) -> list[str]:
 def simhash(grams: Iterable[str]) -> int:
     """64 bits, each the majority over hashed *grams* (Charikar 2002; BLAKE2b is ours)."""
     digests = b"".join(
-        blake2b(gram.encode("utf-8", "replace"), digest_size=_HASH_BYTES).digest()
-        for gram in grams
+        blake2b(gram.encode("utf-8", "replace"), digest_size=_HASH_BYTES).digest() for gram in grams
     )
     bits = np.unpackbits(np.frombuffer(digests, np.uint8).reshape(-1, _HASH_BYTES), axis=1)
     return int.from_bytes(np.packbits(2 * bits.sum(0) > len(bits)).tobytes(), "big")
@@ -263,17 +262,19 @@ def _token_set_ratio(material: Material) -> Scores:
     return np.array([ratio(" ".join(a), " ".join(b)) / 100 for a, b in material.words])
 
 
-SCORERS: Mapping[str, Callable[[Material], Scores]] = MappingProxyType({
-    "reprint": lambda material: title_scores(material.pairs, IdfSnapshot()),
-    "reprint+snapshot": lambda material: title_scores(material.pairs, material.snapshot),
-    "vsm": lambda material: material.vsm,
-    "vsm+snapshot": _of_snapshot,
-    "vsm, numbers differ": _numbers_apart,
-    "2-grams TF-IDF": _bigram_vectors,
-    "SimHash-64": _simhash,
-    "MinHash-128": _minhash,
-    "rapidfuzz ratio": _ratio,
-    "rapidfuzz token_set_ratio": _token_set_ratio,
-})
+SCORERS: Mapping[str, Callable[[Material], Scores]] = MappingProxyType(
+    {
+        "reprint": lambda material: title_scores(material.pairs, IdfSnapshot()),
+        "reprint+snapshot": lambda material: title_scores(material.pairs, material.snapshot),
+        "vsm": lambda material: material.vsm,
+        "vsm+snapshot": _of_snapshot,
+        "vsm, numbers differ": _numbers_apart,
+        "2-grams TF-IDF": _bigram_vectors,
+        "SimHash-64": _simhash,
+        "MinHash-128": _minhash,
+        "rapidfuzz ratio": _ratio,
+        "rapidfuzz token_set_ratio": _token_set_ratio,
+    }
+)
 """By name; ``reprint`` is what a crawl begins with, ``+snapshot`` weighs words as the
 collection does. One whose package is missing raises ImportError."""

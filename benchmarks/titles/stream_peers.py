@@ -83,9 +83,7 @@ def _sparse_dot_topn() -> Run:
 
     def run(vectors: Vectors, asked: Collection[int]) -> dict[int, set[int]]:
         columns = vectors.rows.T.tocsr()
-        near = multiply(
-            vectors.rows, columns, top_n=_MOST_NEAR, threshold=_THRESHOLD, n_threads=1
-        )
+        near = multiply(vectors.rows, columns, top_n=_MOST_NEAR, threshold=_THRESHOLD, n_threads=1)
         return {place: _row(near, place) for place in asked}
 
     return run
@@ -114,12 +112,14 @@ def _row(matrix: Any, row: int) -> set[int]:
     return set(matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]].tolist())
 
 
-PEERS: Mapping[str, Peer] = MappingProxyType({
-    "rensa LSH .8": Peer(lambda: _rensa(_THRESHOLD, 8), 100_000),
-    "rensa LSH .5": Peer(lambda: _rensa(_LOW_THRESHOLD, 32), 1_000_000),
-    "datasketch LSH .8": Peer(lambda: _datasketch(_THRESHOLD), 100_000),
-    "datasketch LSH .5": Peer(lambda: _datasketch(_LOW_THRESHOLD), 100_000),
-    "sparse_dot_topn": Peer(_sparse_dot_topn, 100_000, remembers=False),
-    "scikit-learn": Peer(_scikit_learn, 100_000, remembers=False),
-})
+PEERS: Mapping[str, Peer] = MappingProxyType(
+    {
+        "rensa LSH .8": Peer(lambda: _rensa(_THRESHOLD, 8), 100_000),
+        "rensa LSH .5": Peer(lambda: _rensa(_LOW_THRESHOLD, 32), 1_000_000),
+        "datasketch LSH .8": Peer(lambda: _datasketch(_THRESHOLD), 100_000),
+        "datasketch LSH .5": Peer(lambda: _datasketch(_LOW_THRESHOLD), 100_000),
+        "sparse_dot_topn": Peer(_sparse_dot_topn, 100_000, remembers=False),
+        "scikit-learn": Peer(_scikit_learn, 100_000, remembers=False),
+    }
+)
 """By name. Those with LSH take titles as they come, as sets of words."""

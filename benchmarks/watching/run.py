@@ -68,8 +68,11 @@ class _Year:
     def __init__(self, world: World, contender: Contender, a_day: float) -> None:
         self.world, self.a_day = world, a_day
         bounds = replace(contender.tuning.bounds, visits_per_hour=a_day / 24)
-        weights = np.array(GROUP_WEIGHTS)[world.group] if contender.uses_weights else (
-            np.ones(world.pages))
+        weights = (
+            np.array(GROUP_WEIGHTS)[world.group]
+            if contender.uses_weights
+            else (np.ones(world.pages))
+        )
         self.counts = np.zeros((int(world.site.max()) + 1, WEEK_HOURS))
         self.schedule = Schedule(
             replace(contender.tuning, bounds=bounds), VisitHistory.empty(world.pages),
@@ -90,7 +93,7 @@ class _Year:
         room = int(self.a_day) - self.spent
         if len(due) > room:
             late = (now - self.schedule.due[due]) * self.schedule.visits_per_hour[due]
-            due = due[np.argsort(-late)][:max(room, 0)]
+            due = due[np.argsort(-late)][: max(room, 0)]
         if len(due):
             self.spent += len(due)
             self._visit(due, hours)
@@ -144,9 +147,7 @@ def run_year(world: World, contender: Contender, a_day: float, seed: int, hours:
     return _result(year, contender, seed, hours, time.perf_counter() - began)
 
 
-def _result(
-    year: _Year, contender: Contender, seed: int, hours: int, seconds: float
-) -> Result:
+def _result(year: _Year, contender: Contender, seed: int, hours: int, seconds: float) -> Result:
     world = year.world
     listed = np.zeros(len(world.published), dtype=bool)
     listed[world.articles] = True

@@ -117,9 +117,7 @@ def draw_world(pages: int, seed: int, hours: int = YEAR_HOURS) -> World:
     return World(site, group, shown, keys[order], which[order], published, article_site)
 
 
-def _pages_of_sites(
-    rng: np.random.Generator, pages: int, sites: int
-) -> tuple[Ints, Ints]:
+def _pages_of_sites(rng: np.random.Generator, pages: int, sites: int) -> tuple[Ints, Ints]:
     """Site and group of each page: a home page each, most have a rolling page, then the rest."""
     site = np.arange(pages) % sites
     rank = np.arange(pages) // sites

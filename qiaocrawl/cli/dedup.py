@@ -169,8 +169,9 @@ def _entry(runtime: Runtime, url: str) -> tuple[TitleEntry, list[Member]]:
 def _print_rest(runtime: Runtime, rest: Sequence[Member]) -> None:
     if not rest:
         return
-    now = runtime.reader.run(partial(reprint_groups.members,
-                                     article_ids=[member.article_id for member in rest]))
+    now = runtime.reader.run(
+        partial(reprint_groups.members, article_ids=[member.article_id for member in rest])
+    )
     heads = [member for member in now.values() if member.represents]
     for head in heads:
         size = sum(member.group == head.article_id for member in now.values())

@@ -80,12 +80,15 @@ def serve(port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 = any.")]
     database_file.parent.mkdir(parents=True, exist_ok=True)
     _demo_database(f"sqlite:///{database_file}").close()
     typer.echo(f"The demo web listens on {host}:{bound}. In another window:\n")
-    typer.echo(f"  export QIAO_DEMO={host}:{bound} QIAO_ENGINES={_ENGINES}"
-               " QIAO_SEARCH_PARK_AFTER=0")
+    typer.echo(
+        f"  export QIAO_DEMO={host}:{bound} QIAO_ENGINES={_ENGINES} QIAO_SEARCH_PARK_AFTER=0"
+    )
     typer.echo(f"  export QIAO_DATABASE_URL=sqlite:///{database_file}")
     typer.echo(f"  scrapy crawl site -a topic={_TOPIC}\n")
-    typer.echo(f"Topic {_TOPIC} is imported there, with the sites of the demo web only."
-               " `qiaocrawl topic import` would add real sites.\n\nCtrl-C ends it.")
+    typer.echo(
+        f"Topic {_TOPIC} is imported there, with the sites of the demo web only."
+        " `qiaocrawl topic import` would add real sites.\n\nCtrl-C ends it."
+    )
     try:
         signal.pause()
     except KeyboardInterrupt:
@@ -124,8 +127,10 @@ def run_demo(folder: Path, console: Console) -> None:
     _show_coverage(database, picture, console)
     database.close()
     shown = os.path.relpath(database_file)
-    console.print(f"\nDatabase 数据库: {shown}    logs 日志: {folder}/*.log    "
-                  f"coverage picture 覆盖图: {picture}")
+    console.print(
+        f"\nDatabase 数据库: {shown}    logs 日志: {folder}/*.log    "
+        f"coverage picture 覆盖图: {picture}"
+    )
     console.print(
         "Next 下一步:  "
         f"{own_command(sys.argv[0])} export --database sqlite:///{shown} --topic {pack.name} "
@@ -182,8 +187,12 @@ def _whole_web() -> DemoWeb:
 
 def _environment(url: str, origin: str) -> dict[str, str]:
     return {
-        **os.environ, "QIAO_DATABASE_URL": url, "QIAO_DEMO": origin, "QIAO_ENGINES": _ENGINES,
-        "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings", "PYTHONUNBUFFERED": "1",
+        **os.environ,
+        "QIAO_DATABASE_URL": url,
+        "QIAO_DEMO": origin,
+        "QIAO_ENGINES": _ENGINES,
+        "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings",
+        "PYTHONUNBUFFERED": "1",
         # Its engines refuse by lot, a query at a time: three in a row mean nothing there.
         "QIAO_SEARCH_PARK_AFTER": "0",
     }
@@ -220,9 +229,14 @@ def _run_spider(
 
 @contextmanager
 def _progress(title: str, console: Console) -> Iterator[Progress]:
-    columns = (SpinnerColumn(finished_text="✓"), TextColumn("{task.description}"), BarColumn(24),
-               TextColumn("{task.completed:.0f}/{task.total:.0f}"),
-               TextColumn("{task.fields[note]}"), TimeElapsedColumn())
+    columns = (
+        SpinnerColumn(finished_text="✓"),
+        TextColumn("{task.description}"),
+        BarColumn(24),
+        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+        TextColumn("{task.fields[note]}"),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=console) as progress:
         progress.add_task(title, total=1, note="")
         yield progress
@@ -232,6 +246,8 @@ def _show(progress: Progress, database: Database, spider: str) -> None:
     with database.engine.connect() as c:
         counts = summary.queue_progress(c, spider)
     progress.update(
-        progress.task_ids[0], total=max(counts.known, 1), completed=counts.done,
+        progress.task_ids[0],
+        total=max(counts.known, 1),
+        completed=counts.done,
         note=f"{counts.articles} articles 篇",
     )

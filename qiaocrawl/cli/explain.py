@@ -86,9 +86,7 @@ def explained(extracted: ExtractedPage | None, extraction: Extraction, source: s
         source: where the page came from, for the heading.
     """
     digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
-    policy = (
-        f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    )
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     parts = [
         f"<!doctype html>{MARK}",
         '<html lang="zh"><head><meta charset="utf-8">',
@@ -256,9 +254,7 @@ def _key(what: str, *, judged: bool, threshold: float | None = None) -> str:
     return f'<p class="key">{colours}粗体、左边深绿 = 取为正文 bold, dark green bar = taken</p>'
 
 
-def _box(
-    number: int, text: str, facts: Iterable[str], judged: float | None, *, taken: bool
-) -> str:
+def _box(number: int, text: str, facts: Iterable[str], judged: float | None, *, taken: bool) -> str:
     names = ["b"]
     if judged is not None:
         names.append(f"j{round(min(max(judged, 0.0), 1.0) * _SHADES)}")

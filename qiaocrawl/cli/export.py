@@ -19,8 +19,11 @@ from qiaocrawl.storage.export import ExportReport, Selection, exporters
 def export(
     format_: Annotated[
         str,
-        typer.Option("--format", help="csv, xlsx, jsonl: articles; warc, files: raw pages. "
-                     "Not given: by the ending of --out, else csv."),
+        typer.Option(
+            "--format",
+            help="csv, xlsx, jsonl: articles; warc, files: raw pages. "
+            "Not given: by the ending of --out, else csv.",
+        ),
     ] = "",
     topic: Annotated[str, typer.Option(help="Only what concerns this topic.")] = "",
     since: Annotated[str, typer.Option(help="Only fetched on or after this date, UTC.")] = "",

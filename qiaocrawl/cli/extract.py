@@ -28,22 +28,40 @@ _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
 def extract(
-    source: Annotated[str, typer.Argument(
-        help="A file, an http(s) URL, or - for standard input.", metavar="FILE-or-URL")],
-    explain_file: Annotated[Path | None, typer.Argument(
-        help="With --explain: the file to write; made up when not given.",
-        metavar="[FILE.html]", show_default=False)] = None,
-    method: Annotated[str, typer.Option(
-        help="Name of the body extractor; QIAO_EXTRACT_METHOD when not given.",
-        show_default=False)] = "",
-    explain: Annotated[bool, typer.Option(
-        "--explain", help="Write a page that shows which blocks were taken, and why.")] = False,
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A file, an http(s) URL, or - for standard input.", metavar="FILE-or-URL"
+        ),
+    ],
+    explain_file: Annotated[
+        Path | None,
+        typer.Argument(
+            help="With --explain: the file to write; made up when not given.",
+            metavar="[FILE.html]",
+            show_default=False,
+        ),
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="Name of the body extractor; QIAO_EXTRACT_METHOD when not given.",
+            show_default=False,
+        ),
+    ] = "",
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Write a page that shows which blocks were taken, and why."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    url: Annotated[str, typer.Option(
-        help="Where a FILE was fetched; a witness of its date.")] = "",
-    allow: Annotated[str, typer.Option(
-        help="http://host:port or host[:port], comma separated: private origins that may be "
-             "fetched, beside QIAO_ALLOW_ADDRESSES.")] = "",
+    url: Annotated[str, typer.Option(help="Where a FILE was fetched; a witness of its date.")] = "",
+    allow: Annotated[
+        str,
+        typer.Option(
+            help="http://host:port or host[:port], comma separated: private origins that may be "
+            "fetched, beside QIAO_ALLOW_ADDRESSES."
+        ),
+    ] = "",
 ) -> None:
     """Print title, date, author, source and text of a page. 抽取
 

@@ -123,8 +123,12 @@ def cluster(
 
 def _trained(source: _Source, limit: int, training: Training) -> ClusterModel:
     clusters = IncrementalClusters(training)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-               TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task("训练 cluster", total=min(source.total, limit))
         for body, content_type, url in islice(source.pages, limit):

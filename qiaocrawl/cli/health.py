@@ -17,8 +17,8 @@ from qiaocrawl.storage.reports.alarms import Limits, RunLine, alarms, last_runs
 
 def health(
     article_hours: Annotated[
-        float, typer.Option(min=0, help="Alarm when no article was stored for so many hours; "
-                                        "0 = never.")
+        float,
+        typer.Option(min=0, help="Alarm when no article was stored for so many hours; 0 = never."),
     ] = 48.0,
     free_mb: Annotated[
         int, typer.Option(min=0, help="Alarm when the disk of a SQLite file has less room (MiB).")

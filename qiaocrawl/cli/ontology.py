@@ -30,9 +30,14 @@ app = typer.Typer(
 
 @app.command()
 def install(
-    source: Annotated[str, typer.Argument(
-        help="A WN-LMF or tab file (.gz and .xz too), a folder of them or of WordNet 3.0, or a "
-             "name: wordnet, qiaoqing.", metavar="PATH|NAME")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A WN-LMF or tab file (.gz and .xz too), a folder of them or of WordNet 3.0, or a "
+            "name: wordnet, qiaoqing.",
+            metavar="PATH|NAME",
+        ),
+    ],
 ) -> None:
     """Read wordnets once and keep them in compact form. 安装"""  # fmt: skip
     folder = _folder()
@@ -97,8 +102,9 @@ def _print_joined(console: Console, joined: Ontology) -> None:
 @app.command()
 def show(
     word: Annotated[str, typer.Argument(help="A word of any language.")],
-    other: Annotated[str, typer.Argument(
-        help="A second word: how far the two are apart.", show_default=False)] = "",
+    other: Annotated[
+        str, typer.Argument(help="A second word: how far the two are apart.", show_default=False)
+    ] = "",
 ) -> None:
     """Print the concepts of a word, what stands above them, and its synonyms. 查词"""  # fmt: skip
     ontology = open_ontology(_folder())

@@ -70,8 +70,15 @@ class Pass:
 @contextmanager
 def shown_pass(name: str, total: int, console: Console, stopped: Event) -> Iterator[Pass]:
     """Show a bar of *total* things until the block ends; *stopped* asks the pass to stop."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Rate(),
-               TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        _Rate(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=console) as progress:
         progress.add_task(name, total=total)
         yield Pass(total, 0, progress, stopped)

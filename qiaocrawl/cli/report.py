@@ -107,8 +107,14 @@ def _print_urls(
 
 
 def _print_sites(console: Console, lines: list[summary.SiteLine]) -> None:
-    table = Table("站点 site", "名称 name", "切题 on topic", "文章 articles",
-                  title="各站文章 Articles by site", title_justify="left")
+    table = Table(
+        "站点 site",
+        "名称 name",
+        "切题 on topic",
+        "文章 articles",
+        title="各站文章 Articles by site",
+        title_justify="left",
+    )
     for column in table.columns[2:]:
         column.justify = "right"
     for line in lines:

@@ -42,9 +42,7 @@ _RUN: dict[Stage, Callable[[Runtime, Advance], Counter[str]]] = {
 
 def reprocess(
     stage: Annotated[Stage, typer.Option(help="Which stage to run again.")],
-    database: Annotated[
-        str, typer.Option(help="Database URL instead of QIAO_DATABASE_URL.")
-    ] = "",
+    database: Annotated[str, typer.Option(help="Database URL instead of QIAO_DATABASE_URL.")] = "",
     workers: Annotated[int, typer.Option(help="Worker processes; 0 = one a core.", min=0)] = 0,
     changes: Annotated[
         Path | None, typer.Option(help="Stage dedup: a JSON Lines file for all that changed.")

@@ -122,8 +122,11 @@ def login(
     site: SiteName,
     account: AccountName,
     cookies: Annotated[
-        str, typer.Option(help="Take cookies instead: a FILE (mode 0600), env:NAME, or - for "
-                               "standard input; a header, a Netscape file or JSON.")
+        str,
+        typer.Option(
+            help="Take cookies instead: a FILE (mode 0600), env:NAME, or - for "
+            "standard input; a header, a Netscape file or JSON."
+        ),
     ] = "",
     qr: Annotated[
         Path | None, typer.Option(help="Save the QR code of the login as this PNG and wait.")
@@ -196,9 +199,7 @@ def _account(site: str, name: str, database: str) -> Account:
             return stored.require_account(c, site, name)
 
 
-def _keep_cookies(
-    recipe: Recipe, vault: Vault, row: Account, text: str, database: str
-) -> None:
+def _keep_cookies(recipe: Recipe, vault: Vault, row: Account, text: str, database: str) -> None:
     usable = usable_for(recipe, read_pasted(text, recipe), now=time.time())
     refused = ", ".join(f"{number} {why}" for why, number in usable.refused.items())
     if not usable.cookies:

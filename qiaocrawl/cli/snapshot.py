@@ -55,7 +55,9 @@ def list_(database: DatabaseUrl = "") -> None:
 @app.command()
 def renew(
     note: Annotated[str, typer.Option(help="Kept with the new version.")] = "",
-    yes: Yes = False, dry_run: DryRun = False, changes: ChangesFile = None,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+    changes: ChangesFile = None,
     database: DatabaseUrl = "",
 ) -> None:
     """Count words over all stored titles anew, show which verdicts change, and use it.
@@ -68,7 +70,9 @@ def renew(
 @app.command()
 def use(
     version: Annotated[int, typer.Argument(min=0, help="0 = the one that is shipped.")],
-    yes: Yes = False, dry_run: DryRun = False, changes: ChangesFile = None,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+    changes: ChangesFile = None,
     database: DatabaseUrl = "",
 ) -> None:
     """Go over to another version that is there, as `renew` does."""
@@ -87,9 +91,7 @@ class _How:
     note: str = ""
 
 
-def _go_over(
-    database: str, find: Callable[[Runtime, Advance], IdfSnapshot], how: _How
-) -> None:
+def _go_over(database: str, find: Callable[[Runtime, Advance], IdfSnapshot], how: _How) -> None:
     if how.changes is not None:
         check_output(how.changes, "--changes")
     options = Options.from_environment({"QIAO_DATABASE_URL": database} if database else None)

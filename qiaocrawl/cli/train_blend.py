@@ -33,8 +33,11 @@ def blend(
         bodies = list(progress.track(gold_bodies(gold), description="reading"))
         pages: list[LabelledPage] = []
         for gold_body in progress.track(bodies, description="labelling"):
-            page = labelled(parse_page(gold_body.body, url=gold_body.url), gold_body.text,
-                            chinese=gold_body.chinese)
+            page = labelled(
+                parse_page(gold_body.body, url=gold_body.url),
+                gold_body.text,
+                chinese=gold_body.chinese,
+            )
             if page is not None:
                 pages.append(page)
         if not pages:

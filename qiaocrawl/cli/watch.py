@@ -128,9 +128,7 @@ def _cells(page: dict[str, Any]) -> Iterator[str]:
 @app.command("history")
 def show_history(
     url: Annotated[str, typer.Argument(help="The address of an article.")],
-    diff: Annotated[
-        bool, typer.Option("--diff", help="Show what changed, line by line.")
-    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Show what changed, line by line.")] = False,
     as_json: AsJson = False,
     database: DatabaseUrl = "",
 ) -> None:

@@ -35,10 +35,18 @@ class QiaoAddon:
 def _apply(options: Options, settings: BaseSettings) -> None:
     if options["QIAO_REPLAY"]:
         # A recorded web has no host to spare and no end to guard against.
-        lifted = {"DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False, "DEPTH_LIMIT": 0,
-                  "CLOSESPIDER_PAGECOUNT": 0, "QIAO_MAX_DEPTH": 0, "QIAO_MAX_PAGES": 0,
-                  "QIAO_MAX_PAGES_PER_HOST": 0, "QIAO_MAX_LINKS_PER_PAGE": 10_000,
-                  "QIAO_TRAPS": False, "QIAO_SOFT_404_PROBE": False}
+        lifted = {
+            "DOWNLOAD_DELAY": 0,
+            "AUTOTHROTTLE_ENABLED": False,
+            "DEPTH_LIMIT": 0,
+            "CLOSESPIDER_PAGECOUNT": 0,
+            "QIAO_MAX_DEPTH": 0,
+            "QIAO_MAX_PAGES": 0,
+            "QIAO_MAX_PAGES_PER_HOST": 0,
+            "QIAO_MAX_LINKS_PER_PAGE": 10_000,
+            "QIAO_TRAPS": False,
+            "QIAO_SOFT_404_PROBE": False,
+        }
         # What the command line asks for stands.
         asked = {name for name in lifted if (settings.getpriority(name) or 0) >= _COMMAND_LINE}
         settings.setdict({name: lifted[name] for name in lifted.keys() - asked}, priority="cmdline")
@@ -48,8 +56,10 @@ def _apply(options: Options, settings: BaseSettings) -> None:
         if options["QIAO_BLOCK_PAUSE_SECONDS"] == DEFAULTS["QIAO_BLOCK_PAUSE_SECONDS"]:
             settings.set("QIAO_BLOCK_PAUSE_SECONDS", _DEMO_PAUSE_SECONDS, priority="cmdline")
     if options["QIAO_RENDER"] != "off":
-        launch = {**settings.getdict("PLAYWRIGHT_LAUNCH_OPTIONS"),
-                  "executable_path": options["QIAO_CHROMIUM"]}
+        launch = {
+            **settings.getdict("PLAYWRIGHT_LAUNCH_OPTIONS"),
+            "executable_path": options["QIAO_CHROMIUM"],
+        }
         settings.set("PLAYWRIGHT_LAUNCH_OPTIONS", launch, priority="project")
         guard = BrowserGuard(Allowance.parse(options["QIAO_ALLOW_ADDRESSES"]))
         settings.set("PLAYWRIGHT_ABORT_REQUEST", guard.should_abort, priority="project")

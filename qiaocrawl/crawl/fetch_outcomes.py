@@ -58,9 +58,7 @@ class FetchOutcomes:
         """Store that our own work on the page failed."""
         await self._fail(lease, FetchFailure(FailureKind.INTERNAL, reason))
 
-    async def close(
-        self, lease: Lease, end: LeaseEnd, target: Candidate | None = None
-    ) -> bool:
+    async def close(self, lease: Lease, end: LeaseEnd, target: Candidate | None = None) -> bool:
         """Close *lease* without a page.
 
         Args:
@@ -70,7 +68,10 @@ class FetchOutcomes:
             False when the lease was lost: nothing is written then.
         """
         ending = PagelessEnd(
-            end.outcome, end.reason, end.http_status, time.time(),
+            end.outcome,
+            end.reason,
+            end.http_status,
+            time.time(),
             target.url if target is not None else "",
         )
 
@@ -119,7 +120,9 @@ class FetchOutcomes:
 
     async def _retry(self, lease: Lease, decision: Retry) -> None:
         is_mine = await self._crawl.worker.retry(
-            lease, reason=decision.reason, pause_seconds=decision.pause_seconds,
+            lease,
+            reason=decision.reason,
+            pause_seconds=decision.pause_seconds,
             write=lambda c: self._crawl.journal.try_fails(c, lease, decision.reason),
         )
         self._count(f"outcome/{Outcome.RETRY}" if is_mine else "lease_lost")

@@ -117,7 +117,9 @@ class HostFailureHandler:
         pause = await self._park_in_turn(lease, seconds)
         until = datetime.fromtimestamp(time.time() + pause, UTC)
         return FetchFailure(
-            FailureKind.BUSY, reason, pause,
+            FailureKind.BUSY,
+            reason,
+            pause,
             wait_reason=f"host asks to wait until {until:%H:%M:%S}: {reason}",
         )
 
@@ -132,7 +134,10 @@ class HostFailureHandler:
         if error.pause_seconds is not None:
             self._rest(lease.host, error.pause_seconds, reason, give_up=error.give_up)
         return FetchFailure(
-            FailureKind.BLOCKED, reason, error.pause_seconds or 0.0, error.give_up,
+            FailureKind.BLOCKED,
+            reason,
+            error.pause_seconds or 0.0,
+            error.give_up,
             wait_reason=f"host given up for this run: {reason}",
         )
 

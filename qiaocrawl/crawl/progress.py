@@ -59,7 +59,8 @@ class ProgressLog:
         self._pages = pages
         logger.info(
             "%d pages%s, %d articles, %d on topic, %d reprints; %d dead, %d unreachable",
-            pages, rate,
+            pages,
+            rate,
             count("qiaocrawl/outcome/article", 0),
             count("qiaocrawl/relevance/relevant", 0),
             count("qiaocrawl/dedup/reprint", 0),

@@ -126,7 +126,8 @@ class FrontierScheduler(BaseScheduler):
         stats.set_value("qiaocrawl/frontier/remaining", remaining)
         discovery = crawl_of(self._crawler).discovery
         numbers = {
-            **self._worker.numbers(), **access.numbers(),
+            **self._worker.numbers(),
+            **access.numbers(),
             **(discovery.numbers() if discovery is not None else {}),
         }
         for name, number in numbers.items():
@@ -137,7 +138,8 @@ class FrontierScheduler(BaseScheduler):
         if remaining:
             logger.warning(
                 "incomplete (%s): %d URLs still wait; the same command goes on with them",
-                reason, remaining,
+                reason,
+                remaining,
             )
 
     async def _check_seeds(self) -> None:
@@ -150,8 +152,10 @@ class FrontierScheduler(BaseScheduler):
         for url, why in seeds:
             logger.error("start page set aside: %s (%s)", url, why)
         if seeds:
-            logger.error("what these pages lead to was not crawled; `qiaocrawl reprocess --stage "
-                         "extract` tries them again, with more time by QIAO_EXTRACT_SECONDS")
+            logger.error(
+                "what these pages lead to was not crawled; `qiaocrawl reprocess --stage "
+                "extract` tries them again, with more time by QIAO_EXTRACT_SECONDS"
+            )
             ending.failure = ending.failure or SEED_SET_ASIDE
 
     # --- Scrapy's questions ---------------------------------------------------------

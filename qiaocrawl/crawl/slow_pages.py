@@ -101,8 +101,13 @@ class SlowPages:
 
     def _ask_no_more(self, host: str) -> None:
         seconds = self._runtime.options["QIAO_EXTRACT_SECONDS"] * self._waiting_of[host]
-        logger.info("%s: %d pages wait to be analysed apart, since its pages are slow; it is asked"
-                    " for nothing for %.0f s", host, self._waiting_of[host], seconds)
+        logger.info(
+            "%s: %d pages wait to be analysed apart, since its pages are slow; it is asked"
+            " for nothing for %.0f s",
+            host,
+            self._waiting_of[host],
+            seconds,
+        )
         self._crawler.stats.inc_value("qiaocrawl/extract/hosts_waiting")
         self._worker.park(host, seconds)
 
@@ -135,9 +140,7 @@ class SlowPages:
         analysis = await self._analysis(lease, page)
         engine = self._crawler.engine
         assert engine is not None
-        await engine.scraper.start_itemproc_async(
-            CrawledPage(lease, page, analysis), response=None
-        )
+        await engine.scraper.start_itemproc_async(CrawledPage(lease, page, analysis), response=None)
 
     def _next(self) -> Lease:
         """The page that came first, of another host than the last one if there is any."""

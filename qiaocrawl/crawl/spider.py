@@ -129,8 +129,11 @@ class FrontierSpider(Spider):
             **options.pop("meta", {}),
         }  # fmt: skip
         return Request(
-            **{"url": lease.url, **options}, meta=meta, dont_filter=True,
-            callback=self.parse, errback=self.on_failure,
+            **{"url": lease.url, **options},
+            meta=meta,
+            dont_filter=True,
+            callback=self.parse,
+            errback=self.on_failure,
         )
 
     async def parse(self, response: Response) -> AsyncIterator[CrawlItem]:

@@ -15,7 +15,9 @@ _TITLES_AT_A_TIME = 10_000
 
 
 def count_titles(
-    records: Iterable[TitleRecord], version: int, terms: Iterable[str] = (),
+    records: Iterable[TitleRecord],
+    version: int,
+    terms: Iterable[str] = (),
     counted: Callable[[int], object] | None = None,
 ) -> IdfSnapshot:
     """The snapshot of all *records*, of the words they are compared by.

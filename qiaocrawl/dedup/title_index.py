@@ -138,9 +138,7 @@ class TitleIndex:
             for number in self._known.titles_of_row(self._known.rows.head(row), len(self))
         ]
 
-    def regroup(
-        self, records: Iterable[TitleRecord], placed: Placed | None = None
-    ) -> Grouping:
+    def regroup(self, records: Iterable[TitleRecord], placed: Placed | None = None) -> Grouping:
         """Verdicts and groups of a whole collection, the same for any order of *records*.
 
         Neither reads nor changes what :meth:`judge` remembers; method, threshold and weights
@@ -240,7 +238,10 @@ class TitleIndex:
         return self._scores(rows[[own]], rows[[earlier]], np.array([cosine]))[0]
 
     def _verdict(
-        self, record: TitleRecord, number: int, near: NearTitles,
+        self,
+        record: TitleRecord,
+        number: int,
+        near: NearTitles,
         bodies: dict[int, BodyEvidence | None],
     ) -> Verdict:
         relations: list[tuple[int, float, Relation]] = []
@@ -268,6 +269,4 @@ class TitleIndex:
             return Verdict(VerdictKind.DISTINCT, None, cosine, relation.why)
         # Those of the same story come first: when the strongest is none of them, none is.
         also = [key(number) for number, _, other in ranked[1:] if other.is_same_story]
-        return Verdict(
-            relation.kind, key(earlier), cosine, relation.why, tuple(also[:_MAX_ALSO])
-        )
+        return Verdict(relation.kind, key(earlier), cosine, relation.why, tuple(also[:_MAX_ALSO]))

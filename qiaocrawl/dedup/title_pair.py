@@ -52,4 +52,3 @@ class Relation(NamedTuple):
     def is_same_story(self) -> bool:
         """Whether both belong to one group."""
         return self.kind.is_same_story
-

@@ -73,9 +73,7 @@ def indexed_pages(pages: Mapping[tuple[str, str], DemoPage]) -> list[IndexedPage
     return indexed
 
 
-def _gone_url(
-    url: str, host: str, path: str, pages: Mapping[tuple[str, str], DemoPage]
-) -> str:
+def _gone_url(url: str, host: str, path: str, pages: Mapping[tuple[str, str], DemoPage]) -> str:
     gone = "/old" + path.partition("?")[0]
     if (host, gone) in pages:
         return url

@@ -51,7 +51,9 @@ def sou_results(results: ResultList) -> str:
     following = f'<a class="n" href="{target}">下一页&gt;</a>' if results.has_more else ""
     body = "\n".join(blocks) or _sou_nothing(results)
     return _SOU_FRAME.format(
-        query=escape(results.query), total=results.total, body=body,
+        query=escape(results.query),
+        total=results.total,
+        body=body,
         pager=f'<div id="page"><strong>{results.number}</strong>{following}</div>',
     )
 

@@ -116,16 +116,20 @@ class _Steps:
         # Several of one kind lead to several lists, as at the headings of a home page.
         is_one = len({reach for reach, _ in arrows}) == len({link.url for _, link in arrows})
         return _Steps(
-            [pair for pair in self.numbered if fits(pair[1])], [*filter(fits, self.called_next)],
-            arrows if is_one else [], [*filter(fits, self.aside)],
+            [pair for pair in self.numbered if fits(pair[1])],
+            [*filter(fits, self.called_next)],
+            arrows if is_one else [],
+            [*filter(fits, self.aside)],
         )
 
     @property
     def forward(self) -> list[Link]:
         """All but those aside."""
-        return [link for _, link in self.numbered] + self.called_next + [
-            link for _, link in self.arrows
-        ]
+        return (
+            [link for _, link in self.numbered]
+            + self.called_next
+            + [link for _, link in self.arrows]
+        )
 
 
 def pager_of(url: str, links: Sequence[Link]) -> Pager | None:

@@ -175,8 +175,13 @@ class LinkRules:
         return "entry_too_old" if age_days > self._url_sources.days else ""
 
     def learn(
-        self, lease: Lease, analysis: PageAnalysis, links: Sequence[Link],
-        candidates: Sequence[Candidate], *, trial: str = "",
+        self,
+        lease: Lease,
+        analysis: PageAnalysis,
+        links: Sequence[Link],
+        candidates: Sequence[Candidate],
+        *,
+        trial: str = "",
     ) -> list[str]:
         """Let the trap watch learn from a page; returns the groups this cuts.
 
@@ -186,8 +191,11 @@ class LinkRules:
             trial: for what reason it had been closed before it was taken up.
         """
         keys = {candidate.key for candidate in candidates}
-        closed = [candidate.url for candidate in candidates
-                  if candidate.left_out is not None and candidate.left_out.outcome is Outcome.TRAP]
+        closed = [
+            candidate.url
+            for candidate in candidates
+            if candidate.left_out is not None and candidate.left_out.outcome is Outcome.TRAP
+        ]
         new = frozenset(link.url for link in links if link.key in keys)
         if analysis.outcome in _URL_SOURCES:
             self.watch.listed([*new, *closed])

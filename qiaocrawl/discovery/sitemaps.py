@@ -16,9 +16,7 @@ _FIELDS = frozenset((
     "loc", "lastmod", "news/title", "news/publication_date", "news/keywords",
 ))  # fmt: skip
 _KINDS = {"urlset": "pages", "sitemapindex": "index"}
-_ROBOTS_LINE = re.compile(
-    r"^[ \t]*+sitemap[ \t]*+:[ \t]*+(\S+)", re.IGNORECASE | re.MULTILINE
-)
+_ROBOTS_LINE = re.compile(r"^[ \t]*+sitemap[ \t]*+:[ \t]*+(\S+)", re.IGNORECASE | re.MULTILINE)
 _MAX_TEXT_BYTES = 4 * 1024 * 1024
 _URL_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
 
@@ -43,8 +41,11 @@ def parse_sitemap(
     if not kind:
         return _read_text(body, content_type, limit, document.fault)
     wanted = "sitemap" if kind == "index" else "url"
-    entries = [entry for record in document.records
-               if record.name == wanted and (entry := _entry(record, url)) is not None]
+    entries = [
+        entry
+        for record in document.records
+        if record.name == wanted and (entry := _entry(record, url)) is not None
+    ]
     left = len(document.records) - len(entries) + document.beyond
     return EntryList(kind, newest_first(entries), left=left, fault=document.fault)
 

@@ -291,8 +291,10 @@ def _crossings(stats: StoryStats, page: PageEffects) -> int:
 
 def _is_endless(score: PatternScore, stats: StoryStats) -> bool:
     return (
-        score.fetched > _LONG and score.trees > _TREE_OF_LONG * score.fetched
-        and stats.branches and not is_section(score)
+        score.fetched > _LONG
+        and score.trees > _TREE_OF_LONG * score.fetched
+        and stats.branches
+        and not is_section(score)
     )
 
 

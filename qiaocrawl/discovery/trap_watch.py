@@ -328,8 +328,9 @@ class TrapWatch:
     def _forget(self) -> None:
         """Drop the oldest score that says nothing."""
         # Scores that cut or proved something are what a later run needs; the others start anew.
-        useless = (form for form, score in self._scores.items()
-                   if not score.is_cut and not score.stories)
+        useless = (
+            form for form, score in self._scores.items() if not score.is_cut and not score.stories
+        )
         oldest = next(useless, next(iter(self._scores)))
         del self._scores[oldest]
         self._changed.discard(oldest)
@@ -345,8 +346,14 @@ class TrapWatch:
         with self._lock:
             changed = [
                 StoredPatternScore(
-                    form.partition("/")[0], form, a.points, a.fetched, a.stories, a.trees,
-                    a.listed, a.cut,
+                    form.partition("/")[0],
+                    form,
+                    a.points,
+                    a.fetched,
+                    a.stories,
+                    a.trees,
+                    a.listed,
+                    a.cut,
                 )  # fmt: skip
                 for form in sorted(self._changed)
                 if (a := self._scores.get(form)) is not None
@@ -366,10 +373,12 @@ class TrapWatch:
 
     def numbers(self) -> dict[str, int]:
         """Figures for the run's statistics."""
-        return {"qiaocrawl/traps/groups_cut": sum(map(self._is_cut, self._scores)),
-                "qiaocrawl/traps/groups": len(self._scores),
-                "qiaocrawl/traps/doubles": self.counts["doubles"],
-                "qiaocrawl/traps/urls_closed": self.counts["closed"]}
+        return {
+            "qiaocrawl/traps/groups_cut": sum(map(self._is_cut, self._scores)),
+            "qiaocrawl/traps/groups": len(self._scores),
+            "qiaocrawl/traps/doubles": self.counts["doubles"],
+            "qiaocrawl/traps/urls_closed": self.counts["closed"],
+        }
 
 
 def _same_path(one: str, other: str) -> bool:

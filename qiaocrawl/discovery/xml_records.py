@@ -211,8 +211,9 @@ class _Collector:
             return
         key = name if depth == self._record_depth + 1 else f"{self._path[-2]}/{name}"
         if name == "link" and attributes and len(self._record.links) < _MAX_VALUES:
-            self._record.links.append({str(name): str(value)[:_MAX_FIELD_CHARS]
-                                       for name, value in attributes.items()})
+            self._record.links.append(
+                {str(name): str(value)[:_MAX_FIELD_CHARS] for name, value in attributes.items()}
+            )
         if key in self._fields and depth < _MAX_DEPTH:
             self._begin_text(key, depth)
 

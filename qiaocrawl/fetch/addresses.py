@@ -163,7 +163,5 @@ def _origins(entry: str, option: str) -> list[Origin]:
     except ValueError:
         origins = []
     if not origins or not netloc or set(netloc.removesuffix("/")) & set("/?#@\\ "):
-        raise ConfigError(
-            f"{option}: {entry!r} is none of http://host:port, host:port and host"
-        )
+        raise ConfigError(f"{option}: {entry!r} is none of http://host:port, host:port and host")
     return origins

@@ -76,6 +76,7 @@ _LOGIN_PLACE = re.compile(
     re.IGNORECASE,
 )
 
+
 def _any(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.IGNORECASE)
 
@@ -123,9 +124,7 @@ _TAG_BYTES = re.compile(rb"<[^<>]*>")
 _BLANKS = b" \t\r\n\0"
 _SPACE = re.compile(r"\s+")
 _TITLE = re.compile(r"<title[^<>]{0,200}>(.{0,500}?)</title", re.DOTALL | re.IGNORECASE)
-_PASSWORD = re.compile(
-    r"<input\b[^<>]{0,500}?type\s{0,9}=\s{0,9}[\"']?password", re.IGNORECASE
-)
+_PASSWORD = re.compile(r"<input\b[^<>]{0,500}?type\s{0,9}=\s{0,9}[\"']?password", re.IGNORECASE)
 
 
 def find_block(page: FetchedPage, usual: UsualSizes | None = None) -> BlockSign | None:

@@ -225,9 +225,7 @@ class ProxyPool:
 
     # --- choosing ---------------------------------------------------------------------------
 
-    def _choose(
-        self, host: str, scheme: str, now: float, avoid: Collection[Proxy]
-    ) -> Proxy | None:
+    def _choose(self, host: str, scheme: str, now: float, avoid: Collection[Proxy]) -> Proxy | None:
         usable = [proxy for proxy in self.states if self._serves(proxy, host, scheme, now)]
         fresh = [proxy for proxy in usable if proxy not in avoid] or usable
         free = [proxy for proxy in fresh if not self._full(proxy, now)] or fresh

@@ -55,8 +55,13 @@ class CompleteLease(Generic[T]):
             return None
         end = self.end
         ended = frontier.complete(
-            c, self.lease, outcome=end.outcome, reason=end.reason, http_status=end.http_status,
-            redirect_key=end.redirect_key, now=time.time(),
+            c,
+            self.lease,
+            outcome=end.outcome,
+            reason=end.reason,
+            http_status=end.http_status,
+            redirect_key=end.redirect_key,
+            now=time.time(),
         )
         if ended is frontier.Ended.NOW and self._write is not None:
             self.written = self._write(c)
@@ -77,7 +82,11 @@ def retry_lease(
     def operation(c: Connection) -> bool:
         now = frontier.clock(c)
         ended = frontier.retry(
-            c, lease, reason=reason, not_before=now + pause_seconds, max_failures=max_failures,
+            c,
+            lease,
+            reason=reason,
+            not_before=now + pause_seconds,
+            max_failures=max_failures,
             now=now,
         )
         if ended is frontier.Ended.NOW and write is not None:

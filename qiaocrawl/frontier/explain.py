@@ -39,9 +39,7 @@ class Standing:
     parts: Mapping[str, float] = field(default_factory=dict)
 
 
-def strategy_of_last_run(
-    c: Connection, found: UrlHistory
-) -> Strategy | LearningStrategy | None:
+def strategy_of_last_run(c: Connection, found: UrlHistory) -> Strategy | LearningStrategy | None:
     """The crawl order of the last run that could fetch *found*; None when that is not known."""
     asked = last_arguments(c, found.topic, found.queue.value)
     name = asked.get("strategy")
@@ -98,9 +96,7 @@ def _learned(
     if node is None:
         return None
     place, among = order.place_of(node)
-    return Standing(
-        strategy.name, order.score_of(node), place, among, strategy.explain_node(node)
-    )
+    return Standing(strategy.name, order.score_of(node), place, among, strategy.explain_node(node))
 
 
 def remade_order(

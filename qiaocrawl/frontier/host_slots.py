@@ -121,9 +121,7 @@ class HostUse:
         return {host for host, until in self._parked.items() if until == FOREVER}
 
 
-def nothing_elsewhere(
-    rows: frontier.Scope, spent: Collection[str]
-) -> Callable[[Connection], bool]:
+def nothing_elsewhere(rows: frontier.Scope, spent: Collection[str]) -> Callable[[Connection], bool]:
     """An operation that says whether *rows* hold nothing on other hosts than *spent*."""
 
     def operation(c: Connection) -> bool:

@@ -90,8 +90,11 @@ class LearningOrder(FrontierOrder):
         await self._models.load(self.run)
         await self._feed.begin(token, self._options["QIAO_STRATEGY_HISTORY_PAGES"])
         logger.info(
-            "crawl order %s: %d pages of the log, %d URLs wait (%.1f s)", self.strategy.name,
-            self.in_memory.visits, len(self.in_memory.order.waiting), time.monotonic() - began,
+            "crawl order %s: %d pages of the log, %d URLs wait (%.1f s)",
+            self.strategy.name,
+            self.in_memory.visits,
+            len(self.in_memory.order.waiting),
+            time.monotonic() - began,
         )
 
     async def _tend(self) -> None:
@@ -124,7 +127,8 @@ class LearningOrder(FrontierOrder):
         linked = {link.key for link in page.links.visit.links}
         added = [one for one in page.links.candidates if one.left_out is None]
         self.in_memory.hold(
-            lease.key, [one.key for one in added if one.key in linked],
+            lease.key,
+            [one.key for one in added if one.key in linked],
             [one for one in added if one.key not in linked],
         )
         return page
@@ -148,9 +152,7 @@ class LearningOrder(FrontierOrder):
             visit = row.visit(self.in_memory.covers)
             self._learn(visit, known=row.seq <= self._models.upto, via=row.via)
 
-    def _learn(
-        self, visit: Visit, *, known: bool, via: bytes | None = None
-    ) -> list[float]:
+    def _learn(self, visit: Visit, *, known: bool, via: bytes | None = None) -> list[float]:
         self._models.begin(known=known)
         if self._bar is not None:
             self._bar.judged(visit.relevant)

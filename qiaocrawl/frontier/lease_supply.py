@@ -41,7 +41,9 @@ async def recover_rows(runtime: Runtime, rows: Scope, *, all_dead: bool) -> None
         logger.info(
             "taken over from an interrupted crawl: %d URLs waiting again, %d stored pages "
             "to analyse, %d set aside",
-            recovery.requeued, recovery.resumed, recovery.set_aside,
+            recovery.requeued,
+            recovery.resumed,
+            recovery.set_aside,
         )
 
 
@@ -105,9 +107,7 @@ class LearnedSupply(StoredSupply):
                 self._leased_at = time.monotonic()
                 return leases
         doubtful = time.monotonic() - self._leased_at > _DOUBT_SECONDS
-        if chosen is not None and chosen.waiting and (
-            self._ordering.has_threshold or not doubtful
-        ):
+        if chosen is not None and chosen.waiting and (self._ordering.has_threshold or not doubtful):
             return []
         # The order has no answer yet, or others left rows behind it does not know of.
         leases = await super().take(rows, shape)

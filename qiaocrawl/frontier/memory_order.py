@@ -151,7 +151,12 @@ class InMemoryFrontier:
     # --- leasing ----------------------------------------------------------------------------
 
     def choose(
-        self, limit: int, *, per_host: int, busy_hosts: Collection[str], now: float,
+        self,
+        limit: int,
+        *,
+        per_host: int,
+        busy_hosts: Collection[str],
+        now: float,
         at_least: float = -np.inf,
     ) -> Chosen:
         """Take the best *limit* nodes, at most *per_host* of a host and none of *busy_hosts*.

@@ -116,7 +116,8 @@ class PriorityIndex:
                 self._raise(link.node, score)
         self._unscored_visits += 1
         if (
-            self._learner is not None and self.scores_anew
+            self._learner is not None
+            and self.scores_anew
             and self._unscored_visits >= self._learner.rescore_pages
         ):
             self.rescore()
@@ -148,7 +149,11 @@ class PriorityIndex:
     # --- what is next -------------------------------------------------------------------------
 
     def best(
-        self, limit: int, *, per_host: int = 0, busy_hosts: Collection[str] = (),
+        self,
+        limit: int,
+        *,
+        per_host: int = 0,
+        busy_hosts: Collection[str] = (),
         at_least: float = -np.inf,
     ) -> list[int]:
         """Up to *limit* waiting nodes, best first, none of *busy_hosts*.

@@ -70,7 +70,11 @@ class OrderFeed:
     """
 
     def __init__(
-        self, in_memory: InMemoryFrontier, store: Store, rows: Scope, run: Run,
+        self,
+        in_memory: InMemoryFrontier,
+        store: Store,
+        rows: Scope,
+        run: Run,
         tell: Callable[[LoggedVisit], object],
     ) -> None:
         self._in_memory = in_memory

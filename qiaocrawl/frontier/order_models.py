@@ -52,7 +52,10 @@ class ModelKeeping:
                 self.damaged += 1
                 logger.warning(
                     "what %s has learnt of %s cannot be read, version %d (%s): left alone",
-                    self._name.strategy, self._name.host or self._name.topic, model.version, error,
+                    self._name.strategy,
+                    self._name.host or self._name.topic,
+                    model.version,
+                    error,
                 )
 
     def _load(self, model: StoredModel) -> None:
@@ -84,7 +87,11 @@ class ModelKeeping:
         pages, since = self._pages, self._since_saved
         model = await run(self._strategy.save)
         operation = partial(
-            order_models.save_model, name=self._name, model=model, pages=pages, upto=upto,
+            order_models.save_model,
+            name=self._name,
+            model=model,
+            pages=pages,
+            upto=upto,
             now=time.time(),
         )
         try:

@@ -73,8 +73,13 @@ class FrontierOrder:
         self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy, now: float
     ) -> FollowedPage:
         links = follow_links(
-            lease, analysis, policy, self.scores, fresh=self._is_news,
-            why_pruned=self.why_pruned, now=now,
+            lease,
+            analysis,
+            policy,
+            self.scores,
+            fresh=self._is_news,
+            why_pruned=self.why_pruned,
+            now=now,
         )
         return FollowedPage(links, pack_links(links.visit.links))
 

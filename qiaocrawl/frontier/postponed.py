@@ -104,7 +104,8 @@ class TakingUp:
         if taken:
             logger.info(
                 "nothing else waits: %d URLs that were put off are taken up, %d are left",
-                len(taken), self.left,
+                len(taken),
+                self.left,
             )
         return True
 

@@ -30,8 +30,15 @@ class MovingThreshold:
     """
 
     def __init__(
-        self, start: float, bounds: tuple[float, float] = (0.0, 1.0), *, step: float = 0.01,
-        target: float = 0.3, window: int = 50, tunnel: float = 0.05, seed: int = 0,
+        self,
+        start: float,
+        bounds: tuple[float, float] = (0.0, 1.0),
+        *,
+        step: float = 0.01,
+        target: float = 0.3,
+        window: int = 50,
+        tunnel: float = 0.05,
+        seed: int = 0,
     ) -> None:
         self._low, self._high = bounds
         _bounded("low", self._low, float("-inf"), self._high)

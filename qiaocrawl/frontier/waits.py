@@ -67,7 +67,8 @@ class RowWaits:
         if changed:
             logger.warning(
                 "%d URLs were to wait longer than any option asks for: the clock was ahead, they "
-                "are due now", changed,
+                "are due now",
+                changed,
             )
 
     async def note(self, rows: frontier.Scope, left: frontier.Remaining) -> None:

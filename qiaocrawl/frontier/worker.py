@@ -31,11 +31,11 @@ from qiaocrawl.items import Candidate, Lease
 from qiaocrawl.runtime import CrawlScope, Runtime, rows_of
 from qiaocrawl.runtime.run_end import Ending
 from qiaocrawl.storage import frontier
-
-T = TypeVar("T")
+from qiaocrawl.storage.frontier.lease import BatchShape
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
 _POLL_SECONDS = 0.25
 _HOSTS_FRESH_SECONDS = 2.0
 # Rows held of one host, for each fetch it may have at a time. More would save writes; but a
@@ -167,7 +167,8 @@ class FrontierWorker:
         )
 
     def post(
-        self, operation: Callable[[Connection], object],
+        self,
+        operation: Callable[[Connection], object],
         then: Callable[[], None] | None = None,
     ) -> None:
         """Queue a write nobody waits for; a failure of it stops the crawl visibly.
@@ -210,7 +211,11 @@ class FrontierWorker:
         return self._settled(lease, is_mine)
 
     async def retry(
-        self, lease: Lease, *, reason: str, pause_seconds: float,
+        self,
+        lease: Lease,
+        *,
+        reason: str,
+        pause_seconds: float,
         write: Callable[[Connection], object] | None = None,
     ) -> bool:
         """Give *lease* another try after a pause; *write* writes more in the same transaction."""
@@ -303,9 +308,8 @@ class FrontierWorker:
             await self._find_rows()
         full = self._ready.hosts_with(self._rows_per_host)
         busy = full | self._hosts.parked | self._hosts.spent
-        leases = await self._supply.take(self._rows, {
-            "limit": self._batch, "per_host": self._rows_per_host, "busy_hosts": busy,
-        })
+        shape = BatchShape(limit=self._batch, per_host=self._rows_per_host, busy_hosts=busy)
+        leases = await self._supply.take(self._rows, shape)
         kept, preferred = await self.aliases.to_fetch(leases, self._scope.within)
         self._ready.add(kept)
         # Given up while the rows were on their way.

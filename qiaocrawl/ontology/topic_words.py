@@ -99,9 +99,7 @@ class TopicWords:
         return set(sorted(word for word in words if len(word) > 1)[:_MAX_NEAR_WORDS])
 
 
-def _reach(
-    ontology: Ontology, concepts: Mapping[int, float]
-) -> dict[int, list[tuple[int, float]]]:
+def _reach(ontology: Ontology, concepts: Mapping[int, float]) -> dict[int, list[tuple[int, float]]]:
     """For each concept above the topic's (edges down to it, share): nearer or heavier ones only."""
     rows: dict[int, dict[int, float]] = {}
     for concept, share in concepts.items():

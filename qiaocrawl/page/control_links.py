@@ -51,8 +51,12 @@ def control_links(page: Page) -> tuple[Link, ...]:
         if looks_like_file(url) or _CHANGES.search(url):
             continue
         links[url] = Link(
-            url=url, key=url_key(url), host=host, anchor=collapse(anchor)[:_MAX_ANCHOR_CHARS],
-            tag=tag, region=region_of(node),
+            url=url,
+            key=url_key(url),
+            host=host,
+            anchor=collapse(anchor)[:_MAX_ANCHOR_CHARS],
+            tag=tag,
+            region=region_of(node),
         )
     return tuple(islice(links.values(), MAX_CONTROLS))
 
@@ -93,7 +97,7 @@ def _buttons(page: Page, form: LexborNode) -> Iterator[tuple[str, LexborNode, st
     menus = form.css("select[name]")
     for field in form.css("input,button,textarea"):
         name, value = (field.attributes.get(key) or "" for key in ("name", "value"))
-        kind = (field.attributes.get("type") or ("submit" if field.tag == "button" else "text"))
+        kind = field.attributes.get("type") or ("submit" if field.tag == "button" else "text")
         if kind.lower() == "hidden":
             fixed.append((name, value))
         elif kind.lower() not in _BUTTONS:

@@ -120,7 +120,7 @@ def _inks(elements: Sequence[Element], written: list[str]) -> tuple[list[str], l
 
 
 # Reading comes before writing: a write between two reads would cost a new layout each time.
-LAYOUT_SCRIPT = """() => {
+_SCRIPT = """() => {
   const BOX = "%(box)s", INK = "%(ink)s", INLINE = new Set("%(inline)s".split(" "));
   for (const old of document.querySelectorAll(`[${BOX}],[${INK}]`)) {
     old.removeAttribute(BOX);
@@ -182,9 +182,14 @@ LAYOUT_SCRIPT = """() => {
     block.element.setAttribute(INK, `${block.background} ${most ? most[0] : block.colour}`);
   }
   return blocks.length;
-}""" % {  # noqa: UP031 - braces are JavaScript's here
-    "box": BOX_ATTRIBUTE, "ink": INK_ATTRIBUTE, "inline": _INLINE, "limit": MAX_STAMPED,
-    "colour": DEFAULT_COLOUR, "background": DEFAULT_BACKGROUND,
+}"""
+LAYOUT_SCRIPT = _SCRIPT % {  # noqa: UP031 - braces are JavaScript's here
+    "box": BOX_ATTRIBUTE,
+    "ink": INK_ATTRIBUTE,
+    "inline": _INLINE,
+    "limit": MAX_STAMPED,
+    "colour": DEFAULT_COLOUR,
+    "background": DEFAULT_BACKGROUND,
 }
 """A function in JavaScript that stamps the page it is called in; returns the elements stamped.
 Earlier attributes of these names are removed first."""

@@ -27,9 +27,7 @@ class RobotsTags:
     noindex: bool = False
 
 
-def robots_tags(
-    meta: Mapping[str, str], headers: Iterable[tuple[str, str]] = ()
-) -> RobotsTags:
+def robots_tags(meta: Mapping[str, str], headers: Iterable[tuple[str, str]] = ()) -> RobotsTags:
     """What is asked of all robots and what of us; what is meant for others is not our affair.
 
     Args:

@@ -34,14 +34,16 @@ class ImportantTagsScorer(TermScorer):
     name: ClassVar[str] = "important_tags"
 
     def __init__(
-        self, pack: TopicPack, threshold: float = 0.0,
-        alpha: float = 1.0, beta: float = 1.0, gamma: float = 1.0,
+        self,
+        pack: TopicPack,
+        threshold: float = 0.0,
+        alpha: float = 1.0,
+        beta: float = 1.0,
+        gamma: float = 1.0,
     ) -> None:
         for name, factor in (("alpha", alpha), ("beta", beta), ("gamma", gamma)):
             if not 0 <= factor <= 1:
-                raise ConfigError(
-                    f"{name} of important_tags must lie in [0, 1], got {factor!r}"
-                )
+                raise ConfigError(f"{name} of important_tags must lie in [0, 1], got {factor!r}")
         self._factors = (alpha, beta, gamma)
         super().__init__(pack, threshold)
 

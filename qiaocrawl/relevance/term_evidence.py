@@ -51,7 +51,10 @@ class TermEvidence:
     """
 
     def __init__(
-        self, pack: TopicPack, words: PageWords, samples: Sequence[PagePlaces],
+        self,
+        pack: TopicPack,
+        words: PageWords,
+        samples: Sequence[PagePlaces],
         relevant: NDArray[np.bool_],
     ) -> None:
         self._terms = build_profile(replace(pack, samples=()), words).weights

@@ -77,8 +77,12 @@ def regroup_all(runtime: Runtime, advance: Advance) -> Changes:
 
 
 def regroup(
-    runtime: Runtime, snapshot: IdfSnapshot, advance: Advance, *,
-    first: Callable[[Connection], object] | None = None, early: Grouped | None = None,
+    runtime: Runtime,
+    snapshot: IdfSnapshot,
+    advance: Advance,
+    *,
+    first: Callable[[Connection], object] | None = None,
+    early: Grouped | None = None,
 ) -> Changes:
     """Group all titles by *snapshot* and write what changes, in one transaction.
 

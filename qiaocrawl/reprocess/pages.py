@@ -131,7 +131,7 @@ def _stored_pages(runtime: Runtime) -> Iterator[list[StoredPage]]:
 
 
 def _results(
-    batch: Sequence[tuple[StoredPage, _Task[PageAnalysis]]]
+    batch: Sequence[tuple[StoredPage, _Task[PageAnalysis]]],
 ) -> list[tuple[StoredPage, PageAnalysis]]:
     return [(stored, _analysis(task)) for stored, task in batch]
 
@@ -168,7 +168,10 @@ def _restate_all(
 
 
 def _restate_page(
-    c: Connection, runtime: Runtime, stored: StoredPage, analysis: PageAnalysis,
+    c: Connection,
+    runtime: Runtime,
+    stored: StoredPage,
+    analysis: PageAnalysis,
     groups: set[bytes],
 ) -> None:
     left = article_parts.drop_part(c, stored.url_id)

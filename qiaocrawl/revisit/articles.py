@@ -8,9 +8,7 @@ LEAST_GAP = 0.5
 """A look within half of the step before it tells little: it is left out **(ours)**."""
 
 
-def next_recheck(
-    published: float, now: float, steps: Sequence[float]
-) -> float | None:
+def next_recheck(published: float, now: float, steps: Sequence[float]) -> float | None:
     """When an article is due next; None when its last look is over.
 
     Args:

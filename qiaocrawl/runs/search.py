@@ -128,7 +128,9 @@ def _order(
         if left is not None and left < len(queries):
             logger.info(
                 "%s: %d queries are due, today's budget has room for %d requests",
-                name, len(queries), max(left, 0),
+                name,
+                len(queries),
+                max(left, 0),
             )
     return order
 
@@ -211,8 +213,13 @@ class AskingOrder(FrontierOrder):
 
     def _leave_out(self, c: Connection, lease: Lease, reason: str, now: float) -> None:
         frontier.complete(
-            c, lease, outcome=Outcome.PRUNED, reason=reason, http_status=None,
-            redirect_key=None, now=now,
+            c,
+            lease,
+            outcome=Outcome.PRUNED,
+            reason=reason,
+            http_status=None,
+            redirect_key=None,
+            now=now,
         )
         self._put_off[lease.payload.engine] += 1
 
@@ -262,7 +269,12 @@ def store_answer(
     candidates = hit_candidates(hits, lease, topic=query.topic)
     new_urls = runtime.enqueue(c, candidates)
     record_answer(
-        c, runtime, lease, query, answer, new_urls=new_urls,
+        c,
+        runtime,
+        lease,
+        query,
+        answer,
+        new_urls=new_urls,
         rest_seconds=asked_to_rest(page, runtime.options),
     )
     follow_ups = plan_follow_ups(c, runtime, lease, query, answer, new_urls=new_urls)
@@ -347,4 +359,3 @@ def _shorter(
 
 def _today(now: float) -> date:
     return date.fromisoformat(engine_budget.day_of(now))
-

@@ -159,14 +159,16 @@ class SiteDiscovery:
         self._asked.add(base)
         found: list[Candidate] = []
         if self._options["QIAO_SITEMAPS"]:
-            named = [one for one in robots_sitemaps(body, base)
-                     if policy.covers(canonical_host(one))]
+            named = [
+                one for one in robots_sitemaps(body, base) if policy.covers(canonical_host(one))
+            ]
             if not named and canonical_host(base) in self._start_hosts:
                 named = ["/".join(base.split("/", 3)[:3]) + "/sitemap.xml"]
             links = [replace(link_to(one), tag=SITEMAP_TAG) for one in named]
             found += [
                 replace(self._candidate(link.url, Payload(sitemap=0)), left_out=self._later(link))
-                for link in links if not self.rules.sitemap_fault(link)
+                for link in links
+                if not self.rules.sitemap_fault(link)
             ]
         if self._options["QIAO_SOFT_404_PROBE"] and canonical_host(base) not in self._missing:
             found.append(self._candidate(probe_url(base), Payload(probe=True)))
@@ -179,8 +181,13 @@ class SiteDiscovery:
     def _candidate(self, url: str, payload: Payload) -> Candidate:
         link = link_to(url)
         return Candidate(
-            url=link.url, key=link.key, host=link.host, queue=Queue.SITE, topic=self._topic,
-            score=SEED_SCORE, payload=payload,
+            url=link.url,
+            key=link.key,
+            host=link.host,
+            queue=Queue.SITE,
+            topic=self._topic,
+            score=SEED_SCORE,
+            payload=payload,
         )
 
     # --- traps ----------------------------------------------------------------------------------
@@ -198,7 +205,9 @@ class SiteDiscovery:
             return None
         watch = self.rules.watch
         cut = self.rules.learn(
-            lease, analysis, followed.visit.links,
+            lease,
+            analysis,
+            followed.visit.links,
             [one for one in followed.candidates if one.key in new],
             trial=lease.payload.taken_up or "",
         )
@@ -218,8 +227,11 @@ class SiteDiscovery:
 
     def _tell(self, cut: Sequence[str]) -> None:
         for form in cut:
-            logger.info("cut as a trap: %s: %s (QIAO_TRAPS_ALLOWED lets it be crawled)",
-                        form, self.rules.watch.describe(form))
+            logger.info(
+                "cut as a trap: %s: %s (QIAO_TRAPS_ALLOWED lets it be crawled)",
+                form,
+                self.rules.watch.describe(form),
+            )
 
     def _tell_full(self) -> None:
         for host, why in sorted(self.rules.full - self._told_full):
@@ -267,12 +279,11 @@ class SiteDiscovery:
     ) -> list[bytes]:
         """Keys of the links of a list page on the sites, its paging left out."""
         own = pager.others | ({pager.next.key} if pager.next is not None else set())
-        return [link.key for link in analysis.links
-                if link.key not in own and policy.covers(link.host)]
+        return [
+            link.key for link in analysis.links if link.key not in own and policy.covers(link.host)
+        ]
 
-    async def turn(
-        self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy
-    ) -> Turned:
+    async def turn(self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy) -> Turned:
         """Put off all links of a list's paging but the next page; that too, when it is dry."""
         pager = self.pager(lease, analysis)
         if pager is None:
@@ -280,7 +291,8 @@ class SiteDiscovery:
         keys = self.content_keys(analysis, pager, policy)
         known = await self._runtime.read(partial(known_keys, keys=keys))
         should_continue = self._lists.should_continue(
-            pager.name, brings_new=len(set(keys) - known) > 0,
+            pager.name,
+            brings_new=len(set(keys) - known) > 0,
             taken_up=lease.payload.taken_up is not None,
         )
         why = dict.fromkeys(pager.others, f"pages of {pager.shown_name} are read in order")

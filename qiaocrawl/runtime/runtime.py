@@ -86,7 +86,8 @@ class Runtime:
     # --- reading and writing ------------------------------------------------------------
 
     async def write(
-        self, operation: Callable[[Connection], T],
+        self,
+        operation: Callable[[Connection], T],
         first: Callable[[Connection], object] | None = None,
     ) -> T:
         """Run *operation* in the writer's next transaction, off the event loop.

@@ -32,8 +32,15 @@ def query_candidate(
     """
     url = query_url(definition, query)
     return Candidate(
-        url=url, key=url_key(url), host=host_of(url), queue=Queue.SEARCH, topic=query.topic,
-        score=-float(rank), depth=depth, payload=Payload(**asdict(query)), refetch=True,
+        url=url,
+        key=url_key(url),
+        host=host_of(url),
+        queue=Queue.SEARCH,
+        topic=query.topic,
+        score=-float(rank),
+        depth=depth,
+        payload=Payload(**asdict(query)),
+        refetch=True,
     )
 
 
@@ -47,7 +54,12 @@ def query_of(lease: Lease) -> Query:
     if not (payload.engine and payload.term):
         raise ValueError(f"no query in the payload of {lease.url}")
     return Query(
-        payload.topic, payload.term, payload.site, payload.engine, payload.page, payload.period,
+        payload.topic,
+        payload.term,
+        payload.site,
+        payload.engine,
+        payload.page,
+        payload.period,
         payload.also,
     )
 
@@ -65,8 +77,15 @@ def hit_candidates(
     """Search results as pages to fetch; an earlier position is fetched earlier."""
     return [
         Candidate(
-            url=link.url, key=link.key, host=link.host, queue=Queue.PAGES, topic=topic,
-            score=1.0 / (1 + position), parent=lease.key, anchor=hit.title, context=hit.snippet,
+            url=link.url,
+            key=link.key,
+            host=link.host,
+            queue=Queue.PAGES,
+            topic=topic,
+            score=1.0 / (1 + position),
+            parent=lease.key,
+            anchor=hit.title,
+            context=hit.snippet,
             payload=_asked_site(lease, link),
         )
         for position, (hit, link) in enumerate(hits)

@@ -73,18 +73,14 @@ def _words(definition: EngineDefinition, text: str) -> str:
     return collapse(html.unescape(_TAG.sub("", text)))
 
 
-def _is_left_out(
-    definition: EngineDefinition, document: Document, item: Any, url: str
-) -> bool:
+def _is_left_out(definition: EngineDefinition, document: Document, item: Any, url: str) -> bool:
     exclude = definition.hits.exclude
     if exclude and document.holds(item, exclude):
         return True
     return bool(url) and host_of(url) in definition.hits.drop_hosts
 
 
-def _real_url(
-    definition: EngineDefinition, document: Document, item: Any, page_url: str
-) -> str:
+def _real_url(definition: EngineDefinition, document: Document, item: Any, page_url: str) -> str:
     """The canonical address of a hit: by the first rule that gives one, else the link's own."""
     written = document.value(item, definition.hits.link)
     # Resolved against the page, no link would be the page itself.

@@ -82,9 +82,7 @@ class ExpectedYield:
         for pair, result in self._yields.items():
             sums[pair[place]][0] += result.requests
             sums[pair[place]][1] += result.new_urls
-        return {
-            name: self._factor(requests, new) for name, (requests, new) in sums.items()
-        }
+        return {name: self._factor(requests, new) for name, (requests, new) in sums.items()}
 
     def _factor(self, requests: float, new: float) -> float:
         # Shrunk towards the mean and bounded: a few requests prove little.
@@ -138,4 +136,3 @@ def most_rounds(due: int, sent_a_round: int) -> float:
     """
     by_waiting = sent_a_round // LONGEST_WAITING_EVERY
     return math.ceil(due / by_waiting) if by_waiting else math.inf
-

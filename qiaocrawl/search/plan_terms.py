@@ -62,8 +62,7 @@ def group_terms(
         classes.setdefault(("alone", number) if concept_id is None else concept_id, []).append(
             words
         )
-    groups = [group for members in classes.values()
-              for group in _filled(members, most_words)]
+    groups = [group for members in classes.values() for group in _filled(members, most_words)]
     return sorted(groups, key=lambda group: -group.weight)
 
 

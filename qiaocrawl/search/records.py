@@ -83,6 +83,7 @@ _Advised = Annotated[str, matching(
     "be one of blocked, decoy, layout_changed, error, unknown, partial",
 )]  # fmt: skip
 
+
 @dataclass(frozen=True, slots=True)
 class Paging:
     """How result page n is asked for; n counts from 1.
@@ -379,7 +380,9 @@ def _faults_together(key: str, value: object, info: ValidationInfo) -> Iterator[
         yield "default", "must be given"
     elif key in ("url", "body"):
         yield from field_faults("", value, URL_FIELDS)
-        if key == "url" and not has_body and not {"{query}", "{term}"} & set(
-            re.findall(r"\{\w+\}", str(value))
+        if (
+            key == "url"
+            and not has_body
+            and not {"{query}", "{term}"} & set(re.findall(r"\{\w+\}", str(value)))
         ):
             yield "", f"must hold {{query}} or {{term}}, got {value!r}"

@@ -73,9 +73,7 @@ def request_for(
     return EngineRequest(url, definition.method, tuple(headers.items()), body)
 
 
-def request_url(
-    definition: EngineDefinition, query: Query, *, today: date | None = None
-) -> str:
+def request_url(definition: EngineDefinition, query: Query, *, today: date | None = None) -> str:
     """The URL that asks *definition* for *query*, without keys, percent-encoded in its charset.
 
     An interface that is asked by POST has the same URL for all queries: see :func:`query_url`.
@@ -174,9 +172,7 @@ def _is_reckoned(definition: EngineDefinition, period: str) -> bool:
     return period in PERIOD_DAYS and period not in definition.period.names
 
 
-def _values(
-    definition: EngineDefinition, query: Query, today: date | None
-) -> dict[str, str]:
+def _values(definition: EngineDefinition, query: Query, today: date | None) -> dict[str, str]:
     """All fields of the templates, not encoded."""
     paging = definition.paging
     values = {
@@ -247,9 +243,7 @@ def _filled_body(template: object, values: Mapping[str, str]) -> object:
     return _filled(template, values) if isinstance(template, str) else template
 
 
-def _key_value(
-    definition: EngineDefinition, key: Key, environment: Mapping[str, str]
-) -> str:
+def _key_value(definition: EngineDefinition, key: Key, environment: Mapping[str, str]) -> str:
     value = environment.get(key.variable, "").strip()
     if not value:
         raise ConfigError(

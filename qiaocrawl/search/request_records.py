@@ -75,9 +75,9 @@ class PeriodRules(Addition):
     """
 
     names: Mapping[_Period, Text] = field(default_factory=dict)
-    ranged: Annotated[
-        Addition, Field(validation_alias="range"), AfterValidator(_check_range)
-    ] = Addition()
+    ranged: Annotated[Addition, Field(validation_alias="range"), AfterValidator(_check_range)] = (
+        Addition()
+    )
 
     @model_validator(mode="after")
     def _check(self) -> PeriodRules:
@@ -111,9 +111,9 @@ class Key:
     )]  # fmt: skip
     header: Annotated[str, matching("[A-Za-z0-9-]+", "be the name of an HTTP header")] = ""
     parameter: Annotated[str, matching("[A-Za-z0-9_.-]+", "be the name of a URL parameter")] = ""
-    template: Annotated[
-        str, matching(r"[ -~]*\{key\}[ -~]*", "be one line with {key} in it")
-    ] = "{key}"
+    template: Annotated[str, matching(r"[ -~]*\{key\}[ -~]*", "be one line with {key} in it")] = (
+        "{key}"
+    )
 
     @model_validator(mode="after")
     def _check(self, info: ValidationInfo) -> Key:

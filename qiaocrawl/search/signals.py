@@ -34,9 +34,7 @@ _RUNS = re.compile(r"[a-z0-9]+|[^\W_a-z0-9]+")
 _MAX_SHOWN_CHARS = 120
 
 
-def matching_signal(
-    signals: Iterable[Signal], document: Document, terms: Sequence[str]
-) -> str:
+def matching_signal(signals: Iterable[Signal], document: Document, terms: Sequence[str]) -> str:
     """The first of *signals* that holds, in words for the ledger; "" when none does.
 
     The engine's page repeats the *terms*, which are no signs: a search for "验证码" is not

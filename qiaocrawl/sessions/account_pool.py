@@ -92,7 +92,10 @@ class AccountPool:
     """
 
     def __init__(
-        self, recipe: Recipe, accounts: Sequence[LiveAccount], actions: LoginActions,
+        self,
+        recipe: Recipe,
+        accounts: Sequence[LiveAccount],
+        actions: LoginActions,
         clock: Callable[[], float],
     ) -> None:
         self.recipe = recipe

@@ -29,9 +29,7 @@ from qiaocrawl.sessions.origins import is_same_origin, joined, origin_of
 from qiaocrawl.sessions.recipe import FormLogin, Recipe
 
 _KEEPS_BODY = frozenset({307, 308})
-_REFRESH = re.compile(
-    r"""^\s*+\d*+\s*+[;,]\s*+(?:url\s*+=\s*+)?["']?([^"']+)""", re.IGNORECASE
-)
+_REFRESH = re.compile(r"""^\s*+\d*+\s*+[;,]\s*+(?:url\s*+=\s*+)?["']?([^"']+)""", re.IGNORECASE)
 # Sina's sign-on, and others, hand over by a script that only goes on.
 _SCRIPTED = re.compile(
     r"""location(?:\.href)?(?:\s*=|\.replace\(|\.assign\()\s*\(?["'](https?:[^"']+)["']"""
@@ -149,7 +147,8 @@ def _submit(recipe: Recipe, step: LoginStep) -> Flow:
             raise LoginError(
                 f"ALERT: {origin_of(step.url)} asks to send user name and password on to "
                 f"{origin_of(location)} (HTTP {answer.status}); nothing was sent there",
-                is_final=True, is_alert=True,
+                is_final=True,
+                is_alert=True,
             )
         step = LoginStep("POST", location, step.headers, step.body, is_secret=True)
     raise LoginError(f"{origin_of(step.url)} asks for user name and password again and again")
@@ -212,7 +211,8 @@ def _secret_step(
         raise LoginError(
             f"ALERT: the login form would send user name and password to "
             f"{origin_of(submission.url)}, which the recipe does not name; nothing was sent",
-            is_final=True, is_alert=True,
+            is_final=True,
+            is_alert=True,
         )
     step = _posting(submission, answer.url, is_secret=True)
     extra = {
@@ -251,7 +251,8 @@ def _refuse_failure(recipe: Recipe, answer: LoginAnswer) -> None:
 def _leaves(url: str) -> LoginError:
     return LoginError(
         f"the login leads to {origin_of(url) or 'an address that is none'}, which the recipe "
-        "does not name (hosts, sso.hosts)", is_final=True,
+        "does not name (hosts, sso.hosts)",
+        is_final=True,
     )
 
 

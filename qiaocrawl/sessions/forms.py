@@ -94,7 +94,8 @@ def _login_form(page: Page, form: FormLogin) -> LexborNode:
             return node
     raise LoginError(
         f"no form with a password field on {_plain(page.url)}: did its layout change, or is it "
-        "made by a script (then the way is browser or cookies)?", is_final=True,
+        "made by a script (then the way is browser or cookies)?",
+        is_final=True,
     )
 
 
@@ -150,7 +151,8 @@ def _refuse_captcha(form: LexborNode, given: Mapping[str, str]) -> None:
         if is_typed and name not in given and _CAPTCHA.search(name):
             raise LoginError(
                 f"the login form asks for a captcha ({name!r}), which is not solved: log in "
-                "with a browser or paste cookies", is_final=True,
+                "with a browser or paste cookies",
+                is_final=True,
             )
 
 

@@ -115,9 +115,7 @@ class PageMarkers:
     words: Texts = ()
 
     def __bool__(self) -> bool:
-        return bool(
-            self.statuses or self.urls or self.cookies or self.selectors or self.words
-        )
+        return bool(self.statuses or self.urls or self.cookies or self.selectors or self.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +161,9 @@ class BrowserLogin:
 
     page: Annotated[Url, Field(min_length=1)]
     qr: Selector = ""
-    done: Annotated[
-        PageMarkers, Field(validate_default=True), AfterValidator(_some_marker)
-    ] = PageMarkers()
+    done: Annotated[PageMarkers, Field(validate_default=True), AfterValidator(_some_marker)] = (
+        PageMarkers()
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,9 +69,7 @@ class _Tools:
         """The judgements of all topics."""
         return tuple(scorer.judge(page) for scorer in self.scorers)
 
-    def for_order(
-        self, page: PageText, judged: Sequence[Relevance] = ()
-    ) -> tuple[Relevance, ...]:
+    def for_order(self, page: PageText, judged: Sequence[Relevance] = ()) -> tuple[Relevance, ...]:
         """The judgement the crawl order wants; out of those of all topics if it is there."""
         if self.order_scorer is None:
             return ()
@@ -140,8 +138,11 @@ def analyse_page(
         # Of what can be seen, to know the pages a host shows for missing ones.
         shown = body_fingerprints(without_address(words.text, page.final_url or page.url))
         return replace(
-            analysis, words=None, page_relevance=tools.for_order(words),
-            body_digest=shown.digest, body_simhash=shown.simhash,
+            analysis,
+            words=None,
+            page_relevance=tools.for_order(words),
+            body_digest=shown.digest,
+            body_simhash=shown.simhash,
         )
     prints, judged = body_fingerprints(article.text), tools.relevance(words)
     return replace(
@@ -175,9 +176,7 @@ def join_texts(title: str, texts: Sequence[str], setup: AnalysisSetup) -> Joined
     return JoinedText(text, prints.digest, relevance, prints.simhash, prints.sketch)
 
 
-def judge_texts(
-    articles: Sequence[PageText], setup: AnalysisSetup
-) -> list[tuple[Relevance, ...]]:
+def judge_texts(articles: Sequence[PageText], setup: AnalysisSetup) -> list[tuple[Relevance, ...]]:
     """All topics' judgements of each of *articles*."""
     tools = _tools(setup)
     return [tools.relevance(page) for page in articles]

@@ -121,8 +121,7 @@ def follow_links(
     # What is put off ranks as its page does; a plain link to it is news, whatever its score.
     score = lease.score if lease.score < SEED_SCORE else 0.0
     candidates += [
-        _candidate(lease, link, score, _guessed(link))
-        for link in later if fresh(link.key, PRUNED)
+        _candidate(lease, link, score, _guessed(link)) for link in later if fresh(link.key, PRUNED)
     ]
     return LinkSelection(tuple(candidates), left, visit)
 
@@ -162,9 +161,7 @@ def _within_bounds(
     return inside
 
 
-def visit_of(
-    lease: Lease, analysis: PageAnalysis, links: Sequence[Link], now: float
-) -> Visit:
+def visit_of(lease: Lease, analysis: PageAnalysis, links: Sequence[Link], now: float) -> Visit:
     """What a strategy is told of the fetched page of *lease* and those *links* of it."""
     judged = [one for one in analysis.page_relevance if one.topic == lease.topic]
     return Visit(
@@ -214,25 +211,35 @@ def _is_as_deep(link: Link) -> bool:
     return link.tag in (SITEMAP_TAG, PAGE_TAG)
 
 
-def _candidate(
-    lease: Lease, link: Link, score: float, left_out: LeftOut | None
-) -> Candidate:
+def _candidate(lease: Lease, link: Link, score: float, left_out: LeftOut | None) -> Candidate:
     return Candidate(
-        url=link.url, key=link.key, host=link.host, queue=Queue.SITE, topic=lease.topic,
-        score=score, depth=lease.depth + (not _is_as_deep(link)), parent=lease.key,
-        anchor=link.anchor, context=link.context, left_out=left_out,
+        url=link.url,
+        key=link.key,
+        host=link.host,
+        queue=Queue.SITE,
+        topic=lease.topic,
+        score=score,
+        depth=lease.depth + (not _is_as_deep(link)),
+        parent=lease.key,
+        anchor=link.anchor,
+        context=link.context,
+        left_out=left_out,
         payload=url_source_payload(lease, link),
     )
 
 
-def seed_candidate(
-    canonical: str, queue: Queue, topic: str, *, refetch: bool
-) -> Candidate:
+def seed_candidate(canonical: str, queue: Queue, topic: str, *, refetch: bool) -> Candidate:
     """A start page; *refetch* fetches it again although it was done before."""
     link = link_to(canonical)
     return Candidate(
-        url=link.url, key=link.key, host=link.host, queue=queue, topic=topic,
-        score=SEED_SCORE, payload=Payload(as_is=AS_WRITTEN), refetch=refetch,
+        url=link.url,
+        key=link.key,
+        host=link.host,
+        queue=queue,
+        topic=topic,
+        score=SEED_SCORE,
+        payload=Payload(as_is=AS_WRITTEN),
+        refetch=refetch,
     )
 
 
@@ -248,8 +255,15 @@ def follow_redirect(lease: Lease, target: str, policy: FollowPolicy) -> Candidat
     if outside or hops > MAX_REDIRECTS:
         return None
     return Candidate(
-        url=link.url, key=link.key, host=link.host, queue=lease.queue, topic=lease.topic,
-        score=lease.score, depth=lease.depth, parent=lease.key, anchor=lease.anchor,
+        url=link.url,
+        key=link.key,
+        host=link.host,
+        queue=lease.queue,
+        topic=lease.topic,
+        score=lease.score,
+        depth=lease.depth,
+        parent=lease.key,
+        anchor=lease.anchor,
         payload=Payload(
             hops=hops, part_of=lease.payload.part_of, asked_site=lease.payload.asked_site
         ),

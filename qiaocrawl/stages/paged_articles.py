@@ -43,7 +43,6 @@ class SaveArticle(Protocol):
     ) -> Verdict: ...
 
 
-
 @dataclass(frozen=True, slots=True)
 class AssembledArticle:
     """What the parts in *group* make: the analysis of the whole article, None for no article."""

@@ -137,9 +137,7 @@ class AnalysisPool:
         """Queue the texts of an article's parts, to be joined and judged."""
         return self._submit(_join, title, texts)
 
-    def submit_articles(
-        self, articles: Sequence[PageText]
-    ) -> Future[list[tuple[Relevance, ...]]]:
+    def submit_articles(self, articles: Sequence[PageText]) -> Future[list[tuple[Relevance, ...]]]:
         """Queue articles to be judged; all of them have one page's time."""
         return self._submit(_judge, articles)
 
@@ -194,7 +192,9 @@ class AnalysisPool:
         if Path(__file__).exists():
             context.set_forkserver_preload(["qiaocrawl.stages.analyse_page"])
         pool = ProcessPool(
-            max_workers=self._workers, context=context, initializer=_start_worker,
+            max_workers=self._workers,
+            context=context,
+            initializer=_start_worker,
             initargs=[self._setup, self._niceness],
         )
         # Dictionaries and topic models take a second or two to load; the first page comes later.

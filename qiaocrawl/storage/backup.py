@@ -99,8 +99,10 @@ def _defaults_file(url: URL) -> Iterator[Path]:
         "user": url.username, "password": url.password, "host": url.host or "localhost",
         "port": url.port, "socket": url.query.get("unix_socket"),
     }  # fmt: skip
-    lines = ["[client]", *(f"{name}={_quoted(str(value))}" for name, value in options.items()
-                           if value is not None)]
+    lines = [
+        "[client]",
+        *(f"{name}={_quoted(str(value))}" for name, value in options.items() if value is not None),
+    ]
     with tempfile.TemporaryDirectory(prefix="qiaocrawl-") as folder:
         path = Path(folder) / "client.cnf"
         path.touch(0o600)

@@ -51,9 +51,7 @@ def make_engine(url: URL) -> Engine:
         if not url.database:
             raise StorageError(f"database {shown(url)!r} must name a database after the host")
         return _mysql_engine(url)
-    raise StorageError(
-        f"database {shown(url)!r} must start with sqlite:/// or mysql+pymysql://"
-    )
+    raise StorageError(f"database {shown(url)!r} must start with sqlite:/// or mysql+pymysql://")
 
 
 def shown(url: URL) -> str:

@@ -50,13 +50,39 @@ _MYSQL_CONTENTION = {1020, 1205, 1213, 3572}
 # shutdown, 1077/1079 stopping, 1158-1161 network, 1021/1114 disk or table full, 1290/1836
 # read-only, 1317 interrupted, 3100 observer error.
 _MYSQL_OUTAGE = {
-    0, 1021, 1040, 1053, 1077, 1079, 1114, 1158, 1159, 1160, 1161, 1290, 1317, 1836, 1927,
-    2002, 2003, 2005, 2006, 2013, 2014, 2027, 2055, 3100, 4031,
+    0,
+    1021,
+    1040,
+    1053,
+    1077,
+    1079,
+    1114,
+    1158,
+    1159,
+    1160,
+    1161,
+    1290,
+    1317,
+    1836,
+    1927,
+    2002,
+    2003,
+    2005,
+    2006,
+    2013,
+    2014,
+    2027,
+    2055,
+    3100,
+    4031,
 }
 _SQLITE_CONTENTION = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _SQLITE_LOST = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _SQLITE_OUTAGE = {
-    sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_PROTOCOL,
 }
 

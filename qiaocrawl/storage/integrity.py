@@ -35,8 +35,9 @@ def _schema_problems(c: Connection) -> list[str]:
         return []
     if why := migrate.why_refused(revision):
         return [why]
-    return [f"schema is {revision or 'missing'}, this version needs {head}: "
-            "run `qiaocrawl db upgrade`"]
+    return [
+        f"schema is {revision or 'missing'}, this version needs {head}: run `qiaocrawl db upgrade`"
+    ]
 
 
 def _sqlite_problems(c: Connection) -> list[str]:
@@ -53,10 +54,15 @@ def _sqlite_problems(c: Connection) -> list[str]:
 
 def _damage(c: Connection) -> list[str]:
     try:
-        faults = [f"damaged: {row[0]}" for row in c.execute(text("PRAGMA integrity_check(20)"))
-                 if row[0] != "ok"]
-        faults += [f"table {row[0]}: row {row[1]} refers to a missing row of {row[2]}"
-                  for row in c.execute(text("PRAGMA foreign_key_check")).fetchmany(20)]
+        faults = [
+            f"damaged: {row[0]}"
+            for row in c.execute(text("PRAGMA integrity_check(20)"))
+            if row[0] != "ok"
+        ]
+        faults += [
+            f"table {row[0]}: row {row[1]} refers to a missing row of {row[2]}"
+            for row in c.execute(text("PRAGMA foreign_key_check")).fetchmany(20)
+        ]
     except DatabaseError as error:  # damaged too much to be looked through
         return [f"damaged: {error.orig}"]
     return faults
@@ -80,26 +86,35 @@ def _dotted(version: tuple[object, ...]) -> str:
 
 
 def _setting_problems(c: Connection) -> list[str]:
-    row = c.execute(text(
-        "SELECT @@max_allowed_packet, @@innodb_flush_log_at_trx_commit, @@character_set_database"
-    )).one()
+    row = c.execute(
+        text(
+            "SELECT @@max_allowed_packet, @@innodb_flush_log_at_trx_commit,"
+            " @@character_set_database"
+        )
+    ).one()
     faults = []
     if row[0] < MIN_PACKET_BYTES:
-        faults.append(f"max_allowed_packet is {row[0]} bytes: larger pages are cut; "
-                     f"set {MIN_PACKET_BYTES} or more")
+        faults.append(
+            f"max_allowed_packet is {row[0]} bytes: larger pages are cut; "
+            f"set {MIN_PACKET_BYTES} or more"
+        )
     if row[1] != 1:
-        faults.append(f"innodb_flush_log_at_trx_commit is {row[1]}: a crash of the server loses "
-                     "acknowledged pages; set 1")
+        faults.append(
+            f"innodb_flush_log_at_trx_commit is {row[1]}: a crash of the server loses "
+            "acknowledged pages; set 1"
+        )
     if row[2] != "utf8mb4":
         faults.append(f"the database's character set is {row[2]!r}: create it with utf8mb4")
     return faults
 
 
 def _table_problems(c: Connection) -> list[str]:
-    tables = c.execute(text(
-        "SELECT table_name, engine, table_collation FROM information_schema.tables "
-        "WHERE table_schema = DATABASE()"
-    ))
+    tables = c.execute(
+        text(
+            "SELECT table_name, engine, table_collation FROM information_schema.tables "
+            "WHERE table_schema = DATABASE()"
+        )
+    )
     faults = []
     for name, engine, collation in tables:
         if name not in metadata.tables:
@@ -107,13 +122,20 @@ def _table_problems(c: Connection) -> list[str]:
         if engine != "InnoDB":
             faults.append(f"table {name} is {engine}, not InnoDB: its rows are not safe")
         if not str(collation).startswith("utf8mb4"):
-            faults.append(f"table {name} is {collation}: characters such as 𠮷 cannot be stored; "
-                         f"ALTER TABLE {name} CONVERT TO CHARACTER SET utf8mb4 "
-                         "COLLATE utf8mb4_bin")
-    columns = c.execute(text(
-        "SELECT table_name, column_name, character_set_name FROM information_schema.columns "
-        "WHERE table_schema = DATABASE() AND character_set_name NOT IN ('utf8mb4', 'ascii')"
-    ))
-    faults += [f"column {table}.{column} is {charset}, not utf8mb4"
-              for table, column, charset in columns if table in metadata.tables]
+            faults.append(
+                f"table {name} is {collation}: characters such as 𠮷 cannot be stored; "
+                f"ALTER TABLE {name} CONVERT TO CHARACTER SET utf8mb4 "
+                "COLLATE utf8mb4_bin"
+            )
+    columns = c.execute(
+        text(
+            "SELECT table_name, column_name, character_set_name FROM information_schema.columns "
+            "WHERE table_schema = DATABASE() AND character_set_name NOT IN ('utf8mb4', 'ascii')"
+        )
+    )
+    faults += [
+        f"column {table}.{column} is {charset}, not utf8mb4"
+        for table, column, charset in columns
+        if table in metadata.tables
+    ]
     return faults

@@ -45,8 +45,10 @@ def upgrade(c: Connection) -> None:
     _refuse_unknown(current_revision(c))
     is_mysql = c.dialect.name != "sqlite"
     if is_mysql:
-        c.execute(text("SELECT GET_LOCK(:name, :seconds)"),
-                  {"name": _MYSQL_LOCK, "seconds": _LOCK_WAIT_SECONDS})
+        c.execute(
+            text("SELECT GET_LOCK(:name, :seconds)"),
+            {"name": _MYSQL_LOCK, "seconds": _LOCK_WAIT_SECONDS},
+        )
     try:
         with _script_location() as location:
             config = _config(location)

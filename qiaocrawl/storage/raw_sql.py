@@ -139,9 +139,7 @@ class ListStatement:
         self._sqlite, self._mysql = sql, mysql or sql
         self._sized: dict[int, Statement] = {}
 
-    def run(
-        self, c: Connection, values: Sequence[Any], params: Params | None = None
-    ) -> list[Rows]:
+    def run(self, c: Connection, values: Sequence[Any], params: Params | None = None) -> list[Rows]:
         """One result a chunk, each still to be read; no result for no values."""
         return [
             self._run_chunk(c, values[start : start + self.CHUNK], params)
@@ -158,9 +156,7 @@ class ListStatement:
         """Rows matched over all chunks."""
         return sum(result.rowcount for result in self.run(c, values, params))
 
-    def _run_chunk(
-        self, c: Connection, values: Sequence[Any], params: Params | None
-    ) -> Rows:
+    def _run_chunk(self, c: Connection, values: Sequence[Any], params: Params | None) -> Rows:
         size = 1 << (len(values) - 1).bit_length()
         padded = [*values, *[values[-1]] * (size - len(values))]
         binds = {f"v{number}": value for number, value in enumerate(padded)}

@@ -113,8 +113,8 @@ LOG_TABLE_OPTIONS = {**TABLE_OPTIONS, "sqlite_autoincrement": True}
 
 
 def _table(name: str, *parts: Any, **options: Any) -> Table:
-# Tables: a column a line.
-# fmt: off
+    # Tables: a column a line.
+    # fmt: off
     return Table(name, metadata, *parts, **(options or TABLE_OPTIONS))
 
 
@@ -302,7 +302,12 @@ url = _table(
 # Leasing takes the best rows of one host straight from this index.
 Index(
     "ix_url_frontier",
-    url.c.queue, url.c.topic_id, url.c.state, url.c.host_id, url.c.score.desc(), url.c.id,
+    url.c.queue,
+    url.c.topic_id,
+    url.c.state,
+    url.c.host_id,
+    url.c.score.desc(),
+    url.c.id,
 )
 
 page_source = _table(

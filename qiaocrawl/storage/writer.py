@@ -114,9 +114,7 @@ class _ConnectionThread:
         """Whether the database has been waited for longer than half a second."""
         return self._is_away
 
-    def submit(
-        self, operation: Operation[T], first: Operation[object] | None = None
-    ) -> Future[T]:
+    def submit(self, operation: Operation[T], first: Operation[object] | None = None) -> Future[T]:
         """Queue *operation*; its future resolves when its transaction is over.
 
         Blocks while the queue is full: an event loop looks at :attr:`backlog` first.
@@ -309,7 +307,8 @@ class _ConnectionThread:
             self._is_away = True
             logger.warning(
                 "database %s does not answer, waiting up to %.0f s: %s",
-                self._database.shown_url, self._outage_seconds,
+                self._database.shown_url,
+                self._outage_seconds,
                 as_storage_error(error, self._database.shown_url),
             )
 
@@ -369,9 +368,7 @@ class Reader(_ConnectionThread):
     def __init__(
         self, database: Database, *, outage_seconds: float = 60.0, capacity: int = 4096
     ) -> None:
-        super().__init__(
-            database, outage_seconds=outage_seconds, capacity=capacity, max_group=1
-        )
+        super().__init__(database, outage_seconds=outage_seconds, capacity=capacity, max_group=1)
 
     def _transaction(self, group: list[_Task[Any]]) -> list[Any]:
         connection = self._connection or self._connect()

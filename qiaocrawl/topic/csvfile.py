@@ -60,9 +60,7 @@ def _decode(data: bytes, table: str) -> str:
 
 def _lines(text: str, table: str) -> Iterator[tuple[int, list[str]]]:
     # newline="": the csv module itself ends rows at \r, \n and \r\n, and nowhere else.
-    reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True
-    )
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     line = 1
     try:
         for cells in reader:

@@ -63,9 +63,7 @@ def _sample_key(sample: Sample) -> str:
     return fold(sample.name)
 
 
-def _merged(
-    old: Iterable[Row], new: Iterable[Row], key: Callable[[Row], str]
-) -> tuple[Row, ...]:
+def _merged(old: Iterable[Row], new: Iterable[Row], key: Callable[[Row], str]) -> tuple[Row, ...]:
     rows = {key(row): row for row in old}
     rows.update({key(row): row for row in new})
     return tuple(rows.values())

@@ -237,8 +237,6 @@ def _shown(cell: str | float | int) -> str:
     return cell if isinstance(cell, str) else repr(cell)
 
 
-def _whole(
-    path: Path, rows: Sequence[tuple[int, Row]], faults: list[RowFault]
-) -> tuple[Row, ...]:
+def _whole(path: Path, rows: Sequence[tuple[int, Row]], faults: list[RowFault]) -> tuple[Row, ...]:
     raise_faults(path.name, sorted(faults, key=lambda fault: fault.line))
     return tuple(row for _, row in rows)

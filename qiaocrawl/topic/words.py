@@ -31,8 +31,10 @@ class PageWords:
         Words of one character and those with a digit or mark count if they are terms only.
         """
         words = Counter(self._segmenter.words(fold(text)))
-        return Counter({
-            word: times
-            for word, times in words.items()
-            if (len(word) > 1 and word.isalpha()) or word in self._terms
-        })
+        return Counter(
+            {
+                word: times
+                for word, times in words.items()
+                if (len(word) > 1 and word.isalpha()) or word in self._terms
+            }
+        )

@@ -87,8 +87,10 @@ def _guard_archive(data: bytes, table: str) -> None:
                 raise TopicError(f"{table} is encrypted; save it without a password")
             unpacked = sum(part.file_size for part in parts)
             if len(parts) > MAX_PARTS or unpacked > MAX_UNPACKED_BYTES:
-                raise TopicError(f"{table} unpacks to {unpacked} bytes in {len(parts)} parts, "
-                                 f"at most {MAX_UNPACKED_BYTES} in {MAX_PARTS} are read")
+                raise TopicError(
+                    f"{table} unpacks to {unpacked} bytes in {len(parts)} parts, "
+                    f"at most {MAX_UNPACKED_BYTES} in {MAX_PARTS} are read"
+                )
             _guard_elements({part.filename: archive.read(part) for part in parts}, table)
     except TopicError:
         raise

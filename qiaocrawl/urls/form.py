@@ -24,8 +24,10 @@ def url_form(url: str) -> str:
     the query the names.
     """
     vector = url_vector(url)
-    folders = [part.text if part.type == STRING else _MARKS[part.type]
-               for part in vector.directories[:_MOST_DIRECTORIES]]
+    folders = [
+        part.text if part.type == STRING else _MARKS[part.type]
+        for part in vector.directories[:_MOST_DIRECTORIES]
+    ]
     if vector.depth > _MOST_DIRECTORIES:
         folders.append("*")
     file = vector.file

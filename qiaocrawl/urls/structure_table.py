@@ -75,17 +75,14 @@ class UrlStructures:
             return
         rows, counts = self._all_rows(), self._counts.data[: len(self)]
         least = max(gamma * self._urls, _LEAST_COUNT)
-        raw = np.array([
-            _position_weight(rows[:, column], counts, least, self._urls)
-            for column in _POSITIONS
-        ])
+        raw = np.array(
+            [_position_weight(rows[:, column], counts, least, self._urls) for column in _POSITIONS]
+        )
         if raw.sum() > 0:
             weights = raw * initial_weights()
             self.weights = weights / weights.sum()
 
-    def nearest(
-        self, numbers: NDArray[np.int64], examples: Examples
-    ) -> tuple[Floats, Floats]:
+    def nearest(self, numbers: NDArray[np.int64], examples: Examples) -> tuple[Floats, Floats]:
         """How like the nearest of *examples* the structures *numbers* are.
 
         Returns:
@@ -96,7 +93,10 @@ class UrlStructures:
         return best, self.raise_to_nearest(numbers, examples, np.zeros_like(numbers), best)
 
     def raise_to_nearest(
-        self, numbers: NDArray[np.int64], examples: Examples, since: NDArray[np.int64],
+        self,
+        numbers: NDArray[np.int64],
+        examples: Examples,
+        since: NDArray[np.int64],
         best: Floats,
     ) -> Floats:
         """Raise *best*, (n,), where an example that came after the first *since* is nearer.
@@ -143,7 +143,8 @@ class UrlStructures:
         file = vector.file
         yield from (self._text(text, 0) for text in (file.stem, file.suffix, file.name))
         yield (
-            kernels.HAS_DOT * file.has_dot + kernels.HAS_PARAMETERS * file.has_parameters
+            kernels.HAS_DOT * file.has_dot
+            + kernels.HAS_PARAMETERS * file.has_parameters
             + kernels.ENDING * file.ending
         )
 

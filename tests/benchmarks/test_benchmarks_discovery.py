@@ -44,8 +44,11 @@ def test_clients_are_refused_after_25_requests_and_served_again(
 
 
 def test_what_was_given_counts(web: DemoWeb) -> None:
-    on_topic = [gold for gold in web.gold()
-                if gold.kind in ARTICLE_KINDS and gold.on_topic and gold.robots_allowed]
+    on_topic = [
+        gold
+        for gold in web.gold()
+        if gold.kind in ARTICLE_KINDS and gold.on_topic and gold.robots_allowed
+    ]
 
     def run(origin: str, folder: Path) -> None:
         for gold in on_topic[:3]:

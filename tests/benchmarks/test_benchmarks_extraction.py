@@ -39,12 +39,14 @@ PROJECT = Path(__file__).resolve().parents[2]
 COLUMNS = ["method", "source", "language", "pages", "precision", "recall", "f1", "share_90",
            "title", "date", "author", "speed_ratio"]  # fmt: skip
 TITLE = "侨乡举办春节联欢会"
-TEXT = "\n".join((
-    "一月二十日，侨乡各界人士和归侨侨眷代表在市文化馆里欢聚一堂，共庆新春，畅谈一年来的变化和打算。",
-    "市侨联主席在会上致辞，向海外侨胞拜年，也向长期关心家乡建设的侨团和侨领表示了感谢和问候。",
-    "联欢会上，归侨合唱团演唱了两首老歌，来自印度尼西亚的归侨表演了竹琴合奏，台下掌声一阵接着一阵。",
-    "主办方说，今年还要在三个侨乡的村子里办夏令营，请海外华裔青少年回来看看祖辈出发的地方。",
-))
+TEXT = "\n".join(
+    (
+        "一月二十日，侨乡各界人士和归侨侨眷代表在市文化馆里欢聚一堂，共庆新春，畅谈一年来的变化和打算。",
+        "市侨联主席在会上致辞，向海外侨胞拜年，也向长期关心家乡建设的侨团和侨领表示了感谢和问候。",
+        "联欢会上，归侨合唱团演唱了两首老歌，来自印度尼西亚的归侨表演了竹琴合奏，台下掌声一阵接着一阵。",
+        "主办方说，今年还要在三个侨乡的村子里办夏令营，请海外华裔青少年回来看看祖辈出发的地方。",
+    )
+)
 PAGE = (
     f"<html><head><title>{TITLE}_侨网</title></head><body><h1>{TITLE}</h1>\n"
     "<p>2023-01-20 10:00 作者：李文</p>\n"
@@ -58,9 +60,7 @@ PAGE = (
 
 def test_grams_are_counted_as_often_as_they_stand() -> None:
     # Gold 甲乙丙丁戊: 甲乙丙丁, 乙丙丁戊. Found: the first twice, and two grams between.
-    assert overlap("甲乙丙丁戊", "甲乙丙丁甲乙丙丁", "zh") == pytest.approx(
-        (1 / 5, 1 / 2, 2 / 7)
-    )
+    assert overlap("甲乙丙丁戊", "甲乙丙丁甲乙丙丁", "zh") == pytest.approx((1 / 5, 1 / 2, 2 / 7))
     assert overlap("one two three four five", "one, two three\nfour", "en") == (
         1, 1 / 2, 2 / 3
     )  # fmt: skip

@@ -49,14 +49,32 @@ def _village() -> dict[str, tuple[str, list[str]]]:
     tea = {f"/tea/{n}/": f"Tea of garden {n}" for n in range(TEA - 1)}
     boats = {f"/boats/{n}.html": f"Boat number {n}" for n in range(6)}
     pages = {
-        "/": (_page("Village", "Everything about our village.", {
-            "/boats.html": "Boats", "/gardens.html": "Gardens", "http://far.example/": "Far away",
-        }), []),
+        "/": (
+            _page(
+                "Village",
+                "Everything about our village.",
+                {
+                    "/boats.html": "Boats",
+                    "/gardens.html": "Gardens",
+                    "http://far.example/": "Far away",
+                },
+            ),
+            [],
+        ),
         # Written with the other scheme, without the slash, and below another base.
-        "/gardens.html": (_page("Gardens", "Gardens on the slopes.", {
-            **{f"{n}": anchor for n, anchor in enumerate(tea.values())},
-            "https://village.example/boats.html": "Boats", "#top": "Up",
-        }, f'<base href="{HOST}/tea/">'), []),
+        "/gardens.html": (
+            _page(
+                "Gardens",
+                "Gardens on the slopes.",
+                {
+                    **{f"{n}": anchor for n, anchor in enumerate(tea.values())},
+                    "https://village.example/boats.html": "Boats",
+                    "#top": "Up",
+                },
+                f'<base href="{HOST}/tea/">',
+            ),
+            [],
+        ),
         "/boats.html": (_page("Boats", "Boats in the harbour.", boats), []),
         "/tea/hidden/": (_page("Tea", "Nobody links to this tea.", {}), ["tea"]),
     }

@@ -82,9 +82,7 @@ def test_a_made_up_collection_is_judged_by_ours_and_by_peers(
     assert "blend: reliability" in out
 
 
-def test_a_method_nobody_knows_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_method_nobody_knows_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = ["relevance.py", "--data", str(tmp_path), "--method", "x"]
     monkeypatch.setattr(sys, "argv", arguments)
     with pytest.raises(SystemExit, match="unknown page scorer 'x'"):

@@ -97,6 +97,7 @@ def test_of_a_searxng_all_is_said_and_the_advice_fits_it(run: Run, url: str) -> 
 
 def test_a_full_last_page_is_told_as_cut_off(url: str) -> None:
     with Database.open(url) as database, database.engine.begin() as c:
+
         def cut_off(site: str, *pages: int, period: str = "", per_page: int = 10) -> bool:
             for page, hits in enumerate(pages, 1):
                 query = Query("qiaoqing", "侨眷", site, "so360", page, period)

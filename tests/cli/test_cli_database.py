@@ -24,10 +24,15 @@ def test_from_nothing_to_an_export(run: Run, url: str, tmp_path: Path) -> None:
     assert code == 1
     assert "run `qiaocrawl db upgrade`" in err
     assert not (tmp_path / "new").exists()
-    for arguments in (("upgrade",), ("check",), ("stats",), ("left-out",),
-                      ("backup", str(tmp_path / "b.db")),
-                      ("prune", "--older-than", "30", "--dry-run"),
-                      ("prune", "--older-than", "30")):
+    for arguments in (
+        ("upgrade",),
+        ("check",),
+        ("stats",),
+        ("left-out",),
+        ("backup", str(tmp_path / "b.db")),
+        ("prune", "--older-than", "30", "--dry-run"),
+        ("prune", "--older-than", "30"),
+    ):
         code, out, err = run("db", *arguments, "--database", url)
         assert code == 0, err
     assert "deleted 0 raw pages" in out

@@ -28,11 +28,17 @@ def _put(c: Connection, runtime: Runtime, number: int) -> None:
     title = TITLE if number < 3 else f"台风过后渔港救援之{number}"
     link = link_to(f"http://{HOSTS[number % 3]}/{number}")
     host = HOSTS[number % 3]
-    frontier.enqueue(c, [Candidate(link.url, link.key, host, Queue.SITE, "qiaoqing")],
-                   run_id=None, now=1.8e9)
+    frontier.enqueue(
+        c, [Candidate(link.url, link.key, host, Queue.SITE, "qiaoqing")], run_id=None, now=1.8e9
+    )
     url_id = c.execute(text("SELECT id FROM url WHERE url = :url"), {"url": link.url}).scalar_one()
-    article = Article(link.url, title, f"第{number}篇正文。", source="侨报",
-                      published_at=datetime(2026, 5, 1 + number, 8, tzinfo=UTC))
+    article = Article(
+        link.url,
+        title,
+        f"第{number}篇正文。",
+        source="侨报",
+        published_at=datetime(2026, 5, 1 + number, 8, tzinfo=UTC),
+    )
     runtime.articles.save(c, url_id, PageAnalysis(
         Outcome.ARTICLE, article, (), "utf-8", body_digest=bytes([number] * 16),
         relevance=(Relevance("qiaoqing", 0.9, number != 1, "vsm"),),
@@ -56,15 +62,29 @@ def test_looking_at_groups(run: Run, url: str) -> None:
     assert (code, err) == (0, "")
     (line,) = (line for line in out.splitlines() if TITLE in line)
     assert [cell.strip() for cell in line.split("│")[1:5]] == [
-        "3", "3", "2026-05-01 16:00", "2026-05-03 16:00"
+        "3",
+        "3",
+        "2026-05-01 16:00",
+        "2026-05-03 16:00",
     ]
-    code, out, _ = run("dedup", "groups", "--topic", "qiaoqing", "--min-size", "1",
-                       "--limit", "1", "--database", url)
+    code, out, _ = run(
+        "dedup",
+        "groups",
+        "--topic",
+        "qiaoqing",
+        "--min-size",
+        "1",
+        "--limit",
+        "1",
+        "--database",
+        url,
+    )
     assert out.count("http://") == 1
     assert "│" in out
     code, out, _ = run("dedup", "group", "http://c.test/2", "--database", url)
     assert [out.index(f"http://{host}") for host in HOSTS] == sorted(
-        out.index(f"http://{host}") for host in HOSTS)
+        out.index(f"http://{host}") for host in HOSTS
+    )
     assert "●1" in out
     assert "3 articles 篇, 3 sites 站" in out
     code, out, _ = run("dedup", "why", "http://b.test/1", "--database", url)
@@ -110,15 +130,24 @@ def test_what_reprocessing_changes_is_shown_and_written(run: Run, url: str, tmp_
 
 
 def test_renewing_weights(run: Run, url: str, tmp_path: Path) -> None:
-    code, out, err = run("dedup", "snapshot", "renew", "--dry-run", "--database", url,
-                         "--changes", str(tmp_path / "c.jsonl"))
+    code, out, err = run(
+        "dedup",
+        "snapshot",
+        "renew",
+        "--dry-run",
+        "--database",
+        url,
+        "--changes",
+        str(tmp_path / "c.jsonl"),
+    )
     assert (code, err) == (0, "")
     assert "未作改动" in out
     assert run("dedup", "snapshot", "renew", "--yes", "--note", "五月", "--database", url)[0] == 0
     code, out, _ = run("dedup", "snapshot", "list", "--database", url)
     assert "五月" in out
     assert [line.split("│")[2].strip() for line in out.splitlines() if line.startswith("│")] == [
-        "", "●"
+        "",
+        "●",
     ]
     assert run("dedup", "snapshot", "use", "0", "--yes", "--database", url)[0] == 0
     assert rows(url, "SELECT DISTINCT snapshot FROM verdict") == [(0,)]
@@ -142,14 +171,16 @@ def test_faults_are_one_line(run: Run, url: str) -> None:
 def test_a_database_without_tables_is_told(run: Run, tmp_path: Path) -> None:
     for command in ("groups", "take-out"):
         arguments = ["http://b.test/1"] if command == "take-out" else []
-        code, _, err = run("dedup", command, *arguments, "--database",
-                           f"sqlite:///{tmp_path / 'none.db'}")
+        code, _, err = run(
+            "dedup", command, *arguments, "--database", f"sqlite:///{tmp_path / 'none.db'}"
+        )
         assert code == 1
         assert "run `qiaocrawl db upgrade`" in err
 
 
 def test_changes_are_for_dedup_only(run: Run, url: str, tmp_path: Path) -> None:
-    code, _, err = run("reprocess", "--stage", "extract", "--database", url,
-                       "--changes", str(tmp_path / "x"))
+    code, _, err = run(
+        "reprocess", "--stage", "extract", "--database", url, "--changes", str(tmp_path / "x")
+    )
     assert code == 1
     assert "--changes is for --stage dedup" in err

@@ -134,10 +134,14 @@ def test_check_names_the_selector_that_finds_nothing(
     ("answer", "said"),
     [
         (_json(results=[HIT]), "好 ok: 有结果 hits 1"),
-        (_json(results=[HIT], unresponsive_engines=[["sogou", "timeout"]]),
-         "好 ok: 部分 partial: hits 1; no answer of sogou (timeout)"),
-        (_json(results=[{**HIT, "title": "中国", "content": ""}]),
-         "没有预期的 none shows what was expected (新闻)"),
+        (
+            _json(results=[HIT], unresponsive_engines=[["sogou", "timeout"]]),
+            "好 ok: 部分 partial: hits 1; no answer of sogou (timeout)",
+        ),
+        (
+            _json(results=[{**HIT, "title": "中国", "content": ""}]),
+            "没有预期的 none shows what was expected (新闻)",
+        ),
         (_json(unresponsive_engines=[["baidu", "CAPTCHA"]]), "被拦截 blocked"),
         (_json(unresponsive_engines=[["baidu", "timeout"]]), "出错 error"),
         (_json(), "未见结果 unknown; an empty list and no sign that it is true"),

@@ -36,15 +36,21 @@ def database(database_url: str) -> Database:
     with opened.engine.begin() as c:
         run_id = run_log.start_run(c, "site", 1, {}, now=now)
         run_log.finish_run(c, run_id, "finished", {}, 0, now=now)
-        frontier.enqueue(c, [Candidate(URL, url_key(URL), HOST, Queue.SITE, "qiaoqing")],
-                       run_id=1, now=now)
+        frontier.enqueue(
+            c, [Candidate(URL, url_key(URL), HOST, Queue.SITE, "qiaoqing")], run_id=1, now=now
+        )
         (lease,) = frontier.lease_keys(
-            c, Scope(Queue.SITE, "qiaoqing"), {url_key(URL): 1.0}, token=1, lease_seconds=60.0,
+            c,
+            Scope(Queue.SITE, "qiaoqing"),
+            {url_key(URL): 1.0},
+            token=1,
+            lease_seconds=60.0,
             now=now,
         ).leases
         analysis = PageAnalysis(Outcome.ARTICLE, None, (), "utf-8", body_digest=b"1" * 16)
-        articles.save_article(c, lease.url_id, Article(URL, "侨讯", "新文。"), analysis,
-                              anchor="", now=now)
+        articles.save_article(
+            c, lease.url_id, Article(URL, "侨讯", "新文。"), analysis, anchor="", now=now
+        )
         frontier.complete(c, lease, outcome=Outcome.ARTICLE, reason="", http_status=200,
                           redirect_key=None, now=now)  # fmt: skip
     return opened
@@ -98,8 +104,9 @@ def test_a_run_that_died_alarms_until_one_of_its_kind_ends_well(
 
 def test_urls_that_nobody_holds(run: Run, database: Database) -> None:
     with database.engine.begin() as c:
-        c.execute(update(schema.url).values(state=schema.State.LEASED,
-                                            lease_until=time.time() - 60))
+        c.execute(
+            update(schema.url).values(state=schema.State.LEASED, lease_until=time.time() - 60)
+        )
     assert ask(run, database) == (0, []), "its worker may be about to be found dead"
     with database.engine.begin() as c:
         c.execute(update(schema.url).values(lease_until=time.time() - 6000))

@@ -26,9 +26,10 @@ def given(tmp_path: Path) -> tuple[str, str]:
 def test_proxies_are_added_listed_checked_and_removed(
     run: Run, given: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with local_server(lambda host, path: Answer(b"ok")) as site, loopback_proxy(
-        site.origin, f"me:{CANARY}"
-    ) as proxy:
+    with (
+        local_server(lambda host, path: Answer(b"ok")) as site,
+        loopback_proxy(site.origin, f"me:{CANARY}") as proxy,
+    ):
         address = f"http://127.0.0.1:{proxy.port}"
         login = ("--user", "me", "--password-env", "POOL_PASSWORD", "--note", "自家")
         assert run("proxies", "add", address, *login, *given)[0] == 0

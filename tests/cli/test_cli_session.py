@@ -31,8 +31,11 @@ class Operator:
         self.key = new_key()
         self._run, self._patch = run, patch
         recipes = recipes_folder(folder, target=f"http://{CLUB}/member")
-        for name, value in {"QIAO_LOGINS_DIR": recipes, "QIAO_DATABASE_URL": self.url,
-                            "PYTHONPATH": str(PROJECT)}.items():
+        for name, value in {
+            "QIAO_LOGINS_DIR": recipes,
+            "QIAO_DATABASE_URL": self.url,
+            "PYTHONPATH": str(PROJECT),
+        }.items():
             patch.setenv(name, value)  # fmt: skip
         with Database.open(self.url) as database:
             database.upgrade()
@@ -92,8 +95,14 @@ def test_cookies_come_from_a_private_file_a_variable_or_standard_input(operator:
     said = operator.refused("login", "weibo.com", "me", "--cookies", str(file))
     assert "chmod 600" in said
     file.chmod(0o600)
-    state = json.dumps({"cookies": [{"name": "SUB", "value": CANARY, "domain": ".weibo.com"},
-                                    {"name": "x", "value": "1", "domain": ".other.test"}]})
+    state = json.dumps(
+        {
+            "cookies": [
+                {"name": "SUB", "value": CANARY, "domain": ".weibo.com"},
+                {"name": "x", "value": "1", "domain": ".other.test"},
+            ]
+        }
+    )
     for arguments, typed, extra in (
         (str(file), "", {}), ("-", f"SUB={CANARY}", {}), ("env:PASTED", "", {"PASTED": state}),
     ):  # fmt: skip

@@ -165,8 +165,10 @@ def test_other_files_are_not_written_over(run: Run, page: str, tmp_path: Path) -
     assert "'news.html' exists already" in err
     assert (tmp_path / page).read_bytes() == PAGE
     (tmp_path / "folder").mkdir()
-    for target, words in (("none/why.html", "folder none does not exist"),
-                          ("folder", "'folder' is a folder")):
+    for target, words in (
+        ("none/why.html", "folder none does not exist"),
+        ("folder", "'folder' is a folder"),
+    ):
         code, out, err = run(page, "--explain", target)
         assert (code, out) == (1, "")
         assert target in err

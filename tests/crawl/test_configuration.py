@@ -12,10 +12,16 @@ from crawling import crawl, import_pack, pack
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (("topic=qiaoqing", "-s", "QIAO_DEDUP_TRESHOLD=0.9"), {},
-         "unknown option QIAO_DEDUP_TRESHOLD; did you mean QIAO_DEDUP_THRESHOLD?"),
-        (("topic=qiaoqing",), {"QIAO_DEDUP_THRESHOLD": "1.5"},
-         "QIAO_DEDUP_THRESHOLD must be a number in [0.5, 1], got '1.5'"),
+        (
+            ("topic=qiaoqing", "-s", "QIAO_DEDUP_TRESHOLD=0.9"),
+            {},
+            "unknown option QIAO_DEDUP_TRESHOLD; did you mean QIAO_DEDUP_THRESHOLD?",
+        ),
+        (
+            ("topic=qiaoqing",),
+            {"QIAO_DEDUP_THRESHOLD": "1.5"},
+            "QIAO_DEDUP_THRESHOLD must be a number in [0.5, 1], got '1.5'",
+        ),
         (("topic=qiaoqing",), {"QIAO_ALLOW_ADDRESSES": "ftp://x"}, "QIAO_ALLOW_ADDRESSES"),
         (("topic=nowhere",), {}, "topic 'nowhere' is not in the database (imported: qiaoqing)"),
         ((), {}, "spider 'site' needs -a topic=NAME"),
@@ -23,8 +29,11 @@ from crawling import crawl, import_pack, pack
         (("topic=qiaoqing", "starts=x"), {}, "spider 'site' has no argument 'starts'"),
         (("topic=qiaoqing", "start=ftp://a.test/"), {}, "is no http or https address"),
         (("topic=qiaoqing", "site=b.test"), {}, "has no site 'b.test'"),
-        (("topic=qiaoqing",), {"QIAO_EXTRACT_METHOD": "densty"},
-         "unknown extractor 'densty'; did you mean 'density'?"),
+        (
+            ("topic=qiaoqing",),
+            {"QIAO_EXTRACT_METHOD": "densty"},
+            "unknown extractor 'densty'; did you mean 'density'?",
+        ),
         (("topic=qiaoqing",), {"QIAO_RELEVANCE_METHOD": "none"}, "unknown page scorer 'none'"),
         (("topic=qiaoqing",), {"QIAO_DEDUP_METHOD": "none"}, "unknown title deduplication 'none'"),
         (("topic=qiaoqing",), {"QIAO_REPLAY": "nowhere.warc"}, "nowhere.warc"),
@@ -47,8 +56,9 @@ def test_search_asks_no_engine_the_operator_did_not_choose(tmp_path: Path) -> No
     none = crawl("search", url, "topic=qiaoqing", folder=tmp_path)
     assert none.returncode == 1
     assert "no search engine is chosen: set QIAO_ENGINES" in none.log
-    other = crawl("search", url, "topic=qiaoqing", "engine=bing", folder=tmp_path,
-                  QIAO_ENGINES="demo_sou")
+    other = crawl(
+        "search", url, "topic=qiaoqing", "engine=bing", folder=tmp_path, QIAO_ENGINES="demo_sou"
+    )
     assert other.returncode == 1
     assert "engine 'bing' is not among QIAO_ENGINES (demo_sou)" in other.log
 
@@ -61,7 +71,8 @@ def test_a_missing_database_names_the_command(tmp_path: Path) -> None:
 
 def test_the_database_password_is_never_shown(tmp_path: Path) -> None:
     url = "mysql+pymysql://qiao:s3cretpass@127.0.0.1:1/qiao"
-    done = crawl("site", url, "topic=qiaoqing", "-s", "QIAO_STORAGE_OUTAGE_SECONDS=0",
-                 folder=tmp_path)
+    done = crawl(
+        "site", url, "topic=qiaoqing", "-s", "QIAO_STORAGE_OUTAGE_SECONDS=0", folder=tmp_path
+    )
     assert done.returncode == 1
     assert "s3cretpass" not in done.log

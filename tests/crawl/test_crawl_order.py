@@ -48,9 +48,7 @@ def why(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
     def call(url: str, path: str, *arguments: str) -> tuple[int, str, str]:
         page = f"http://{HOST}{path}"
-        monkeypatch.setattr(
-            sys, "argv", ["qiaocrawl", "why", page, "--database", url, *arguments]
-        )
+        monkeypatch.setattr(sys, "argv", ["qiaocrawl", "why", page, "--database", url, *arguments])
         try:
             main()
             code = 0
@@ -80,8 +78,17 @@ def test_a_learning_order_survives_a_kill_and_why_tells_of_every_state(
     url = f"sqlite:///{tmp_path / 'q.db'}"
     import_pack(url, pack(HOST))
     with local_server(grow) as server:
-        crawl_until("outcome committed", 9, "site", url, "topic=qiaoqing", "strategy=pagerank",
-                    "strategy_options=d=.5", folder=tmp_path, QIAO_DEMO=server.origin)
+        crawl_until(
+            "outcome committed",
+            9,
+            "site",
+            url,
+            "topic=qiaoqing",
+            "strategy=pagerank",
+            "strategy_options=d=.5",
+            folder=tmp_path,
+            QIAO_DEMO=server.origin,
+        )
         seen = rows(url, "SELECT COUNT(*) FROM visit")[0][0]
         assert isinstance(seen, int)
         assert seen >= 9

@@ -30,9 +30,12 @@ def naughty_page(strings: list[str], number: int) -> bytes:
                     for one in strings)  # fmt: skip
     words = "".join(f"<p>侨胞侨务 {escape(one)} 侨乡华侨，{one}。</p>" for one in strings)
     page = plain.replace("</body>", f"{words}{links}</body>")
-    page = page.replace("</head>", f'<meta name="author" content="{escape(author)}">'
-                                   f'<meta name="keywords" content="{escape(title)}">'
-                                   f'<meta property="og:title" content="{title}"></head>')
+    page = page.replace(
+        "</head>",
+        f'<meta name="author" content="{escape(author)}">'
+        f'<meta name="keywords" content="{escape(title)}">'
+        f'<meta property="og:title" content="{title}"></head>',
+    )
     return page.replace(f"侨讯{number}", f"侨讯{number} {escape(title)}").encode("utf-8", "replace")
 
 
@@ -40,10 +43,14 @@ def export_all(url: str, folder: Path) -> dict[str, int]:
     """Records written by each format."""
     with Database.open(url) as database, database.engine.connect() as c:
         return {
-            name: exporters.get(name).write(
-                c, Selection(), folder / f"export{exporters.get(name).suffix}",
+            name: exporters.get(name)
+            .write(
+                c,
+                Selection(),
+                folder / f"export{exporters.get(name).suffix}",
                 lambda _done: None,
-            ).written
+            )
+            .written
             for name in exporters.names()
         }
 
@@ -62,16 +69,26 @@ def crawl_bodies(bodies: list[bytes], folder: Path) -> tuple[str, dict[str, int]
         return Answer(bodies[int(name)], headers={"Content-Type": "text/html"})
 
     with local_server(respond) as server:
-        done = crawl("site", url, "topic=qiaoqing", "-s", "QIAO_MAX_DEPTH=1", folder=folder,
-                     QIAO_DEMO=server.origin)
+        done = crawl(
+            "site",
+            url,
+            "topic=qiaoqing",
+            "-s",
+            "QIAO_MAX_DEPTH=1",
+            folder=folder,
+            QIAO_DEMO=server.origin,
+        )
     assert done.returncode == 0, done.log
     assert "(finished)" in done.log
     return url, export_all(url, folder), done.log
 
 
 def check_all_ended(url: str, log: str, pages: int) -> None:
-    found = {path: outcome for path, outcome in outcomes(url).items()
-             if path.rpartition("/")[2].isdecimal()}
+    found = {
+        path: outcome
+        for path, outcome in outcomes(url).items()
+        if path.rpartition("/")[2].isdecimal()
+    }
     assert len(found) == pages
     assert set(found.values()).isdisjoint({"poison", "unreachable"}), found
     assert "Traceback" not in log

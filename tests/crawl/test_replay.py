@@ -22,12 +22,19 @@ def test_a_recorded_web_is_crawled_whole(tmp_path: Path, form: str) -> None:
     database_url = f"sqlite:///{tmp_path / 'q.db'}"
     import_pack(database_url, pack("news.example.com"))
     if form == "warc":
-        recorded = write_warc(tmp_path / "web.warc.gz",
-                              [Recorded(url, body) for url, body in PAGES.items()])
+        recorded = write_warc(
+            tmp_path / "web.warc.gz", [Recorded(url, body) for url, body in PAGES.items()]
+        )
     else:
         recorded = write_collection(tmp_path / "web", PAGES)
-    done = crawl("site", database_url, "topic=qiaoqing", f"start={BASE}/", folder=tmp_path,
-                 QIAO_REPLAY=str(recorded))
+    done = crawl(
+        "site",
+        database_url,
+        "topic=qiaoqing",
+        f"start={BASE}/",
+        folder=tmp_path,
+        QIAO_REPLAY=str(recorded),
+    )
     assert done.returncode == 0, done.log
     assert "(finished)" in done.log
     found = outcomes(database_url)

@@ -34,9 +34,17 @@ def test_slow_pages_are_set_aside_after_one_try_while_the_others_go_on(tmp_path:
         return Answer(SLOW if path in slow else article(f"侨乡新闻{path}"))
 
     with local_server(respond) as server:
-        done = crawl("site", url, "topic=qiaoqing", "-s", "QIAO_EXTRACT_SECONDS=0.4",
-                     "-s", "DOWNLOAD_WARNSIZE=0", folder=tmp_path,
-                     QIAO_DEMO=server.origin)
+        done = crawl(
+            "site",
+            url,
+            "topic=qiaoqing",
+            "-s",
+            "QIAO_EXTRACT_SECONDS=0.4",
+            "-s",
+            "DOWNLOAD_WARNSIZE=0",
+            folder=tmp_path,
+            QIAO_DEMO=server.origin,
+        )
     found = outcomes(url)
     assert {found[f"http://{HOST}{path}"] for path in slow} == {"poison"}
     assert {found[f"http://{HOST}{path}"] for path in QUICK} == {"article"}
@@ -49,8 +57,11 @@ def test_slow_pages_are_set_aside_after_one_try_while_the_others_go_on(tmp_path:
     assert rows(url, "SELECT DISTINCT reason FROM url WHERE outcome = 'poison'") == [
         ("analysis took longer than 0.4 s",)
     ]
-    kept = rows(url, "SELECT COUNT(*) FROM page_source s JOIN url u ON u.id = s.url_id"
-                     " WHERE u.outcome = 'poison'")
+    kept = rows(
+        url,
+        "SELECT COUNT(*) FROM page_source s JOIN url u ON u.id = s.url_id"
+        " WHERE u.outcome = 'poison'",
+    )
     assert kept == [(6,)]
     assert all(server.paths().count(path) == 1 for path in slow)
 
@@ -60,8 +71,15 @@ def test_a_start_page_nobody_can_read_is_no_success(tmp_path: Path) -> None:
     import_pack(url, pack(HOST))
     with local_server(lambda host, path: Answer(SLOW) if path == "/" else None) as server:
         for _ in range(2):
-            done = crawl("site", url, "topic=qiaoqing", "-s", "QIAO_EXTRACT_SECONDS=0.3",
-                         folder=tmp_path, QIAO_DEMO=server.origin)
+            done = crawl(
+                "site",
+                url,
+                "topic=qiaoqing",
+                "-s",
+                "QIAO_EXTRACT_SECONDS=0.3",
+                folder=tmp_path,
+                QIAO_DEMO=server.origin,
+            )
             assert done.returncode == 1, done.log
             assert f"start page set aside: http://{HOST}/ (analysis took longer" in done.log
     assert rows(url, "SELECT DISTINCT reason FROM run") == [("start_page_set_aside",)]
@@ -79,8 +97,15 @@ def test_a_page_that_kills_the_crawl_is_set_aside_after_its_tries_alone(tmp_path
     with local_server(respond) as server:
         options = {"QIAO_DEMO": server.origin, "QIAO_FRONTIER_MAX_FAILURES": "2"}
         for _ in range(3):  # among others, then twice alone
-            crawl_until("analysing a page called killer", 1, "site", url, "topic=qiaoqing",
-                        folder=tmp_path, **options)
+            crawl_until(
+                "analysing a page called killer",
+                1,
+                "site",
+                url,
+                "topic=qiaoqing",
+                folder=tmp_path,
+                **options,
+            )
         done = crawl("site", url, "topic=qiaoqing", folder=tmp_path, **options)
     found = outcomes(url)
     assert found.pop(f"http://{HOST}/killer") == "poison"
@@ -101,8 +126,9 @@ def test_kills_shortly_after_opening_blame_nobody(tmp_path: Path) -> None:
 
     with local_server(respond) as server:
         for point in ("handed out", "page committed", "in analysis"):
-            crawl_until(point, 1, "site", url, "topic=qiaoqing", folder=tmp_path,
-                        QIAO_DEMO=server.origin)
+            crawl_until(
+                point, 1, "site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin
+            )
         assert rows(url, "SELECT state, outcome FROM url") == [(2, None)]
         done = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin)
     assert "(finished)" in done.log

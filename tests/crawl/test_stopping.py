@@ -61,9 +61,17 @@ def test_a_signal_stops_without_waiting_for_hosts_and_the_crawl_resumes(
     hanging.add("/3")
     slow_to_analyse.add("/2")
     with local_server(slow_site) as server:
-        with running_spider("site", url, "topic=qiaoqing", "-s", "QIAO_EXTRACT_SECONDS=60",
-                            "-s", "DOWNLOAD_WARNSIZE=0", folder=tmp_path,
-                            QIAO_DEMO=server.origin) as process:
+        with running_spider(
+            "site",
+            url,
+            "topic=qiaoqing",
+            "-s",
+            "QIAO_EXTRACT_SECONDS=60",
+            "-s",
+            "DOWNLOAD_WARNSIZE=0",
+            folder=tmp_path,
+            QIAO_DEMO=server.origin,
+        ) as process:
             wait_until(lambda: {"/2", "/3"} <= set(server.paths()))
             time.sleep(0.5)
             began = time.monotonic()
@@ -76,8 +84,15 @@ def test_a_signal_stops_without_waiting_for_hosts_and_the_crawl_resumes(
         assert "(finished)" not in said
         hanging.clear()
         slow_to_analyse.clear()
-        done = crawl("site", url, "topic=qiaoqing", "-s", "QIAO_EXTRACT_SECONDS=60",
-                     folder=tmp_path, QIAO_DEMO=server.origin)
+        done = crawl(
+            "site",
+            url,
+            "topic=qiaoqing",
+            "-s",
+            "QIAO_EXTRACT_SECONDS=60",
+            folder=tmp_path,
+            QIAO_DEMO=server.origin,
+        )
     assert "(finished)" in done.log
     found = outcomes(url)
     assert len(found) == 13
@@ -90,10 +105,22 @@ def test_a_page_stored_before_a_kill_is_not_fetched_again(tmp_path: Path) -> Non
     url = f"sqlite:///{tmp_path / 'q.db'}"
     import_pack(url, pack(HOST))
     with local_server(slow_site) as server:
-        crawl_until("page committed", 3, "site", url, "topic=qiaoqing", folder=tmp_path,
-                    QIAO_DEMO=server.origin)
-        stored = {str(u) for (u,) in rows(url, "SELECT u.url FROM url u JOIN page_source s "
-                                               "ON s.url_id = u.id WHERE u.state <> 3")}
+        crawl_until(
+            "page committed",
+            3,
+            "site",
+            url,
+            "topic=qiaoqing",
+            folder=tmp_path,
+            QIAO_DEMO=server.origin,
+        )
+        stored = {
+            str(u)
+            for (u,) in rows(
+                url,
+                "SELECT u.url FROM url u JOIN page_source s ON s.url_id = u.id WHERE u.state <> 3",
+            )
+        }
         assert stored
         done = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin)
     assert "(finished)" in done.log
@@ -108,11 +135,11 @@ def test_a_second_crawl_on_one_sqlite_file_is_refused(tmp_path: Path) -> None:
     import_pack(url, pack(HOST))
     hanging.add("/5")
     with local_server(slow_site) as server:
-        with running_spider("site", url, "topic=qiaoqing", folder=tmp_path,
-                            QIAO_DEMO=server.origin) as first:
+        with running_spider(
+            "site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin
+        ) as first:
             wait_until(lambda: "/5" in server.paths())
-            second = crawl("site", url, "topic=qiaoqing", folder=tmp_path,
-                           QIAO_DEMO=server.origin)
+            second = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin)
         assert second.returncode == 1, second.log
         assert str(first.pid) in second.log
         hanging.clear()
@@ -129,11 +156,32 @@ def test_a_short_campaign_loses_nothing(
     if (spider != "site") == (workers == "3"):
         pytest.skip("each spider on one kind of database, for time's sake")
     done = subprocess.run(
-        [sys.executable, str(PROJECT / "benchmarks" / "durability.py"), "--spider", spider,
-         "--pages", pages, "--disturbances", "6", "--disturb", "kill,stop,refuse",
-         "--workers", workers, "--strategy", strategy, "--database", database_url, "--no-peer",
-         "--json", str(tmp_path / "rows.jsonl")],
-        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=500,
+        [
+            sys.executable,
+            str(PROJECT / "benchmarks" / "durability.py"),
+            "--spider",
+            spider,
+            "--pages",
+            pages,
+            "--disturbances",
+            "6",
+            "--disturb",
+            "kill,stop,refuse",
+            "--workers",
+            workers,
+            "--strategy",
+            strategy,
+            "--database",
+            database_url,
+            "--no-peer",
+            "--json",
+            str(tmp_path / "rows.jsonl"),
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=500,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r'"pages_lost": 0, "false_finishes": 0', (tmp_path / "rows.jsonl").read_text())

@@ -14,8 +14,17 @@ from qiaocrawl.demo.score import score
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.storage import Database
 
-TABLES = ("url", "host", "query", "page_source", "article", "relevance", "verdict", "title_term",
-          "term_weight")
+TABLES = (
+    "url",
+    "host",
+    "query",
+    "page_source",
+    "article",
+    "relevance",
+    "verdict",
+    "title_term",
+    "term_weight",
+)
 # All 19 sites and kinds of pages, with fewer articles; `make demo` runs the whole.
 smaller_web = partial(build_web, scale=0.3)
 
@@ -42,9 +51,7 @@ class Operator:
 
 
 @pytest.fixture
-def operator(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Operator:
+def operator(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Operator:
     return Operator(monkeypatch, capsys)
 
 
@@ -56,9 +63,17 @@ def test_the_demo_end_to_end(operator: Operator, tmp_path: Path) -> None:
     from benchmarks.demo_score import stored_articles
 
     said = operator.said("demo", "--folder", str(tmp_path))
-    for part in ("Queries by answer", "被屏蔽 blocked", "死链 dead", "需要渲染 needs rendering",
-                 "Articles by site", "Reprint groups", "A few on-topic articles",
-                 "Search coverage", "Database"):
+    for part in (
+        "Queries by answer",
+        "被屏蔽 blocked",
+        "死链 dead",
+        "需要渲染 needs rendering",
+        "Articles by site",
+        "Reprint groups",
+        "A few on-topic articles",
+        "Search coverage",
+        "Database",
+    ):
         assert part in said
     assert (tmp_path / "coverage.svg").read_text("utf-8").startswith("<")
     url = f"sqlite:///{tmp_path / 'demo.db'}"

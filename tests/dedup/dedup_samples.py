@@ -20,8 +20,14 @@ def key(number: int) -> bytes:
 
 
 def record(
-    number: int, title: str, *, day: float | None = None, host: str = "", source: str = "",
-    digest: bytes = b"", text: str = "",
+    number: int,
+    title: str,
+    *,
+    day: float | None = None,
+    host: str = "",
+    source: str = "",
+    digest: bytes = b"",
+    text: str = "",
 ) -> TitleRecord:
     """A record with the prints of *text*, or of a body of which only *digest* is known."""
     when = None if day is None else DAY + timedelta(days=day)

@@ -61,7 +61,10 @@ def test_names_are_the_first_of_what_hangs_together(links: list[tuple[int, int]]
 def test_titles_are_taken_by_date_then_key() -> None:
     shifted = DAY.astimezone(timezone(timedelta(hours=8)))
     records = [
-        record(1, "无日期"), record(0, "也无"), record(9, "次日", day=1), record(8, "头天", day=0),
+        record(1, "无日期"),
+        record(0, "也无"),
+        record(9, "次日", day=1),
+        record(8, "头天", day=0),
         replace(record(7, "头天"), published_at=shifted),
         replace(record(6, "更早"), published_at=datetime(1, 1, 1)),
     ]

@@ -53,8 +53,9 @@ def test_atom_and_rdf(text: str, kind: str) -> None:
 def test_newest_first_and_what_has_no_page_is_left() -> None:
     items = "".join(
         f"<item><title>{n}</title><guid>http://a.test/{n}</guid>{date}</item>"
-        for n, date in enumerate(("", "<pubDate>2026-03-05 10:00</pubDate>",
-                                  "<pubDate>2026年3月6日 08:00</pubDate>"))
+        for n, date in enumerate(
+            ("", "<pubDate>2026-03-05 10:00</pubDate>", "<pubDate>2026年3月6日 08:00</pubDate>")
+        )
     )
     body = f"<rss><channel>{items}<item><guid>urn:1</guid></item></channel></rss>"
     found = parse_feed(body.encode())
@@ -79,26 +80,38 @@ def test_no_bytes_raise(body: bytes) -> None:
 
 @pytest.mark.parametrize(
     ("written", "meant"),
-    [("2026", datetime(2025, 12, 31, 16, tzinfo=UTC)), ("2026-03-05T02:00Z", _AT),
-     ("Thu, 5 Mar 2026 02:00:00 GMT", _AT), ("Thu, 5 Mar 2026 02:00:00 -0000", _AT),
-     ("2026-03-05 10:00:00", _AT), ("soon", None),
-     ("", None), ("0001-01-01T00:00:00+08:00", None), ("2026年3月5日10时00分", _AT)],
+    [
+        ("2026", datetime(2025, 12, 31, 16, tzinfo=UTC)),
+        ("2026-03-05T02:00Z", _AT),
+        ("Thu, 5 Mar 2026 02:00:00 GMT", _AT),
+        ("Thu, 5 Mar 2026 02:00:00 -0000", _AT),
+        ("2026-03-05 10:00:00", _AT),
+        ("soon", None),
+        ("", None),
+        ("0001-01-01T00:00:00+08:00", None),
+        ("2026年3月5日10时00分", _AT),
+    ],
 )
 def test_moments(written: str, meant: datetime | None) -> None:
     assert moment_of(written) == meant
 
 
 def test_feeds_a_page_announces() -> None:
-    page = parse_page("""<head><link rel="stylesheet" type="text/css" href="x.css">
+    page = parse_page(
+        """<head><link rel="stylesheet" type="text/css" href="x.css">
         <link rel="alternate" type="application/rss+xml; charset=x" title="全部" href="/all.xml">
         <link rel="ALTERNATE" type="application/atom+xml" href="a/atom">
         <link rel="alternate" type="application/rss+xml" title="全部评论" href="/c.xml">
         <link rel="alternate" hreflang="en" href="/en/">
         <link rel="alternate" type="application/rss+xml" href="javascript:1"></head>
         <a href="/rss/1.xml">RSS订阅：要闻</a><a href="/map.xml">地图</a><a href="/feed/">订阅</a>
-        <a href="/x.html">RSS 是什么</a>""".encode(), "text/html; charset=utf-8", "http://a.test/i/")
+        <a href="/x.html">RSS 是什么</a>""".encode(),
+        "text/html; charset=utf-8",
+        "http://a.test/i/",
+    )
     assert [(link.url, link.anchor, link.tag) for link in feed_links(page)] == [
-        ("http://a.test/all.xml", "全部", "feed"), ("http://a.test/i/a/atom", "", "feed"),
+        ("http://a.test/all.xml", "全部", "feed"),
+        ("http://a.test/i/a/atom", "", "feed"),
         ("http://a.test/rss/1.xml", "RSS订阅：要闻", "feed"),
         ("http://a.test/feed/", "订阅", "feed"),
     ]

@@ -115,71 +115,94 @@ def _slugs(path: str, many: int, *, words: bool = False) -> list[str]:
 
 def calendar(text: Text) -> Web:
     """A page a day, with links to the days, months and years around it."""
+
     def page(path: str) -> Page:
         day = int(path.split("/")[2])
         near = [f"/day/{day + step}/a.html" for step in (-365, -30, -1, 1, 30)]
         return PageValue.STORY, [*_NAV, *near], text(day)
+
     return page
 
 
 def tomorrow(text: Text) -> Web:
     """A page a day, with a link to the day before and the day after."""
+
     def page(path: str) -> Page:
         day = int(path.split("/")[2])
         return PageValue.STORY, [*_NAV, f"/day/{day - 1}/", f"/day/{day + 1}/"], text(day)
+
     return page
 
 
 def hashes(text: Text) -> Web:
     """Pages at digests, each with six more of them, the way back and three of the hottest."""
+
     def page(path: str) -> Page:
         more = [f"/t/{slug}.html" for slug in _slugs(path, 6)]
         hot = [f"/t/hot{n}.html" for n in range(3)]
         return PageValue.STORY, [*_NAV, "/t/in.html", *hot, *more], text(crc32(path.encode()))
+
     return page
 
 
 def deeper(text: Text) -> Web:
     """Every page has five below it, so that no form of address comes often."""
+
     def page(path: str) -> Page:
         folder = "/".join(path.split("/")[2:][-4:])
         below = [f"/tale/{folder}/{slug}" for slug in _slugs(path, 5, words=True)]
         return PageValue.STORY, [*_NAV, path.rpartition("/")[0], *below], text(crc32(path.encode()))
+
     return page
 
 
 def related(text: Text) -> Web:
     """Articles that lead to "related" ones alone, siblings to each other."""
+
     def page(path: str) -> Page:
         number = int(path[3:-5])
         family = [f"/p/{10 * (number // 10) + n}.html" for n in range(3)]
         more = [f"/p/{number * 7 + 10 * n + 1}.html" for n in range(1, 6)]
         return PageValue.STORY, [*_NAV, *family, *more], text(number)
+
     return page
 
 
 def at_the_root(text: Text) -> Web:
     """Every page in a first folder of its own."""
+
     def page(path: str) -> Page:
         more = [f"/{slug}/x" for slug in _slugs(path, 5)]
         return PageValue.STORY, [*_NAV, *more], text(crc32(path.encode()))
+
     return page
 
 
 def section(around: Web, real: int) -> Web:
     """The maze beside a section of news, with lists, that links to it from every page."""
     news = newspaper(real)
+
     def page(path: str) -> Page | None:
         if not path.startswith(("/news/", "/about")) and path != "/":
             return around(path)
         found = news(path)
-        return found and (found[0], [*found[1], _ENTRANCES[around.__qualname__.split(".")[0]]],
-                          found[2])
+        return found and (
+            found[0],
+            [*found[1], _ENTRANCES[around.__qualname__.split(".")[0]]],
+            found[2],
+        )
+
     return page
 
 
-_ENTRANCES = {"calendar": "/day/20000/a.html", "tomorrow": "/day/20000/", "hashes": "/t/in.html",
-              "deeper": "/tale/in", "related": "/p/1.html", "at_the_root": "/start/x"}
+_ENTRANCES = {
+    "calendar": "/day/20000/a.html",
+    "tomorrow": "/day/20000/",
+    "hashes": "/t/in.html",
+    "deeper": "/tale/in",
+    "related": "/p/1.html",
+    "at_the_root": "/start/x",
+}
 _MAZES = (calendar, tomorrow, hashes, deeper, related, at_the_root)
 
 
@@ -214,6 +237,7 @@ def test_a_maze_of_texts_like_any_ends_as_well(maze: Callable[[Text], Web]) -> N
 def newspaper(stories: int, text: Text = written) -> Web:
     """Lists of twenty, stories with related ones from all years, and the hottest on every page."""
     lists = -(-stories // 20)
+
     def page(path: str) -> Page | None:
         if path == "/":
             return PageValue.LIST, ["/news/", *(f"/news/{n}.html" for n in range(5))], ""
@@ -226,24 +250,31 @@ def newspaper(stories: int, text: Text = written) -> Web:
             return PageValue.LIST, [*_NAV, *links, *nexts], ""
         number = int(path[6:-5])
         near = random.Random(number).sample(range(stories), 5)
-        return (PageValue.STORY, [*_NAV, *(f"/news/{n}.html" for n in (*range(10), *near))],
-                text(number))
+        return (
+            PageValue.STORY,
+            [*_NAV, *(f"/news/{n}.html" for n in (*range(10), *near))],
+            text(number),
+        )
+
     return page
 
 
 def chain(stories: int, text: Text = written) -> Web:
     """A blog of which each story leads to the one before and the one after, and to no list."""
+
     def page(path: str) -> Page:
         if path == "/":
             return PageValue.LIST, [f"/blog/{stories - 1}/"], ""
         number = int(path.split("/")[2])
         near = [f"/blog/{n}/" for n in (number - 1, number + 1) if 0 <= n < stories]
         return PageValue.STORY, ["/", *near], text(number)
+
     return page
 
 
 def by_date(stories: int, text: Text = written) -> Web:
     """Years lead to months, months to days, days to stories, stories nowhere."""
+
     def page(path: str) -> Page:
         if path == "/":
             return PageValue.LIST, [f"/{year}/" for year in range(2010, 2020)], ""
@@ -272,6 +303,7 @@ def by_date(stories: int, text: Text = written) -> Web:
 
 def forum(threads: int, text: Text = written) -> Web:
     """Boards list threads; threads have pages, the next and the last thread, and quote others."""
+
     def page(path: str) -> Page:
         if path == "/" or path.startswith("/forum-"):
             number = int(path[7:-5]) if path != "/" else 0
@@ -281,18 +313,24 @@ def forum(threads: int, text: Text = written) -> Web:
         _, number, at, _ = path.split("-")
         near = [int(number) - 1, int(number) + 1, random.Random(path).randrange(threads)]
         more = [f"/thread-{number}-{int(at) + 1}-1.html"] if int(at) < int(number) % 3 + 1 else []
-        return (PageValue.STORY, ["/", *more, *(f"/thread-{n}-1-1.html" for n in near
-                                           if 0 <= n < threads)], text(crc32(path.encode())))
+        return (
+            PageValue.STORY,
+            ["/", *more, *(f"/thread-{n}-1-1.html" for n in near if 0 <= n < threads)],
+            text(crc32(path.encode())),
+        )
+
     return page
 
 
 def only_related(stories: int, text: Text = written) -> Web:
     """No list at all: each story leads to six of all others."""
+
     def page(path: str) -> Page:
         if path == "/":
             return PageValue.LIST, ["/r/1.html"], ""
         near = random.Random(path).sample(range(stories), 6)
         return PageValue.STORY, ["/", *(f"/r/{n}.html" for n in near)], text(crc32(path.encode()))
+
     return page
 
 
@@ -346,8 +384,14 @@ def of_the_eighties(path: str) -> Page:
 def repeating(path: str) -> Page:
     """Folders of one name, of which only a trap's come so often."""
     if path == "/":
-        return PageValue.LIST, [*(f"/cn/x/cn/y/cn/{n}.html" for n in range(100)),
-                            *(f"/n/{n}.html" for n in range(100))], ""
+        return (
+            PageValue.LIST,
+            [
+                *(f"/cn/x/cn/y/cn/{n}.html" for n in range(100)),
+                *(f"/n/{n}.html" for n in range(100)),
+            ],
+            "",
+        )
     return PageValue.STORY, ["/"], written(crc32(path.encode()))
 
 
@@ -383,9 +427,13 @@ def test_a_link_on_a_list_does_not_open_what_a_former_run_cut() -> None:
 def test_what_the_operator_bounds_is_listed_and_never_tried() -> None:
     def web(path: str) -> Page:
         if path == "/":
-            return PageValue.LIST, ["/" + "/".join(f"f{n}" for n in range(25)),
-                                *(f"/n/{n}.html" for n in range(100))], ""
+            return (
+                PageValue.LIST,
+                ["/" + "/".join(f"f{n}" for n in range(25)), *(f"/n/{n}.html" for n in range(100))],
+                "",
+            )
         return PageValue.STORY, [], written(crc32(path.encode()))
+
     done = Crawl(web).run("/")
     assert len(done.fetched) == 101
     assert list(done.closed) == ["trap: a.test/(path too deep)"]

@@ -34,15 +34,19 @@ def urls(body: bytes, content_type: str = "") -> list[str]:
 
 
 def test_a_news_sitemap_with_all_its_fields() -> None:
-    body = _HEAD + (
-        "<url><loc> http://a.test/old.html#x </loc><lastmod>2024-01</lastmod></url>"
-        "<url><loc>http://a.test/new.html</loc><lastmod>2001-01-01</lastmod>"
-        "<image:image><image:loc>http://a.test/x.jpg</image:loc></image:image><news:news>"
-        "<news:publication_date>2026-03-05T10:00:00+08:00</news:publication_date>"
-        "<news:title>侨胞 &amp; 侨乡</news:title><news:keywords>华侨</news:keywords></news:news>"
-        "</url><url><loc>/relative.html</loc></url><url><loc>ftp://a.test/x</loc></url>"
-        "<url><loc>http://a.test/new.html</loc></url></urlset>"
-    ).encode()
+    body = (
+        _HEAD
+        + (
+            "<url><loc> http://a.test/old.html#x </loc><lastmod>2024-01</lastmod></url>"
+            "<url><loc>http://a.test/new.html</loc><lastmod>2001-01-01</lastmod>"
+            "<image:image><image:loc>http://a.test/x.jpg</image:loc></image:image><news:news>"
+            "<news:publication_date>2026-03-05T10:00:00+08:00</news:publication_date>"
+            "<news:title>侨胞 &amp; 侨乡</news:title>"
+            "<news:keywords>华侨</news:keywords></news:news>"
+            "</url><url><loc>/relative.html</loc></url><url><loc>ftp://a.test/x</loc></url>"
+            "<url><loc>http://a.test/new.html</loc></url></urlset>"
+        ).encode()
+    )
     found = parse_sitemap(body, "text/xml", _BASE)
     assert found.kind == "pages"
     assert found.left == 1
@@ -56,9 +60,11 @@ def test_a_news_sitemap_with_all_its_fields() -> None:
 @pytest.mark.parametrize("charset", ["utf-8", "gb2312", "big5", "utf-16"])
 def test_charsets_are_those_declared(charset: str) -> None:
     codec = {"gb2312": "gb18030", "big5": "big5hkscs"}.get(charset, charset)
-    text = (f'<?xml version="1.0" encoding="{charset}"?><urlset xmlns:news="x/sitemap-news/0.9">'
-            "<url><loc>http://a.test/1</loc><news:news><news:title>僑鄉</news:title></news:news>"
-            "</url></urlset>")
+    text = (
+        f'<?xml version="1.0" encoding="{charset}"?><urlset xmlns:news="x/sitemap-news/0.9">'
+        "<url><loc>http://a.test/1</loc><news:news><news:title>僑鄉</news:title></news:news>"
+        "</url></urlset>"
+    )
     assert parse_sitemap(text.encode(codec)).entries[0].title == "僑鄉"
 
 
@@ -67,8 +73,11 @@ def test_an_index_text_and_gzip() -> None:
     found = parse_sitemap(index + b"</sitemapindex>", "", _BASE)
     assert (found.kind, [one.url for one in found.entries]) == ("index", ["http://a.test/1.xml.gz"])
     text = b"\xef\xbb\xbfhttp://a.test/1\r\n\r\nhttp://a.test/2\n"
-    assert urls(text, "text/plain") == urls(gzip.compress(text)) == [
-        "http://a.test/1", "http://a.test/2"]
+    assert (
+        urls(text, "text/plain")
+        == urls(gzip.compress(text))
+        == ["http://a.test/1", "http://a.test/2"]
+    )
     full = _HEAD + b"<url><loc>http://a.test/1</loc></url></urlset>"
     assert urls(gzip.compress(full)) == ["http://a.test/1"]
     cut = parse_sitemap(gzip.compress(full * 50)[:-30])
@@ -86,10 +95,14 @@ def test_more_entries_than_a_sitemap_may_have_are_counted() -> None:
 
 
 def test_robots_lines() -> None:
-    body = (b"User-agent: *\nSitemap: http://a.test/1.xml\n SITEMAP :/2.xml # x\nsitemap:\n"
-            b"Sitemap: file:///etc/passwd\nSitemap: http://a.test/1.xml\n")
+    body = (
+        b"User-agent: *\nSitemap: http://a.test/1.xml\n SITEMAP :/2.xml # x\nsitemap:\n"
+        b"Sitemap: file:///etc/passwd\nSitemap: http://a.test/1.xml\n"
+    )
     assert robots_sitemaps(body, "http://a.test/robots.txt") == (
-        "http://a.test/1.xml", "http://a.test/2.xml")
+        "http://a.test/1.xml",
+        "http://a.test/2.xml",
+    )
     assert len(robots_sitemaps(b"".join(b"Sitemap: /%d\n" % n for n in range(999)), _BASE)) == 100
 
 
@@ -102,8 +115,13 @@ def _bomb(head: bytes, unit: bytes, times: int) -> bytes:
 
 @pytest.mark.parametrize(
     ("head", "unit", "times"),
-    [(b"", b"\0" * 100, 600_000), (_HEAD, b"<url>", 3_000_000), (_HEAD, b"<a/>", 3_000_000),
-     (_HEAD + b"<url><loc>", b"a" * 100, 600_000), (b"", b"http://a.test/1\n", 1_000_000)],
+    [
+        (b"", b"\0" * 100, 600_000),
+        (_HEAD, b"<url>", 3_000_000),
+        (_HEAD, b"<a/>", 3_000_000),
+        (_HEAD + b"<url><loc>", b"a" * 100, 600_000),
+        (b"", b"http://a.test/1\n", 1_000_000),
+    ],
 )
 def test_bombs_stay_small(head: bytes, unit: bytes, times: int) -> None:
     body = _bomb(head, unit, times)
@@ -116,9 +134,7 @@ def test_bombs_stay_small(head: bytes, unit: bytes, times: int) -> None:
 
 
 def test_entities_and_outside_references_are_not_followed() -> None:
-    laughs = b"".join(
-        b'<!ENTITY %c "%s">' % (c, (b"&%c;" % (c - 1)) * 10) for c in range(98, 110)
-    )
+    laughs = b"".join(b'<!ENTITY %c "%s">' % (c, (b"&%c;" % (c - 1)) * 10) for c in range(98, 110))
     bodies = [
         b'<!DOCTYPE urlset [<!ENTITY a "http://a.test/x">' + laughs + b"]>",
         b'<!DOCTYPE urlset [<!ENTITY m SYSTEM "file:///etc/passwd">]>',
@@ -126,8 +142,10 @@ def test_entities_and_outside_references_are_not_followed() -> None:
         b'<!DOCTYPE urlset SYSTEM "http://127.0.0.1:9/x.dtd">',
     ]
     for head in bodies:
-        found = parse_sitemap(head + b"<urlset><url><loc>http://a.test/&m;</loc></url>"
-                             b"<url><loc>&m;</loc></url></urlset>")
+        found = parse_sitemap(
+            head + b"<urlset><url><loc>http://a.test/&m;</loc></url>"
+            b"<url><loc>&m;</loc></url></urlset>"
+        )
         assert all(len(one.url) < 40 and "root" not in one.url for one in found.entries)
 
 
@@ -140,15 +158,21 @@ def test_no_bytes_raise(body: bytes, content_type: str) -> None:
 
 @pytest.mark.parametrize(
     ("body", "content_type", "kind"),
-    [(b"<?xml version='1.0'?>\n<!-- a --><?x y?><urlset>", "text/html", Outcome.SITEMAP),
-     (b"\xef\xbb\xbf <rss version='2.0'>", "text/html", Outcome.FEED),
-     (b"<rdf:RDF xmlns='x'>", "", Outcome.FEED), (b"<feed xmlns='a'>", "", Outcome.FEED),
-     (gzip.compress(_HEAD, mtime=0), "application/x-gzip", Outcome.SITEMAP),
-     (b"http://a.test/1\nhttp://a.test/2\n", "text/plain", Outcome.SITEMAP),
-     (b"http://a.test/1\nhttp://a.test/2\n", "text/html", None),
-     (b"see http://a.test/1", "text/plain", None),
-     (b"<html><feed>", "text/html", None), (b"<rssx>", "", None), (b"", "", None),
-     (b"<!DOCTYPE html><html>", "", None), (gzip.compress(b"hello", mtime=0), "", None)],
+    [
+        (b"<?xml version='1.0'?>\n<!-- a --><?x y?><urlset>", "text/html", Outcome.SITEMAP),
+        (b"\xef\xbb\xbf <rss version='2.0'>", "text/html", Outcome.FEED),
+        (b"<rdf:RDF xmlns='x'>", "", Outcome.FEED),
+        (b"<feed xmlns='a'>", "", Outcome.FEED),
+        (gzip.compress(_HEAD, mtime=0), "application/x-gzip", Outcome.SITEMAP),
+        (b"http://a.test/1\nhttp://a.test/2\n", "text/plain", Outcome.SITEMAP),
+        (b"http://a.test/1\nhttp://a.test/2\n", "text/html", None),
+        (b"see http://a.test/1", "text/plain", None),
+        (b"<html><feed>", "text/html", None),
+        (b"<rssx>", "", None),
+        (b"", "", None),
+        (b"<!DOCTYPE html><html>", "", None),
+        (gzip.compress(b"hello", mtime=0), "", None),
+    ],
 )
 def test_what_is_an_entrance(body: bytes, content_type: str, kind: Outcome | None) -> None:
     assert url_source_kind(body, content_type) is kind

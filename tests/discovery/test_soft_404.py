@@ -24,8 +24,15 @@ def analysis(
     title: str, text: str, outcome: Outcome = Outcome.NOT_ARTICLE, path: str = "/"
 ) -> PageAnalysis:
     prints = body_fingerprints(without_address(text, "http://a.test" + path))
-    return PageAnalysis(outcome, None, (), "utf-8", page_title=title, body_digest=prints.digest,
-                        body_simhash=prints.simhash)
+    return PageAnalysis(
+        outcome,
+        None,
+        (),
+        "utf-8",
+        page_title=title,
+        body_digest=prints.digest,
+        body_simhash=prints.simhash,
+    )
 
 
 def words(seed: random.Random, count: int) -> str:

@@ -43,13 +43,19 @@ def test_paths_that_do_not(path: str) -> None:
 
 @pytest.mark.parametrize(
     ("path", "word"),
-    [("/" + "x" * 2000, "url_too_long"), ("/a" * 2 + "/b/c" * 1 + "".join(
-        f"/{n}x" for n in range(20)), "path_too_deep"),
-     ("/?" + "&".join(f"a{n}=1" for n in range(21)), "too_many_parameters"),
-     ("/?x=1&x=1&x=1", "parameters_repeat"), ("/rili/2031-05.html", "calendar"),
-     ("/cal/1903/05/", "calendar"), ("/cal?year=2040&month=2", "calendar"),
-     ("/cal?d=2040-02", "calendar"), ("/rili/2031/5/12.html", "calendar"),
-     ("/rili/2031年5月/", "calendar"), ("/e/1950-12-01/", "calendar")],
+    [
+        ("/" + "x" * 2000, "url_too_long"),
+        ("/a" * 2 + "/b/c" * 1 + "".join(f"/{n}x" for n in range(20)), "path_too_deep"),
+        ("/?" + "&".join(f"a{n}=1" for n in range(21)), "too_many_parameters"),
+        ("/?x=1&x=1&x=1", "parameters_repeat"),
+        ("/rili/2031-05.html", "calendar"),
+        ("/cal/1903/05/", "calendar"),
+        ("/cal?year=2040&month=2", "calendar"),
+        ("/cal?d=2040-02", "calendar"),
+        ("/rili/2031/5/12.html", "calendar"),
+        ("/rili/2031年5月/", "calendar"),
+        ("/e/1950-12-01/", "calendar"),
+    ],
 )
 def test_caps(path: str, word: str) -> None:
     assert static_trap("http://a.test" + path, _LIMITS) == word
@@ -58,9 +64,16 @@ def test_caps(path: str, word: str) -> None:
 
 def test_spellings_of_one_address() -> None:
     spellings = Spellings()
-    met = ["http://a.test/n/", "http://a.test/n/index.html", "http://a.test/n/", "http://a.test/x",
-           "http://a.test//n/", "http://a.test/n/index.php?id=1", "http://a.test/n/?id=1",
-           "http://a.test/n/?id=1&sid=ab1"]
+    met = [
+        "http://a.test/n/",
+        "http://a.test/n/index.html",
+        "http://a.test/n/",
+        "http://a.test/x",
+        "http://a.test//n/",
+        "http://a.test/n/index.php?id=1",
+        "http://a.test/n/?id=1",
+        "http://a.test/n/?id=1&sid=ab1",
+    ]
     expected = ["", met[0], "", "", met[0], "", met[5], met[5]]
     here: dict[bytes, str] = {}
     assert [spellings.earlier_spelling(url, here) for url in met] == expected
@@ -75,8 +88,10 @@ def test_public_normaliser_cases() -> None:
         pytest.skip("the public cases are not here")
     lines = (_PUBLIC / "regex-normalize-default.test").read_text("utf-8").splitlines()
     pairs = [line.split() for line in lines if line and not line.startswith("#")]
-    found = [tuple(plain_spelling(c) if (c := canonical_url(url)) else "" for url in pair)
-             for pair in pairs]
+    found = [
+        tuple(plain_spelling(c) if (c := canonical_url(url)) else "" for url in pair)
+        for pair in pairs
+    ]
     assert len(pairs) == 68
     assert sum(one == other != "" for one, other in found) >= 60
     for (url, _), (one, _) in zip(pairs, found, strict=True):

@@ -37,7 +37,11 @@ class Site:
 
 def test_forms_from_narrow_to_broad() -> None:
     assert url_forms(f"{_A}/news/2026/03/c_123.html") == (
-        "a.test/news/0/0/_0.html", "a.test/news/0/0/…", "a.test/news/0/…", "a.test/news/…")
+        "a.test/news/0/0/_0.html",
+        "a.test/news/0/0/…",
+        "a.test/news/0/…",
+        "a.test/news/…",
+    )
     assert url_forms(f"{_A}/list.php?b=1&a=2") == ("a.test/list.php?a&b", "a.test/list.php?…")
     assert url_forms(f"{_A}/") == ("a.test/",)
     assert url_forms(f"{_A}/s/ab12cd34ef56ab78cd/1.html")[0] == "a.test/s/*/0.html"

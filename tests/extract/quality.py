@@ -52,9 +52,7 @@ def _judge(page: GatePage, method: str) -> PageFigures:
 
 def means(rows: Sequence[PageFigures]) -> dict[str, float]:
     """The mean of every figure over the pages that have it."""
-    columns = {
-        name: [row.figures[name] for row in rows if name in row.figures] for name in FIGURES
-    }
+    columns = {name: [row.figures[name] for row in rows if name in row.figures] for name in FIGURES}
     return {name: sum(values) / len(values) for name, values in columns.items() if values}
 
 

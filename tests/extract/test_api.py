@@ -188,9 +188,7 @@ def test_any_pieces_of_markup(pieces: list[bytes], method: str) -> None:
 
 
 @given(
-    cuts=st.lists(
-        st.tuples(st.integers(0, len(PAGE)), st.integers(0, 200), _PIECES), max_size=8
-    ),
+    cuts=st.lists(st.tuples(st.integers(0, len(PAGE)), st.integers(0, 200), _PIECES), max_size=8),
     charset=st.sampled_from(["utf-8", "gb18030", "utf-16", "big5"]),
     content_type=st.sampled_from(["", "text/html; charset=gbk", "text/html; charset=\x00", "a/b"]),
     method=_METHOD,

@@ -77,38 +77,88 @@ def test_names_are_not_addresses(host: str) -> None:
     assert not looks_like_address(host)
 
 
-@pytest.mark.parametrize(("host", "inside"), [
-    ("127.0.0.1", True), ("[::1]", True), ("::1", True), ("2130706433", True),
-    ("localhost", True), ("LOCALHOST.", True), ("a.localhost", True),
-    ("localhost.example.com", False), ("1.1.1.1", False), ("mylocalhost", False),
-])
+@pytest.mark.parametrize(
+    ("host", "inside"),
+    [
+        ("127.0.0.1", True),
+        ("[::1]", True),
+        ("::1", True),
+        ("2130706433", True),
+        ("localhost", True),
+        ("LOCALHOST.", True),
+        ("a.localhost", True),
+        ("localhost.example.com", False),
+        ("1.1.1.1", False),
+        ("mylocalhost", False),
+    ],
+)
 def test_what_stands_inside_by_its_mere_name(host: str, inside: bool) -> None:
     assert leads_inside(host) is inside
 
 
 def test_an_origin_is_allowed_by_exact_scheme_host_and_port() -> None:
-    allowance = Allowance.parse(["http://127.0.0.1:8888", "127.0.0.1:9", "searx.lan",
-                                 "[::1]:9000", "0:0:0:0:0:0:0:2", "HTTPS://Box.lan/"])
-    for url in ("http://127.0.0.1:8888/x", "http://127.0.0.1:9/", "https://127.0.0.1:9/",
-                "http://searx.lan/", "https://searx.lan/", "https://[::1]:9000/",
-                "http://[::2]/", "https://box.lan:443/"):
+    allowance = Allowance.parse(
+        [
+            "http://127.0.0.1:8888",
+            "127.0.0.1:9",
+            "searx.lan",
+            "[::1]:9000",
+            "0:0:0:0:0:0:0:2",
+            "HTTPS://Box.lan/",
+        ]
+    )
+    for url in (
+        "http://127.0.0.1:8888/x",
+        "http://127.0.0.1:9/",
+        "https://127.0.0.1:9/",
+        "http://searx.lan/",
+        "https://searx.lan/",
+        "https://[::1]:9000/",
+        "http://[::2]/",
+        "https://box.lan:443/",
+    ):
         assert allowance.permits(Origin.of(url)), url
-    for url in ("https://127.0.0.1:8888/x", "http://127.0.0.1:22/", "http://127.0.0.1/",
-                "http://searx.lan:8080/", "http://a.searx.lan/", "http://127.0.0.2:8888/",
-                "http://[::1]/", "http://box.lan/", "http://searx.lan:443/"):
+    for url in (
+        "https://127.0.0.1:8888/x",
+        "http://127.0.0.1:22/",
+        "http://127.0.0.1/",
+        "http://searx.lan:8080/",
+        "http://a.searx.lan/",
+        "http://127.0.0.2:8888/",
+        "http://[::1]/",
+        "http://box.lan/",
+        "http://searx.lan:443/",
+    ):
         assert not allowance.permits(Origin.of(url)), url
     assert allowance.names("127.0.0.1", 8888)
     assert not allowance.names("127.0.0.1", 8889)
 
 
-@pytest.mark.parametrize("entry", ["http://", "a:b", "host:99999", "user@host", "", "x/y", "a b",
-                                   "ftp://x", "http://x/y", "http://user@x", "x?y", "http:///x"])
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "http://",
+        "a:b",
+        "host:99999",
+        "user@host",
+        "",
+        "x/y",
+        "a b",
+        "ftp://x",
+        "http://x/y",
+        "http://user@x",
+        "x?y",
+        "http:///x",
+    ],
+)
 def test_what_is_no_origin_is_refused_by_name(entry: str) -> None:
     with pytest.raises(ConfigError, match="QIAO_ALLOW_ADDRESSES"):
         Allowance.parse([entry])
 
 
-@pytest.mark.parametrize("url", ["ftp://x/", "http:///x", "http://x:y/", "http://x:0/", "//x", "x", "http://[/"])
+@pytest.mark.parametrize(
+    "url", ["ftp://x/", "http:///x", "http://x:y/", "http://x:0/", "//x", "x", "http://[/"]
+)
 def test_what_has_no_origin_says_so(url: str) -> None:
     with pytest.raises(ValueError, match="."):
         Origin.of(url)

@@ -100,8 +100,24 @@ def test_nothing_it_is_given_makes_it_fail(body: bytes, status: int, location: s
     find_block(page(body, status, location=location), UsualSizes())
 
 
-@pytest.mark.parametrize("piece", ["<", "<title>", "<title", "<input ", "<script", "<!--", "id=' ",
-                                   "id = ", "</", "<input type ", "&#", "请输入", "captcha "])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<",
+        "<title>",
+        "<title",
+        "<input ",
+        "<script",
+        "<!--",
+        "id=' ",
+        "id = ",
+        "</",
+        "<input type ",
+        "&#",
+        "请输入",
+        "captcha ",
+    ],
+)
 def test_hostile_markup_takes_no_time(piece: str) -> None:
     for shown in (piece * (99_000 // len(piece.encode())), piece + " " * 90_000 + piece):
         find_block(page(shown))  # the time limit of the run is the test

@@ -47,8 +47,12 @@ def scores_after(order: PriorityIndex, *paths: str) -> list[float]:
 
 def test_words_of_the_topic_come_first_without_any_training() -> None:
     order = PriorityIndex(Adaptive(TOPIC))
-    scores = order.visit(visit("", [link("a", "灯塔开放"), link("b", "仓库值夜"),
-                                    link("c", "Lighthouses of the north")]))
+    scores = order.visit(
+        visit(
+            "",
+            [link("a", "灯塔开放"), link("b", "仓库值夜"), link("c", "Lighthouses of the north")],
+        )
+    )
     assert scores[0] > scores[1]
     assert scores[2] > scores[1]
 
@@ -92,7 +96,7 @@ def test_the_value_of_a_page_is_the_best_mean_of_going_on() -> None:
         order.visit(visit(path, [], relevance))
     memory = strategy._memory
     hub = order.node_of(link("hub").key) or 0
-    found = memory.links.discovered[memory.nodes.new_start[hub]:][:3]
+    found = memory.links.discovered[memory.nodes.new_start[hub] :][:3]
     a, b, c = (float(memory.nodes.relevance[node]) for node in found)
     # The second opinion moved the relevances a little: max of r, (r+a)/2, (r+a+b)/3, ...
     own = float(memory.nodes.relevance[hub])
@@ -202,9 +206,14 @@ def packed_otherwise(model: bytes) -> bytes:
 
 @pytest.mark.parametrize(
     "spoil",
-    [lambda model: b"", lambda model: b"x" * 400, lambda model: model[:100], damaged,
-     packed_otherwise,
-     lambda model: model[:8] + b"\x09\x00" + model[10:]],
+    [
+        lambda model: b"",
+        lambda model: b"x" * 400,
+        lambda model: model[:100],
+        damaged,
+        packed_otherwise,
+        lambda model: model[:8] + b"\x09\x00" + model[10:],
+    ],
     ids=["empty", "foreign", "cut", "damaged", "packed otherwise", "other format"],
 )
 def test_a_spoilt_model_is_refused_and_changes_nothing(spoil: Callable[[bytes], bytes]) -> None:

@@ -23,8 +23,22 @@ NOW = 1_800_000_000.0
 
 def lease(url: str, payload: Payload = NO_PAYLOAD, *, stored: bool = False) -> Lease:
     link = link_to(url)
-    return Lease(1, 1, 1, link.url, link.key, link.host, Queue.SITE, TOPIC, 2.0, 3, 0,
-                 "here", payload, stored)
+    return Lease(
+        1,
+        1,
+        1,
+        link.url,
+        link.key,
+        link.host,
+        Queue.SITE,
+        TOPIC,
+        2.0,
+        3,
+        0,
+        "here",
+        payload,
+        stored,
+    )
 
 
 def article(declares: str = "", outcome: Outcome = Outcome.ARTICLE) -> PageAnalysis:
@@ -32,9 +46,9 @@ def article(declares: str = "", outcome: Outcome = Outcome.ARTICLE) -> PageAnaly
 
 
 @contextmanager
-def learning(database: Database, *, is_on: bool = True, taught: bool = True) -> Iterator[
-    AliasLearning
-]:
+def learning(
+    database: Database, *, is_on: bool = True, taught: bool = True
+) -> Iterator[AliasLearning]:
     """A run's learning that knows that m.a.test has the pages of https://www.a.test."""
     reader, writer = Reader(database), Writer(database)
     try:

@@ -70,8 +70,10 @@ def crawl_order(name: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("name", "order"),
-    [("bfs", ["start", "a", "b", "c", "d", "e", "f"]),
-     ("dfs", ["start", "a", "d", "e", "b", "f", "c"])],
+    [
+        ("bfs", ["start", "a", "b", "c", "d", "e", "f"]),
+        ("dfs", ["start", "a", "d", "e", "b", "f", "c"]),
+    ],
 )
 def test_order_of_a_small_graph(name: str, order: list[str]) -> None:
     assert crawl_order(name) == order

@@ -66,7 +66,9 @@ def test_words_of_an_extension_stand_on_the_synsets_of_its_base() -> None:
 
 
 BOMB = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><LexicalResource>&b;</LexicalResource>'
-FILE = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/hostname">]><LexicalResource>&a;</LexicalResource>'
+FILE = (
+    '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/hostname">]><LexicalResource>&a;</LexicalResource>'
+)
 
 
 @pytest.mark.parametrize(

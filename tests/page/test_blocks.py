@@ -105,8 +105,26 @@ def test_no_page_no_blocks() -> None:
 
 
 _MARKUP = st.lists(
-    st.sampled_from(["<div>", "</div>", "<p>", "<b>", "</b>", "<a href=x>", "</a>", "<br>", "<td>",
-                     "<table>", "字", " ", "<img>", "<span>", "</span>", "<script>"]),
+    st.sampled_from(
+        [
+            "<div>",
+            "</div>",
+            "<p>",
+            "<b>",
+            "</b>",
+            "<a href=x>",
+            "</a>",
+            "<br>",
+            "<td>",
+            "<table>",
+            "字",
+            " ",
+            "<img>",
+            "<span>",
+            "</span>",
+            "<script>",
+        ]
+    ),
     max_size=40,
 ).map("".join)
 

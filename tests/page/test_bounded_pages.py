@@ -18,8 +18,9 @@ URL = "http://www.qiao.test/"
 
 
 def links(count: int) -> bytes:
-    return b"".join(b'<a href="/%d/../%%E4%%BE%%A8?b=%d&a=1">x</a>\n' % (n, n)
-                    for n in range(count))
+    return b"".join(
+        b'<a href="/%d/../%%E4%%BE%%A8?b=%d&a=1">x</a>\n' % (n, n) for n in range(count)
+    )
 
 
 def cost_seconds(body: bytes) -> float:
@@ -86,7 +87,7 @@ def test_the_charset_of_a_giant_page_is_guessed_from_a_sample(
 
 _HUGE = {
     "text nodes": 'b"<p>" + b"x" * 8_000_000',
-    "one attribute": "b\"<a title='\" + b\"x\" * 8_000_000 + b\"'>x</a>\"",
+    "one attribute": 'b"<a title=\'" + b"x" * 8_000_000 + b"\'>x</a>"',
     "many paragraphs": 'b"<p>x" * 2_000_000',
     "line ends": 'b"<p>x" + b"\\n" * 8_000_000',
     "links": 'b"<a href=/x>x</a>" * 600_000',
@@ -108,6 +109,12 @@ def test_huge_pages_need_bounded_memory(name: str) -> None:
         "analyse_html(FetchedPage(u, u, 200, (), body, when), 'blend', 100)\n"
         "print(peak() - before)"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=PROJECT, capture_output=True,
-                          text=True, check=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
     assert 5 < int(done.stdout) / 1024 < 600

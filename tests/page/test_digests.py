@@ -13,8 +13,8 @@ def digests(html: str) -> list[int]:
 
 def test_text_and_place_both_count() -> None:
     one, again, other, elsewhere, tag = digests(
-        '<div class=a><p>版权所有</p><p>版权所有</p><p>版权共有</p></div>'
-        '<div class=b><p>版权所有</p></div><div class=a><h2>版权所有</h2></div>'
+        "<div class=a><p>版权所有</p><p>版权所有</p><p>版权共有</p></div>"
+        "<div class=b><p>版权所有</p></div><div class=a><h2>版权所有</h2></div>"
     )
     assert one == again
     assert len({one, other, elsewhere, tag}) == 4
@@ -22,9 +22,9 @@ def test_text_and_place_both_count() -> None:
 
 def test_white_space_and_numbers_of_pages_do_not_count() -> None:
     first, second, third = digests(
-        '<div id=post-17><p>报料热线  全天\t接听</p></div>'
-        '<div id=post-18><p>报料热线 全天 接听</p></div>'
-        '<div id=post-18><div><div><p>报料热线 全天 接听</p></div></div></div>'
+        "<div id=post-17><p>报料热线  全天\t接听</p></div>"
+        "<div id=post-18><p>报料热线 全天 接听</p></div>"
+        "<div id=post-18><div><div><p>报料热线 全天 接听</p></div></div></div>"
     )
     assert first == second == third
 
@@ -39,7 +39,10 @@ def test_places_read_like_css() -> None:
         b'<div class="Entry Content" id=c-12><p>a</p><div><span>b</span></div></div>'
     ).blocks.elements
     assert [element_path(elements, at) for at in range(len(elements))] == [
-        "body", "div.entry.content.c-0", "div.entry.content.c-0 > p", "div.entry.content.c-0 > div",
+        "body",
+        "div.entry.content.c-0",
+        "div.entry.content.c-0 > p",
+        "div.entry.content.c-0 > div",
     ]
 
 

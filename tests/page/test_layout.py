@@ -21,8 +21,14 @@ def stamped(tag: str, box: str, ink: str, inside: str) -> str:
 
 
 def test_boxes_and_colours_are_read_back() -> None:
-    page = page_of(stamped("body", "0 0 1000 500", "#ffffff #000000", stamped(
-        "p", "8 -20 600 40", "#eeeeee #333333", TEXT) + "<p>无</p>"))
+    page = page_of(
+        stamped(
+            "body",
+            "0 0 1000 500",
+            "#ffffff #000000",
+            stamped("p", "8 -20 600 40", "#eeeeee #333333", TEXT) + "<p>无</p>",
+        )
+    )
     layout = layout_of(page)
     assert layout is not None
     assert layout.boxes == [Box(0, 0, 1000, 500), Box(8, -20, 600, 40), None]
@@ -40,8 +46,12 @@ def test_a_page_that_was_not_rendered_has_none() -> None:
     "NaN NaN NaN NaN", "1  2 3 4", "0" * 100_000,
 ])  # fmt: skip
 def test_nonsense_counts_as_missing(box: str) -> None:
-    html = stamped("body", "0 0 100 100", "#ffffff #000000",
-                   f"<p data-qiao-box='{box}' data-qiao-ink='red; {box}'>{TEXT}</p>")
+    html = stamped(
+        "body",
+        "0 0 100 100",
+        "#ffffff #000000",
+        f"<p data-qiao-box='{box}' data-qiao-ink='red; {box}'>{TEXT}</p>",
+    )
     layout = layout_of(page_of(html))
     assert layout is not None
     assert layout.boxes[1] is None
@@ -53,8 +63,14 @@ def test_nonsense_counts_as_missing(box: str) -> None:
 
 
 def test_areas_and_colours_of_a_rendered_page_win_over_declared_ones() -> None:
-    page = page_of(stamped("body", "0 0 1000 500", "#ffffff #000000", stamped(
-        "p bgcolor=red width=10 height=10", "0 0 500 100", "#eeeeee #333333", TEXT)))
+    page = page_of(
+        stamped(
+            "body",
+            "0 0 1000 500",
+            "#ffffff #000000",
+            stamped("p bgcolor=red width=10 height=10", "0 0 500 100", "#eeeeee #333333", TEXT),
+        )
+    )
     style = page_style(page)
     assert style.backgrounds[1] == "#eeeeee"
     assert style.area(1, 0, 1) == 50_000
@@ -74,8 +90,9 @@ def test_what_is_not_displayed_is_no_part_of_a_unit() -> None:
 def test_a_page_that_hides_most_of_itself_is_read_all_the_same() -> None:
     ink = "#ffffff #000000"
     waiting = stamped("div", "0 0 0 0", ink, f"<p>{TEXT}</p><p>{TEXT}</p>")
-    page = page_of(stamped("body", "0 0 1000 500", ink, waiting + stamped(
-        "p", "0 0 900 40", ink, "加载中")))
+    page = page_of(
+        stamped("body", "0 0 1000 500", ink, waiting + stamped("p", "0 0 900 40", ink, "加载中"))
+    )
     assert TEXT in extractors.get("visual").body(page).text
 
 

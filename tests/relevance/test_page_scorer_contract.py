@@ -25,24 +25,36 @@ from qiaocrawl.topic.pack import Sample, Term, TopicPack
 TOPICS = Path(__file__).resolve().parents[2] / "topics"
 PACKS = ["education", "qiaoqing"]
 
-BRIEF = ("两名归侨获颁金婚纪念章",
-         "江口县侨联昨日为两对结婚五十年的老人送上金婚纪念章。老人们说，回来时只带了一口皮箱，"
-         "如今儿孙绕膝。活动由社区和街道共同举办，三十多位邻居到场祝贺，吃了长寿面。")
-FINANCE = ("城商行三季度净利润同比增长四个百分点", "\n".join(
-    f"第{n}个季度，该行净息差收窄至百分之一点{n}，手续费收入增加，不良贷款率降到百分之零点{n}。"
-    "管理层在业绩会上说，将压降高成本存款，增加对制造业和小微企业的信贷投放，"
-    "同时控制房地产敞口。分析师认为拨备覆盖率处在合理区间，资本充足率仍有余地。"
-    for n in range(1, 14)
-) + "\n出席业绩会的还有一位侨商股东代表。")
-THEME_PARK = ("华侨城欢乐谷推出夜场票",
-              "华侨城欢乐谷本周五起推出夜场，过山车和水上乐园延长到夜里十点，门票半价。"
-              "园方说，华侨城门口的停车场晚间免费，地铁末班车也会延长半小时。")
-REPUBLIC = ("中华人民共和国气象法修订草案公开征求意见",
-            "中华人民共和国气象法修订草案今日公布。草案规定，东北流域的观测站由省级部门管理，"
-            "中华人民共和国境内的探测设施不得擅自移动。")
-TRADITIONAL = ("兩名歸僑獲頒金婚紀念章",
-               "江口縣僑聯昨日為兩對結婚五十年的老人送上金婚紀念章。老人們說，回來時只帶了一口皮箱，"
-               "如今兒孫繞膝。活動由社區和街道共同舉辦，三十多位鄰居到場祝賀，吃了長壽麵。")
+BRIEF = (
+    "两名归侨获颁金婚纪念章",
+    "江口县侨联昨日为两对结婚五十年的老人送上金婚纪念章。老人们说，回来时只带了一口皮箱，"
+    "如今儿孙绕膝。活动由社区和街道共同举办，三十多位邻居到场祝贺，吃了长寿面。",
+)
+FINANCE = (
+    "城商行三季度净利润同比增长四个百分点",
+    "\n".join(
+        f"第{n}个季度，该行净息差收窄至百分之一点{n}，手续费收入增加，不良贷款率降到百分之零点{n}。"
+        "管理层在业绩会上说，将压降高成本存款，增加对制造业和小微企业的信贷投放，"
+        "同时控制房地产敞口。分析师认为拨备覆盖率处在合理区间，资本充足率仍有余地。"
+        for n in range(1, 14)
+    )
+    + "\n出席业绩会的还有一位侨商股东代表。",
+)
+THEME_PARK = (
+    "华侨城欢乐谷推出夜场票",
+    "华侨城欢乐谷本周五起推出夜场，过山车和水上乐园延长到夜里十点，门票半价。"
+    "园方说，华侨城门口的停车场晚间免费，地铁末班车也会延长半小时。",
+)
+REPUBLIC = (
+    "中华人民共和国气象法修订草案公开征求意见",
+    "中华人民共和国气象法修订草案今日公布。草案规定，东北流域的观测站由省级部门管理，"
+    "中华人民共和国境内的探测设施不得擅自移动。",
+)
+TRADITIONAL = (
+    "兩名歸僑獲頒金婚紀念章",
+    "江口縣僑聯昨日為兩對結婚五十年的老人送上金婚紀念章。老人們說，回來時只帶了一口皮箱，"
+    "如今兒孫繞膝。活動由社區和街道共同舉辦，三十多位鄰居到場祝賀，吃了長壽麵。",
+)
 
 
 @cache
@@ -64,9 +76,18 @@ def judged_elsewhere(given_pack: TopicPack) -> list[Relevance]:
     return [factory(given_pack).judge(PageText(*BRIEF)) for factory in factories]
 
 
-PUBLISHED = frozenset({
-    "bm25", "boolean", "full_text", "important_tags", "ontology", "p_norm", "svm", "tfidf",
-})
+PUBLISHED = frozenset(
+    {
+        "bm25",
+        "boolean",
+        "full_text",
+        "important_tags",
+        "ontology",
+        "p_norm",
+        "svm",
+        "tfidf",
+    }
+)
 """Kept as published, with their weaknesses."""
 
 every_method = pytest.mark.parametrize("method", page_scorers.names())
@@ -90,8 +111,11 @@ def test_a_brief_with_two_core_terms_passes(method: str) -> None:
 
 
 @our_methods
-@pytest.mark.parametrize("page", [FINANCE, THEME_PARK, REPUBLIC, ("", ""), ("——", "！？ \n")],
-                         ids=["passing mention", "theme park", "inside words", "empty", "marks"])
+@pytest.mark.parametrize(
+    "page",
+    [FINANCE, THEME_PARK, REPUBLIC, ("", ""), ("——", "！？ \n")],
+    ids=["passing mention", "theme park", "inside words", "empty", "marks"],
+)
 def test_what_only_looks_like_the_topic_does_not(method: str, page: tuple[str, str]) -> None:
     assert not judge(method, page).relevant
 
@@ -170,10 +194,14 @@ def test_a_pack_without_terms_or_samples_judges_nothing_relevant(method: str) ->
 
 @our_methods
 def test_words_of_the_samples_count_where_the_counter_examples_lack_them(method: str) -> None:
-    yes = [Sample(f"y{n}", "", f"灯塔看守人在{place}守灯，换灯芯，记航标。", True)
-           for n, place in enumerate(("东礁", "西礁", "南礁"))]
-    no = [Sample(f"n{n}", "", f"看守人在{place}仓库值夜。", False)
-          for n, place in enumerate(("一号", "二号", "三号"))]
+    yes = [
+        Sample(f"y{n}", "", f"灯塔看守人在{place}守灯，换灯芯，记航标。", True)
+        for n, place in enumerate(("东礁", "西礁", "南礁"))
+    ]
+    no = [
+        Sample(f"n{n}", "", f"看守人在{place}仓库值夜。", False)
+        for n, place in enumerate(("一号", "二号", "三号"))
+    ]
     made = page_scorers.get(method)(TopicPack("t", "", "", 0.1, (), (), (*yes, *no)))
     found = made.judge(PageText("灯塔", "灯塔和航标"))
     assert found.score > made.judge(PageText("看守人", "看守人和仓库")).score
@@ -198,8 +226,10 @@ def test_another_process_judges_alike() -> None:
 
 @every_method
 @settings(deadline=None)
-@given(st.text(max_size=30) | st.sampled_from(["归侨", "侨联", "\ud800"]),
-       st.lists(st.text(max_size=20) | st.sampled_from(["归侨", "华侨", "\udc00"])).map("".join))
+@given(
+    st.text(max_size=30) | st.sampled_from(["归侨", "侨联", "\ud800"]),
+    st.lists(st.text(max_size=20) | st.sampled_from(["归侨", "华侨", "\udc00"])).map("".join),
+)
 def test_any_text_gives_a_score_between_0_and_1(method: str, title: str, text: str) -> None:
     found = judge(method, (title, text))
     assert 0.0 <= found.score <= 1.0
@@ -216,7 +246,9 @@ def test_the_words_that_explain_are_sorted_by_what_they_give(method: str) -> Non
 
 @every_method
 def test_what_explains_names_words_and_their_places(method: str) -> None:
-    page = PageText(*BRIEF, headings="江口县侨联的金婚纪念章", meta="归侨", url="https://a.test/侨联")
+    page = PageText(
+        *BRIEF, headings="江口县侨联的金婚纪念章", meta="归侨", url="https://a.test/侨联"
+    )
     found = scorer(method, "qiaoqing").judge(page)
     places = dict(zip((word for word, _ in found.terms), found.places, strict=True))
     assert places.get("归侨", "title meta") == "title meta"

@@ -37,18 +37,39 @@ def store(database_url: str, pages: dict[str, bytes]) -> None:
     scope = frontier.Scope(Queue.SITE, "qiaoqing", None)
     with Database.open(database_url) as database, database.engine.begin() as c:
         links = [link_to(f"http://{HOST}{path}") for path in pages]
-        frontier.enqueue(c, [Candidate(link.url, link.key, HOST, Queue.SITE, "qiaoqing")
-                           for link in links], run_id=None, now=NOW)
-        while leases := frontier.lease(c, scope, token=1, limit=200, per_host=200,
-                                       lease_seconds=60, now=NOW):
+        frontier.enqueue(
+            c,
+            [Candidate(link.url, link.key, HOST, Queue.SITE, "qiaoqing") for link in links],
+            run_id=None,
+            now=NOW,
+        )
+        while leases := frontier.lease(
+            c, scope, token=1, limit=200, per_host=200, lease_seconds=60, now=NOW
+        ):
             for lease in leases:
                 body = pages[lease.url.removeprefix(f"http://{HOST}")]
-                store_page(c, lease, FetchedPage(
-                    lease.url, lease.url, 200, (("content-type", "text/html"),), body,
-                    datetime(2026, 9, 1, tzinfo=UTC),
-                ), now=NOW)
-                frontier.complete(c, lease, outcome=Outcome.NOT_ARTICLE, reason="", now=NOW,
-                                  http_status=200, redirect_key=None)
+                store_page(
+                    c,
+                    lease,
+                    FetchedPage(
+                        lease.url,
+                        lease.url,
+                        200,
+                        (("content-type", "text/html"),),
+                        body,
+                        datetime(2026, 9, 1, tzinfo=UTC),
+                    ),
+                    now=NOW,
+                )
+                frontier.complete(
+                    c,
+                    lease,
+                    outcome=Outcome.NOT_ARTICLE,
+                    reason="",
+                    now=NOW,
+                    http_status=200,
+                    redirect_key=None,
+                )
 
 
 def numbered(count: int) -> dict[str, bytes]:
@@ -92,21 +113,29 @@ def test_every_page_is_read_again(database_url: str, opened: Callable[[], Runtim
     runtime = opened()
     changes = reprocess_extract(runtime, advance)
     assert sum(done) == 153
-    assert changes == Counter({
-        "not_article -> article": 151, "not_article, read again": 2,
-    })
+    assert changes == Counter(
+        {
+            "not_article -> article": 151,
+            "not_article, read again": 2,
+        }
+    )
     ((whole, texts),) = rows(
-        database_url, "SELECT a.text, COUNT(*) FROM article a JOIN url u ON u.id = a.url_id"
-        " WHERE u.url LIKE '%12345%' GROUP BY a.text"
+        database_url,
+        "SELECT a.text, COUNT(*) FROM article a JOIN url u ON u.id = a.url_id"
+        " WHERE u.url LIKE '%12345%' GROUP BY a.text",
     )
     assert texts == 1
     assert len(str(whole).split("\n")) == 9
     found = rows(database_url, "SELECT outcome FROM url WHERE url LIKE '%12345%' ORDER BY url")
     assert found == [("article",), ("part",)]
     again = reprocess_extract(runtime, advance)
-    assert again == Counter({
-        "article, read again": 151, "part, read again": 1, "not_article, read again": 1,
-    })
+    assert again == Counter(
+        {
+            "article, read again": 151,
+            "part, read again": 1,
+            "not_article, read again": 1,
+        }
+    )
     assert rows(database_url, "SELECT COUNT(*) FROM article") == [(151,)]
 
 
@@ -119,8 +148,9 @@ def test_relevance_and_groups_are_made_again(
     before = rows(database_url, "SELECT article_id, score FROM relevance ORDER BY article_id")
     runtime.write_now(lambda c: c.execute(text("UPDATE relevance SET score = 0")))
     assert reprocess_relevance(runtime, lambda done: True) == {"qiaoqing: on topic": 40}
-    assert rows(database_url, "SELECT article_id, score FROM relevance ORDER BY article_id"
-                ) == before
+    assert (
+        rows(database_url, "SELECT article_id, score FROM relevance ORDER BY article_id") == before
+    )
     verdicts = rows(database_url, "SELECT * FROM verdict ORDER BY article_id")
     assert len(verdicts) == 40, "articles that are read again are judged"
     with pytest.raises(Stopped):
@@ -143,8 +173,10 @@ def test_a_stage_that_was_stopped_starts_anew(
     runtime = opened()
     stopped = reprocess_extract(runtime, lambda done: False)
     assert 0 < stopped.total() < 202
-    (joined,) = rows(database_url, "SELECT text FROM article a JOIN url u ON u.id = a.url_id"
-                                   " WHERE u.url LIKE '%12345%'")
+    (joined,) = rows(
+        database_url,
+        "SELECT text FROM article a JOIN url u ON u.id = a.url_id WHERE u.url LIKE '%12345%'",
+    )
     assert len(str(joined[0]).split("\n")) == 9, "what was read is joined"
     assert reprocess_extract(runtime, lambda done: True).total() == 202
     assert rows(database_url, "SELECT COUNT(*) FROM article") == [(201,)]
@@ -156,8 +188,12 @@ def test_a_stage_that_was_stopped_starts_anew(
      ("extract", "QIAO_CLUSTER_MODEL", "/nope"), ("relevance", "QIAO_EXTRACT_METHOD", "nope")],
 )  # fmt: skip
 def test_a_wrong_option_ends_the_command_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-    stage: str, name: str, value: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    stage: str,
+    name: str,
+    value: str,
 ) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     store(url, numbered(2))
@@ -178,11 +214,25 @@ def test_a_wrong_option_ends_the_command_at_once(
 def test_ctrl_c_ends_the_command_between_two_batches(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     store(url, numbered(1500))
-    command = [sys.executable, "-m", "qiaocrawl", "reprocess", "--stage", "extract",
-               "--database", url, "--workers", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "qiaocrawl",
+        "reprocess",
+        "--stage",
+        "extract",
+        "--database",
+        url,
+        "--workers",
+        "1",
+    ]
     process = subprocess.Popen(
-        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(PROJECT)}, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
     try:
         end = time.monotonic() + 60

@@ -25,7 +25,10 @@ TOPICS = [
     ("菜谱", "春笋焯水以后与腊肉同炒，出锅前撒一把蒜苗。"),
 ]
 STATES = {
-    AnswerState.HIT, AnswerState.EMPTY, AnswerState.BLOCKED, AnswerState.DECOY,
+    AnswerState.HIT,
+    AnswerState.EMPTY,
+    AnswerState.BLOCKED,
+    AnswerState.DECOY,
 }
 DEFINITIONS = load_definitions()
 
@@ -72,9 +75,7 @@ def _raw(engine: DemoEngine, query: Query) -> DemoPage:
 
 def _ask(engine: DemoEngine, query: Query) -> SearchAnswer:
     page = _raw(engine, query)
-    return parse_answer(
-        DEFINITIONS[query.engine], query, page.status, page.headers, page.body
-    )
+    return parse_answer(DEFINITIONS[query.engine], query, page.status, page.headers, page.body)
 
 
 def _queries(name: str) -> list[Query]:
@@ -99,8 +100,10 @@ def test_all_states_occur_and_blocked_is_never_empty(engines: dict[str, DemoEngi
     assert zhao >= {AnswerState.LAYOUT_CHANGED, AnswerState.ERROR}
     for query, answer in answers.items():
         page = _raw(engines[query.engine], query)
-        is_check = not page.body or "验证码".encode() in page.body + page.body.decode(
-            "gbk", "replace").encode()
+        is_check = (
+            not page.body
+            or "验证码".encode() in page.body + page.body.decode("gbk", "replace").encode()
+        )
         assert (answer.state is AnswerState.BLOCKED) == is_check, query
 
 
@@ -113,9 +116,7 @@ def test_every_state_agrees_with_what_the_engine_meant(engines: dict[str, DemoEn
             assert all(is_on_site(hit.url, query.site) for hit in answer.hits)
 
 
-def test_a_second_run_gets_the_same_answers(
-    web: SmallWeb, engines: dict[str, DemoEngine]
-) -> None:
+def test_a_second_run_gets_the_same_answers(web: SmallWeb, engines: dict[str, DemoEngine]) -> None:
     again = build_engines(_small_web())
     for engine in again:
         name = next(key for key, value in engines.items() if value.host == engine.host)
@@ -145,9 +146,7 @@ def test_paging_brings_every_hit_once(engines: dict[str, DemoEngine]) -> None:
     assert all(len(set(urls)) == len(urls) for urls in walked)
 
 
-def test_the_engines_complement_each_other(
-    web: SmallWeb, engines: dict[str, DemoEngine]
-) -> None:
+def test_the_engines_complement_each_other(web: SmallWeb, engines: dict[str, DemoEngine]) -> None:
     found = {
         name: {hit.url for q in _queries(name) for hit in _ask(engine, q).hits}
         for name, engine in engines.items()

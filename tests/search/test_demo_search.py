@@ -19,8 +19,18 @@ from qiaocrawl.urls import host_of
 
 ENGINES = {name: load_definitions()[name] for name in ("demo_sou", "demo_zhao")}
 WORDS = [
-    "侨胞", "侨乡", "华文教育", "归侨", "侨商", "留学", "侨团", "领事", "华裔", "侨联",
-    "海外华侨华人", "侨批银信展",
+    "侨胞",
+    "侨乡",
+    "华文教育",
+    "归侨",
+    "侨商",
+    "留学",
+    "侨团",
+    "领事",
+    "华裔",
+    "侨联",
+    "海外华侨华人",
+    "侨批银信展",
 ]
 MAX_PAGES = 3
 

@@ -168,8 +168,11 @@ def test_hits_off_the_asked_site_are_left_out_and_counted() -> None:
 
 def test_links_are_resolved_canonical_and_unique() -> None:
     body = _page(
-        ("/go?id=1#top", "侨胞一"), ("https://mini.test/go?id=1&utm_source=x", "侨胞又一"),
-        ("javascript:void(0)", "侨胞脚本"), ("http://[", "侨胞坏"), ("mailto:a@b.test", "侨胞信"),
+        ("/go?id=1#top", "侨胞一"),
+        ("https://mini.test/go?id=1&utm_source=x", "侨胞又一"),
+        ("javascript:void(0)", "侨胞脚本"),
+        ("http://[", "侨胞坏"),
+        ("mailto:a@b.test", "侨胞信"),
     )
     answer = _ask(body, page=2)
     assert [(hit.url, hit.position) for hit in answer.hits] == [("https://mini.test/go?id=1", 11)]
@@ -189,7 +192,10 @@ def _code(url: str) -> str:
         ("/w?u=x1***", "https://mini.test/w?u=x1***"),
         ("/w?u=x1" + _code("javascript:alert(1)"), None),
         ("/w?u=x1w_8", "https://mini.test/w?u=x1w_8"),
-        ("/other?to=https%3A%2F%2Fa.test%2F2", "https://mini.test/other?to=https%3A%2F%2Fa.test%2F2"),
+        (
+            "/other?to=https%3A%2F%2Fa.test%2F2",
+            "https://mini.test/other?to=https%3A%2F%2Fa.test%2F2",
+        ),
         ("https://b.test/w?to=https://a.test/2", "https://b.test/w?to=https://a.test/2"),
     ],
 )
@@ -336,13 +342,25 @@ def _searx(**parts: object) -> SearchAnswer:
     [
         ({"results": [], "unresponsive_engines": [["a", "CAPTCHA"]]}, AnswerState.BLOCKED),
         ({"results": [], "unresponsive_engines": [["a", "timeout"]]}, AnswerState.ERROR),
-        ({"results": [], "unresponsive_engines": [["a", "timeout"]], "suggestions": ["b"]},
-         AnswerState.ERROR),
+        (
+            {"results": [], "unresponsive_engines": [["a", "timeout"]], "suggestions": ["b"]},
+            AnswerState.ERROR,
+        ),
         ({"results": [], "unresponsive_engines": []}, AnswerState.UNKNOWN),
-        ({"results": [{"url": "https://a.test", "title": "侨胞"}],
-          "unresponsive_engines": [["a", "CAPTCHA"], ["b", "timeout"]]}, AnswerState.PARTIAL),
-        ({"results": [{"url": "https://a.test", "title": "海外"}],
-          "unresponsive_engines": [["a", "CAPTCHA"]]}, AnswerState.DECOY),
+        (
+            {
+                "results": [{"url": "https://a.test", "title": "侨胞"}],
+                "unresponsive_engines": [["a", "CAPTCHA"], ["b", "timeout"]],
+            },
+            AnswerState.PARTIAL,
+        ),
+        (
+            {
+                "results": [{"url": "https://a.test", "title": "海外"}],
+                "unresponsive_engines": [["a", "CAPTCHA"]],
+            },
+            AnswerState.DECOY,
+        ),
         ({"results": [], "unresponsive_engines": [], "corrections": ["侨包"]}, AnswerState.EMPTY),
         ({"results": None}, AnswerState.LAYOUT_CHANGED),
         ({"results": [{"url": "https://a.test"}]}, AnswerState.LAYOUT_CHANGED),
@@ -378,7 +396,15 @@ def test_all_engines_that_failed_are_named_and_those_that_answered() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "[" * 100_000, '{"results":' * 5000, "1" * 5000, "NaN", "[]", '"x"', "null", "{", "\0",
+        "[" * 100_000,
+        '{"results":' * 5000,
+        "1" * 5000,
+        "NaN",
+        "[]",
+        '"x"',
+        "null",
+        "{",
+        "\0",
         '{"results": [' + "[" * 500 + "]" * 500 + "]}",
         '{"unresponsive_engines": ' + "[" * 500 + '"CAPTCHA"' + "]" * 500 + ', "results": []}',
     ],

@@ -50,8 +50,15 @@ def drive(
             steps.append(step)
             status, headers, body = script[f"{step.method} {step.url}"]
             fields = {"content-type": "text/html; charset=utf-8", **headers}
-            step = flow.send(LoginAnswer(step.url, status, tuple(fields.items()), body.encode(),
-                                         cookies if cookies is not None else {"sid": "1"}))
+            step = flow.send(
+                LoginAnswer(
+                    step.url,
+                    status,
+                    tuple(fields.items()),
+                    body.encode(),
+                    cookies if cookies is not None else {"sid": "1"},
+                )
+            )
     except StopIteration as end:
         return steps, end.value
 

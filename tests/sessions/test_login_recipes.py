@@ -82,8 +82,15 @@ def test_only_named_hosts_get_the_secret() -> None:
     }, "a.test.toml")  # fmt: skip
     (form,), _ = read_recipe(GOOD, "a.test.toml")
     assert sso.may_get_secret("https://in.b.test/x")
-    for url in ("https://www.a.test/x", "http://in.b.test/x", "https://in.b.test:8443/x",
-                "https://x.in.b.test/", "https://b.test/", "ftp://in.b.test/", "https://[/"):
+    for url in (
+        "https://www.a.test/x",
+        "http://in.b.test/x",
+        "https://in.b.test:8443/x",
+        "https://x.in.b.test/",
+        "https://b.test/",
+        "ftp://in.b.test/",
+        "https://[/",
+    ):
         assert not sso.may_get_secret(url)
     assert form.may_get_secret("https://www.a.test/other")
     for url in ("https://a.test/", "https://sub.www.a.test/", "http://www.a.test/login"):

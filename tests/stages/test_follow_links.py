@@ -47,8 +47,13 @@ def follow(
     found: PageAnalysis, policy: FollowPolicy, known: Collection[bytes] = ()
 ) -> LinkSelection:
     return follow_links(
-        lease(), found, policy, BREADTH_FIRST,
-        fresh=lambda key, score: key not in known, why_pruned=why, now=1_800_000_000.0,
+        lease(),
+        found,
+        policy,
+        BREADTH_FIRST,
+        fresh=lambda key, score: key not in known,
+        why_pruned=why,
+        now=1_800_000_000.0,
     )
 
 
@@ -62,8 +67,13 @@ SITES = FollowPolicy(sites=frozenset({"www.a.test"}))
 
 
 def test_links_of_the_sites_become_candidates_one_deeper() -> None:
-    urls = ("http://www.a.test/1", "http://news.a.test/2", "http://a.test/3", "http://b.test/4",
-            "http://xa.test/5")
+    urls = (
+        "http://www.a.test/1",
+        "http://news.a.test/2",
+        "http://a.test/3",
+        "http://b.test/4",
+        "http://xa.test/5",
+    )
     followed = follow(analysis(*urls), SITES)
     assert [one.url for one in followed.candidates] == list(urls[:3])
     assert followed.left["offsite"] == 2
@@ -116,8 +126,13 @@ def test_what_a_guess_puts_off_is_kept_beside_what_is_followed() -> None:
 
     def followed_by(policy: FollowPolicy) -> LinkSelection:
         return follow_links(
-            replace(lease(), score=0.4), found, policy, lambda visit: [0.9] * len(visit.links),
-            fresh=fresh, why_pruned=why, now=1.0,
+            replace(lease(), score=0.4),
+            found,
+            policy,
+            lambda visit: [0.9] * len(visit.links),
+            fresh=fresh,
+            why_pruned=why,
+            now=1.0,
         )
 
     followed = followed_by(replace(SITES, max_links=2))

@@ -27,8 +27,14 @@ SETUP = AnalysisSetup("density", 50, (), "vsm", learn_sites=True)
 
 def fetched(number: int) -> FetchedPage:
     url = f"http://{HOST}/a/{number}.html"
-    return FetchedPage(url, url, 200, (("content-type", "text/html"),),
-                       page(number).source.encode(), datetime(2026, 6, 1, tzinfo=UTC))
+    return FetchedPage(
+        url,
+        url,
+        200,
+        (("content-type", "text/html"),),
+        page(number).source.encode(),
+        datetime(2026, 6, 1, tzinfo=UTC),
+    )
 
 
 def text_of(analysis: PageAnalysis) -> str:
@@ -48,8 +54,14 @@ def test_an_analysis_tells_about_its_site_when_asked() -> None:
     assert seen.host == HOST
     assert seen.names == ("社会", "江北晚报", f"^{title(1)}")
     assert analyse_page(fetched(1), AnalysisSetup("density", 50, (), "vsm")).observation is None
-    empty = FetchedPage("http://a.test/", "http://a.test/", 200, (), b"<title>x</title>",
-                        datetime(2026, 6, 1, tzinfo=UTC))
+    empty = FetchedPage(
+        "http://a.test/",
+        "http://a.test/",
+        200,
+        (),
+        b"<title>x</title>",
+        datetime(2026, 6, 1, tzinfo=UTC),
+    )
     assert analyse_page(empty, SETUP).observation is None
 
 
@@ -90,7 +102,8 @@ def test_what_is_learnt_is_stored_and_read_again(database: Database) -> None:
     assert template.pages == 50
     assert reader.run(partial(load_site_template, host="other.test")) is None
     assert learning.numbers() == {
-        "qiaocrawl/sites/repeated_blocks": 0, "qiaocrawl/sites/redesigns": 0,
+        "qiaocrawl/sites/repeated_blocks": 0,
+        "qiaocrawl/sites/redesigns": 0,
         "qiaocrawl/sites/disagreements": 0,
     }
     reader.close()
@@ -117,8 +130,15 @@ def crawled(
     """Crawls 30 articles; the run's numbers."""
     import_pack(database_url, pack(HOST))
     with local_server(Site(30, before_seconds)) as server:
-        done = crawl("site", database_url, "topic=qiaoqing", folder=folder,
-                     QIAO_DEMO=server.origin, QIAO_EXTRACT_METHOD="density", **options)
+        done = crawl(
+            "site",
+            database_url,
+            "topic=qiaoqing",
+            folder=folder,
+            QIAO_DEMO=server.origin,
+            QIAO_EXTRACT_METHOD="density",
+            **options,
+        )
     assert done.returncode == 0, done.log
     ((stats,),) = rows(database_url, "SELECT stats FROM run")
     numbers: dict[str, object] = json.loads(str(stats))

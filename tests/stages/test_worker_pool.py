@@ -121,11 +121,13 @@ def test_other_errors_are_the_pages_too() -> None:
 
 def _workers() -> list[int]:
     """Children of this process's fork server; without ``-ww`` COLUMNS cuts its name away."""
-    listed = subprocess.run(["ps", "-eww", "-o", "pid,ppid,args"], capture_output=True, text=True,
-                            check=True).stdout.splitlines()[1:]
+    listed = subprocess.run(
+        ["ps", "-eww", "-o", "pid,ppid,args"], capture_output=True, text=True, check=True
+    ).stdout.splitlines()[1:]
     rows = [line.split(None, 2) for line in listed]
-    servers = {pid for pid, parent, args in rows
-               if int(parent) == os.getpid() and "forkserver" in args}
+    servers = {
+        pid for pid, parent, args in rows if int(parent) == os.getpid() and "forkserver" in args
+    }
     workers = [int(pid) for pid, parent, _ in rows if parent in servers]
     assert workers, "no worker process was found"
     return workers

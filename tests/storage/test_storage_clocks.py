@@ -87,9 +87,7 @@ def test_times_past_2038_are_like_all_others(database: Database) -> None:
     with database.engine.begin() as c:
         enqueue(c, [candidate("1"), candidate("2")], now=now)
         one, other = take(c, now=now)
-        assert frontier.retry(
-            c, one, reason="", not_before=now + 30, max_failures=3, now=now
-        )
+        assert frontier.retry(c, one, reason="", not_before=now + 30, max_failures=3, now=now)
         assert close(c, other, now=now)
         assert take(c, now=now + 29) == []
         assert [lease.url for lease in take(c, now=now + 31)] == [one.url]

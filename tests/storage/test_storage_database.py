@@ -35,17 +35,29 @@ def test_the_sqlite_file_is_made_for_its_owner_alone(tmp_path: Path) -> None:
 def test_sqlite_is_set_up_for_a_crawl(tmp_path: Path) -> None:
     opened = Database.open(f"sqlite:///{tmp_path / 'q.db'}")
     with opened as database, database.engine.connect() as c:
-        settings = {name: c.execute(text(f"PRAGMA {name}")).scalar_one()
-                    for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")}
-    assert settings == {"journal_mode": "wal", "synchronous": 1, "foreign_keys": 1,
-                        "busy_timeout": 30000}
+        settings = {
+            name: c.execute(text(f"PRAGMA {name}")).scalar_one()
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        }
+    assert settings == {
+        "journal_mode": "wal",
+        "synchronous": 1,
+        "foreign_keys": 1,
+        "busy_timeout": 30000,
+    }
 
 
 @pytest.mark.parametrize(
     "url",
-    ["sqlite://", "sqlite:///:memory:", "sqlite:///file:x?mode=memory&uri=true",
-     "postgresql://u:geheim@h/d", "mysql+pymysql://u:geheim@h:port/d",
-     "mysql+pymysql://u:geheim@h", "nonsense"],
+    [
+        "sqlite://",
+        "sqlite:///:memory:",
+        "sqlite:///file:x?mode=memory&uri=true",
+        "postgresql://u:geheim@h/d",
+        "mysql+pymysql://u:geheim@h:port/d",
+        "mysql+pymysql://u:geheim@h",
+        "nonsense",
+    ],
 )
 def test_other_databases_are_refused_without_showing_the_password(url: str) -> None:
     with pytest.raises(StorageError) as caught:
@@ -113,8 +125,10 @@ def test_an_egg_that_is_a_zip_file_upgrades(tmp_path: Path) -> None:
     with zipfile.ZipFile(egg, "w") as archive:
         for path in package.rglob("*.py"):
             archive.write(path, Path("qiaocrawl") / path.relative_to(package))
-    code = ("import qiaocrawl.storage as s, sys; d = s.Database.open(sys.argv[1]); d.upgrade();"
-            "d.require_current(); print(s.__file__)")
+    code = (
+        "import qiaocrawl.storage as s, sys; d = s.Database.open(sys.argv[1]); d.upgrade();"
+        "d.require_current(); print(s.__file__)"
+    )
     result = subprocess.run(
         [sys.executable, "-c", code, f"sqlite:///{tmp_path / 'q.db'}"],
         env={**os.environ, "PYTHONPATH": str(egg)}, cwd=tmp_path,
@@ -152,6 +166,10 @@ def test_check_finds_three_byte_utf8_and_small_packets(mariadb: MariaDB, mariadb
         finally:
             mariadb.execute("SET GLOBAL max_allowed_packet = 16777216")
             mariadb.execute("SET GLOBAL innodb_flush_log_at_trx_commit = 1")
-    for word in ("term_weight is utf8mb3", "term_weight is MyISAM", "max_allowed_packet is 1048576",
-                 "innodb_flush_log_at_trx_commit is 2"):
+    for word in (
+        "term_weight is utf8mb3",
+        "term_weight is MyISAM",
+        "max_allowed_packet is 1048576",
+        "innodb_flush_log_at_trx_commit is 2",
+    ):
         assert word in found

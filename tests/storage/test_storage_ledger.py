@@ -51,9 +51,7 @@ def _save(c: Connection, lease: Lease, *, relevant: bool) -> None:
     """An article on or off topic at the URL of *lease*."""
     analysis = analysed(lease.url, body=lease.url)
     assert analysis.article is not None
-    saved = articles.save_article(
-        c, lease.url_id, analysis.article, analysis, anchor="", now=NOW
-    )
+    saved = articles.save_article(c, lease.url_id, analysis.article, analysis, anchor="", now=NOW)
     judged = [Relevance(PACK.name, 0.5, relevant, "vsm")]
     articles.save_relevance(c, saved.id, {PACK.name: scalar(c, "SELECT id FROM topic")}, judged)
 
@@ -185,8 +183,13 @@ def test_articles_count_for_the_question_that_brought_them_first(database: Datab
         (lease,) = take(c, scope=pages)
         close(c, lease, Outcome.REDIRECT)
         # One hit is the page itself, the other leads to it.
-        enqueue(c, [candidate("a", queue=Queue.PAGES, parent=asked),
-                  candidate("b", queue=Queue.PAGES, parent=link.key)])
+        enqueue(
+            c,
+            [
+                candidate("a", queue=Queue.PAGES, parent=asked),
+                candidate("b", queue=Queue.PAGES, parent=link.key),
+            ],
+        )
         for number, lease in enumerate(take(c, scope=pages)):
             _save(c, lease, relevant=number == 0)
         assert list(coverage.articles_by_pair(c, PACK.name).values()) == [(2, 1)]
@@ -242,10 +245,14 @@ def test_a_run_is_recorded(database: Database) -> None:
         run_id = run_log.start_run(c, "site", topic, {"start": "http://侨.cn/"}, now=NOW)
         other = run_log.start_run(c, "pages", None, {}, now=NOW)
         run_log.finish_run(c, run_id, "finished", {"pages": 12, "词": "x\0"}, 3, now=NOW + 5)
-        row = c.execute(text("SELECT reason, stats, remaining FROM run WHERE id = :i"),
-                        {"i": run_id}).one()
-        assert (row[0], json.loads(row[1]), row[2]) == ("finished",
-                                                        {"pages": 12, "词": "x\ufffd"}, 3)
+        row = c.execute(
+            text("SELECT reason, stats, remaining FROM run WHERE id = :i"), {"i": run_id}
+        ).one()
+        assert (row[0], json.loads(row[1]), row[2]) == (
+            "finished",
+            {"pages": 12, "词": "x\ufffd"},
+            3,
+        )
         assert scalar(c, "SELECT COUNT(*) FROM run WHERE finished_at IS NULL") == 1
         assert other != run_id
 

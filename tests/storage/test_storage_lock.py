@@ -34,8 +34,9 @@ except CrawlLockedError as error:
 
 
 def _holder(url: str) -> subprocess.Popen[str]:
-    process = subprocess.Popen([sys.executable, "-c", _HOLD, url], stdout=subprocess.PIPE,
-                               text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", _HOLD, url], stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout is not None
     assert process.stdout.readline() == "locked\n"
     return process
@@ -58,8 +59,9 @@ def test_closing_lets_the_next_one_in(tmp_path: Path) -> None:
     database = Database.open(url)
     database.lock_crawl()
     database.lock_crawl()  # again by the same one: nothing happens
-    refused = subprocess.run([sys.executable, "-c", _REFUSED, url], stderr=subprocess.PIPE,
-                             text=True, check=False)
+    refused = subprocess.run(
+        [sys.executable, "-c", _REFUSED, url], stderr=subprocess.PIPE, text=True, check=False
+    )
     assert refused.returncode == 1
     assert f"process {os.getpid()}" in refused.stderr
     database.close()

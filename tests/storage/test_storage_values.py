@@ -33,8 +33,12 @@ def test_clean_text_is_storable_and_otherwise_the_same(text: str, longest: int) 
     assert clean_text(cleaned, longest) == cleaned
 
 
-@given(st.recursive(_ANY_TEXT | st.integers() | st.booleans() | st.none(),
-                    lambda inner: st.lists(inner) | st.dictionaries(_ANY_TEXT, inner)))
+@given(
+    st.recursive(
+        _ANY_TEXT | st.integers() | st.booleans() | st.none(),
+        lambda inner: st.lists(inner) | st.dictionaries(_ANY_TEXT, inner),
+    )
+)
 def test_json_comes_back_without_what_cannot_be_stored(value: object) -> None:
     stored = to_json(value, max_chars=10**9)
     stored.encode()
@@ -75,8 +79,12 @@ def test_times_are_turned_to_utc() -> None:
 
 @pytest.mark.parametrize(
     ("given_host", "stored"),
-    [(" WWW.A.cn ", "www.a.cn"), ("a.cn:8080", "a.cn:8080"), ("侨.cn", "\\u4fa8.cn"),
-     ("x" * 400, "x" * 260)],
+    [
+        (" WWW.A.cn ", "www.a.cn"),
+        ("a.cn:8080", "a.cn:8080"),
+        ("侨.cn", "\\u4fa8.cn"),
+        ("x" * 400, "x" * 260),
+    ],
 )
 def test_hosts_are_lower_case_ascii(given_host: str, stored: str) -> None:
     assert clean_host(given_host) == stored

@@ -187,8 +187,13 @@ def test_many_sqlite_writers_never_see_locked(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_waited_for(tmp_path: Path) -> None:
     """F-F4: writes fail while there is no room and go through afterwards."""
-    result = subprocess.run([sys.executable, "-c", _FULL_DISK, f"sqlite:///{tmp_path / 'q.db'}"],
-                            env=child_environment(), capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", _FULL_DISK, f"sqlite:///{tmp_path / 'q.db'}"],
+        env=child_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert result.returncode == 0, result.stderr
     assert result.stdout == "60 urls\n"
     assert result.stderr.count("does not answer") == 1
@@ -281,8 +286,10 @@ def test_killed_connections_lose_nothing(mariadb: MariaDB, mariadb_url: str) -> 
             with mariadb.connect() as connection, connection.cursor() as cursor:
                 while kills < 50 and not done.is_set():
                     time.sleep(chance.uniform(0.0, 0.06))
-                    cursor.execute("SELECT id FROM information_schema.processlist WHERE db = %s",
-                                   (database.engine.url.database,))
+                    cursor.execute(
+                        "SELECT id FROM information_schema.processlist WHERE db = %s",
+                        (database.engine.url.database,),
+                    )
                     for (process,) in cursor.fetchall():
                         cursor.execute("KILL CONNECTION %s", (process,))
                         kills += 1
@@ -318,15 +325,18 @@ def test_deadlocks_are_played_again(mariadb_url: str) -> None:
         def adding(first: str, second: str) -> Callable[[Connection], None]:
             def operation(c: Connection) -> None:
                 for term in (first, second):
-                    c.execute(text("UPDATE term_weight SET df = df + 1 WHERE term = :t"),
-                              {"t": term})
+                    c.execute(
+                        text("UPDATE term_weight SET df = df + 1 WHERE term = :t"), {"t": term}
+                    )
                     time.sleep(0.002)
 
             return operation
 
-        futures = [writer.submit(adding(*order))
-                   for _ in range(60)
-                   for writer, order in zip(writers, ("ab", "ba"), strict=True)]
+        futures = [
+            writer.submit(adding(*order))
+            for _ in range(60)
+            for writer, order in zip(writers, ("ab", "ba"), strict=True)
+        ]
         for future in futures:
             future.result()
         for writer in writers:

@@ -83,8 +83,11 @@ BAD_PACKS: list[tuple[dict[str, Any], str, str]] = [
     ({"threshold": float("nan")}, "topic.toml", "got nan"),
     ({"language": "Chinese!"}, "topic.toml", "language"),
     ({"terms": (), "sites": ()}, "terms.csv", "at least one term"),
-    ({"terms": (TERM, Term("ＡＢ c", "core"), Term("ab  C", "core"))}, "terms.csv",
-     "repeats line 3"),
+    (
+        {"terms": (TERM, Term("ＡＢ c", "core"), Term("ab  C", "core"))},
+        "terms.csv",
+        "repeats line 3",
+    ),
     ({"sites": (SITE, SITE)}, "sites.csv", "repeats line 2"),
     ({"samples": (SAMPLE, replace(SAMPLE, name="A1"))}, "samples/A1", "repeats 'a1'"),
 ]
@@ -118,9 +121,9 @@ def test_bad_pack(change: dict[str, Any], table: str, word: str) -> None:
 
 
 def test_all_faults_are_told_at_once() -> None:
-    pack = replace(PACK, title="", terms=(TERM, Term("", "x", -1.0)), sites=(
-        replace(SITE, tier=9),
-    ))
+    pack = replace(
+        PACK, title="", terms=(TERM, Term("", "x", -1.0)), sites=(replace(SITE, tier=9),)
+    )
     with pytest.raises(TopicError, match="5 faults") as caught:
         require_valid(pack)
     places = [(fault.table, fault.line) for fault in caught.value.faults]

@@ -30,8 +30,9 @@ def test_every_column_is_told_with_all_its_headers(
         assert f"| `{name}` | {', '.join(also)} |" in section
 
 
-@pytest.mark.parametrize(("heading", "kinds"), [("terms.csv", TERM_KINDS),
-                                                ("sites.csv", SITE_KINDS)])
+@pytest.mark.parametrize(
+    ("heading", "kinds"), [("terms.csv", TERM_KINDS), ("sites.csv", SITE_KINDS)]
+)
 def test_every_kind_is_told_in_both_languages(heading: str, kinds: dict[str, str]) -> None:
     told = dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", _section(heading), re.MULTILINE))
     assert {kind: told.get(kind) for kind in kinds} == kinds

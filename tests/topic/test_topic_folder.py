@@ -204,10 +204,13 @@ def test_samples_come_back_as_written(title: str, text: str, relevant: bool) -> 
         assert parse_sample("s", format_sample(sample)) == sample
 
 
-@settings(deadline=None, max_examples=100,
-          suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(name=st.sampled_from(["topic.toml", "samples/a.md", "sites.csv"]),
-       data=st.one_of(st.binary(max_size=80), texts.map(str.encode)))
+@settings(
+    deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    name=st.sampled_from(["topic.toml", "samples/a.md", "sites.csv"]),
+    data=st.one_of(st.binary(max_size=80), texts.map(str.encode)),
+)
 def test_any_bytes_in_a_pack_give_a_pack_or_a_topic_error(
     tmp_path: Path, name: str, data: bytes
 ) -> None:

@@ -17,8 +17,14 @@ OLD = TopicPack("t", "旧", "", 0.12, (Term("A", "core"), Term("b", "core")), (S
 
 
 def test_merging_adds_and_changes_and_keeps_the_rest() -> None:
-    new = replace(OLD, title="新", threshold=0.2, terms=(Term("c", "core"), Term("a", "other")),
-                  sites=(replace(SITE, tier=1), replace(SITE, host="b.cn")), samples=())
+    new = replace(
+        OLD,
+        title="新",
+        threshold=0.2,
+        terms=(Term("c", "core"), Term("a", "other")),
+        sites=(replace(SITE, tier=1), replace(SITE, host="b.cn")),
+        samples=(),
+    )
     merged = merge_packs(OLD, new)
     assert merged.title == "新"
     assert merged.terms == (Term("a", "other"), Term("b", "core"), Term("c", "core"))

@@ -175,8 +175,11 @@ def test_a_table_of_a_header_only_holds_nothing(tmp_path: Path) -> None:
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    for path, word in [(tmp_path, "is no file"), (tmp_path / "no.csv", "does not exist"),
-                       (Path("a\0b"), "cannot read|does not exist")]:
+    for path, word in [
+        (tmp_path, "is no file"),
+        (tmp_path / "no.csv", "does not exist"),
+        (Path("a\0b"), "cannot read|does not exist"),
+    ]:
         with pytest.raises(TopicError, match=word):
             read_terms(path)
 
@@ -304,8 +307,9 @@ def _valid_xlsx() -> bytes:
 XLSX = _valid_xlsx()
 
 
-@settings(deadline=None, max_examples=150,
-          suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(data=st.one_of(
     st.binary(max_size=300),
     st.binary(max_size=100).map(lambda tail: "词,权重\n".encode() + tail),
@@ -319,10 +323,14 @@ def test_any_bytes_give_a_table_or_a_topic_error(tmp_path: Path, data: bytes) ->
             read(path)
 
 
-@settings(deadline=None, max_examples=150,
-          suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(at=st.integers(0, len(XLSX) - 1), patch=st.binary(min_size=1, max_size=8),
-       cut=st.integers(0, 40))
+@settings(
+    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    at=st.integers(0, len(XLSX) - 1),
+    patch=st.binary(min_size=1, max_size=8),
+    cut=st.integers(0, 40),
+)
 def test_a_damaged_workbook_gives_a_table_or_a_topic_error(
     tmp_path: Path, at: int, patch: bytes, cut: int
 ) -> None:

@@ -80,8 +80,13 @@ def test_missing_shared_strings_are_a_damaged_workbook(book: Path) -> None:
 
 
 def test_numbers_and_text_are_taken_either_way(tmp_path: Path) -> None:
-    rows: list[list[object]] = [["词", "权重", "备注"], [985, "２.５", None], [" 侨批 ", 1, 3.25],
-                                [None, None, None], ["211", "", True]]
+    rows: list[list[object]] = [
+        ["词", "权重", "备注"],
+        [985, "２.５", None],
+        [" 侨批 ", 1, 3.25],
+        [None, None, None],
+        ["211", "", True],
+    ]
     assert read_terms(_save(tmp_path / "t.xlsx", rows)) == (
         Term("985", "other", 2.5), Term("侨批", "other", 1.0, "3.25"),
         Term("211", "other", 1.0, "True"),
@@ -104,8 +109,11 @@ def test_empty_sheets_are_passed_over_full_ones_are_not(tmp_path: Path) -> None:
 
 
 def test_cells_whose_value_would_be_guessed_are_faults(tmp_path: Path) -> None:
-    rows: list[list[object]] = [["词", "权重", "备注"], ["侨批", "=1+1", date(2024, 1, 2)],
-                                ["华商", 1, "#REF!"]]
+    rows: list[list[object]] = [
+        ["词", "权重", "备注"],
+        ["侨批", "=1+1", date(2024, 1, 2)],
+        ["华商", 1, "#REF!"],
+    ]
     with pytest.raises(TopicError) as caught:
         read_terms(_save(tmp_path / "t.xlsx", rows))
     told = [str(fault) for fault in caught.value.faults]
@@ -192,8 +200,9 @@ def test_an_encrypted_archive_is_named(book: Path) -> None:
         read_terms(book)
 
 
-@settings(deadline=None, max_examples=120,
-          suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None, max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     part=st.sampled_from([SHEET, "xl/workbook.xml", "xl/styles.xml", "xl/sharedStrings.xml",
                           "[Content_Types].xml", "xl/_rels/workbook.xml.rels"]),

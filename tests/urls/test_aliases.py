@@ -60,8 +60,12 @@ def test_five_articles_make_a_rule(form: str, new: str) -> None:
 
 def test_rules_of_one_host_say_nothing_of_another() -> None:
     rules = taught(many("http://m.a.test/{}", WWW + "/{}"))
-    for url in ("http://www.a.test/9", "http://wap.a.test/9", "http://m.b.test/9",
-                "http://m.news.a.test/9"):
+    for url in (
+        "http://www.a.test/9",
+        "http://wap.a.test/9",
+        "http://m.b.test/9",
+        "http://m.news.a.test/9",
+    ):
         assert rules.apply(url) == url
 
 
@@ -122,8 +126,10 @@ def test_with_and_without_www_never_lead_to_each_other() -> None:
     rules = AliasRules()
     both = [*many(bare, www, 40), *many(www, bare, 40), *many(bare, www, 40)]
     for number, (url, declared) in enumerate(both):
-        rules.observe(url.replace(".test/", f".test/{number}-"), declared.replace(
-            ".test/", f".test/{number}-"))
+        rules.observe(
+            url.replace(".test/", f".test/{number}-"),
+            declared.replace(".test/", f".test/{number}-"),
+        )
         for one in (bare, www):
             once = rules.apply(one.format(9))
             assert rules.apply(once) == once
@@ -252,8 +258,10 @@ def histories(draw: st.DrawFn) -> AliasRules:
     for _ in range(draw(st.integers(1, 6))):
         url, declared = draw(URLS), draw(URLS)
         for n in range(draw(st.integers(1, 8))):
-            rules.observe(f"{url.replace('.test/', f'.test/{n}/')}",
-                          f"{declared.replace('.test/', f'.test/{n}/')}")
+            rules.observe(
+                f"{url.replace('.test/', f'.test/{n}/')}",
+                f"{declared.replace('.test/', f'.test/{n}/')}",
+            )
     return rules
 
 

@@ -204,9 +204,18 @@ def test_public_registrable_domains() -> None:
 
 # --- F-U5: hostile bases --------------------------------------------------------------------
 
-_BASES = ("file:///etc/", "javascript:alert(1)//", "data:text/html,", "ftp://a.test/", "//",
-          "http://", "http://[bad", "//evil.test/x/", "http://user:pw@evil.test/",
-          "\\\\evil.test\\")
+_BASES = (
+    "file:///etc/",
+    "javascript:alert(1)//",
+    "data:text/html,",
+    "ftp://a.test/",
+    "//",
+    "http://",
+    "http://[bad",
+    "//evil.test/x/",
+    "http://user:pw@evil.test/",
+    "\\\\evil.test\\",
+)
 _HREFS = ("passwd", "/b", "//evil.test/c")
 
 
@@ -312,8 +321,12 @@ def _ten_thousand() -> Iterator[str]:
     """Addresses by a fixed rule: 10,000 of all hosts, paths and queries with each other."""
     # No random numbers: a seed's sequence may change with Python.
     for number in range(10_000):
-        parts = (("http", "https", "HTTP")[number % 3], _HOSTS[number * 7 % len(_HOSTS)],
-                 _PATHS[number // 10 * 5 % len(_PATHS)], _QUERIES[number * 11 // 3 % len(_QUERIES)])
+        parts = (
+            ("http", "https", "HTTP")[number % 3],
+            _HOSTS[number * 7 % len(_HOSTS)],
+            _PATHS[number // 10 * 5 % len(_PATHS)],
+            _QUERIES[number * 11 // 3 % len(_QUERIES)],
+        )
         scheme, host, path, query = (part.format(n=number % 251) for part in parts)
         yield f"{scheme}://{host}{path}{query}"
 

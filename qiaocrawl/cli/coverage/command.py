@@ -218,9 +218,7 @@ def _missed_table(cells: Sequence[Cell]) -> Table:
     return table
 
 
-def _show_history(
-    rows: Sequence[stored.LedgerRow], past: Sequence[stored.PastAnswer]
-) -> None:
+def _show_history(rows: Sequence[stored.LedgerRow], past: Sequence[stored.PastAnswer]) -> None:
     table = folding_table("词 term", "站 site", "引擎 engine", "时段 period", "页 page",
                           "问时 asked", "状态 state", "命中 hits", "新 new",
                           "缘由 why")  # fmt: skip

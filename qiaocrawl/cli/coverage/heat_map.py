@@ -68,8 +68,11 @@ def heat_map(cells: Iterable[Cell], title: str) -> str:
     for cell in cells:
         by_engine.setdefault(cell.engine, []).append(cell)
     parts, y, width = list(_legend(title)), 70, 1000
-    unasked = [engine for engine, some in by_engine.items()
-               if all(cell.state is AnswerState.ROBOTS for cell in some)]
+    unasked = [
+        engine
+        for engine, some in by_engine.items()
+        if all(cell.state is AnswerState.ROBOTS for cell in some)
+    ]
     if unasked:
         legend = f"{STATES[AnswerState.ROBOTS]}: {', '.join(unasked)}"
         parts.append(f'<text x="10" y="{y}" font-size="12">{_text(legend)}</text>')

@@ -124,9 +124,7 @@ def _lost(cells: Sequence[Cell]) -> Iterator[str]:
         )
 
 
-def _advice(
-    cells: Sequence[Cell], engines: Mapping[str, EngineDefinition]
-) -> Iterator[str]:
+def _advice(cells: Sequence[Cell], engines: Mapping[str, EngineDefinition]) -> Iterator[str]:
     for state in _ADVICE:
         by_advice: dict[str, list[str]] = {}
         for name in dict.fromkeys(cell.engine for cell in cells if cell.state is state):

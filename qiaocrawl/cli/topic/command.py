@@ -334,6 +334,8 @@ def _imported(c: Connection, incoming: _Incoming) -> TopicPack | None:
         return load_pack(c, name)
     close = get_close_matches(name, names, n=1)
     if incoming.tables and close:  # more likely misspelt than new
-        raise ConfigError(f"no topic {name!r}; did you mean {close[0]!r}? "
-                          "(a new topic of a similar name starts as a folder)")
+        raise ConfigError(
+            f"no topic {name!r}; did you mean {close[0]!r}? "
+            "(a new topic of a similar name starts as a folder)"
+        )
     return None

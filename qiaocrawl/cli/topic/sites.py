@@ -56,8 +56,11 @@ def _list(templates: list[StoredTemplate]) -> None:
     for row in templates:
         template = row.template
         table.add_row(
-            template.host, str(template.pages), str(len(template.repeated[0])),
-            escape(next(iter(template.body_places), "?")), str(template.redesigns),
+            template.host,
+            str(template.pages),
+            str(len(template.repeated[0])),
+            escape(next(iter(template.body_places), "?")),
+            str(template.redesigns),
             shown_moment(row.updated_at),
         )
     table_console().print(table)
@@ -102,6 +105,8 @@ def _show(row: StoredTemplate) -> None:
         f"{template.host}: {template.pages} articles, {len(template.repeated[0])} blocks repeat, "
         f"{template.redesigns} redesigns, {template.disagreements} pages disagreed, "
         f"{shown_moment(row.updated_at)}",
-        markup=False, highlight=False, soft_wrap=True,
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
     )
     console.print(table)

@@ -73,7 +73,8 @@ class RenderedDownloads:
         self._suspects = suspects_of(crawler)
         self._most_bytes = settings.getint("DOWNLOAD_MAXSIZE")
         self._proxy = BrowserProxy(
-            address_guard_of(crawler), demo=options["QIAO_DEMO"],
+            address_guard_of(crawler),
+            demo=options["QIAO_DEMO"],
             refused=self._refused,
         )
         self._handler = GuardedHandler(crawler, self._proxy)
@@ -163,9 +164,11 @@ class RenderedDownloads:
     async def _open(self, request: Request, document: Response | None) -> Response:
         started = time.monotonic()
         visit = BrowserPage(
-            document, budget_seconds=self._options["QIAO_RENDER_SECONDS"],
+            document,
+            budget_seconds=self._options["QIAO_RENDER_SECONDS"],
             layout=self._options["QIAO_RENDER_LAYOUT"],
-            data_hosts=self._options["QIAO_RENDER_DATA_HOSTS"], count=self._count,
+            data_hosts=self._options["QIAO_RENDER_DATA_HOSTS"],
+            count=self._count,
         )
         try:
             inner = await self._prepared(request, visit)
@@ -263,7 +266,11 @@ class RenderedDownloads:
         headers["Content-Type"] = "text/html; charset=utf-8"
         headers[RENDERED_HEADER] = "1"
         return HtmlResponse(
-            url=base.url, status=base.status, headers=headers, body=body, encoding="utf-8",
+            url=base.url,
+            status=base.status,
+            headers=headers,
+            body=body,
+            encoding="utf-8",
             flags=["rendered"],
         )
 

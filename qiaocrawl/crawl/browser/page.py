@@ -59,8 +59,13 @@ class BrowserPage:
     """
 
     def __init__(
-        self, document: Response | None, *, budget_seconds: float, layout: bool,
-        data_hosts: tuple[str, ...], count: Callable[[str], None],
+        self,
+        document: Response | None,
+        *,
+        budget_seconds: float,
+        layout: bool,
+        data_hosts: tuple[str, ...],
+        count: Callable[[str], None],
     ) -> None:
         self._document = document
         self._budget_seconds = budget_seconds
@@ -115,7 +120,8 @@ class BrowserPage:
             else:
                 text = decode_page(self._document.body, _content_type(self._document)).text
                 await route.fulfill(
-                    status=200, headers=_headers(self._document),
+                    status=200,
+                    headers=_headers(self._document),
                     body=text.encode("utf-8", "replace"),
                 )
 
@@ -207,7 +213,8 @@ class BrowserPage:
         elements = "".join(
             f'\n<script type="application/json" {XHR_ATTRIBUTE}="{escape(url)}">'
             # "<" stands in JSON within strings only, where it may be written so.
-            + text.replace("<", "\\u003c") + "</script>"
+            + text.replace("<", "\\u003c")
+            + "</script>"
             for url, text in self._answers
         )
         at = source.rfind("</body>")
@@ -250,8 +257,11 @@ def _cookies(request: Request) -> list[dict[str, str]]:
     """What the crawl's cookie jar sends with the page, for what the page asks of its host."""
     header = b"; ".join(request.headers.getlist("Cookie")).decode("latin-1")
     pairs = (pair.partition("=") for pair in header.split(";") if "=" in pair)
-    return [{"name": name.strip(), "value": value.strip(), "url": request.url}
-            for name, _, value in pairs if name.strip()]
+    return [
+        {"name": name.strip(), "value": value.strip(), "url": request.url}
+        for name, _, value in pairs
+        if name.strip()
+    ]
 
 
 async def _dismiss(dialog: Dialog) -> None:

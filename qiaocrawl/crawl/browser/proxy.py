@@ -101,8 +101,11 @@ class BrowserProxy:
             if upstream not in self._servers:
                 self._servers[upstream] = await self._listen(upstream)
         port = self._servers[upstream].sockets[0].getsockname()[1]
-        return {"server": f"http://127.0.0.1:{port}", "username": "browser",
-                "password": self._password}
+        return {
+            "server": f"http://127.0.0.1:{port}",
+            "username": "browser",
+            "password": self._password,
+        }
 
     async def _listen(self, upstream: Upstream | None) -> asyncio.Server:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -138,8 +141,11 @@ class BrowserProxy:
         first, *lines = head[:-4].split("\r\n")
         method, target, version = first.split(" ")
         if not _has(lines, "proxy-authorization", self._authorization):
-            await _say(browser[1], "407 Proxy Authentication Required",
-                       'Proxy-Authenticate: Basic realm="qiaocrawl"\r\n')
+            await _say(
+                browser[1],
+                "407 Proxy Authentication Required",
+                'Proxy-Authenticate: Basic realm="qiaocrawl"\r\n',
+            )
             return
         if method == "CONNECT":
             await self._tunnel(target, browser, upstream)
@@ -179,16 +185,16 @@ class BrowserProxy:
             try:
                 async with asyncio.timeout(_CONNECT_SECONDS):
                     return await asyncio.open_connection(
-                        address, at, limit=_HEAD_BYTES,
+                        address,
+                        at,
+                        limit=_HEAD_BYTES,
                         **_tls(upstream),
                     )
             except OSError as failed:
                 error = failed
         raise error or OSError(f"{origin.host!r} has no address")
 
-    async def _addresses(
-        self, origin: Origin, upstream: Upstream | None
-    ) -> list[tuple[str, int]]:
+    async def _addresses(self, origin: Origin, upstream: Upstream | None) -> list[tuple[str, int]]:
         """Where to connect for *origin*.
 
         Raises:
@@ -230,8 +236,11 @@ def _length(lines: list[str]) -> int:
     Raises:
         ValueError: nobody says how many.
     """
-    sizes = [line.partition(":")[2].strip() for line in lines
-             if line.lower().startswith("content-length:")]
+    sizes = [
+        line.partition(":")[2].strip()
+        for line in lines
+        if line.lower().startswith("content-length:")
+    ]
     if any(line.lower().startswith("transfer-encoding:") for line in lines) or len(sizes) > 1:
         raise ValueError("a body of unknown length")
     return int(sizes[0]) if sizes else 0
@@ -261,8 +270,10 @@ async def _exchange(browser: _Streams, server: _Streams, body_bytes: int) -> Non
 
 
 async def _pipe_both(one: _Streams, other: _Streams) -> None:
-    ways = [asyncio.ensure_future(_pipe(one[0], other[1], MAX_CONNECTION_BYTES)),
-            asyncio.ensure_future(_pipe(other[0], one[1], MAX_CONNECTION_BYTES))]
+    ways = [
+        asyncio.ensure_future(_pipe(one[0], other[1], MAX_CONNECTION_BYTES)),
+        asyncio.ensure_future(_pipe(other[0], one[1], MAX_CONNECTION_BYTES)),
+    ]
     try:
         # With one way closed nothing more is to come: TLS ends in both.
         await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)

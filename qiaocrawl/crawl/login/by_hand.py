@@ -77,8 +77,10 @@ def _check_screen(recipe: Recipe, login: BrowserLogin, qr: Path | None) -> None:
     if qr is not None and not login.qr:
         raise ConfigError(f"{recipe.name}: the recipe names no QR code (browser.qr)")
     if qr is None and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        raise ConfigError("there is no screen to open a browser on; --qr FILE.png saves the QR "
-                          "code as a picture, --cookies takes cookies of another browser")
+        raise ConfigError(
+            "there is no screen to open a browser on; --qr FILE.png saves the QR "
+            "code as a picture, --cookies takes cookies of another browser"
+        )
 
 
 def _environment() -> dict[str, str | float | bool]:
@@ -117,9 +119,11 @@ async def _wait_for_login(
 
 async def _is_done(login: BrowserLogin, page: Page, session: SavedSession) -> bool:
     # 0: the statuses a browser saw are not known any more.
-    body = b"" if not (login.done.words or login.done.selectors) else (
-        await page.content()
-    ).encode("utf-8", "replace")
+    body = (
+        b""
+        if not (login.done.words or login.done.selectors)
+        else (await page.content()).encode("utf-8", "replace")
+    )
     seen = SeenPage(page.url, 0, body, "text/html; charset=utf-8",
                     cookies=names_of(session.cookies))  # fmt: skip
     return bool(matching_marker(login.done, seen))

@@ -65,7 +65,10 @@ class _Site:
     """A recipe with its accounts, as rows and as they are in this run."""
 
     def __init__(
-        self, recipe: Recipe, live: list[LiveAccount], rows: dict[int, Account],
+        self,
+        recipe: Recipe,
+        live: list[LiveAccount],
+        rows: dict[int, Account],
         sessions: CrawlSessions,
     ) -> None:
         self.recipe = recipe
@@ -86,7 +89,10 @@ class CrawlSessions:
     """
 
     def __init__(
-        self, crawler: Crawler, runtime: Runtime, recipes: list[Recipe],
+        self,
+        crawler: Crawler,
+        runtime: Runtime,
+        recipes: list[Recipe],
         jars: MutableMapping[Any, CookieJar],
     ) -> None:
         self._runtime = runtime
@@ -243,4 +249,3 @@ class CrawlSessions:
 
     def _count(self, name: str) -> None:
         self._stats.inc_value(f"qiaocrawl/session/{name}")
-

@@ -83,9 +83,7 @@ class AddressGuard:
         if self._pages.permits(origin) or (for_service and self._services.permits(origin)):
             return
         if self._named.names(origin.host, origin.port):
-            raise AddressRefusedError(
-                f"{origin} is not named for what is asked of it", origin.host
-            )
+            raise AddressRefusedError(f"{origin} is not named for what is asked of it", origin.host)
         if leads_inside(origin.host):
             raise AddressRefusedError(
                 f"{origin} is no public address; QIAO_ALLOW_ADDRESSES can name it", origin.host

@@ -91,9 +91,7 @@ class GuardedDownloadHandler:
             return
         lease: Lease | None = request.meta.get("lease")
         for_service = lease is not None and lease.queue is Queue.SEARCH
-        await self._guard.check(
-            _origin(request.url), for_service=for_service, by_proxy=bool(proxy)
-        )
+        await self._guard.check(_origin(request.url), for_service=for_service, by_proxy=bool(proxy))
 
     async def _fetched(self, request: Request) -> Response:
         lease: Lease | None = request.meta.get("lease")
@@ -140,9 +138,7 @@ class GuardedDownloadHandler:
         if self._browser is not None:
             await self._browser.close()
 
-    async def _download_demo(
-        self, request: Request, before_sending: BeforeSending
-    ) -> Response:
+    async def _download_demo(self, request: Request, before_sending: BeforeSending) -> Response:
         """Every *.test host lives on the demo server: same request, its Host header."""
         parts = urlparse_cached(request)
         headers = request.headers.copy()
@@ -185,6 +181,4 @@ def _recorded_response(recorded: RecordedPage | None, request: Request) -> Respo
     for name, value in recorded.headers:
         headers.appendlist(name, value)
     kind = responsetypes.from_args(headers=headers, url=request.url, body=recorded.body)
-    return kind(
-        url=request.url, status=recorded.status, headers=headers, body=recorded.body
-    )
+    return kind(url=request.url, status=recorded.status, headers=headers, body=recorded.body)

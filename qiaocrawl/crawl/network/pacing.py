@@ -153,9 +153,8 @@ class SharedClock:
     async def park(self, host: str, asked: float, first: float) -> float:
         """Nobody asks *host* for the longer of its wish and a growing pause, in seconds."""
         return await self._run(
-            host, lambda c: host_pacing.park_host(
-                c, host, asked, first, _STEPS, self._longest_seconds
-            )
+            host,
+            lambda c: host_pacing.park_host(c, host, asked, first, _STEPS, self._longest_seconds),
         )
 
     async def answered(self, host: str) -> None:
@@ -216,9 +215,7 @@ class HostRateLimiter:
             if turn.is_good:
                 return
 
-    async def _taken(
-        self, host: str, gap: float, *, tries: int = 1, mark: float = NO_MARK
-    ) -> Turn:
+    async def _taken(self, host: str, gap: float, *, tries: int = 1, mark: float = NO_MARK) -> Turn:
         while True:
             asked_at = time.monotonic()
             answer = await self._clock.take(host, gap, tries=tries, mark=mark)

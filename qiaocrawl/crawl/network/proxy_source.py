@@ -39,9 +39,15 @@ _AGAIN_SECONDS = 30.0
 """After a list could not be had; the old one serves meanwhile."""
 
 DOWNLOAD_ERRORS = (
-    AddressRefusedError, CannotResolveHostError, DownloadCancelledError,
-    DownloadConnectionRefusedError, DownloadFailedError, DownloadTimeoutError,
-    ResponseDataLossError, TunnelError, OSError,
+    AddressRefusedError,
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    ResponseDataLossError,
+    TunnelError,
+    OSError,
 )
 """What a download ends with when no response comes."""
 

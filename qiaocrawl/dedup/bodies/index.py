@@ -122,9 +122,7 @@ class BodyIndex:
             return None
         return self._compare(sketch, self._weights(sketch), slot)
 
-    def _best(
-        self, sketch: Sketch, places: NDArray[np.int64], weights: Weights
-    ) -> list[int]:
+    def _best(self, sketch: Sketch, places: NDArray[np.int64], weights: Weights) -> list[int]:
         """The slots worth comparing, of those whose entries are at *places*."""
         starts = self._starts.data[: self._slots]
         slots, inverse, shared = np.unique(

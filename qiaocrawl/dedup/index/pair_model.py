@@ -204,8 +204,12 @@ def score_all(features, trees):  # type: ignore[no-untyped-def]
 
 
 def score_pairs(
-    ones: NDArray[Any], others: NDArray[Any], cosines: NDArray[Any],
-    rows: RowArrays, terms: TermFeatures, trees: Trees,
+    ones: NDArray[Any],
+    others: NDArray[Any],
+    cosines: NDArray[Any],
+    rows: RowArrays,
+    terms: TermFeatures,
+    trees: Trees,
 ) -> list[PairScore]:
     """Scores of pairs of rows of known cosine, by their titles alone."""
     scored = _score_pairs(ones, others, cosines, rows, terms, trees)

@@ -62,8 +62,13 @@ class TitleRows:
     def nbytes(self) -> int:
         """Bytes held, those of the vocabulary apart."""
         columns = (
-            self._starts, self._terms, self._heads, self._signatures,
-            self._row, self._weight, self._rest,
+            self._starts,
+            self._terms,
+            self._heads,
+            self._signatures,
+            self._row,
+            self._weight,
+            self._rest,
         )
         return sum(column.nbytes for column in columns) + self._slots.nbytes
 
@@ -71,7 +76,10 @@ class TitleRows:
     def arrays(self) -> RowArrays:
         """The rows as the compiled loops see them."""
         return RowArrays(
-            self._starts.data, self._terms.data, self._heads.data, self._signatures.data,
+            self._starts.data,
+            self._terms.data,
+            self._heads.data,
+            self._signatures.data,
             self._slots,
         )
 
@@ -98,7 +106,11 @@ class TitleRows:
             room = count
 
     def place(
-        self, batch: TitleBatch, members: tuple[Array, Array, Array], *, search: bool = True,
+        self,
+        batch: TitleBatch,
+        members: tuple[Array, Array, Array],
+        *,
+        search: bool = True,
         limit: int = 0,
     ) -> tuple[Array, Array, Array, Array]:
         """Insert titles one after the other, each compared with all before it.
@@ -125,9 +137,7 @@ class TitleRows:
         while True:
             out = (np.empty(room, np.int32), np.empty(room, np.int32),
                    np.empty(room, np.float64), np.empty(room, np.int32))  # fmt: skip
-            end, pairs = place(
-                tuple(batch), first, self._index, members, self._sizes, out, limit
-            )
+            end, pairs = place(tuple(batch), first, self._index, members, self._sizes, out, limit)
             parts.append(tuple(column[:pairs] for column in out))
             if end == len(batch.starts) - 1:
                 break
@@ -192,8 +202,12 @@ class TitleRows:
     def _index(self) -> IndexArrays:
         table = self._table
         postings = PostingArrays(
-            self._blocks.data, self._newest.data, self._fill.data,
-            self._row.data, self._weight.data, self._rest.data,
+            self._blocks.data,
+            self._newest.data,
+            self._fill.data,
+            self._row.data,
+            self._weight.data,
+            self._rest.data,
         )
         terms = TermArrays(table.idf, table.commonness, self._weights.data, self._places.data)
         return IndexArrays(self.threshold, self.arrays, postings, terms)

@@ -60,7 +60,11 @@ class TitleStore:
         return self.rows.nbytes + self.members.nbytes + bodies
 
     def enter(
-        self, records: Sequence[TitleRecord], titles: Sequence[str], *, search: bool,
+        self,
+        records: Sequence[TitleRecord],
+        titles: Sequence[str],
+        *,
+        search: bool,
         limit: int = 0,
     ) -> tuple[Array, tuple[Array, Array, Array, Array]]:
         """Add *records*, whose keys are new, one after the other, without their bodies.
@@ -135,7 +139,11 @@ class TitleStore:
         return float(pair_cosine(self.rows.words(one), self.rows.words(other), idf))
 
     def pair(
-        self, record: TitleRecord, own: int, earlier: int, score: PairScore,
+        self,
+        record: TitleRecord,
+        own: int,
+        earlier: int,
+        score: PairScore,
         body: BodyEvidence | None,
     ) -> TitlePair:
         """All that is known of *record*, the title *own*, and an earlier title."""

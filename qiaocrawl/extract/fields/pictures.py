@@ -57,9 +57,12 @@ def _collect(page: Page, context: BodyContext, element: Element, captions: dict[
             continue
         url = page.joiner.canonical(source)
         if url and url not in captions:
-            captions[url] = _caption(page, context, element) or collapse(
-                (attributes.get("alt") or "")[: 2 * _MAX_CAPTION_CHARS]
-            )[:_MAX_CAPTION_CHARS]
+            captions[url] = (
+                _caption(page, context, element)
+                or collapse((attributes.get("alt") or "")[: 2 * _MAX_CAPTION_CHARS])[
+                    :_MAX_CAPTION_CHARS
+                ]
+            )
 
 
 def _is_small(attributes: dict[str, str | None]) -> bool:

@@ -119,8 +119,13 @@ def _taken(
     marks = tuple(round(float(value), 3) for value in judged)
     if not len(chosen):
         best = float(judged.max(initial=0.0))
-        return Body("", 0.0, "; ".join((f"no block looks like a body, at most {best:.2f}",
-                                        *reasons)), (), marks)
+        return Body(
+            "",
+            0.0,
+            "; ".join((f"no block looks like a body, at most {best:.2f}", *reasons)),
+            (),
+            marks,
+        )
     blocks = page.blocks.blocks
     text = "\n".join(blocks[i].text for i in chosen)
     weights = chars[chosen]

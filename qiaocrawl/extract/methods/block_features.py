@@ -246,9 +246,7 @@ class _Builder:
         return np.asarray((counts > 0).sum(axis=0), dtype=np.float32)
 
     def _around(self) -> None:
-        sums = self._inside(
-            np.stack((self.chars, self.linked, self.stops, self.prose, self.wordy))
-        )
+        sums = self._inside(np.stack((self.chars, self.linked, self.stops, self.prose, self.wordy)))
         self.chars_in, linked_in, stops_in, self.prose_in, words_in = sums
         count = self.end - self.first
         blocks_in = np.maximum(count, 1)
@@ -336,8 +334,10 @@ class _Builder:
         order = self.order
         shares = [[self.free[a:b].sum() / max(self.free.sum(), 1.0)] for a, b in ranges]
         self._add((order >= lo) & (order < hi))
-        self._add(np.sign(order - lo + 0.5) * np.log1p(
-            np.maximum(np.maximum(lo - order, order - hi + 1), 0)))
+        self._add(
+            np.sign(order - lo + 0.5)
+            * np.log1p(np.maximum(np.maximum(lo - order, order - hi + 1), 0))
+        )
         self._add(np.clip((order - lo) / np.maximum(hi - lo, 1), 0, 1))
         self._add(np.array(shares))
 

@@ -82,8 +82,7 @@ _WORDS = {
         "copyrighted|may not be published|cookies"
     ),
     "reporter": (
-        "记者|記者|通讯员|通訊員|讯|訊|电|电)|日电|日電|报道|報道|報導|本报|本報|(reuters)|"
-        "(ap)"
+        "记者|記者|通讯员|通訊員|讯|訊|电|电)|日电|日電|报道|報道|報導|本报|本報|(reuters)|(ap)"
     ),
     "caption": (
         "图为|圖為|资料图|資料圖|图片来源|圖片來源|摄)|摄）|摄影|攝|供图|图/|图：|图:|圖說|"
@@ -92,9 +91,7 @@ _WORDS = {
 }
 WORD_NAMES = (*_WORDS, "clock")
 _WORD_KIND = {
-    word: kind
-    for kind, listed in enumerate(_WORDS.values())
-    for word in listed.split("|")
+    word: kind for kind, listed in enumerate(_WORDS.values()) for word in listed.split("|")
 }
 
 

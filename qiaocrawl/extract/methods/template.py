@@ -172,8 +172,11 @@ class _Reading:
     def hrefs(self) -> list[tuple[str, str]]:
         """What the regions of links lead to and the links inside them, as written."""
         return [
-            (kind, href) for kind, selectors in self._template.links.items()
-            for selector in selectors for href in self._hrefs_in(selector) if href
+            (kind, href)
+            for kind, selectors in self._template.links.items()
+            for selector in selectors
+            for href in self._hrefs_in(selector)
+            if href
         ]
 
     def _hrefs_in(self, selector: Selector) -> list[str | None]:

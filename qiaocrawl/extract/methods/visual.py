@@ -261,7 +261,10 @@ class VisualExtractor:
             # One unit alone, or all of one length: none is shorter than another.
             s_l = (length - least) / spread if spread else 1.0
             scores.append(
-                self.w_a * s_a + self.w_p * s_p - self.w_ld * s_ld + self.w_td * (1 - s_ld)
+                self.w_a * s_a
+                + self.w_p * s_p
+                - self.w_ld * s_ld
+                + self.w_td * (1 - s_ld)
                 + self.w_l * s_l
             )
         return scores

@@ -39,9 +39,7 @@ _TAG_EM = {"h1": 2.0, "h2": 1.5, "h3": 1.17, "h5": 0.83, "h6": 0.67}
 # What these read is lower case.
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _SIMPLE = re.compile(r"([a-z][a-z0-9]*)?(?:([.#])([-\w]+))?")
-_DECLARATION = re.compile(
-    r"(?:^|;)\s*(background-color|background|color|width|height)\s*:([^;]*)"
-)
+_DECLARATION = re.compile(r"(?:^|;)\s*(background-color|background|color|width|height)\s*:([^;]*)")
 _WANTED = ("background", "color", "width", "height")
 _COLOUR = re.compile(
     r"(?<![\w#&-])(?:#([0-9a-f]{6}|[0-9a-f]{3})(?![0-9a-f])"
@@ -152,7 +150,8 @@ def _declared(page: Page) -> PageStyle:
     for index, element in enumerate(page_blocks.elements):
         around, style = element.parent, styles.get(index, _NO_STYLE)
         background, colour, column = (
-            (backgrounds[around], colours[around], columns[around]) if around >= 0
+            (backgrounds[around], colours[around], columns[around])
+            if around >= 0
             else (DEFAULT_BACKGROUND, DEFAULT_COLOUR, COLUMN_EM)
         )
         if style:
@@ -170,7 +169,8 @@ def _declared(page: Page) -> PageStyle:
     _add_images(page_blocks, block_areas)
     known = {
         index: float(int(style["width"]) * int(style["height"]))
-        for index, style in styles.items() if "width" in style and "height" in style
+        for index, style in styles.items()
+        if "width" in style and "height" in style
     }
     area_before = [0.0, *accumulate(block_areas)]
     whole = max(area_before[-1], known.get(0, 0.0), 1.0)

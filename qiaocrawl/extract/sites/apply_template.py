@@ -74,9 +74,7 @@ def apply_template(template: SiteTemplate, page: Page, body: Body) -> TemplateMa
     repeated = _repeated(template, page)
     left = _without(page, body, repeated)
     before, after = _size(body.text), _size(left.text)
-    if after < before and (
-        after < _LEAST_LEFT_CHARS or before - after > _MOST_LEFT_OUT * before
-    ):
+    if after < before and (after < _LEAST_LEFT_CHARS or before - after > _MOST_LEFT_OUT * before):
         # A body in the known place is the article, however much of it others have copied.
         other = None if place else _from_place(template, page, body, repeated)
         return other or TemplateMatch(body, place, contradicts=True)
@@ -104,7 +102,8 @@ def _inside(page: Page, body: Body, container: Element) -> Body:
     ):
         return body
     chosen = tuple(
-        index for index in body.blocks
+        index
+        for index in body.blocks
         if container.first <= index < container.end or body.judged[index] >= _SURE
     )
     return replace(
@@ -122,19 +121,22 @@ def _from_place(
     blocks, elements = page.blocks.blocks, page.blocks.elements
     for place in template.body_places:
         spans = [
-            (element.first, element.end) for at, element in enumerate(elements)
+            (element.first, element.end)
+            for at, element in enumerate(elements)
             if element.end > element.first and element_path_at(page, at) == place
         ]
         for first, end in spans[:_MAX_SPANS]:
             chosen = tuple(
-                index for index in range(first, end)
+                index
+                for index in range(first, end)
                 if index not in repeated and 2 * blocks[index].linked < len(blocks[index].text)
             )
             text = "\n".join(blocks[index].text for index in chosen)
             if _size(text) >= _LEAST_LEFT_CHARS:
                 reason = f"{body.reason}; the site repeats it, so what stands in {place} is taken"
                 return TemplateMatch(
-                    Body(text, _PLACE_SCORE, reason, chosen, body.judged), place,
+                    Body(text, _PLACE_SCORE, reason, chosen, body.judged),
+                    place,
                     left_out=len(body.blocks) or body.text.count("\n") + 1,
                 )
     return None
@@ -152,7 +154,8 @@ def _repeated(template: SiteTemplate, page: Page) -> dict[int, bool]:
     at = np.minimum(np.searchsorted(repeating, digests), len(repeating) - 1)
     blocks, elements = page.blocks.blocks, page.blocks.elements
     return {
-        int(index): bool(often[at[index]]) for index in np.flatnonzero(repeating[at] == digests)
+        int(index): bool(often[at[index]])
+        for index in np.flatnonzero(repeating[at] == digests)
         if not _is_content(elements, blocks[index].element)
     }
 
@@ -166,8 +169,10 @@ def _is_content(elements: Sequence[Element], at: int) -> bool:
 def _without(page: Page, body: Body, repeated: Mapping[int, bool]) -> Body:
     blocks = page.blocks.blocks
     if body.blocks:
-        rest = _trimmed([repeated.get(index) for index in body.blocks],
-                        [blocks[index].text for index in body.blocks])
+        rest = _trimmed(
+            [repeated.get(index) for index in body.blocks],
+            [blocks[index].text for index in body.blocks],
+        )
         chosen = tuple(body.blocks[at] for at in rest)
         return replace(body, text="\n".join(blocks[at].text for at in chosen), blocks=chosen)
     texts = {blocks[index].text: often for index, often in repeated.items()}
@@ -189,7 +194,8 @@ def _trimmed(often: Sequence[bool | None], texts: Sequence[str]) -> list[int]:
     if not unique:
         return []
     return [
-        at for at in range(unique[0], unique[-1] + 1)
+        at
+        for at in range(unique[0], unique[-1] + 1)
         if not often[at] or len(texts[at]) < _SHORT_CHARS
     ]
 

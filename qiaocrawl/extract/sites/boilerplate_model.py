@@ -67,7 +67,8 @@ class BoilerplateModel:
             self.redesigns += 1
             logger.info(
                 "%s is built otherwise than before (%d articles in a row): learning it anew",
-                observation.host, REDESIGN_PAGES,
+                observation.host,
+                REDESIGN_PAGES,
             )
             counts.reset()
 

@@ -84,9 +84,7 @@ class SiteTemplate:
     def body_places(self) -> tuple[str, ...]:
         """Where bodies stand on this site, the most frequent place first."""
         least = max(_LEAST_PAGES, _LEAST_PLACE_SHARE * self.pages)
-        return tuple(
-            place for place, count in self.places if count >= least and place != "body"
-        )
+        return tuple(place for place, count in self.places if count >= least and place != "body")
 
     @property
     def site_names(self) -> frozenset[str]:

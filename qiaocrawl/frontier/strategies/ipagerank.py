@@ -39,8 +39,13 @@ class TopicPageRank:
     page_scorer: ClassVar[str] = "vsm"
 
     def __init__(
-        self, topic: CrawlTopic, *, d: float = DAMPING, c: float = THRESHOLD,
-        stay: float = SECOND_LOOK, floor: float = 0.05,
+        self,
+        topic: CrawlTopic,
+        *,
+        d: float = DAMPING,
+        c: float = THRESHOLD,
+        stay: float = SECOND_LOOK,
+        floor: float = 0.05,
     ) -> None:
         self._flow = RankFlow(within(self.name, "d", d, 0.0, MAX_DAMPING), jump=0.0)
         self._floor = within(self.name, "floor", floor, 0.0, 1.0)
@@ -57,9 +62,7 @@ class TopicPageRank:
         """The ranks of the targets of *links* as far as they are known, 0 or more."""
         weights = [max(weight, self._floor) for weight in self._links.score(page, links)]
         targets = [link.node for link in links]
-        ranks, self.rescore_pages = self._flow.add_page(
-            page.node, page.relevance, targets, weights
-        )
+        ranks, self.rescore_pages = self._flow.add_page(page.node, page.relevance, targets, weights)
         scores: list[float] = ranks.tolist()
         return scores
 

@@ -18,9 +18,7 @@ from qiaocrawl.frontier.strategies.strategy import (
 )
 
 
-def make_strategy(
-    name: str, topic: CrawlTopic, options: str = ""
-) -> Strategy | LearningStrategy:
+def make_strategy(name: str, topic: CrawlTopic, options: str = "") -> Strategy | LearningStrategy:
     """The strategy called *name* for a crawl of *topic*.
 
     Args:

@@ -47,8 +47,14 @@ class WeightModel:
     page_scorer: ClassVar[str] = ""
 
     def __init__(
-        self, topic: CrawlTopic, *, home: float = 4.0, rolling: float = 5.0,
-        channel: float = 3.0, list: float = 2.0, article: float = 0.0,
+        self,
+        topic: CrawlTopic,
+        *,
+        home: float = 4.0,
+        rolling: float = 5.0,
+        channel: float = 3.0,
+        list: float = 2.0,
+        article: float = 0.0,
     ) -> None:
         given = {"home": home, "rolling": rolling, "channel": channel,
                  "list": list, "article": article}  # fmt: skip

@@ -69,9 +69,7 @@ def follow_watched(
     return LinkSelection(tuple(candidates), left, visit)
 
 
-def _inside(
-    analysis: PageAnalysis, policy: FollowPolicy, left: Counter[str]
-) -> Iterator[Link]:
+def _inside(analysis: PageAnalysis, policy: FollowPolicy, left: Counter[str]) -> Iterator[Link]:
     if analysis.nofollow:
         left["nofollow"] = len(analysis.links)
         return
@@ -99,7 +97,10 @@ def follow_moved(lease: Lease, target: str, policy: FollowPolicy) -> Candidate |
         return None
     is_page, old = is_page_lease(lease), lease.payload
     payload = replace(
-        candidate.payload, channel=old.channel, again=old.again, as_is=old.as_is,
+        candidate.payload,
+        channel=old.channel,
+        again=old.again,
+        as_is=old.as_is,
         watch=PAGE if is_page else NEW,
     )
     return replace(candidate, payload=payload, refetch=is_page)

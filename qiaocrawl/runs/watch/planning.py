@@ -76,9 +76,7 @@ def plan_pages(
     waits = np.minimum(waits, 2 * settings.longest_hours)
     planned = tuple(
         _waiting(replace(page, rate=float(rate), wait_hours=float(wait)), shapes[site], settings)
-        for page, rate, wait, site in zip(
-            pages, schedule.rates, waits, schedule.site, strict=True
-        )
+        for page, rate, wait, site in zip(pages, schedule.rates, waits, schedule.site, strict=True)
     )
     return Plan(planned, dict(zip(hosts, shapes, strict=True)))
 
@@ -125,7 +123,9 @@ def after_visit(
     first = page.last_at is None
     changed = seen.changed and not first
     schedule.observe(
-        np.zeros(1, dtype=np.int64), seen.at / _HOUR, np.array([float(seen.news)]),
+        np.zeros(1, dtype=np.int64),
+        seen.at / _HOUR,
+        np.array([float(seen.news)]),
         np.array([float(changed)]),
     )
     told = replace(

@@ -69,8 +69,13 @@ class WatchRound:
             self._runtime.enqueue(c, [_known(url, self.topic) for url, _ in urls])
             for url, kind in urls:
                 watched.enter_page(
-                    c, self.topic, link_to(url).key, kind=kind, name="",
-                    weight=GROUP_WEIGHTS[kind], now=now,
+                    c,
+                    self.topic,
+                    link_to(url).key,
+                    kind=kind,
+                    name="",
+                    weight=GROUP_WEIGHTS[kind],
+                    now=now,
                 )
 
         self._runtime.write_now(operation)
@@ -93,8 +98,11 @@ class WatchRound:
         return operation
 
     def _due(self, c: Connection, now: float) -> list[tuple[Candidate, tuple[int, float]]]:
-        pages = [page for page in self._planned(c, now)
-                 if page.next_at <= now and page.state in _OPEN and self.policy.covers(page.host)]
+        pages = [
+            page
+            for page in self._planned(c, now)
+            if page.next_at <= now and page.state in _OPEN and self.policy.covers(page.host)
+        ]
         pages.sort(key=lambda page: -page.weight * max(page.rate, 1e-6) * (now - page.next_at + 1))
         watched.right_articles(c, self.topic, now, self.settings.longest_step_seconds)
         articles = watched.due_articles(c, self.topic, now, _MOST_LOOKS)
@@ -143,9 +151,7 @@ class WatchRound:
 
     def spent(self, now: float) -> Mapping[str, int]:
         """Requests of this day (UTC) by host."""
-        return self._runtime.reader.run(
-            lambda c: watch_counts.spent_today(c, self.topic, now)
-        )
+        return self._runtime.reader.run(lambda c: watch_counts.spent_today(c, self.topic, now))
 
     def limits(self, usual: Limits, now: float) -> Limits:
         """What is left of the day's budget within the *usual* limits."""
@@ -168,13 +174,18 @@ class WatchRound:
         self._counted.add((lease.url_id, lease.attempt))
 
 
-def _candidate(
-    url: str, topic: str, score: float, depth: int, payload: Payload
-) -> Candidate:
+def _candidate(url: str, topic: str, score: float, depth: int, payload: Payload) -> Candidate:
     link = link_to(url)
     return Candidate(
-        url=link.url, key=link.key, host=link.host, queue=Queue.WATCH, topic=topic,
-        score=score, depth=depth, payload=payload, refetch=True,
+        url=link.url,
+        key=link.key,
+        host=link.host,
+        queue=Queue.WATCH,
+        topic=topic,
+        score=score,
+        depth=depth,
+        payload=payload,
+        refetch=True,
     )
 
 

@@ -94,8 +94,13 @@ def _enter(
     kind = "feed" if analysis.outcome is Outcome.FEED else group
     kind = kind if kind in GROUP_WEIGHTS else "list"
     watched.enter_page(
-        c, watching.topic, lease.key, kind=kind, name=channel_of(lease, analysis),
-        weight=GROUP_WEIGHTS[kind], now=at,
+        c,
+        watching.topic,
+        lease.key,
+        kind=kind,
+        name=channel_of(lease, analysis),
+        weight=GROUP_WEIGHTS[kind],
+        now=at,
     )
     return watched.watched_page(c, watching.topic, lease.url_id)
 
@@ -127,15 +132,18 @@ def _enter_known_lists(
 ) -> None:
     """Watch the lists a home page leads to that another spider has read already."""
     channels = {link.key: link for link in links if not is_news(link, 0)}
-    room = watching.settings.pages_per_host - watched.pages_on_host(
-        c, watching.topic, home.url_id
-    )
-    for key in watched.known_lists(c, channels)[:max(room, 0)]:
+    room = watching.settings.pages_per_host - watched.pages_on_host(c, watching.topic, home.url_id)
+    for key in watched.known_lists(c, channels)[: max(room, 0)]:
         kind = page_group(channels[key].url, 1)
         kind = kind if kind in GROUP_WEIGHTS else "list"
         watched.enter_page(
-            c, watching.topic, key, kind=kind, name=name_of_anchor(channels[key].anchor),
-            weight=GROUP_WEIGHTS[kind], now=at,
+            c,
+            watching.topic,
+            key,
+            kind=kind,
+            name=name_of_anchor(channels[key].anchor),
+            weight=GROUP_WEIGHTS[kind],
+            now=at,
         )
 
 
@@ -204,8 +212,13 @@ def _note_no_page(
     if ending.outcome is Outcome.REDIRECT and ending.target:
         # Watched where it is now; here, whether it still leads there.
         watched.enter_page(
-            c, watching.topic, url_key(ending.target), kind=known.kind, name=known.name,
-            weight=known.weight, now=ending.at,
+            c,
+            watching.topic,
+            url_key(ending.target),
+            kind=known.kind,
+            name=known.name,
+            weight=known.weight,
+            now=ending.at,
         )
         rests = ending.at + watching.settings.longest_hours * _HOUR
         known = replace(known, last_at=ending.at, next_at=rests, failures=1)

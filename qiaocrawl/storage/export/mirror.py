@@ -23,13 +23,16 @@ _MAX_FOLDERS = 30
 _UNSAFE = re.compile(r"[^A-Za-z0-9._~%=&+,@!()-]")
 # Names Windows gives to devices, with any suffix.
 _DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
-_EXTENSIONS = {"text/html": ".html", "application/xhtml+xml": ".html", "text/plain": ".txt",
-               "application/json": ".json", "application/pdf": ".pdf"}
+_EXTENSIONS = {
+    "text/html": ".html",
+    "application/xhtml+xml": ".html",
+    "text/plain": ".txt",
+    "application/json": ".json",
+    "application/pdf": ".pdf",
+}
 
 
-def write_files(
-    c: Connection, selection: Selection, out: Path, progress: Progress
-) -> ExportReport:
+def write_files(c: Connection, selection: Selection, out: Path, progress: Progress) -> ExportReport:
     """A folder a host, below it the URL's own folders; ``~index.csv`` lists every file.
 
     Raises:
@@ -44,9 +47,7 @@ def write_files(
         raise StorageError(f"cannot write below {str(out)!r}: {error}") from error
 
 
-def _write_all(
-    c: Connection, selection: Selection, out: Path, progress: Progress
-) -> ExportReport:
+def _write_all(c: Connection, selection: Selection, out: Path, progress: Progress) -> ExportReport:
     written = 0
     with (out / INDEX).open("w", encoding="utf-8-sig", newline="") as file:
         index = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)

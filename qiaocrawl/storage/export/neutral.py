@@ -13,7 +13,7 @@ import re
 # that splits differently would begin a cell there. A tab, return or NUL is skipped by programs
 # at the start of a cell.
 _SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20\u2212"
-_SKIPPED = " \xa0\u3000\ufeff\u200b\"`,;|\x01-\x08\x0b\x0c\x0e-\x1f\x7f"
+_SKIPPED = ' \xa0\u3000\ufeff\u200b"`,;|\x01-\x08\x0b\x0c\x0e-\x1f\x7f'
 _LINE_ENDS = "\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
 _FORMULA = re.compile(
     f"^(?=[{_SKIPPED}]*[{_SIGNS}\t\r\n\0])|([{_LINE_ENDS}])(?=[{_SKIPPED}\t]*[{_SIGNS}])"

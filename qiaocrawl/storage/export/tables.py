@@ -32,9 +32,7 @@ _MAX_SHEET_ROWS = 1_048_576
 _CUT_MARK = "…[cut]"
 
 
-def write_csv(
-    c: Connection, selection: Selection, out: Path, progress: Progress
-) -> ExportReport:
+def write_csv(c: Connection, selection: Selection, out: Path, progress: Progress) -> ExportReport:
     """UTF-8 with a byte order mark, which Excel needs; every text quoted, formulas disarmed."""
     written = 0
     with growing_file(out) as part, part.open("w", encoding="utf-8-sig", newline="") as file:
@@ -47,9 +45,7 @@ def write_csv(
     return ExportReport(written)
 
 
-def write_jsonl(
-    c: Connection, selection: Selection, out: Path, progress: Progress
-) -> ExportReport:
+def write_jsonl(c: Connection, selection: Selection, out: Path, progress: Progress) -> ExportReport:
     """One JSON object a line, in UTF-8; texts exactly as stored."""
     written = 0
     with growing_file(out) as part, part.open("w", encoding="utf-8", newline="\n") as file:
@@ -63,9 +59,7 @@ def write_jsonl(
     return ExportReport(written)
 
 
-def write_xlsx(
-    c: Connection, selection: Selection, out: Path, progress: Progress
-) -> ExportReport:
+def write_xlsx(c: Connection, selection: Selection, out: Path, progress: Progress) -> ExportReport:
     """A workbook; texts are typed as such and disarmed, over-long ones cut and marked."""
     book = _Book()
     with growing_file(out) as part:

@@ -19,15 +19,16 @@ from qiaocrawl.storage.outfile import growing_file
 _OF_THE_WIRE = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 
 
-def write_warc(
-    c: Connection, selection: Selection, out: Path, progress: Progress
-) -> ExportReport:
+def write_warc(c: Connection, selection: Selection, out: Path, progress: Progress) -> ExportReport:
     """A ``response`` record a page, gzipped each on its own."""
     written = cut = 0
     with growing_file(out) as part, part.open("wb") as file:
         writer = WARCWriter(file, gzip=True)
-        about = {"software": "qiaocrawl", "format": "WARC File Format 1.0",
-                 "description": "bodies are decoded from their Content-Encoding"}
+        about = {
+            "software": "qiaocrawl",
+            "format": "WARC File Format 1.0",
+            "description": "bodies are decoded from their Content-Encoding",
+        }
         writer.write_record(writer.create_warcinfo_record(out.name, about))
         for page in iter_pages(c, selection):
             _write_page(writer, page)

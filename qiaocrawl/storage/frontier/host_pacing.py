@@ -26,9 +26,7 @@ So no two requests are closer than their gap, however long a worker takes to sen
 _NOW = "UNIX_TIMESTAMP(SYSDATE(6))"
 # It is one's own as long as nobody has taken the next. A turn further in the future was taken
 # before the server's clock was set back: it does not count.
-_IS_DUE = (
-    f"(last_at + GREATEST(delay, :gap) <= {_NOW} OR last_at = :mark OR last_at > {_NOW} + 1)"
-)
+_IS_DUE = f"(last_at + GREATEST(delay, :gap) <= {_NOW} OR last_at = :mark OR last_at > {_NOW} + 1)"
 
 # Longer than anything asks for: it was parked before the clock was set back.
 _IS_PARKED = f"(parked_until > {_NOW} AND parked_until <= {_NOW} + :longest)"

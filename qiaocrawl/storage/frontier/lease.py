@@ -58,8 +58,9 @@ _BEST_OF_HOSTS = ListStatement(
     # With constants in front of the index, MariaDB at times reads all waiting rows once a host
     # (40 hosts, 6,000 rows: 550 ms instead of 2). A queue that depends on the host, in form
     # only, leaves it no plan but the direct one.
-    mysql=_BEST.replace("{index}", "FORCE INDEX (ix_url_frontier)")
-    .replace("{queue}", "IF(h.id >= 0, :queue, '')"),
+    mysql=_BEST.replace("{index}", "FORCE INDEX (ix_url_frontier)").replace(
+        "{queue}", "IF(h.id >= 0, :queue, '')"
+    ),
 )
 
 _PEEK = (
@@ -295,5 +296,6 @@ class _Picker:
 
     def _peek(self, host: int, limit: int) -> list[_Ranked]:
         params = {**self._params, "host_id": host, "count": min(self._per_host, limit)}
-        return [(-score, row_id, host) for score, row_id in
-                _PEEK_HOST.run(self._c, params).fetchall()]
+        return [
+            (-score, row_id, host) for score, row_id in _PEEK_HOST.run(self._c, params).fetchall()
+        ]

@@ -170,7 +170,12 @@ class Remaining:
 
 
 def recover(
-    c: Connection, scope: Scope, *, now: float, all_dead: bool, max_failures: int = 3,
+    c: Connection,
+    scope: Scope,
+    *,
+    now: float,
+    all_dead: bool,
+    max_failures: int = 3,
     lease_seconds: float = math.inf,
 ) -> Recovery:
     """Take rows back from workers whose lease ran out (or from all of them: *all_dead*).

@@ -87,8 +87,9 @@ def save_model(
     """
     packed = compress(model)
     if len(packed) > MAX_MODEL_BYTES:
-        raise ModelError(f"the model of {name.strategy} takes {len(packed)} bytes; "
-                         f"{MAX_MODEL_BYTES} are allowed")
+        raise ModelError(
+            f"the model of {name.strategy} takes {len(packed)} bytes; {MAX_MODEL_BYTES} are allowed"
+        )
     whose = {"topic_id": topic_id(c, name.topic), "host": clean_host(name.host),
              "strategy": name.strategy}  # fmt: skip
     result = c.execute(insert(order_model).values(

@@ -104,9 +104,7 @@ def left_out(c: Connection, *, most: int) -> list[LeftOutLine]:
     return [replace(one, guess=told.get(group_of(one.guess), one.guess)) for one in lines]
 
 
-def take_up(
-    c: Connection, scope: Scope, shares: Mapping[str, int], *, limit: int
-) -> list[TakenUp]:
+def take_up(c: Connection, scope: Scope, shares: Mapping[str, int], *, limit: int) -> list[TakenUp]:
     """Let the best postponed rows of *scope* wait again.
 
     Args:

@@ -75,9 +75,7 @@ class Swap:
     preferred: Candidate
 
 
-def alias(
-    c: Connection, swaps: Sequence[Swap], *, run_id: int | None, now: float
-) -> list[Lease]:
+def alias(c: Connection, swaps: Sequence[Swap], *, run_id: int | None, now: float) -> list[Lease]:
     """Close the leases of *swaps* and propose their preferred versions.
 
     Returns:
@@ -88,8 +86,7 @@ def alias(
     keys = sorted({one.preferred.key for one in swaps})
     circular = {bytes(key) for key, outcome in _TARGETS.fetch(c, keys) if outcome == Outcome.ALIAS}
     here = [one for one in swaps if one.preferred.key not in circular]
-    closed = [one for one in sorted(here, key=lambda one: one.lease.url_id)
-              if _close(c, one, now)]
+    closed = [one for one in sorted(here, key=lambda one: one.lease.url_id) if _close(c, one, now)]
     _NOTE.run_many(c, [{"url_id": one.lease.url_id, "key": one.preferred.key} for one in closed])
     enqueue(c, [one.preferred for one in closed], run_id=run_id, now=now)
     # A preferred version may have been tried before, in vain.
@@ -117,8 +114,11 @@ def settle(c: Connection, preferred_keys: Sequence[bytes] | None = None) -> int:
         closed = list(_ALL_CLOSED.run(c).fetchall())
     else:
         closed = _CLOSED_OF.fetch(c, preferred_keys)
-    in_vain = [(row_id, outcome, payload) for row_id, outcome, payload in sorted(closed)
-               if outcome not in READABLE and outcome != Outcome.ALIAS]
+    in_vain = [
+        (row_id, outcome, payload)
+        for row_id, outcome, payload in sorted(closed)
+        if outcome not in READABLE and outcome != Outcome.ALIAS
+    ]
     _WAIT_AGAIN.run_many(c, [
         {"id": row_id, "payload": _as_it_is(payload, outcome or "no row")}
         for row_id, outcome, payload in in_vain

@@ -30,12 +30,8 @@ _APPEND = upsert(
     key="seq",
 )  # fmt: skip
 _OF_SCOPE = "FROM visit WHERE topic_id = :topic_id AND queue = :queue"
-_HEADS = Statement(
-    f"SELECT seq, token {_OF_SCOPE} AND seq > :after ORDER BY seq LIMIT :count"
-)
-_BEFORE_NEWEST = Statement(
-    f"SELECT seq {_OF_SCOPE} ORDER BY seq DESC LIMIT 1 OFFSET :newest"
-)
+_HEADS = Statement(f"SELECT seq, token {_OF_SCOPE} AND seq > :after ORDER BY seq LIMIT :count")
+_BEFORE_NEWEST = Statement(f"SELECT seq {_OF_SCOPE} ORDER BY seq DESC LIMIT 1 OFFSET :newest")
 _SELECT = (
     "SELECT v.seq, u.`key`, u.url, h.name, v.depth, v.relevance, v.relevant, v.at, v.links,"
     " u.parent_key, u.payload"
@@ -68,8 +64,9 @@ class LoggedVisit:
         if covers is not None:
             admitted = {host: covers(host) for host in {link.host for link in links}}
             links = tuple(link for link in links if admitted[link.host])
-        return Visit(page.key, page.url, page.host, page.depth, page.relevance, page.relevant,
-                     page.at, links)
+        return Visit(
+            page.key, page.url, page.host, page.depth, page.relevance, page.relevant, page.at, links
+        )
 
 
 def pack_links(links: Sequence[Link]) -> bytes:
@@ -93,8 +90,9 @@ def unpack_links(packed: bytes) -> tuple[Link, ...]:
 
 def _link(url: str, anchor: str, context: str, title: str, tag: str, nofollow: int,
           region: str) -> Link:  # fmt: skip
-    return Link(url, url_key(url), host_of(url), anchor, context, title, tag, bool(nofollow),
-                region)
+    return Link(
+        url, url_key(url), host_of(url), anchor, context, title, tag, bool(nofollow), region
+    )
 
 
 def append(c: Connection, lease: Lease, visit: Visit, packed: bytes) -> None:

@@ -112,8 +112,7 @@ def save_article(
     if existing is None:
         raise StorageError(f"no url row {url_id!r}: its article cannot be stored")
     row_id, key, host = existing
-    params = {**_values(article, analysis, anchor), "url_id": url_id,
-              "updated_at": epoch_time(now)}
+    params = {**_values(article, analysis, anchor), "url_id": url_id, "updated_at": epoch_time(now)}
     if row_id is None:
         row_id = _INSERT.run(c, params).lastrowid
         assert row_id is not None
@@ -121,8 +120,14 @@ def save_article(
         keep_version(c, row_id, params, now=now)
         _UPDATE.run(c, {**params, "id": row_id})
     title = TitleRecord(
-        bytes(key), params["title"], host, from_time(params["published_at"]), params["source"],
-        params["body_digest"], analysis.body_simhash, analysis.body_sketch[:MAX_SKETCH_BYTES],
+        bytes(key),
+        params["title"],
+        host,
+        from_time(params["published_at"]),
+        params["source"],
+        params["body_digest"],
+        analysis.body_simhash,
+        analysis.body_sketch[:MAX_SKETCH_BYTES],
     )
     return SavedArticle(row_id, title, len(params["text"]))
 

@@ -33,7 +33,8 @@ _SENT_PER_BYTE = 2
 _OWN = " WHERE id = :id AND lease_token = :token AND attempts = :attempt AND state = "
 _MARK_FETCHED = Statement(
     "UPDATE url SET state = State.FETCHED, fetched_at = :fetched_at, http_status = :status"
-    + _OWN + "State.LEASED"
+    + _OWN
+    + "State.LEASED"
 )
 _IS_FETCHED = Statement("SELECT 1 FROM url" + _OWN + "State.FETCHED")
 _FIND = Statement("SELECT id FROM page_source WHERE url_id = :url_id AND digest = :digest")
@@ -130,9 +131,7 @@ def load_page(c: Connection, url_id: int) -> FetchedPage | None:
     return None if row is None else _page(row)
 
 
-def iter_pages(
-    c: Connection, *, topic: str | None, after_id: int, limit: int
-) -> list[StoredPage]:
+def iter_pages(c: Connection, *, topic: str | None, after_id: int, limit: int) -> list[StoredPage]:
     """The next *limit* newest pages (one a URL) after page_source *after_id*, by id.
 
     Args:

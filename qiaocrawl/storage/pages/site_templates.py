@@ -30,9 +30,7 @@ class StoredTemplate:
     updated_at: datetime | None
 
 
-def save_site_templates(
-    c: Connection, templates: Sequence[SiteTemplate], *, now: float
-) -> None:
+def save_site_templates(c: Connection, templates: Sequence[SiteTemplate], *, now: float) -> None:
     """Store *templates* in place of what was stored of their hosts."""
     _SAVE.run_many(c, [
         {

@@ -71,7 +71,9 @@ def last_runs(c: Connection, count: int) -> list[RunLine]:
     """The newest *count* runs, the newest first."""
     rows = c.execute(
         select(run, topic.c.name.label("topic"))
-        .outerjoin(topic, topic.c.id == run.c.topic_id).order_by(run.c.id.desc()).limit(count)
+        .outerjoin(topic, topic.c.id == run.c.topic_id)
+        .order_by(run.c.id.desc())
+        .limit(count)
     )
     return [RunLine(
         row.id, row.spider, row.topic or "", _aware(row.started_at),
@@ -98,8 +100,10 @@ def _bad_runs(c: Connection, now: float) -> list[str]:
         if what not in mended and is_bad:
             mended.add(what)
             how = f"以 {line.reason} 结束 ended with {line.reason}" if line.ended else "中断 died"
-            bad_runs.append(f"{line.spider} {line.topic}: 运行 run {line.id} {how}, "
-                         f"{_ago(line.started.timestamp(), now)} 开始 started")
+            bad_runs.append(
+                f"{line.spider} {line.topic}: 运行 run {line.id} {how}, "
+                f"{_ago(line.started.timestamp(), now)} 开始 started"
+            )
         elif line.ended is not None:
             mended.add(what)
     return bad_runs
@@ -107,10 +111,12 @@ def _bad_runs(c: Connection, now: float) -> list[str]:
 
 def _abandoned(c: Connection, now: float) -> list[str]:
     rows = c.execute(
-        select(url.c.queue, func.count()).where(
+        select(url.c.queue, func.count())
+        .where(
             url.c.state.in_((State.LEASED, State.FETCHED)),
             url.c.lease_until < now - _ABANDONED_SECONDS,
-        ).group_by(url.c.queue)
+        )
+        .group_by(url.c.queue)
     )
     return [f"{queue}: {number} 个网址无人处理 URLs are nobody's; `scrapy crawl {queue}` goes on "
             "with them" for queue, number in rows]  # fmt: skip
@@ -151,15 +157,15 @@ def _lost_sessions(c: Connection) -> list[str]:
     )
     rows = c.execute(
         select(account.c.site, account.c.name, account.c.reason)
-        .where(account.c.state == AccountState.RESTING, ~usable).order_by(account.c.site)
+        .where(account.c.state == AccountState.RESTING, ~usable)
+        .order_by(account.c.site)
     )
     return [f"{site}: 账号 account {name} 休息中 rests: {reason}" for site, name, reason in rows]
 
 
 def _dead_proxies(c: Connection, now: float) -> list[str]:
     number, resting = c.execute(
-        select(func.count(), func.count(case((proxy.c.resting_until > now, 1))))
-        .select_from(proxy)
+        select(func.count(), func.count(case((proxy.c.resting_until > now, 1)))).select_from(proxy)
     ).one()
     if not number or number != resting:
         return []

@@ -92,8 +92,9 @@ def answers(c: Connection, topic_name: str) -> dict[tuple[str, str], int]:
 def search_yield(c: Connection, topic_name: str) -> tuple[int, int]:
     """(hits of all answers, URLs that were new among them)."""
     row = c.execute(
-        select(func.coalesce(func.sum(query.c.hits), 0),
-               func.coalesce(func.sum(query.c.new_urls), 0))
+        select(
+            func.coalesce(func.sum(query.c.hits), 0), func.coalesce(func.sum(query.c.new_urls), 0)
+        )
         .join(topic, topic.c.id == query.c.topic_id)
         .where(topic.c.name == topic_name)
     ).one()
@@ -180,8 +181,13 @@ def best_articles(c: Connection, topic_name: str, limit: int) -> list[ArticleLin
     """The highest-scored on-topic articles, representatives of their reprint groups only."""
     stands_for_group: ColumnElement[bool] = verdict.c.group_id == article.c.id
     statement = (
-        select(article.c.title, article.c.site, article.c.published_at, article.c.source,
-               relevance.c.score)
+        select(
+            article.c.title,
+            article.c.site,
+            article.c.published_at,
+            article.c.source,
+            relevance.c.score,
+        )
         .join(relevance, relevance.c.article_id == article.c.id)
         .join(topic, topic.c.id == relevance.c.topic_id)
         .join(verdict, verdict.c.article_id == article.c.id)

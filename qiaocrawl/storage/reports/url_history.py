@@ -104,9 +104,25 @@ def url_history(c: Connection, key: bytes) -> UrlHistory | None:
     (row_id, own, url, host, queue, topic, state, outcome, reason, score, depth, parent, anchor,
      context, not_before, lease_until, failures, status, redirect, *times) = row  # fmt: skip
     return UrlHistory(
-        row_id, bytes(own), url, host, Queue(queue), topic, State(state), outcome or "",
-        reason or "", score, depth, None if parent is None else bytes(parent), anchor, context,
-        not_before, lease_until, failures, status, None if redirect is None else bytes(redirect),
+        row_id,
+        bytes(own),
+        url,
+        host,
+        Queue(queue),
+        topic,
+        State(state),
+        outcome or "",
+        reason or "",
+        score,
+        depth,
+        None if parent is None else bytes(parent),
+        anchor,
+        context,
+        not_before,
+        lease_until,
+        failures,
+        status,
+        None if redirect is None else bytes(redirect),
         *("" if when is None else str(when)[:19] for when in times),
     )
 

@@ -120,7 +120,11 @@ def lost_answers(c: Connection, topic: str) -> dict[int, PastAnswer]:
     query, past = schema.query, schema.query_answer
     statement = (
         select(
-            past.c.query_id, past.c.asked_at, past.c.state, past.c.hits, past.c.new_urls,
+            past.c.query_id,
+            past.c.asked_at,
+            past.c.state,
+            past.c.hits,
+            past.c.new_urls,
             past.c.message,
         )
         .join(query, query.c.id == past.c.query_id)
@@ -139,7 +143,11 @@ def past_answers(c: Connection, query_ids: Sequence[int]) -> list[PastAnswer]:
     past = schema.query_answer
     statement = (
         select(
-            past.c.query_id, past.c.asked_at, past.c.state, past.c.hits, past.c.new_urls,
+            past.c.query_id,
+            past.c.asked_at,
+            past.c.state,
+            past.c.hits,
+            past.c.new_urls,
             past.c.message,
         )
         .where(past.c.query_id.in_(list(query_ids)))
@@ -163,8 +171,10 @@ def requests_by_pair(c: Connection, topic: str) -> dict[Pair, tuple[float, float
         .where(table.c.topic_id == topic_id(c, topic), table.c.tries > 0)
         .group_by(*pair)
     )
-    return {(term, site, engine): (requests, new)
-            for term, site, engine, requests, new in c.execute(statement)}
+    return {
+        (term, site, engine): (requests, new)
+        for term, site, engine, requests, new in c.execute(statement)
+    }
 
 
 def articles_by_pair(c: Connection, topic: str) -> dict[Pair, tuple[int, int]]:
@@ -175,8 +185,10 @@ def articles_by_pair(c: Connection, topic: str) -> dict[Pair, tuple[int, int]]:
     table = schema.query
     pair = (table.c.term, table.c.site, table.c.engine)
     statement = _articles(topic_id(c, topic)).add_columns(*pair).group_by(*pair)
-    return {(term, site, engine): (articles, int(on_topic or 0))
-            for articles, on_topic, term, site, engine in c.execute(statement)}
+    return {
+        (term, site, engine): (articles, int(on_topic or 0))
+        for articles, on_topic, term, site, engine in c.execute(statement)
+    }
 
 
 def _articles(topic: int) -> Select[Any, Any]:

@@ -72,9 +72,7 @@ def requests_of_day(c: Connection, now: float) -> Mapping[str, int]:
     return {row[0]: row[1] for row in c.execute(statement)}
 
 
-def put_off(
-    c: Connection, topic: str, engine: str, host: str, reason: str, now: float
-) -> int:
+def put_off(c: Connection, topic: str, engine: str, host: str, reason: str, now: float) -> int:
     """Take the waiting queries of *engine* out of the frontier; returns how many.
 
     The ledger has them all: a later run asks them.

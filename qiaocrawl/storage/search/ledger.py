@@ -251,9 +251,7 @@ def _due_query(topic: str, row: Any, repeat_seconds: float) -> DueQuery:
     return DueQuery(query, since, asked=True)
 
 
-def is_settled(
-    c: Connection, topic_id: int, query: Query, *, since: float, now: float
-) -> bool:
+def is_settled(c: Connection, topic_id: int, query: Query, *, since: float, now: float) -> bool:
     """Whether *query* was asked after *since* or is to rest until after *now* (epoch seconds)."""
     row = _TIMES.run(c, {"key": query_key(topic_id, query)}).fetchone()
     if row is None or row[0] is None:
@@ -293,4 +291,3 @@ def _row(topic: int, query: Query, now: float, state: AnswerState) -> dict[str, 
         "state": state.value,
         "planned_at": epoch_time(now),
     }
-

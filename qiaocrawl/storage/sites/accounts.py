@@ -87,7 +87,12 @@ def save_session(
 
 
 def save_state(
-    c: Connection, account_id: int, state: AccountState, reason: str, *, now: datetime,
+    c: Connection,
+    account_id: int,
+    state: AccountState,
+    reason: str,
+    *,
+    now: datetime,
     rests_until: datetime | None = None,
 ) -> None:
     """Store how an account stands; one that is logged out loses its cookies."""
@@ -120,6 +125,13 @@ def remove_account(c: Connection, account_id: int) -> None:
 
 def _account(row: Row[Any]) -> Account:
     return Account(
-        row.id, row.site, row.name, AccountState(row.state), row.reason, bytes(row.secret),
-        bytes(row.session), from_time(row.logged_in_at), from_time(row.rests_until),
+        row.id,
+        row.site,
+        row.name,
+        AccountState(row.state),
+        row.reason,
+        bytes(row.secret),
+        bytes(row.session),
+        from_time(row.logged_in_at),
+        from_time(row.rests_until),
     )

@@ -34,9 +34,7 @@ _LOAD_SCORES = Statement(
     " WHERE updated_at >= :since"
     " ORDER BY CASE WHEN credit <= 0 THEN 0 ELSE 1 END, updated_at DESC LIMIT :most"
 )
-_CUT = ListStatement(
-    f"SELECT {_FIELDS} FROM url_form WHERE `key` IN ({{list}})"
-)
+_CUT = ListStatement(f"SELECT {_FIELDS} FROM url_form WHERE `key` IN ({{list}})")
 _SAVE_MISSING = upsert(
     "missing_page", "host, title, digest, simhash, updated_at",
     key="host", change="title, digest, simhash, updated_at",
@@ -78,8 +76,11 @@ def load_pattern_scores(c: Connection, *, since: float) -> list[StoredPatternSco
 
 def pattern_scores_of(c: Connection, forms: Sequence[str]) -> list[StoredPatternScore]:
     """The stored scores of groups *forms*, as far as there are any, in the order of *forms*."""
-    by_form = {score.form: score for row in _CUT.fetch(c, [_form_key(form) for form in forms])
-             for score in [_pattern_score(row)]}
+    by_form = {
+        score.form: score
+        for row in _CUT.fetch(c, [_form_key(form) for form in forms])
+        for score in [_pattern_score(row)]
+    }
     return [by_form[form] for form in forms if form in by_form]
 
 
@@ -113,13 +114,16 @@ def load_missing_pages(c: Connection, *, since: float) -> list[MissingPage]:
     ]
 
 
-def close_traps(
-    c: Connection, refused: Sequence[tuple[Lease, str]], *, now: float
-) -> None:
+def close_traps(c: Connection, refused: Sequence[tuple[Lease, str]], *, now: float) -> None:
     """Close the leases of *refused* as URLs of a trap, each with why; lost ones are left."""
     for lease, why in sorted(refused, key=lambda pair: pair[0].url_id):
         complete(
-            c, lease, outcome=Outcome.TRAP, reason=why, http_status=None, redirect_key=None,
+            c,
+            lease,
+            outcome=Outcome.TRAP,
+            reason=why,
+            http_status=None,
+            redirect_key=None,
             now=now,
         )
 

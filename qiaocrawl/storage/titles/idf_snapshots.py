@@ -72,8 +72,10 @@ def load_snapshot(c: Connection, version: int) -> IdfSnapshot:
     query = select(idf_snapshot.c.documents).where(idf_snapshot.c.version == version)
     documents = c.execute(query).scalar_one_or_none()
     if documents is None:
-        raise ConfigError(f"there is no IDF snapshot {version}; `qiaocrawl dedup snapshot list` "
-                          "shows those there are")
+        raise ConfigError(
+            f"there is no IDF snapshot {version}; `qiaocrawl dedup snapshot list` "
+            "shows those there are"
+        )
     terms = dict(_TERMS.run(c, {"version": version}).fetchall())
     return IdfSnapshot(version, documents, terms)
 

@@ -134,9 +134,7 @@ def chain(c: Connection, article_id: int) -> list[Member]:
     return [_member(row) for row in _GROUP.run(c, {"id": article_id}).fetchall()]
 
 
-def largest_groups(
-    c: Connection, topic: str, *, least: int, limit: int
-) -> list[GroupSize]:
+def largest_groups(c: Connection, topic: str, *, least: int, limit: int) -> list[GroupSize]:
     """The *limit* largest groups of at least *least* articles.
 
     Args:

@@ -199,7 +199,13 @@ def _entry(row: Any) -> TitleEntry:
     (seq, key, article_id, title, host, published_at, source, digest, simhash, sketch, chars,
      taken_out) = row  # fmt: skip
     record = TitleRecord(
-        bytes(key), title, host, from_time(published_at), source, bytes(digest),
-        int.from_bytes(simhash or b"", "big"), bytes(sketch),
+        bytes(key),
+        title,
+        host,
+        from_time(published_at),
+        source,
+        bytes(digest),
+        int.from_bytes(simhash or b"", "big"),
+        bytes(sketch),
     )
     return TitleEntry(record, article_id, chars, bool(taken_out), seq)

@@ -82,7 +82,12 @@ class Place:
 
 
 def save_verdict(
-    c: Connection, article_id: int, verdict: Verdict, *, method: str, snapshot: int = 0,
+    c: Connection,
+    article_id: int,
+    verdict: Verdict,
+    *,
+    method: str,
+    snapshot: int = 0,
     is_new: bool = False,
 ) -> None:
     """Store how an article stands to earlier ones, and put it into its group.
@@ -123,9 +128,7 @@ def stored_verdict(c: Connection, article_id: int) -> Verdict | None:
     return Verdict(VerdictKind(kind), None if of is None else bytes(of), similarity, why)
 
 
-def write_places(
-    c: Connection, places: Sequence[Place], *, method: str, snapshot: int
-) -> None:
+def write_places(c: Connection, places: Sequence[Place], *, method: str, snapshot: int) -> None:
     """Write rows as they are given; the groups they name must be their callers' care."""
     _SAVE.run_many(c, [
         {
@@ -174,9 +177,7 @@ def best_of(c: Connection, article_ids: Collection[int]) -> int:
     return best[0]
 
 
-def _earlier(
-    c: Connection, keys: Sequence[bytes], article_id: int
-) -> dict[bytes, tuple[int, int]]:
+def _earlier(c: Connection, keys: Sequence[bytes], article_id: int) -> dict[bytes, tuple[int, int]]:
     """(article, group) of each of *keys* that has an article but *article_id*."""
     rows: list[Any] = _EARLIER.fetch(c, keys)
     return {bytes(key): (row_id, group) for key, row_id, group in rows if row_id != article_id}

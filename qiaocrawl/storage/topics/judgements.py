@@ -34,12 +34,12 @@ _FROM = (
     " LEFT JOIN article a ON a.url_id = u.id WHERE j.topic_id = :topic_id"
 )
 _NEWEST_FIRST = " ORDER BY j.judged_at DESC, j.`key` LIMIT :limit"
-_LIST = Statement(
-    "SELECT j.url, j.relevant, j.note, j.judged_at, a.title" + _FROM + _NEWEST_FIRST
-)
+_LIST = Statement("SELECT j.url, j.relevant, j.note, j.judged_at, a.title" + _FROM + _NEWEST_FIRST)
 _SAMPLES = Statement(
-    "SELECT j.`key`, j.url, j.relevant, a.title, a.text" + _FROM
-    + " AND a.id IS NOT NULL" + _NEWEST_FIRST
+    "SELECT j.`key`, j.url, j.relevant, a.title, a.text"
+    + _FROM
+    + " AND a.id IS NOT NULL"
+    + _NEWEST_FIRST
 )
 
 

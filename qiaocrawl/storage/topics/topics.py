@@ -103,8 +103,10 @@ def _replace(
 ) -> None:
     """Make the rows of *topic* in *table* those given, matched by their *identity* column."""
     new_rows = {row[identity]: {**row, "position": at} for at, row in enumerate(rows)}
-    there = {row[identity]: row for row in c.execute(
-        select(table).where(table.c.topic_id == topic)).mappings()}
+    there = {
+        row[identity]: row
+        for row in c.execute(select(table).where(table.c.topic_id == topic)).mappings()
+    }
     gone = [row["id"] for key, row in there.items() if key not in new_rows]
     for start in range(0, len(gone), 500):
         c.execute(delete(table).where(table.c.id.in_(gone[start : start + 500])))
@@ -120,9 +122,7 @@ def _differs(old: Mapping[Any, Any], new: Mapping[str, Any]) -> bool:
     return any(old[name] != value for name, value in new.items())
 
 
-def _load(
-    c: Connection, table: Table, topic: int, make: Callable[[Any], Any]
-) -> tuple[Any, ...]:
+def _load(c: Connection, table: Table, topic: int, make: Callable[[Any], Any]) -> tuple[Any, ...]:
     rows = c.execute(
         select(table).where(table.c.topic_id == topic).order_by(table.c.position, table.c.id)
     )

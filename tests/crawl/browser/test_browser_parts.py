@@ -105,8 +105,11 @@ def test_allowed_origins_the_demo_web_and_no_one_without_the_password() -> None:
     with local_server(lambda host, path: Answer(f"{host}{path}".encode())) as server:
 
         async def play() -> list[str]:
-            proxy = BrowserProxy(AddressGuard(Allowance.parse([server.origin])), demo=server.origin,
-                                 refused=lambda _: None)
+            proxy = BrowserProxy(
+                AddressGuard(Allowance.parse([server.origin])),
+                demo=server.origin,
+                refused=lambda _: None,
+            )
             url = f"http://{server.origin}/a"
             said = [
                 await ask(proxy, f"GET {url} HTTP/1.1\r\nHost: {server.origin}\r\nAUTH\r\n"),
@@ -157,8 +160,9 @@ def test_contexts_are_shared_by_like_requests_only() -> None:
     assert len(set(names)) == 5
     assert named(proxy) == names[0]
     kwargs = {"storage_state": "state.json", "user_agent": "own"}
-    request = Request("http://a.test/", headers={"User-Agent": "x"},
-                      meta={"playwright_context_kwargs": kwargs})
+    request = Request(
+        "http://a.test/", headers={"User-Agent": "x"}, meta={"playwright_context_kwargs": kwargs}
+    )
     told = context_of(request, proxy)[1]
     assert (told["storage_state"], told["user_agent"]) == ("state.json", "own")
     assert told["proxy"] == proxy

@@ -51,13 +51,16 @@ STYLED = (
     '<p><font color="#ff0000">编者按语</font>：</p><div class="note">请登录</div></div>'
     '<a href="/spoilt">更多</a></body></html>'
 )
-SPOILT = STYLED.replace("</body>", "<script>Element.prototype.setAttribute = () => {"
-                        "throw Error('no'); };</script></body>")
+SPOILT = STYLED.replace(
+    "</body>",
+    "<script>Element.prototype.setAttribute = () => {throw Error('no'); };</script></body>",
+)
 
 
 def stored_pages(url: str, host: str) -> list[Page]:
-    numbers = rows(url, "SELECT id FROM url WHERE url LIKE :site ORDER BY id",
-                   site=f"http://{host}/%")
+    numbers = rows(
+        url, "SELECT id FROM url WHERE url LIKE :site ORDER BY id", site=f"http://{host}/%"
+    )
     with Database.open(url) as database, database.engine.begin() as connection:
         stored = [load_page(connection, int(str(number))) for (number,) in numbers]
     return [parse_page(s.body, "text/html; charset=utf-8", s.url) for s in stored if s is not None]
@@ -68,16 +71,37 @@ def stored_pages(url: str, host: str) -> list[Page]:
 def test_sites_marked_for_rendering_are_read_in_chromium(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     pages = {"/": STYLED, "/spoilt": SPOILT}
-    with local_server(respond) as scripted, local_server(
-        lambda _, path: Answer(pages[path].encode()) if path in pages else None
-    ) as styled:
+    with (
+        local_server(respond) as scripted,
+        local_server(
+            lambda _, path: Answer(pages[path].encode()) if path in pages else None
+        ) as styled,
+    ):
         hosts = (scripted.origin, styled.origin)
-        sites = [Site(host, "侨乡", "authoritative", 1, "境内", "news",
-                      start_url=f"http://{host}/", render=True) for host in hosts]
+        sites = [
+            Site(
+                host,
+                "侨乡",
+                "authoritative",
+                1,
+                "境内",
+                "news",
+                start_url=f"http://{host}/",
+                render=True,
+            )
+            for host in hosts
+        ]
         import_pack(url, pack(sites=tuple(sites)))
-        done = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_RENDER="1",
-                     QIAO_RENDER_LAYOUT="1", QIAO_ALLOW_ADDRESSES=",".join(hosts),
-                     QIAO_CHROMIUM=str(shutil.which("chromium")))
+        done = crawl(
+            "site",
+            url,
+            "topic=qiaoqing",
+            folder=tmp_path,
+            QIAO_RENDER="1",
+            QIAO_RENDER_LAYOUT="1",
+            QIAO_ALLOW_ADDRESSES=",".join(hosts),
+            QIAO_CHROMIUM=str(shutil.which("chromium")),
+        )
         assert done.returncode == 0, done.log
         assert "/data" in scripted.paths()
     _check_what_a_script_wrote(url, scripted.origin, done.log)
@@ -85,9 +109,13 @@ def test_sites_marked_for_rendering_are_read_in_chromium(tmp_path: Path) -> None
 
 
 def _check_what_a_script_wrote(url: str, host: str, log: str) -> None:
-    found = rows(url, "SELECT u.outcome, a.title, a.text FROM url u LEFT JOIN article a ON"
-                      " a.url_id = u.id WHERE u.url LIKE :site", site=f"http://{host}/%")
-    (outcome, title, body), = found
+    found = rows(
+        url,
+        "SELECT u.outcome, a.title, a.text FROM url u LEFT JOIN article a ON"
+        " a.url_id = u.id WHERE u.url LIKE :site",
+        site=f"http://{host}/%",
+    )
+    ((outcome, title, body),) = found
     assert (outcome, title) == ("article", "侨乡相聚"), log
     assert "华侨农场" in str(body)
 

@@ -51,9 +51,15 @@ def data(number: int) -> Answer:
 
 
 def chromium(folder: Path, url: str, host: str, **options: str) -> Crawl:
-    return crawl("site", url, "topic=qiaoqing", "-s", "DOWNLOAD_DELAY=0", folder=folder, **settings(
-        host, **options
-    ))
+    return crawl(
+        "site",
+        url,
+        "topic=qiaoqing",
+        "-s",
+        "DOWNLOAD_DELAY=0",
+        folder=folder,
+        **settings(host, **options),
+    )
 
 
 def settings(host: str, **options: str) -> dict[str, str]:
@@ -65,9 +71,22 @@ def settings(host: str, **options: str) -> dict[str, str]:
 
 
 def site_at(url: str, host: str, path: str = "/") -> None:
-    import_pack(url, pack(sites=(
-        Site(host, "侨乡", "authoritative", 1, "境内", "news", start_url=f"http://{host}{path}"),
-    )))
+    import_pack(
+        url,
+        pack(
+            sites=(
+                Site(
+                    host,
+                    "侨乡",
+                    "authoritative",
+                    1,
+                    "境内",
+                    "news",
+                    start_url=f"http://{host}{path}",
+                ),
+            )
+        ),
+    )
 
 
 def stat(done: Crawl, name: str) -> float:
@@ -112,19 +131,21 @@ def test_found_out_remembered_and_kept_with_its_data(tmp_path: Path) -> None:
     votes = rows(url, "SELECT form, gained, in_vain, plain FROM rendering")
     assert votes == [("/a/0.html", 4, 0, 1)]
     with Database.open(url) as database, database.engine.connect() as c:
-        (row, versions) = rows(url, "SELECT url_id, COUNT(*) FROM page_source GROUP BY url_id"
-                               " ORDER BY 2 DESC, 1 LIMIT 1")[0]
+        (row, versions) = rows(
+            url,
+            "SELECT url_id, COUNT(*) FROM page_source GROUP BY url_id ORDER BY 2 DESC, 1 LIMIT 1",
+        )[0]
         assert versions == 2, "the page as it came is evidence too"
         stored = load_page(c, int(str(row)))
     assert stored is not None
     assert stored.header("x-qiaocrawl-rendered") == "1"
     page = parse_page(stored.body, stored.header("content-type"), stored.url)
     assert layout_of(page) is not None
-    script, = [node for node in page.nodes("script") if node.attributes.get("data-qiaocrawl-xhr")]
+    (script,) = [node for node in page.nodes("script") if node.attributes.get("data-qiaocrawl-xhr")]
     assert LATER in json.loads(script.text())["content"]
     # What stands in the JSON alone is part of the article.
     texts = rows(url, "SELECT text FROM article")
-    assert all(LATER in str(text) for text, in texts)
+    assert all(LATER in str(text) for (text,) in texts)
     assert len(texts) == 6
     assert rows(url, "SELECT payload FROM url WHERE url LIKE '%/a/1.html'") == [("{}",)]
 
@@ -188,14 +209,21 @@ def test_a_crashing_or_hanging_page_costs_no_other(tmp_path: Path) -> None:
     with local_server(respond) as server:
         site_at(url, server.origin)
         with running_spider(
-            "site", url, "topic=qiaoqing", "-s", "DOWNLOAD_DELAY=0", folder=tmp_path,
+            "site",
+            url,
+            "topic=qiaoqing",
+            "-s",
+            "DOWNLOAD_DELAY=0",
+            folder=tmp_path,
             **settings(server.origin, QIAO_RENDER_SECONDS="4"),
         ) as process:
             spider.append(process.pid)
             log, _ = process.communicate(timeout=400)
     assert process.returncode == 0, log
-    found = {str(address).rpartition("/")[2]: (outcome, reason) for address, outcome, reason in
-             rows(url, "SELECT url, outcome, reason FROM url")}
+    found = {
+        str(address).rpartition("/")[2]: (outcome, reason)
+        for address, outcome, reason in rows(url, "SELECT url, outcome, reason FROM url")
+    }
     assert [found[f"{n}.html"][0] for n in range(4)] == ["article"] * 4, log
     assert found["once.html"][0] == "article", log
     assert found["boom.html"][0] == "poison", log
@@ -241,16 +269,32 @@ def test_a_kill_between_the_two_fetches_loses_nothing(tmp_path: Path) -> None:
             browsers = browsers_of(process.pid)
             process.kill()
         waits[0] = 0.0
-        (payload, stored), = rows(url, "SELECT u.payload, (SELECT COUNT(*) FROM page_source p"
-                                  " WHERE p.url_id = u.id) FROM url u")
+        ((payload, stored),) = rows(
+            url,
+            "SELECT u.payload, (SELECT COUNT(*) FROM page_source p"
+            " WHERE p.url_id = u.id) FROM url u",
+        )
         assert "mount point" in json.loads(str(payload))["render"]
         assert stored == 1
         before = server.paths().count("/a/1.html")
         both = {server.origin: "/a/1.html", other.origin: "/"}
-        import_pack(url, pack(sites=tuple(
-            Site(host, "侨乡", "authoritative", 1, "境内", "news", start_url=f"http://{host}{path}")
-            for host, path in both.items()
-        )))
+        import_pack(
+            url,
+            pack(
+                sites=tuple(
+                    Site(
+                        host,
+                        "侨乡",
+                        "authoritative",
+                        1,
+                        "境内",
+                        "news",
+                        start_url=f"http://{host}{path}",
+                    )
+                    for host, path in both.items()
+                )
+            ),
+        )
         done = chromium(tmp_path, url, ",".join(both))
         assert server.paths().count("/a/1.html") == before + 1, "the browser's fetch alone is due"
     assert rows(url, "SELECT outcome FROM url ORDER BY id LIMIT 1") == [("article",)], done.log
@@ -270,5 +314,6 @@ def check_what_brought_nothing(url: str, done: Crawl, paths: list[str]) -> None:
     assert stat(done, "spared") == 8 - tried
     votes = rows(url, "SELECT gained, in_vain FROM rendering WHERE form LIKE '/v/%'")
     assert votes == [(0, tried)]
-    assert {payload for payload, in rows(url, "SELECT payload FROM url WHERE url LIKE '%/v/%'")
-            } == {"{}"}
+    assert {
+        payload for (payload,) in rows(url, "SELECT payload FROM url WHERE url LIKE '%/v/%'")
+    } == {"{}"}

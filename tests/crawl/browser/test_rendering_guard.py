@@ -81,15 +81,40 @@ def page(script: str) -> bytes:
 
 def render(tmp_path: Path, url: str, *hosts: str, **options: str) -> str:
     """Crawl sites marked for rendering from their home pages on; the log."""
-    import_pack(url, pack(sites=tuple(
-        Site(host, "侨乡", "authoritative", 1, "境内", "news", start_url=f"http://{host}/",
-             render=True) for host in hosts
-    )))
-    done = crawl("site", url, "topic=qiaoqing", "-s", "DOWNLOAD_DELAY=0", folder=tmp_path, **{
-        "QIAO_RENDER": "sites", "QIAO_CHROMIUM": str(shutil.which("chromium")),
-        "QIAO_RENDER_SECONDS": "8", "QIAO_STRATEGY": "bfs", "QIAO_FRONTIER_RETRY_SECONDS": "0",
-        **options,
-    })
+    import_pack(
+        url,
+        pack(
+            sites=tuple(
+                Site(
+                    host,
+                    "侨乡",
+                    "authoritative",
+                    1,
+                    "境内",
+                    "news",
+                    start_url=f"http://{host}/",
+                    render=True,
+                )
+                for host in hosts
+            )
+        ),
+    )
+    done = crawl(
+        "site",
+        url,
+        "topic=qiaoqing",
+        "-s",
+        "DOWNLOAD_DELAY=0",
+        folder=tmp_path,
+        **{
+            "QIAO_RENDER": "sites",
+            "QIAO_CHROMIUM": str(shutil.which("chromium")),
+            "QIAO_RENDER_SECONDS": "8",
+            "QIAO_STRATEGY": "bfs",
+            "QIAO_FRONTIER_RETRY_SECONDS": "0",
+            **options,
+        },
+    )
     assert done.returncode == 0, done.log
     return done.log
 
@@ -123,14 +148,19 @@ def leading_away(host: str, path: str) -> Answer | None:
 def test_nothing_private_is_reached_and_cookies_stay_with_their_page(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     with local_server(lambda host, path: Answer(b"secret")) as inside:
-        with local_server(trying_everything(inside.origin)) as trying, local_server(
-            leading_away
-        ) as leading:
+        with (
+            local_server(trying_everything(inside.origin)) as trying,
+            local_server(leading_away) as leading,
+        ):
             hosts = (trying.origin, leading.origin)
             log = render(tmp_path, url, *hosts, QIAO_ALLOW_ADDRESSES=",".join(hosts))
         assert not inside.log, [hit.path for hit in inside.log]
-    found = {str(where): (outcome, str(body)) for where, outcome, body in rows(
-        url, "SELECT u.url, u.outcome, a.text FROM url u LEFT JOIN article a ON a.url_id = u.id")}
+    found = {
+        str(where): (outcome, str(body))
+        for where, outcome, body in rows(
+            url, "SELECT u.url, u.outcome, a.text FROM url u LEFT JOIN article a ON a.url_id = u.id"
+        )
+    }
     outcome, body = found[f"http://{trying.origin}/"]
     assert outcome == "article", log
     assert "都试过了" in body, "the script did not get far"
@@ -161,7 +191,10 @@ def test_a_rendered_page_goes_through_the_proxy_of_its_request(tmp_path: Path) -
 
     with local_server(respond) as upstream:
         log = render(
-            tmp_path, url, host, http_proxy=f"http://user:pw@{upstream.origin}",
+            tmp_path,
+            url,
+            host,
+            http_proxy=f"http://user:pw@{upstream.origin}",
             QIAO_PROXY_REMOTE_DNS="on",
         )
         hits = upstream.log

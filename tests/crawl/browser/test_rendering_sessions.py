@@ -71,15 +71,24 @@ def test_the_browser_fetches_with_the_sessions_state(tmp_path: Path) -> None:
 
     with local_server(respond) as server:
         done = subprocess.run(
-            [sys.executable, "-c", SPIDER, server.origin], cwd=tmp_path, text=True, timeout=180,
-            capture_output=True, check=True, env={
-                **os.environ, "PYTHONPATH": str(PROJECT), "QIAO_DATABASE_URL": url,
-                "QIAO_RENDER": "sites", "QIAO_ALLOW_ADDRESSES": server.origin,
+            [sys.executable, "-c", SPIDER, server.origin],
+            cwd=tmp_path,
+            text=True,
+            timeout=180,
+            capture_output=True,
+            check=True,
+            env={
+                **os.environ,
+                "PYTHONPATH": str(PROJECT),
+                "QIAO_DATABASE_URL": url,
+                "QIAO_RENDER": "sites",
+                "QIAO_ALLOW_ADDRESSES": server.origin,
                 "QIAO_CHROMIUM": str(shutil.which("chromium")),
             },
         )
-        cookies = {hit.path: hit.headers.get("Cookie") for hit in server.log
-                   if hit.path != "/robots.txt"}
+        cookies = {
+            hit.path: hit.headers.get("Cookie") for hit in server.log if hit.path != "/robots.txt"
+        }
     found = json.loads(done.stdout.rpartition("FOUND")[2])
     assert cookies == {"/in": "sid=7", "/moved": "sid=7", "/data": "sid=7"}
     assert "told" in found["in"][2]

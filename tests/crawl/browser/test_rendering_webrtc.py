@@ -32,7 +32,8 @@ def test_no_packet_goes_past_the_proxy(is_held: bool) -> None:
         inside.bind(("127.0.0.1", 0))
         inside.settimeout(0.2)
         browser = tool.chromium.launch(
-            executable_path=shutil.which("chromium"), args=given,
+            executable_path=shutil.which("chromium"),
+            args=given,
         )
         context = browser.new_context(proxy={"server": "http://127.0.0.1:9"})
         context.new_page().evaluate(_SCRIPT, f"127.0.0.1:{inside.getsockname()[1]}")

@@ -57,13 +57,18 @@ class FailingWeb(LoginWeb):
             return Reply(page("401", "no"), 401, {"WWW-Authenticate": f'Basic realm="{SET}"'})
         if seen.host == "www.paste.test":
             self.requests.append(seen)
-            return Reply(b"", 302, {"Location": f"/login?ticket={TICKET}"},
-                         (f"x={SET}; Domain=co.uk",))
+            return Reply(
+                b"", 302, {"Location": f"/login?ticket={TICKET}"}, (f"x={SET}; Domain=co.uk",)
+            )
         if seen.host == CLUB and path.startswith("/bad/"):
             return self._bad(path)
         reply = super().answer(seen)
-        return Reply(reply.body, reply.status, reply.headers,
-                     (*reply.cookies, f"big={SET}", f"\x01odd={SET};;;=;"))
+        return Reply(
+            reply.body,
+            reply.status,
+            reply.headers,
+            (*reply.cookies, f"big={SET}", f"\x01odd={SET};;;=;"),
+        )
 
     def _article(self, path: str) -> bytes:
         body = super()._article(path)
@@ -117,7 +122,7 @@ def running_log(url: str, folder: Path, **options: str) -> tuple[str, str]:
 
 def assert_clean(what: str, text: str) -> None:
     found = [canary for canary in CANARIES if canary in text]
-    assert not found, f"{what}: {found} in {text[text.index(found[0]) - 300:][:600]}"
+    assert not found, f"{what}: {found} in {text[text.index(found[0]) - 300 :][:600]}"
 
 
 def test_no_secret_shows_up_anywhere(

@@ -95,21 +95,24 @@ def test_single_sign_on_beside_a_wrong_password_that_is_tried_once(tmp_path: Pat
     done = run(url, web, "club.test,one.test", folder=tmp_path)
     ended = Counter(outcome for path, outcome in outcomes(url).items() if ONE in path)
     assert ended["article"] + ended["list"] == 31, done.log
-    told = {(seen.host, b"user9" in seen.body) for seen in web.requests
-            if b"password=" in seen.body}
+    told = {
+        (seen.host, b"user9" in seen.body) for seen in web.requests if b"password=" in seen.body
+    }
     assert told == {(PASSPORT, False), (CLUB, True)}
     assert "ST-" not in done.log
     assert 1 <= web.logins["user1", True] <= 3
     assert "hosts_given_up" in done.log
     _check_that_the_club_waits(url, web)
     ((state, reason, until),) = rows(
-        url, "SELECT state, reason, rests_until FROM account WHERE name = 'user9'")
+        url, "SELECT state, reason, rests_until FROM account WHERE name = 'user9'"
+    )
     assert state == "resting"
     assert "密码错误" in str(reason)
     assert until is not None
     # Until its rest is over the next run leaves it alone as well; with another key nothing opens.
     for key, code, word in (
-        (KEY, 0, "hosts_given_up"), (new_key(), 1, "QIAO_SECRET_KEY is not the key"),
+        (KEY, 0, "hosts_given_up"),
+        (new_key(), 1, "QIAO_SECRET_KEY is not the key"),
     ):
         done = run(url, web, "club.test", f"site={CLUB}", folder=tmp_path, key=key, exit_code=code)
         assert word in done.log

@@ -80,9 +80,15 @@ def test_every_case_is_refused_and_what_is_outside_is_not() -> None:
 
 @pytest.mark.parametrize(
     ("answers", "passes"),
-    [(["127.0.0.1"], False), ([PUBLIC, "10.0.0.5"], False), (["10.0.0.5", PUBLIC], False),
-     (["::ffff:127.0.0.1"], False), ([PUBLIC, "::1"], False), ([PUBLIC], True),
-     ([PUBLIC, "2606:4700:4700::1111"], True)],
+    [
+        (["127.0.0.1"], False),
+        ([PUBLIC, "10.0.0.5"], False),
+        (["10.0.0.5", PUBLIC], False),
+        (["::ffff:127.0.0.1"], False),
+        ([PUBLIC, "::1"], False),
+        ([PUBLIC], True),
+        ([PUBLIC, "2606:4700:4700::1111"], True),
+    ],
 )
 def test_every_address_of_a_name_counts(answers: list[str], passes: bool) -> None:
     guard = AddressGuard(Allowance(), names=Names(lambda host: answers))
@@ -142,7 +148,9 @@ def test_a_name_service_that_hangs_is_not_waited_for() -> None:
 
 
 def test_services_answer_only_what_is_asked_of_them() -> None:
-    guard = AddressGuard(Allowance.parse(["http://127.0.0.1:1"]), Allowance.parse(["http://127.0.0.1:8888"]))
+    guard = AddressGuard(
+        Allowance.parse(["http://127.0.0.1:1"]), Allowance.parse(["http://127.0.0.1:8888"])
+    )
     guard.connect_through("http://127.0.0.1:3128", "PROXIES")
     check(guard, "http://127.0.0.1:1/")
     check(guard, "http://127.0.0.1:8888/search", for_service=True)
@@ -179,8 +187,9 @@ def hard_urls() -> list[str]:
     found = [one.replace("{port}", "8000") for one in LIVE]
     wpt = SHARED.parent.parent / "wpt-url" / "urltestdata.json"
     if wpt.is_file():
-        found += [case["input"] for case in json.loads(wpt.read_text("utf-8"))
-                  if isinstance(case, dict)]
+        found += [
+            case["input"] for case in json.loads(wpt.read_text("utf-8")) if isinstance(case, dict)
+        ]
         found += inside_cases(8000)
     return found
 

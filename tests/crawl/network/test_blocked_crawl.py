@@ -49,9 +49,16 @@ def test_a_blocking_host_rests_and_its_urls_come_again(tmp_path: Path) -> None:
         return Answer(article(f"侨乡新闻{path}")) if path in PATHS else None
 
     with local_server(respond) as server:
-        done = crawl("site", url, "topic=qiaoqing", *FAST, folder=tmp_path,
-                     QIAO_DEMO=server.origin, QIAO_BLOCK_PAUSE_SECONDS="0.3",
-                     QIAO_FRONTIER_RETRY_SECONDS="0.1")
+        done = crawl(
+            "site",
+            url,
+            "topic=qiaoqing",
+            *FAST,
+            folder=tmp_path,
+            QIAO_DEMO=server.origin,
+            QIAO_BLOCK_PAUSE_SECONDS="0.3",
+            QIAO_FRONTIER_RETRY_SECONDS="0.1",
+        )
     found = outcomes(url)
     base = f"http://{HOST}"
     # Blocked for good are at most the two that never let us in; a host given up keeps its URLs.
@@ -93,9 +100,19 @@ def test_another_identity_is_tried_and_jars_do_not_mix(tmp_path: Path) -> None:
             return Answer(article(f"侨乡新闻{path}", links=links), headers=cookie)
 
         server.respond = respond
-        done = crawl("site", url, "topic=qiaoqing", *FAST, "-s", "CONCURRENT_REQUESTS=1",
-                     folder=tmp_path, QIAO_DEMO=server.origin, QIAO_FRONTIER_MAX_FAILURES="1",
-                     QIAO_IDENTITIES="*.qiao.test=rotate", QIAO_FRONTIER_RETRY_SECONDS="0.1")
+        done = crawl(
+            "site",
+            url,
+            "topic=qiaoqing",
+            *FAST,
+            "-s",
+            "CONCURRENT_REQUESTS=1",
+            folder=tmp_path,
+            QIAO_DEMO=server.origin,
+            QIAO_FRONTIER_MAX_FAILURES="1",
+            QIAO_IDENTITIES="*.qiao.test=rotate",
+            QIAO_FRONTIER_RETRY_SECONDS="0.1",
+        )
         own = [hit for hit in server.log if hit.host == HOST]
         seen = [(names[hit.headers["User-Agent"]], hit.headers.get("Cookie")) for hit in own]
     (row,) = rows(url, "SELECT outcome, reason FROM url WHERE url LIKE :shut", shut=f"%{SHUT}%")
@@ -125,15 +142,28 @@ def test_a_black_hole_costs_five_requests_and_holds_up_nobody(tmp_path: Path) ->
         return Answer(article(f"侨乡新闻{path}"))
 
     with local_server(respond) as server:
-        done = crawl("site", url, "topic=qiaoqing", "start=" + ",".join(starts), *FAST,
-                     "-s", "DOWNLOAD_TIMEOUT=2", folder=tmp_path, QIAO_DEMO=server.origin,
-                     QIAO_BLOCK_PAUSE_SECONDS="0.5", QIAO_FRONTIER_RETRY_SECONDS="0.1",
-                     QIAO_FRONTIER_MAX_FAILURES="9")
+        done = crawl(
+            "site",
+            url,
+            "topic=qiaoqing",
+            "start=" + ",".join(starts),
+            *FAST,
+            "-s",
+            "DOWNLOAD_TIMEOUT=2",
+            folder=tmp_path,
+            QIAO_DEMO=server.origin,
+            QIAO_BLOCK_PAUSE_SECONDS="0.5",
+            QIAO_FRONTIER_RETRY_SECONDS="0.1",
+            QIAO_FRONTIER_MAX_FAILURES="9",
+        )
         assert len(server.paths(DEAD)) <= 5, done.log
         assert len(server.paths(HOST)) == 20
     assert f"{DEAD} rests for" in done.log
-    lost = rows(url, "SELECT COUNT(*) FROM url WHERE url LIKE :dead AND outcome IS NOT NULL",
-                dead=f"%{DEAD}%")
+    lost = rows(
+        url,
+        "SELECT COUNT(*) FROM url WHERE url LIKE :dead AND outcome IS NOT NULL",
+        dead=f"%{DEAD}%",
+    )
     assert lost == [(0,)]
 
 

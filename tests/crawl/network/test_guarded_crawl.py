@@ -36,8 +36,10 @@ Offer = Callable[[list[str]], dict[str, Answer]]
 
 
 def page(head: str = "", body: str = "") -> Answer:
-    return Answer(f'<html><head><meta charset="utf-8"><title>列表</title>{head}</head>'
-                  f"<body>{body}</body></html>".encode())
+    return Answer(
+        f'<html><head><meta charset="utf-8"><title>列表</title>{head}</head>'
+        f"<body>{body}</body></html>".encode()
+    )
 
 
 def one_page(path: str, template: str) -> Offer:
@@ -45,15 +47,19 @@ def one_page(path: str, template: str) -> Offer:
 
 
 def each_page(path: str, template: str) -> Offer:
-    return lambda urls: {f"{path}/{n}": page(head=template % html.escape(u), body="<p>一</p>")
-                         for n, u in enumerate(urls)}
+    return lambda urls: {
+        f"{path}/{n}": page(head=template % html.escape(u), body="<p>一</p>")
+        for n, u in enumerate(urls)
+    }
 
 
 def redirects(urls: list[str]) -> dict[str, Answer]:
     # Header values are Latin-1; servers write such addresses in UTF-8.
     headers = [{"Location": url.encode().decode("latin-1")} for url in urls]
-    return {f"/r/{n}": Answer(status=STATUSES[n % 5], headers=headers[n % len(urls)])
-            for n in range(len(urls) + 4)}
+    return {
+        f"/r/{n}": Answer(status=STATUSES[n % 5], headers=headers[n % len(urls)])
+        for n in range(len(urls) + 4)
+    }
 
 
 def bases(urls: list[str]) -> dict[str, Answer]:
@@ -70,26 +76,34 @@ def sitemaps(urls: list[str]) -> dict[str, Answer]:
     xml = {"Content-Type": "application/xml"}
     return {
         "/sitemap.xml": Answer(f'<urlset xmlns="{space}">{places}</urlset>'.encode(), headers=xml),
-        "/sitemap_index.xml":
-            Answer(f'<sitemapindex xmlns="{space}">{index}</sitemapindex>'.encode(), headers=xml),
+        "/sitemap_index.xml": Answer(
+            f'<sitemapindex xmlns="{space}">{index}</sitemapindex>'.encode(), headers=xml
+        ),
     }
 
 
 def robots(urls: list[str]) -> dict[str, Answer]:
     lines = "".join(f"Sitemap: {url}\n" for url in urls)
     own = f"Sitemap: http://{HOST}/sitemap.xml\nSitemap: http://{HOST}/sitemap_index.xml\n"
-    return {"/robots.txt": Answer(f"User-agent: *\nAllow: /\n{own}{lines}".encode(),
-                                  headers={"Content-Type": "text/plain"})}
+    return {
+        "/robots.txt": Answer(
+            f"User-agent: *\nAllow: /\n{own}{lines}".encode(),
+            headers={"Content-Type": "text/plain"},
+        )
+    }
 
 
 def feeds(urls: list[str]) -> dict[str, Answer]:
     items = "".join(f"<item><title>侨</title><link>{html.escape(u)}</link></item>" for u in urls)
     feed = f'<rss version="2.0"><channel><title>侨</title>{items}</channel></rss>'
-    others = "".join(f'<link rel="alternate" type="application/rss+xml" href="{html.escape(u)}">'
-                     for u in urls).replace("via=feed", "via=feedlink")
+    others = "".join(
+        f'<link rel="alternate" type="application/rss+xml" href="{html.escape(u)}">' for u in urls
+    ).replace("via=feed", "via=feedlink")
     own = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
-    return {"/feed.xml": Answer(feed.encode(), headers={"Content-Type": "application/rss+xml"}),
-            "/feeds.html": page(own + others)}
+    return {
+        "/feed.xml": Answer(feed.encode(), headers={"Content-Type": "application/rss+xml"}),
+        "/feeds.html": page(own + others),
+    }
 
 
 def pagers(urls: list[str]) -> dict[str, Answer]:
@@ -118,8 +132,11 @@ READ = {"seed", "link", "redirect", "refresh", "base", "pager", "sitemap", "site
 
 def refused_everywhere(url: str, own: str, log: str) -> Counter[str]:
     """Every URL that is not *own* was refused; how many by entrance."""
-    found = {where: outcome for where, outcome in outcomes(url).items()
-             if not re.match(rf"https?://{re.escape(own)}(/|$)", where)}
+    found = {
+        where: outcome
+        for where, outcome in outcomes(url).items()
+        if not re.match(rf"https?://{re.escape(own)}(/|$)", where)
+    }
     wrong = {where: outcome for where, outcome in found.items() if outcome != "refused"}
     assert not wrong, f"{wrong}\n{log}"
     return Counter(via[1] for where in found if (via := re.search(r"via=([a-z]+)", where)))
@@ -134,13 +151,24 @@ def test_no_entrance_of_a_site_leads_inside(tmp_path: Path) -> None:
         for name, offer in ENTRANCES.items():
             pages |= offer([marked(case, name, n) for n, case in enumerate(cases)])
         pages["/"] = page(body="".join(f'<a href="{path}">页</a>' for path in pages))
-        seeds = [marked(case, "seed", n) for n, case in enumerate(cases)
-                 if canonical_url(case) is not None]
+        seeds = [
+            marked(case, "seed", n)
+            for n, case in enumerate(cases)
+            if canonical_url(case) is not None
+        ]
         with local_server(lambda host, path: pages.get(path)) as server:
             done = crawl(
-                "site", url, "topic=qiaoqing", f"start=http://{HOST}/,{','.join(seeds)}",
-                "strategy=bfs", "-s", "QIAO_FRONTIER_RETRY_SECONDS=0", folder=tmp_path,
-                QIAO_DEMO=server.origin, QIAO_SITEMAPS="on", **NAMED,
+                "site",
+                url,
+                "topic=qiaoqing",
+                f"start=http://{HOST}/,{','.join(seeds)}",
+                "strategy=bfs",
+                "-s",
+                "QIAO_FRONTIER_RETRY_SECONDS=0",
+                folder=tmp_path,
+                QIAO_DEMO=server.origin,
+                QIAO_SITEMAPS="on",
+                **NAMED,
             )
             asked = {hit.path for hit in server.log}
         assert inside.hits == []
@@ -157,10 +185,16 @@ def test_no_entrance_of_a_site_leads_inside(tmp_path: Path) -> None:
 
 def crawl_hits(url: str, origin: str, folder: Path) -> Crawl:
     """Search the service at *origin*, then fetch what it found."""
-    given = {"QIAO_ENGINES": "searxng", "QIAO_SEARXNG_URL": f"http://{origin}",
-             "QIAO_SEARCH_MAX_PAGES": "1", "QIAO_FRONTIER_RETRY_SECONDS": "0", **NAMED}
-    searched = crawl("search", url, "topic=qiaoqing", "terms=1", "-s", "DOWNLOAD_DELAY=0",
-                     folder=folder, **given)
+    given = {
+        "QIAO_ENGINES": "searxng",
+        "QIAO_SEARXNG_URL": f"http://{origin}",
+        "QIAO_SEARCH_MAX_PAGES": "1",
+        "QIAO_FRONTIER_RETRY_SECONDS": "0",
+        **NAMED,
+    }
+    searched = crawl(
+        "search", url, "topic=qiaoqing", "terms=1", "-s", "DOWNLOAD_DELAY=0", folder=folder, **given
+    )
     assert searched.returncode == 0, searched.log
     return crawl("pages", url, "topic=qiaoqing", "-s", "DOWNLOAD_DELAY=0", folder=folder, **given)
 
@@ -173,10 +207,12 @@ def test_search_hits_do_not_lead_inside_nor_to_the_service_that_found_them(tmp_p
 
         def respond(host: str, path: str) -> Answer:
             own = [f"http://{host}/search?q=via=own", f"http://{host}/config?via=own"]
-            hits = [{"url": hit, "title": "侨胞新闻", "content": "海外侨胞"}
-                    for hit in [*cases, *own]]
-            return Answer(json.dumps({"results": hits}).encode(),
-                          headers={"Content-Type": "application/json"})
+            hits = [
+                {"url": hit, "title": "侨胞新闻", "content": "海外侨胞"} for hit in [*cases, *own]
+            ]
+            return Answer(
+                json.dumps({"results": hits}).encode(), headers={"Content-Type": "application/json"}
+            )
 
         with local_server(respond) as server:
             done = crawl_hits(url, server.origin, tmp_path)
@@ -185,8 +221,10 @@ def test_search_hits_do_not_lead_inside_nor_to_the_service_that_found_them(tmp_p
             assert server.paths() == searches, "a hit led to the service"
         assert inside.hits == []
     assert done.returncode == 0, done.log
-    found = {str(where): str(outcome) for where, outcome in
-             rows(url, "SELECT url, outcome FROM url WHERE queue = 'pages'")}
+    found = {
+        str(where): str(outcome)
+        for where, outcome in rows(url, "SELECT url, outcome FROM url WHERE queue = 'pages'")
+    }
     assert len(found) >= 30
     assert set(found.values()) == {"refused"}, f"{found}\n{done.log}"
 
@@ -195,16 +233,30 @@ def test_nothing_inside_is_asked_of_a_proxy(tmp_path: Path) -> None:
     """A proxy connects for us, where no name service of ours is asked (F-S6)."""
     url = f"sqlite:///{tmp_path / 'q.db'}"
     import_pack(url, pack())
-    with listening() as inside, local_server(
-        lambda host, path: Answer(article(f"侨乡{path}"))
-    ) as proxy:
-        seeds = [marked(case, "proxy", n) for n, case in enumerate(inside_cases(inside.port))
-                 if canonical_url(case) is not None]
-        done = crawl("site", url, "topic=qiaoqing", f"start={','.join([*seeds, *OUTSIDE])}",
-                     "-s", "DOWNLOAD_DELAY=0", "-s", "QIAO_FRONTIER_RETRY_SECONDS=0",
-                     folder=tmp_path, http_proxy=f"http://{proxy.origin}",
-                     https_proxy=f"http://{proxy.origin}",
-                     QIAO_ALLOW_ADDRESSES=f"http://{proxy.origin}", **NAMED)
+    with (
+        listening() as inside,
+        local_server(lambda host, path: Answer(article(f"侨乡{path}"))) as proxy,
+    ):
+        seeds = [
+            marked(case, "proxy", n)
+            for n, case in enumerate(inside_cases(inside.port))
+            if canonical_url(case) is not None
+        ]
+        done = crawl(
+            "site",
+            url,
+            "topic=qiaoqing",
+            f"start={','.join([*seeds, *OUTSIDE])}",
+            "-s",
+            "DOWNLOAD_DELAY=0",
+            "-s",
+            "QIAO_FRONTIER_RETRY_SECONDS=0",
+            folder=tmp_path,
+            http_proxy=f"http://{proxy.origin}",
+            https_proxy=f"http://{proxy.origin}",
+            QIAO_ALLOW_ADDRESSES=f"http://{proxy.origin}",
+            **NAMED,
+        )
         asked = {path for path in proxy.paths() if not path.endswith("robots.txt")}
         assert inside.hits == []
     assert done.returncode == 0, done.log
@@ -217,14 +269,28 @@ def test_named_origins_and_start_pages_that_redirect_off_the_sites(tmp_path: Pat
     url = f"sqlite:///{tmp_path / 'q.db'}"
     import_pack(url, pack(HOST))
     away = Answer(status=302, headers={"Location": "http://www.fremd.test/"})
-    with local_server(lambda host, path: Answer(article("内部"))) as server, local_server(
-        lambda host, path: Answer(article("另一个"))
-    ) as other, local_server(lambda host, path: away if path == "/" else None) as web:
-        starts = (f"http://{HOST}/", f"http://{server.origin}/x", f"http://{other.origin}/y",
-                  f"https://{server.origin}/z")
-        done = crawl("site", url, "topic=qiaoqing", f"start={','.join(starts)}",
-                     "-s", "DOWNLOAD_DELAY=0", folder=tmp_path, QIAO_DEMO=web.origin,
-                     QIAO_ALLOW_ADDRESSES=f"http://{server.origin}")
+    with (
+        local_server(lambda host, path: Answer(article("内部"))) as server,
+        local_server(lambda host, path: Answer(article("另一个"))) as other,
+        local_server(lambda host, path: away if path == "/" else None) as web,
+    ):
+        starts = (
+            f"http://{HOST}/",
+            f"http://{server.origin}/x",
+            f"http://{other.origin}/y",
+            f"https://{server.origin}/z",
+        )
+        done = crawl(
+            "site",
+            url,
+            "topic=qiaoqing",
+            f"start={','.join(starts)}",
+            "-s",
+            "DOWNLOAD_DELAY=0",
+            folder=tmp_path,
+            QIAO_DEMO=web.origin,
+            QIAO_ALLOW_ADDRESSES=f"http://{server.origin}",
+        )
     assert done.returncode == 0, done.log
     # What is named is allowed by its scheme and port only.
     assert server.paths() == ["/x"]

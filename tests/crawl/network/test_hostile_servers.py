@@ -101,50 +101,82 @@ HOSTILE: dict[str, tuple[Send, set[str]]] = {
     "limit-less-one": (whole(answer(padded(LIMIT - 1))), {"article"}),
     "limit": (whole(answer(padded(LIMIT))), {"article"}),
     "limit-and-one": (whole(answer(padded(LIMIT + 1))), {"too_large"}),
-    "length-too-long": (whole(answer(PAGE).replace(b"Content-Length: ", b"Content-Length: 9")),
-                        {"article"}),
+    "length-too-long": (
+        whole(answer(PAGE).replace(b"Content-Length: ", b"Content-Length: 9")),
+        {"article"},
+    ),
     "no-length": (whole(answer(PAGE, length=False)), {"article"}),
     "no-status-line": (whole(b"<html>hello</html>\r\n\r\n"), {"unreachable"}),
     "status-colon": (whole(b"HTTP/1.1 200: OK\r\n\r\nx"), {"unreachable"}),
     "status-word": (whole(b"HTTP/1.1 two OK\r\n\r\nx"), {"unreachable", "dead"}),
     "length-word": (whole(b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\nx"), {"unreachable"}),
-    "length-twice": (whole(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxy"),
-                     {"unreachable"}),
-    "bad-chunk": (whole(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nx\r\n"),
-                  {"unreachable", "not_article", "blocked"}),
+    "length-twice": (
+        whole(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxy"),
+        {"unreachable"},
+    ),
+    "bad-chunk": (
+        whole(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nx\r\n"),
+        {"unreachable", "not_article", "blocked"},
+    ),
     "folded-header": (whole(answer(PAGE, "X-A: 1\r\n folded")), {"article"}),
     "reset": (reset, {"unreachable"}),
     "nothing": (whole(b""), {"unreachable"}),
     "long-header": (whole(answer(PAGE, "X-A: " + "a" * 3_000_000)), {"too_large"}),
-    "many-headers": (whole(answer(PAGE, *(f"X-{n}: {'a' * 1000}" for n in range(5000)))),
-                     {"too_large"}),
+    "many-headers": (
+        whole(answer(PAGE, *(f"X-{n}: {'a' * 1000}" for n in range(5000)))),
+        {"too_large"},
+    ),
     "headers-100000": (whole(answer(PAGE, *(f"X-{n}: a" for n in range(100_000)))), {"too_large"}),
     "headers-900": (whole(answer(PAGE, *(f"X-{n}: a" for n in range(900)))), {"article"}),
     "endless-headers": (flood(OK, b"X-A: " + b"a" * 1000 + b"\r\n"), {"too_large"}),
     "endless-line": (flood(OK + b"X-A: ", b"a" * 1000), {"too_large"}),
     "endless-100": (flood(b"", b"HTTP/1.1 100 Continue\r\n\r\n"), {"too_large"}),
-    "four-times-103": (whole(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 4
-                             + answer(PAGE)), {"article"}),
+    "four-times-103": (
+        whole(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 4 + answer(PAGE)),
+        {"article"},
+    ),
     "chunks-of-one": (flood(CHUNKED, b"1\r\nx\r\n"), {"too_large"}),
     "chunk-extensions": (flood(CHUNKED, b"1;" + b"a" * 900 + b"\r\nx\r\n"), {"too_large"}),
-    "small-chunks": (whole(CHUNKED + b"".join(b"7\r\n%s\r\n" % PAGE[n:n + 7]
-                                              for n in range(0, len(PAGE) // 7 * 7, 7))
-                           + b"0\r\n\r\n"), {"article"}),
-    "endless-trailers": (flood(CHUNKED + b"%x\r\n%s\r\n0\r\n" % (len(PAGE), PAGE), b"X-A: a\r\n"),
-                         {"article"}),
+    "small-chunks": (
+        whole(
+            CHUNKED
+            + b"".join(b"7\r\n%s\r\n" % PAGE[n : n + 7] for n in range(0, len(PAGE) // 7 * 7, 7))
+            + b"0\r\n\r\n"
+        ),
+        {"article"},
+    ),
+    "endless-trailers": (
+        flood(CHUNKED + b"%x\r\n%s\r\n0\r\n" % (len(PAGE), PAGE), b"X-A: a\r\n"),
+        {"article"},
+    ),
     "after-the-end": (flood(answer(PAGE), b"x" * 1000), {"article"}),
-    "pdf-as-html": (whole(answer(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n" + b"\x00\x80" * 500, HTML)),
-                    {"not_html"}),
-    "docx": (whole(answer(b"PK\x03\x04" + b"\x00\x14" * 500, "Content-Type: application/vnd"
-                          ".openxmlformats-officedocument.wordprocessingml.document")),
-             {"not_html"}),
+    "pdf-as-html": (
+        whole(answer(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n" + b"\x00\x80" * 500, HTML)),
+        {"not_html"},
+    ),
+    "docx": (
+        whole(
+            answer(
+                b"PK\x03\x04" + b"\x00\x14" * 500,
+                "Content-Type: application/vnd"
+                ".openxmlformats-officedocument.wordprocessingml.document",
+            )
+        ),
+        {"not_html"},
+    ),
     "zip-as-html": (whole(answer(b"PK\x03\x04" + b"\x00\x14" * 500, HTML)), {"not_html"}),
-    "picture": (whole(answer(b"\x89PNG\r\n\x1a\n" + b"\0" * 500, "Content-Type: image/png")),
-                {"not_html"}),
+    "picture": (
+        whole(answer(b"\x89PNG\r\n\x1a\n" + b"\0" * 500, "Content-Type: image/png")),
+        {"not_html"},
+    ),
 }
 # A head, or a body, that never ends, a byte at a time; a torn line; nothing at all.
-SLOW = {"slow-head": b"HTTP/1.1 200 OK\r\nX-A: ", "slow-body": answer(b"", length=False),
-        "slow-line": b"HTTP/1.1 2", "silent": b""}
+SLOW = {
+    "slow-head": b"HTTP/1.1 200 OK\r\nX-A: ",
+    "slow-body": answer(b"", length=False),
+    "slow-line": b"HTTP/1.1 2",
+    "silent": b"",
+}
 # Beside what a crawl of good pages needs. Without bounds the bombs alone take 100 MB each.
 MORE_BYTES = 64 * 1024 * 1024
 
@@ -164,13 +196,17 @@ def dripping(begin: bytes, until: threading.Event) -> Send:
 def listening_sockets(pid: int) -> set[str]:
     """Local addresses (hexadecimal) at which the process *pid* or a child of it listens."""
     with suppress(OSError):
-        children = [Path(f"/proc/{pid}/task/{task.name}/children").read_text().split()
-                    for task in Path(f"/proc/{pid}/task").iterdir()]
+        children = [
+            Path(f"/proc/{pid}/task/{task.name}/children").read_text().split()
+            for task in Path(f"/proc/{pid}/task").iterdir()
+        ]
         links = [_target(link) for link in Path(f"/proc/{pid}/fd").iterdir()]
-        lines = [line.split() for name in ("tcp", "tcp6")
-                 for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]]
-        own = {place[1] for place in lines
-               if place[3] == "0A" and f"socket:[{place[9]}]" in links}
+        lines = [
+            line.split()
+            for name in ("tcp", "tcp6")
+            for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]
+        ]
+        own = {place[1] for place in lines if place[3] == "0A" and f"socket:[{place[9]}]" in links}
         return own.union(*(listening_sockets(int(one)) for some in children for one in some))
     return set()
 
@@ -194,9 +230,19 @@ def crawled(folder: Path, name: str, server: RawServer, *settings: str) -> tuple
     arguments = [part for one in settings for part in ("-s", one)]
     peak, listened = 0, set[str]()
     with running_spider(
-        "site", url, "topic=qiaoqing", "strategy=bfs", f"start={starts}", *arguments,
-        "-s", f"DOWNLOAD_MAXSIZE={LIMIT}", "-s", "QIAO_FRONTIER_MAX_FAILURES=1", folder=folder,
-        QIAO_DEMO=server.origin, QIAO_FRONTIER_RETRY_SECONDS="0.1",
+        "site",
+        url,
+        "topic=qiaoqing",
+        "strategy=bfs",
+        f"start={starts}",
+        *arguments,
+        "-s",
+        f"DOWNLOAD_MAXSIZE={LIMIT}",
+        "-s",
+        "QIAO_FRONTIER_MAX_FAILURES=1",
+        folder=folder,
+        QIAO_DEMO=server.origin,
+        QIAO_FRONTIER_RETRY_SECONDS="0.1",
     ) as process:
         status = Path(f"/proc/{process.pid}/status")
         while process.poll() is None:
@@ -219,16 +265,21 @@ def test_every_hostile_server_ends_in_an_outcome(tmp_path: Path) -> None:
         return HOSTILE[name][0] if name in HOSTILE else good_page(path)
 
     with raw_server(choose) as server:
-        done, url, usual = crawled(tmp_path, ",".join([*SLOW, "good"]), server,
-                                   f"DOWNLOAD_TIMEOUT={TIMEOUT}")
+        done, url, usual = crawled(
+            tmp_path, ",".join([*SLOW, "good"]), server, f"DOWNLOAD_TIMEOUT={TIMEOUT}"
+        )
         found = outcomes(url)
         assert {found[f"http://{name}.qiao.test/"] for name in SLOW} == {"unreachable"}, done.log
-        done, url, peak = crawled(tmp_path, ",".join([*HOSTILE, "good"]), server,
-                                  "DOWNLOAD_TIMEOUT=90")
+        done, url, peak = crawled(
+            tmp_path, ",".join([*HOSTILE, "good"]), server, "DOWNLOAD_TIMEOUT=90"
+        )
     assert done.returncode == 0, done.log
     found = outcomes(url)
-    wrong = {name: outcome for name, (_, allowed) in HOSTILE.items()
-             if (outcome := found[f"http://{name}.qiao.test/"]) not in allowed}
+    wrong = {
+        name: outcome
+        for name, (_, allowed) in HOSTILE.items()
+        if (outcome := found[f"http://{name}.qiao.test/"]) not in allowed
+    }
     assert not wrong, f"{wrong}\n{done.log}"
     good_host_is_whole(found)
     reasons = rows(url, "SELECT reason FROM url WHERE outcome IN ('too_large', 'unreachable')")
@@ -254,9 +305,14 @@ def no_more_is_read_than_the_limit_and_one_chunk(log: str) -> None:
 
 def what_was_cut_is_marked(url: str) -> None:
     """F-R2, of what was kept."""
-    kept = {str(where)[7:].partition(".")[0]: (size, bool(cut)) for where, size, cut in rows(
-        url, "SELECT u.url, p.body_bytes, p.truncated FROM page_source p "
-             "JOIN url u ON u.id = p.url_id")}
+    kept = {
+        str(where)[7:].partition(".")[0]: (size, bool(cut))
+        for where, size, cut in rows(
+            url,
+            "SELECT u.url, p.body_bytes, p.truncated FROM page_source p "
+            "JOIN url u ON u.id = p.url_id",
+        )
+    }
     assert kept["limit-less-one"] == (LIMIT - 1, False)
     assert kept["limit"] == (LIMIT, False)
     assert "limit-and-one" not in kept
@@ -310,9 +366,18 @@ def test_a_host_without_an_address_is_parked_and_others_go_on(tmp_path: Path) ->
         lost = [f"http://{name}.example/{n}" for name in ("nowhere", "slow") for n in range(3)]
         starts = ",".join([*lost, *(f"http://{origin}/{n}" for n in range(3))])
         done = crawl(
-            "site", url, "topic=qiaoqing", f"start={starts}", "strategy=bfs",
-            "-s", "DNS_TIMEOUT=0.5", "-s", "DOWNLOAD_DELAY=0", folder=tmp_path,
-            QIAO_ALLOW_ADDRESSES=f"http://{origin}", QIAO_FRONTIER_RETRY_SECONDS="0.05",
+            "site",
+            url,
+            "topic=qiaoqing",
+            f"start={starts}",
+            "strategy=bfs",
+            "-s",
+            "DNS_TIMEOUT=0.5",
+            "-s",
+            "DOWNLOAD_DELAY=0",
+            folder=tmp_path,
+            QIAO_ALLOW_ADDRESSES=f"http://{origin}",
+            QIAO_FRONTIER_RETRY_SECONDS="0.05",
             NAMES_OF_TEST=json.dumps({"here.example": ["127.0.0.1"]}),
         )
     assert done.returncode == 0, done.log
@@ -364,8 +429,16 @@ def test_a_proxy_that_answers_connect_without_end_is_cut(tmp_path: Path) -> None
 
     with raw_server(choose) as proxy:
         done = crawl(
-            "site", url, "topic=qiaoqing", "start=https://a.example/", "-s", "DOWNLOAD_TIMEOUT=90",
-            "-s", "QIAO_FRONTIER_MAX_FAILURES=1", folder=tmp_path, https_proxy=f"http://{proxy.origin}",
+            "site",
+            url,
+            "topic=qiaoqing",
+            "start=https://a.example/",
+            "-s",
+            "DOWNLOAD_TIMEOUT=90",
+            "-s",
+            "QIAO_FRONTIER_MAX_FAILURES=1",
+            folder=tmp_path,
+            https_proxy=f"http://{proxy.origin}",
             NAMES_OF_TEST=json.dumps({"a.example": ["93.184.216.34"]}),
             QIAO_FRONTIER_RETRY_SECONDS="0.05",
         )

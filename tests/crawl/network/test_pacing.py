@@ -92,7 +92,7 @@ def test_a_turn_is_taken_again_by_who_has_it_until_another_has_the_next(clocks: 
 
 
 def test_who_is_held_up_with_a_turn_asks_no_sooner_than_the_gap_after_the_next(
-    clocks: Pair
+    clocks: Pair,
 ) -> None:
     """Whatever takes its time between a turn and its request, a new connection for one."""
     late, punctual = (HostRateLimiter(clock, 0.01) for clock in clocks)
@@ -141,8 +141,10 @@ def test_pauses_grow_fourfold_hold_for_all_and_begin_anew(clocks: Pair) -> None:
         await one.take(HOST, 0.0)
         pauses = [await refused(0.15) for _ in range(4)]
         # What is left of them when the database has answered.
-        assert all(longest / 2 < pause <= longest for pause, longest
-                   in zip(pauses, (0.15, 0.6, 2.4, 2.4), strict=True)), pauses
+        assert all(
+            longest / 2 < pause <= longest
+            for pause, longest in zip(pauses, (0.15, 0.6, 2.4, 2.4), strict=True)
+        ), pauses
         assert await is_taken(other, 0.0)
         await other.answered(HOST)
         assert await one.park(HOST, 0.0, 50.0) == pytest.approx(50, abs=10)
@@ -198,7 +200,8 @@ def three_workers(url: str, origin: str, folder: Path) -> None:
     given = {
         "QIAO_ALLOW_ADDRESSES": ",".join(f"http://{host}" for host in hosts),
         "NAMES_OF_TEST": json.dumps(dict.fromkeys(DELAYS, ["127.0.0.1"])),
-        "START_TOGETHER": str(folder), "QIAO_FRONTIER_BATCH": "6",
+        "START_TOGETHER": str(folder),
+        "QIAO_FRONTIER_BATCH": "6",
     }
     starts = ",".join(f"http://{host}/" for host in hosts)
     workers = [

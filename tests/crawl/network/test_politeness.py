@@ -84,8 +84,11 @@ class Seen:
     def outcomes(self, name: str) -> dict[str, str]:
         """Outcome by path."""
         origin = f"http://{name}.test"
-        return {url.removeprefix(origin): outcome for url, outcome in self.found.items()
-                if url.startswith(f"{origin}/")}
+        return {
+            url.removeprefix(origin): outcome
+            for url, outcome in self.found.items()
+            if url.startswith(f"{origin}/")
+        }
 
     def times(self, name: str) -> list[tuple[str, float]]:
         """Path and time of every request, in order."""

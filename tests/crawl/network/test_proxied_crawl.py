@@ -65,8 +65,16 @@ def test_everything_goes_through_the_pool_and_bad_proxies_are_left(tmp_path: Pat
         )
         lines = (good.url, gateway.url, f"http://two:{CANARY}-wrong@127.0.0.1:{other.port}",
                  broken.url, f"http://x:{CANARY}@127.0.0.1:{dead_port()}")  # fmt: skip
-        done = crawl("site", url, "topic=qiaoqing", *FAST, folder=tmp_path, **QUICK,
-                     QIAO_BLOCK_RETRIES="5", QIAO_PROXY_POOL=pool_file(tmp_path, *lines))
+        done = crawl(
+            "site",
+            url,
+            "topic=qiaoqing",
+            *FAST,
+            folder=tmp_path,
+            **QUICK,
+            QIAO_BLOCK_RETRIES="5",
+            QIAO_PROXY_POOL=pool_file(tmp_path, *lines),
+        )
         assert done.returncode == 0, done.log
         found = outcomes(url)
         base = f"http://{HOST}"
@@ -75,8 +83,11 @@ def test_everything_goes_through_the_pool_and_bad_proxies_are_left(tmp_path: Pat
         assert found[base + "/moved"] == "redirect"
         assert len(server.log) == sum("127.0.0.1" not in one for one in good.targets)
         # F-C5, F-C8: each proxy sees its own login, the site none, and the log nothing.
-        assert not [hit for hit in server.log
-                    if any(name.lower().startswith("proxy-") for name in hit.headers)]
+        assert not [
+            hit
+            for hit in server.log
+            if any(name.lower().startswith("proxy-") for name in hit.headers)
+        ]
         assert all("proxy-authorization" not in one.headers for one in broken.asked)
         logins = {one.headers.get("proxy-authorization") for one in good.asked}
         assert len(logins) == 1
@@ -97,12 +108,22 @@ def test_a_tunnel_shows_each_proxy_its_own_login_alone(tmp_path: Path) -> None:
         two = stack.enter_context(loopback_proxy(closed, status=504))
         three = stack.enter_context(loopback_proxy(closed, "three:right"))
         wrong = f"http://three:{CANARY}@127.0.0.1:{three.port}"
-        done = crawl("site", url, "topic=qiaoqing", f"start=https://{HOST}/", *FAST,
-                     folder=tmp_path, **QUICK, QIAO_BLOCK_RETRIES="4",
-                     QIAO_PROXY_POOL=pool_file(tmp_path, one.url, two.url, wrong))
+        done = crawl(
+            "site",
+            url,
+            "topic=qiaoqing",
+            f"start=https://{HOST}/",
+            *FAST,
+            folder=tmp_path,
+            **QUICK,
+            QIAO_BLOCK_RETRIES="4",
+            QIAO_PROXY_POOL=pool_file(tmp_path, one.url, two.url, wrong),
+        )
     assert done.returncode == 0, done.log
-    sent = [{asked.headers.get("proxy-authorization") for asked in proxy.asked}
-            for proxy in (one, two, three)]
+    sent = [
+        {asked.headers.get("proxy-authorization") for asked in proxy.asked}
+        for proxy in (one, two, three)
+    ]
     assert sent[1] == {None}
     assert len(sent[0]) == len(sent[2]) == 1
     assert not (sent[0] | {None}) & sent[2]
@@ -115,11 +136,22 @@ def test_a_tunnel_shows_each_proxy_its_own_login_alone(tmp_path: Path) -> None:
 def test_a_dead_pool_is_a_pause_and_no_direct_connection(tmp_path: Path) -> None:
     url = database(tmp_path)
     lines = [f"127.0.0.1:{dead_port()}" for _ in range(10)]
-    options = {**QUICK, "QIAO_PROXY_PAUSE_SECONDS": "60", "QIAO_BLOCK_RETRIES": "10",
-               "QIAO_PROXY_POOL": pool_file(tmp_path, *lines)}
+    options = {
+        **QUICK,
+        "QIAO_PROXY_PAUSE_SECONDS": "60",
+        "QIAO_BLOCK_RETRIES": "10",
+        "QIAO_PROXY_POOL": pool_file(tmp_path, *lines),
+    }
     with local_server(site) as server:
-        done = crawl("site", url, "topic=qiaoqing", *FAST, folder=tmp_path,
-                     QIAO_DEMO=server.origin, **options)
+        done = crawl(
+            "site",
+            url,
+            "topic=qiaoqing",
+            *FAST,
+            folder=tmp_path,
+            QIAO_DEMO=server.origin,
+            **options,
+        )
         assert done.returncode == 0, done.log
         assert server.log == [], "this machine asked directly"
     assert "hosts_given_up" in done.log
@@ -128,8 +160,16 @@ def test_a_dead_pool_is_a_pause_and_no_direct_connection(tmp_path: Path) -> None
     (row,) = rows(url, "SELECT state, outcome, failures FROM url")
     assert row == (0, None, 0)
     with local_server(site) as server:
-        told = crawl("site", url, "topic=qiaoqing", *FAST, folder=tmp_path,
-                     QIAO_DEMO=server.origin, QIAO_PROXY_OR_DIRECT="1", **options)
+        told = crawl(
+            "site",
+            url,
+            "topic=qiaoqing",
+            *FAST,
+            folder=tmp_path,
+            QIAO_DEMO=server.origin,
+            QIAO_PROXY_OR_DIRECT="1",
+            **options,
+        )
         assert "/a" in server.paths(), told.log
     assert "it is asked directly" in told.log
 
@@ -143,8 +183,16 @@ def test_private_targets_are_not_sent_to_a_proxy(tmp_path: Path) -> None:
     own = {**QUICK, "QIAO_PROXY_REMOTE_DNS": "0"}
     with loopback_proxy("127.0.0.1:9") as proxy:
         starts = (*inside, f"http://127.0.0.1:{proxy.port}/squid-internal-mgr/info")
-        done = crawl("site", url, "topic=qiaoqing", "start=" + ",".join(starts), *FAST,
-                     folder=tmp_path, **own, QIAO_PROXY_POOL=pool_file(tmp_path, proxy.url))
+        done = crawl(
+            "site",
+            url,
+            "topic=qiaoqing",
+            "start=" + ",".join(starts),
+            *FAST,
+            folder=tmp_path,
+            **own,
+            QIAO_PROXY_POOL=pool_file(tmp_path, proxy.url),
+        )
         assert done.returncode == 0, done.log
         assert proxy.asked == []
     found = outcomes(url)
@@ -162,8 +210,16 @@ def test_a_pool_of_the_database_keeps_what_it_learnt(tmp_path: Path) -> None:
             mine = Proxy("http", "127.0.0.1", proxy.port, "me")
             add_proxy(c, mine, password_env="POOL_PASSWORD", note="", now=1.0)
             add_proxy(c, Proxy("http", "127.0.0.1", dead), password_env="", note="", now=1.0)
-        done = crawl("site", url, "topic=qiaoqing", *FAST, folder=tmp_path, **QUICK,
-                     QIAO_PROXY_POOL="database", POOL_PASSWORD=CANARY)
+        done = crawl(
+            "site",
+            url,
+            "topic=qiaoqing",
+            *FAST,
+            folder=tmp_path,
+            **QUICK,
+            QIAO_PROXY_POOL="database",
+            POOL_PASSWORD=CANARY,
+        )
         assert outcomes(url)[f"http://{HOST}/a"] == "article", done.log
     with Database.open(url) as opened, opened.engine.connect() as c:
         kept, _ = list_proxies(c)
@@ -175,15 +231,26 @@ def test_a_pool_of_the_database_keeps_what_it_learnt(tmp_path: Path) -> None:
 
 def test_a_list_of_a_provider_is_fetched_through_the_guard(tmp_path: Path) -> None:
     url = database(tmp_path)
-    with local_server(site) as server, loopback_proxy(server.origin) as proxy, local_server(
-        lambda host, path: Answer(proxy.url.encode(), headers={"Content-Type": "text/plain"})
-    ) as provider:
+    with (
+        local_server(site) as server,
+        loopback_proxy(server.origin) as proxy,
+        local_server(
+            lambda host, path: Answer(proxy.url.encode(), headers={"Content-Type": "text/plain"})
+        ) as provider,
+    ):
         options = {**QUICK, "QIAO_PROXY_POOL": f"http://{provider.origin}/list?key={CANARY}"}
         refused = crawl("site", url, "topic=qiaoqing", *FAST, folder=tmp_path, **options)
         assert provider.log == []
         assert "gave no list: AddressRefusedError" in refused.log
-        done = crawl("site", url, "topic=qiaoqing", *FAST, folder=tmp_path, **options,
-                     QIAO_ALLOW_ADDRESSES=provider.origin)
+        done = crawl(
+            "site",
+            url,
+            "topic=qiaoqing",
+            *FAST,
+            folder=tmp_path,
+            **options,
+            QIAO_ALLOW_ADDRESSES=provider.origin,
+        )
         assert {hit.path for hit in provider.log} == {f"/list?key={CANARY}"}
         assert outcomes(url)[f"http://{HOST}/a"] == "article", done.log
     assert CANARY not in refused.log + done.log

@@ -44,9 +44,16 @@ def rebinding_crawl(
         port = int(public.origin.rpartition(":")[2])
         with raw_server(serve, (INSIDE, port)) as inside:
             done = crawl(
-                "site", url, "topic=qiaoqing", f"start=http://rebind.example:{port}/",
-                "-s", "DOWNLOAD_DELAY=0", folder=folder, PUBLIC_OF_TEST=PUBLIC,
-                FRESH_SECONDS_OF_TEST=fresh_seconds, LOOKUPS_OF_TEST=str(lookups),
+                "site",
+                url,
+                "topic=qiaoqing",
+                f"start=http://rebind.example:{port}/",
+                "-s",
+                "DOWNLOAD_DELAY=0",
+                folder=folder,
+                PUBLIC_OF_TEST=PUBLIC,
+                FRESH_SECONDS_OF_TEST=fresh_seconds,
+                LOOKUPS_OF_TEST=str(lookups),
                 NAMES_OF_TEST=json.dumps({"rebind.example": [[PUBLIC], [INSIDE]]}),
             )
             asked = [path for _, path in inside.asked]

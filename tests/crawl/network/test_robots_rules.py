@@ -54,15 +54,22 @@ def test_the_product_token_has_no_space() -> None:
 # What protego reads otherwise than Google's parser, and why that does no harm here: agent
 # names with a space (ours has none); an unknown line that does not end a group; URLs that are
 # not percent-encoded (ours always are).
-ACCEPTED = {"ID_UserAgentValueCaseInsensitive", "GoogleOnly_AcceptUserAgentUpToFirstSpace",
-            "ID_Encoding", "ID_LineSyntax_Groups_OtherRules"}
+ACCEPTED = {
+    "ID_UserAgentValueCaseInsensitive",
+    "GoogleOnly_AcceptUserAgentUpToFirstSpace",
+    "ID_Encoding",
+    "ID_LineSyntax_Groups_OtherRules",
+}
 
 
 @pytest.mark.skipif(not GOOGLE.is_file(), reason="the shared collection is not here")
 def test_googles_cases() -> None:
     cases = json.loads(GOOGLE.read_text("utf-8"))
-    missed = [case["test"] for case in cases
-              if allows(case["robots"], case["agent"], case["url"]) is not case["allowed"]]
+    missed = [
+        case["test"]
+        for case in cases
+        if allows(case["robots"], case["agent"], case["url"]) is not case["allowed"]
+    ]
     assert len(cases) - len(missed) >= 130
     assert set(missed) <= ACCEPTED, set(missed) - ACCEPTED
 
@@ -89,8 +96,9 @@ def test_robots_files_of_the_web_are_read() -> None:
 
 
 def robots(*lines: str) -> Answer:
-    return Answer("\n".join(("User-agent: *", *lines, "")).encode(),
-                  headers={"Content-Type": "text/plain"})
+    return Answer(
+        "\n".join(("User-agent: *", *lines, "")).encode(), headers={"Content-Type": "text/plain"}
+    )
 
 
 def moved(target: str) -> Answer:
@@ -102,13 +110,14 @@ def test_robots_txt_is_followed_over_hosts_and_bounded(tmp_path: Path) -> None:
     time-out and an empty file.
     """
     url = f"sqlite:///{tmp_path / 'q.db'}"
-    hosts = {name: f"http://{name}.qiao.test" for name in
-             ("hops", "loop", "big", "empty", "hangs")}
+    hosts = {name: f"http://{name}.qiao.test" for name in ("hops", "loop", "big", "empty", "hangs")}
     filler = ["Disallow: /" + "x" * 98] * (499 * 1024 // 110)
     beyond = ["# " + "y" * 98] * 300
     pages = {
-        **{f"hop{n}.qiao.test/{n}": moved(f"http://hop{n + 1}.qiao.test/{n + 1}")
-           for n in range(1, 5)},
+        **{
+            f"hop{n}.qiao.test/{n}": moved(f"http://hop{n + 1}.qiao.test/{n + 1}")
+            for n in range(1, 5)
+        },
         "hops.qiao.test/robots.txt": moved("http://hop1.qiao.test/1"),
         "hop5.qiao.test/5": robots("Disallow: /b"),
         "loop.qiao.test/robots.txt": moved("/robots.txt?again"),
@@ -126,12 +135,23 @@ def test_robots_txt_is_followed_over_hosts_and_bounded(tmp_path: Path) -> None:
     starts = ",".join(f"{origin}/{path}" for origin in hosts.values() for path in "ab")
     import_pack(url, pack(HOST))
     with local_server(respond) as server:
-        done = crawl("site", url, "topic=qiaoqing", f"start={starts}", "strategy=bfs",
-                     "-s", "DOWNLOAD_TIMEOUT=2", folder=tmp_path, QIAO_DEMO=server.origin,
-                     QIAO_FRONTIER_RETRY_SECONDS="0.05")
+        done = crawl(
+            "site",
+            url,
+            "topic=qiaoqing",
+            f"start={starts}",
+            "strategy=bfs",
+            "-s",
+            "DOWNLOAD_TIMEOUT=2",
+            folder=tmp_path,
+            QIAO_DEMO=server.origin,
+            QIAO_FRONTIER_RETRY_SECONDS="0.05",
+        )
     assert done.returncode == 0, done.log
-    found = {where.removeprefix("http://").replace(".qiao.test", ""): outcome
-             for where, outcome in outcomes(url).items()}
+    found = {
+        where.removeprefix("http://").replace(".qiao.test", ""): outcome
+        for where, outcome in outcomes(url).items()
+    }
     assert found == {
         "hops/a": "article", "hops/b": "robots", "big/a": "article", "big/b": "robots",
         "empty/a": "article", "empty/b": "article",
@@ -157,8 +177,16 @@ def test_rules_serve_a_day_and_are_asked_for_again_then(tmp_path: Path) -> None:
 
     import_pack(url, pack(HOST))
     with local_server(respond) as server:
-        done = crawl("site", url, "topic=qiaoqing", f"start=http://{HOST}/", folder=tmp_path,
-                     QIAO_DEMO=server.origin, NAMES_OF_TEST="{}", ROBOTS_HOURS_OF_TEST=str(hours))
+        done = crawl(
+            "site",
+            url,
+            "topic=qiaoqing",
+            f"start=http://{HOST}/",
+            folder=tmp_path,
+            QIAO_DEMO=server.origin,
+            NAMES_OF_TEST="{}",
+            ROBOTS_HOURS_OF_TEST=str(hours),
+        )
     assert done.returncode == 0, done.log
     assert asked == ["/robots.txt", "/", "/young", "/old", "/robots.txt", "/open"], done.log
     assert outcomes(url)[f"http://{HOST}/secret"] == "robots"

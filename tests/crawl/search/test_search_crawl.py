@@ -44,8 +44,10 @@ def _ask(server: LocalServer, url: str, tmp_path: Path, *arguments: str, **optio
 
 def _ledger(url: str, engine: str = "searxng") -> dict[tuple[str, int], tuple[str, int]]:
     found = rows(url, "SELECT term, page, state, hits FROM `query` WHERE engine = :e", e=engine)
-    return {(str(term), int(str(page))): (str(state), int(str(hits)))
-            for term, page, state, hits in found}
+    return {
+        (str(term), int(str(page))): (str(state), int(str(hits)))
+        for term, page, state, hits in found
+    }
 
 
 @pytest.mark.mariadb
@@ -239,9 +241,15 @@ def test_a_kill_loses_no_planned_question(tmp_path: Path) -> None:
     searxng = Searxng({term: Found(_urls(f"s{n}", 15)) for n, term in enumerate(TERMS)},
                       lambda number: hung() if number == 4 else None)  # fmt: skip
     with local_server(searxng.respond) as server:
-        with running_spider("search", url, "topic=qiaoqing", folder=tmp_path,
-                            QIAO_DEMO=server.origin, QIAO_ENGINES="searxng",
-                            QIAO_SEARXNG_URL=f"http://{HOST}") as process:
+        with running_spider(
+            "search",
+            url,
+            "topic=qiaoqing",
+            folder=tmp_path,
+            QIAO_DEMO=server.origin,
+            QIAO_ENGINES="searxng",
+            QIAO_SEARXNG_URL=f"http://{HOST}",
+        ) as process:
             end = time.monotonic() + 150
             while len(searxng.asked) < 4:
                 assert time.monotonic() < end, "waited too long"
@@ -281,11 +289,17 @@ def test_a_choice_or_period_that_is_none_is_named(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     import_pack(url, pack())
     for argument, options, said in (
-        ("period=2w", {"QIAO_ENGINES": "searxng", "QIAO_SEARXNG_URL": "http://x.test"},
-         "period= must be one of day"),
+        (
+            "period=2w",
+            {"QIAO_ENGINES": "searxng", "QIAO_SEARXNG_URL": "http://x.test"},
+            "period= must be one of day",
+        ),
         ("terms=3", {"QIAO_ENGINES": "searxng"}, "needs a base URL"),
-        ("site=a.test,--", {"QIAO_ENGINES": "searxng", "QIAO_SEARXNG_URL": "http://x.test"},
-         "site= must be hosts, or - for no site: '--' is no host name"),
+        (
+            "site=a.test,--",
+            {"QIAO_ENGINES": "searxng", "QIAO_SEARXNG_URL": "http://x.test"},
+            "site= must be hosts, or - for no site: '--' is no host name",
+        ),
     ):
         done = crawl("search", url, "topic=qiaoqing", argument, folder=tmp_path, **options)
         assert done.returncode == 1

@@ -57,8 +57,10 @@ class Site:
             path_of(story, part): page(story, part)
             for story in range(stories) for part in (1, 2, 3)
         }  # fmt: skip
-        links = "".join(f'<li><a href="{path_of(story, entry)}">侨讯{story}</a></li>'
-                        for story in range(stories))
+        links = "".join(
+            f'<li><a href="{path_of(story, entry)}">侨讯{story}</a></li>'
+            for story in range(stories)
+        )
         self.pages["/"] = f"<html><title>侨网</title><ul>{links}</ul></html>".encode()
         self._dead = dead
 
@@ -74,8 +76,11 @@ def whole(story: int) -> str:
 def stored(url: str, host: str = HOST) -> dict[str, str]:
     """Text of every article of *host* by path."""
     found = rows(url, "SELECT u.url, a.text FROM article a JOIN url u ON u.id = a.url_id")
-    return {str(address).removeprefix(f"http://{host}"): str(text) for address, text in found
-            if str(address).startswith(f"http://{host}/")}
+    return {
+        str(address).removeprefix(f"http://{host}"): str(text)
+        for address, text in found
+        if str(address).startswith(f"http://{host}/")
+    }
 
 
 def test_an_article_is_whole_whichever_page_is_found(tmp_path: Path) -> None:
@@ -86,8 +91,15 @@ def test_an_article_is_whole_whichever_page_is_found(tmp_path: Path) -> None:
     import_pack(url, pack(*sites))
     with local_server(lambda host, path: sites[host](host, path)) as server:
         # One step deep: the pages of an article are no step deeper than the article.
-        done = crawl("site", url, "topic=qiaoqing", "-s", "QIAO_MAX_DEPTH=1",
-                     folder=tmp_path, QIAO_DEMO=server.origin)
+        done = crawl(
+            "site",
+            url,
+            "topic=qiaoqing",
+            "-s",
+            "QIAO_MAX_DEPTH=1",
+            folder=tmp_path,
+            QIAO_DEMO=server.origin,
+        )
     assert "(finished)" in done.log
     ended = outcomes(url)
     for host in ("first.test", "last.test"):
@@ -110,8 +122,9 @@ def test_a_kill_between_two_parts_loses_neither(point: str, tmp_path: Path) -> N
     url = f"sqlite:///{tmp_path / 'q.db'}"
     import_pack(url, pack(HOST))
     with local_server(Site(2, 3)) as server:
-        crawl_until(point, 4, "site", url, "topic=qiaoqing", folder=tmp_path,
-                    QIAO_DEMO=server.origin)
+        crawl_until(
+            point, 4, "site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin
+        )
         done = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin)
     assert "(finished)" in done.log
     assert stored(url) == {path_of(story, 1): whole(story) for story in range(2)}

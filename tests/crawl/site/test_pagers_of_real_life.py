@@ -15,13 +15,24 @@ def test_every_story_behind_a_pager_is_fetched(tmp_path: Path) -> None:
     pages = {where: body for name in KINDS for where, body in pages_of(name).items()}
     recorded = write_collection(tmp_path / "web", pages)
     starts = ",".join(start_of(name) for name in KINDS)
-    done = crawl("site", url, "topic=qiaoqing", f"start={starts}", "strategy=bfs",
-                 "-s", "QIAO_TRAPS=on", folder=tmp_path, QIAO_REPLAY=str(recorded))
+    done = crawl(
+        "site",
+        url,
+        "topic=qiaoqing",
+        f"start={starts}",
+        "strategy=bfs",
+        "-s",
+        "QIAO_TRAPS=on",
+        folder=tmp_path,
+        QIAO_REPLAY=str(recorded),
+    )
     assert done.returncode == 0, done.log
     assert "(finished)" in done.log
     found = outcomes(url)
-    lost = {name: sorted(one for one in stories_of(name) if found.get(one) != "article")
-            for name in KINDS}
+    lost = {
+        name: sorted(one for one in stories_of(name) if found.get(one) != "article")
+        for name in KINDS
+    }
     assert not {name: urls for name, urls in lost.items() if urls}, done.log[-3000:]
     lists = {where for where in pages if "/story/" not in where}
     assert {found[where] for where in lists} == {"list"}, "the pagers are read as such"

@@ -30,11 +30,30 @@ ROOTS = "".join(
     )
 )  # fmt: skip
 PAGES = {
-    "/": Answer(article("首页新闻", links=("/a", "/b", "/moved", "/gone", "/broken", "/far",
-                                           "/loop1", "http://other.test/x", "/paper",
-                                           "http://sub.qiao.test/s", "/forbidden", "/empty"))),
-    "/a": Answer(article("侨胞回乡寻根", links=("/", "/deep"), paragraphs=0)
-                 .replace(b"<ul>", ROOTS.encode() + b"<ul>")),
+    "/": Answer(
+        article(
+            "首页新闻",
+            links=(
+                "/a",
+                "/b",
+                "/moved",
+                "/gone",
+                "/broken",
+                "/far",
+                "/loop1",
+                "http://other.test/x",
+                "/paper",
+                "http://sub.qiao.test/s",
+                "/forbidden",
+                "/empty",
+            ),
+        )
+    ),
+    "/a": Answer(
+        article("侨胞回乡寻根", links=("/", "/deep"), paragraphs=0).replace(
+            b"<ul>", ROOTS.encode() + b"<ul>"
+        )
+    ),
     "/b": Answer(article("华侨农场变迁")),
     "/deep": Answer(article("归侨口述历史")),
     "/moved": Answer(status=301, headers={"Location": "/b"}),
@@ -110,8 +129,10 @@ def test_every_url_has_its_outcome(mariadb_url: str, tmp_path: Path) -> None:
 
 
 def counts(url: str) -> list[object]:
-    return [rows(url, f"SELECT COUNT(*) FROM {table}")[0][0]
-            for table in ("url", "page_source", "article", "relevance", "verdict")]
+    return [
+        rows(url, f"SELECT COUNT(*) FROM {table}")[0][0]
+        for table in ("url", "page_source", "article", "relevance", "verdict")
+    ]
 
 
 def every_answer_has_its_outcome(found: dict[str, str], server: LocalServer) -> None:
@@ -185,8 +206,15 @@ def test_crawl_order_and_limits(tmp_path: Path) -> None:
         # 1 + 2 + 4 + 8 = 15 pages lie above the fourth level.
         assert deepest["bfs"] == 4
         assert deepest["dfs"] == 5
-        rest = crawl("site", url, "topic=qiaoqing", "strategy=dfs", *limited, folder=tmp_path,
-                     QIAO_DEMO=server.origin)
+        rest = crawl(
+            "site",
+            url,
+            "topic=qiaoqing",
+            "strategy=dfs",
+            *limited,
+            folder=tmp_path,
+            QIAO_DEMO=server.origin,
+        )
     assert "(finished)" in rest.log
     assert len(server.paths()) == 63
     assert len(set(server.paths())) == 63

@@ -20,7 +20,7 @@ def sitemap(*entries: tuple[str, str]) -> bytes:
 
 
 INDEX = (
-    f'<sitemapindex {_SPACE}><sitemap><loc>{BASE}/map-1.xml.gz</loc></sitemap>'
+    f"<sitemapindex {_SPACE}><sitemap><loc>{BASE}/map-1.xml.gz</loc></sitemap>"
     "<sitemap><loc>http://10.1.2.3/private.xml</loc></sitemap>"
     "<sitemap><loc>http://other.test/map.xml</loc></sitemap></sitemapindex>"
 ).encode()
@@ -31,21 +31,30 @@ FEED = (
     "<item><title>内网</title><link>http://127.0.0.1/admin</link></item></channel></rss>"
 ).encode()
 HOME = article("首页新闻", links=("/a.html", "/gone-soft.html", "/secret/x.html")).replace(
-    b"</head>", b'<link rel="alternate" type="application/rss+xml" title="RSS" href="/rss.xml">'
-    b'<link rel="alternate" type="application/rss+xml" href="/comments/feed"></head>'
+    b"</head>",
+    b'<link rel="alternate" type="application/rss+xml" title="RSS" href="/rss.xml">'
+    b'<link rel="alternate" type="application/rss+xml" href="/comments/feed"></head>',
 )
 PAGES = {
     "/robots.txt": Answer(
         f"User-agent: *\nDisallow: /secret/\nSitemap: {BASE}/index.xml\n"
-        f"sitemap: {BASE}/secret/map.xml".encode(), headers={"Content-Type": "text/plain"}),
+        f"sitemap: {BASE}/secret/map.xml".encode(),
+        headers={"Content-Type": "text/plain"},
+    ),
     "/": Answer(HOME),
     "/a.html": Answer(article("侨胞回乡寻根")),
     "/index.xml": Answer(INDEX, headers=_XML),
     "/map-1.xml.gz": Answer(
-        gzip.compress(sitemap((f"{BASE}/map-only.html", "2026-03-05"),
-                              (f"{BASE}/old.html", "2001-01-01"), (f"{BASE}/a.html", "2026-03-05"),
-                              ("http://192.168.0.1/x", "2026-03-05"))),
-        headers={"Content-Type": "application/gzip"}),
+        gzip.compress(
+            sitemap(
+                (f"{BASE}/map-only.html", "2026-03-05"),
+                (f"{BASE}/old.html", "2001-01-01"),
+                (f"{BASE}/a.html", "2026-03-05"),
+                ("http://192.168.0.1/x", "2026-03-05"),
+            )
+        ),
+        headers={"Content-Type": "application/gzip"},
+    ),
     "/map-only.html": Answer(article("只在站点地图里的侨乡新闻")),
     "/old.html": Answer(article("旧闻一则")),
     "/rss.xml": Answer(FEED, headers={"Content-Type": "application/rss+xml"}),
@@ -68,8 +77,17 @@ def respond(host: str, path: str) -> Answer | None:
 
 def crawled(database_url: str, folder: Path, origin: str, *settings: str, **options: str) -> Crawl:
     arguments = [part for one in settings for part in ("-s", one)]
-    done = crawl("site", database_url, "topic=qiaoqing", "-s", "DOWNLOAD_DELAY=0", *arguments,
-                 folder=folder, QIAO_DEMO=origin, **options)
+    done = crawl(
+        "site",
+        database_url,
+        "topic=qiaoqing",
+        "-s",
+        "DOWNLOAD_DELAY=0",
+        *arguments,
+        folder=folder,
+        QIAO_DEMO=origin,
+        **options,
+    )
     assert done.returncode == 0, done.log
     assert "(finished)" in done.log
     return done
@@ -79,8 +97,14 @@ def test_entries_of_sitemaps_and_feeds_are_crawled_as_links(tmp_path: Path) -> N
     url = f"sqlite:///{tmp_path / 'a.db'}"
     import_pack(url, pack(HOST))
     with local_server(respond) as server:
-        done = crawled(url, tmp_path, server.origin, "QIAO_LISTED_MAX_AGE_DAYS=3650",
-                       QIAO_SITEMAPS="on", QIAO_SOFT_404_PROBE="on")
+        done = crawled(
+            url,
+            tmp_path,
+            server.origin,
+            "QIAO_LISTED_MAX_AGE_DAYS=3650",
+            QIAO_SITEMAPS="on",
+            QIAO_SOFT_404_PROBE="on",
+        )
         asked = server.paths()
         found = outcomes(url)
         assert found[f"{BASE}/index.xml"] == found[f"{BASE}/map-1.xml.gz"] == "sitemap"
@@ -93,8 +117,11 @@ def test_entries_of_sitemaps_and_feeds_are_crawled_as_links(tmp_path: Path) -> N
         assert "/comments/feed" not in asked
         anchors = rows(url, "SELECT anchor, context FROM url WHERE url LIKE '%feed-only%'")
         assert anchors == [("华侨农场新貌", "2026-03-05T02:00:00Z")]
-        assert rows(url, "SELECT COUNT(*) FROM page_source p JOIN url u ON u.id = p.url_id "
-                         "WHERE u.outcome IN ('sitemap', 'feed')") == [(3,)]
+        assert rows(
+            url,
+            "SELECT COUNT(*) FROM page_source p JOIN url u ON u.id = p.url_id "
+            "WHERE u.outcome IN ('sitemap', 'feed')",
+        ) == [(3,)]
         # Missing pages are known by the answer to the one probe.
         assert found[f"{BASE}/gone-soft.html"] == "soft_404"
         probes = [path for path in asked if path not in PAGES and path != "/gone-soft.html"]
@@ -121,9 +148,12 @@ class PagedSite:
             stories = [f"/s/{min(number, self._fresh)}{n:02}.html" for n in range(12)]
             items = "".join(f"<li><a href='{href}'>侨务新闻{href}</a></li>" for href in stories)
             pages = " ".join(f"<a href='/list/{n}.html'>{n}</a>" for n in range(1, 13))
-            return Answer((
-                f"<html><head><title>要闻列表</title></head><body><ul>{items}</ul><div>{pages}"
-                f"<a href='/list/{number + 1}.html'>下一页</a></div></body></html>").encode())
+            return Answer(
+                (
+                    f"<html><head><title>要闻列表</title></head><body><ul>{items}</ul><div>{pages}"
+                    f"<a href='/list/{number + 1}.html'>下一页</a></div></body></html>"
+                ).encode()
+            )
         if path.startswith("/s/"):
             return Answer(article(f"侨乡故事{path}", paragraphs=2))
         return None
@@ -136,8 +166,12 @@ class Loops:
         step = random.Random(path).getrandbits(24)
         name = path.partition("?")[0]
         if name == "/":
-            return Answer(article("首页", links=("/to?a", "/fresh?a", "/one", "/wall", "/all-1",
-                                                "/all-2", "/all-3")))
+            return Answer(
+                article(
+                    "首页",
+                    links=("/to?a", "/fresh?a", "/one", "/wall", "/all-1", "/all-2", "/all-3"),
+                )
+            )
         if name.startswith("/all-"):
             return Answer(status=302, headers={"Location": "/target.html"})
         if name == "/to":
@@ -156,8 +190,7 @@ def test_what_is_switched_off_lists_and_loops(tmp_path: Path) -> None:
     sites = {HOST: respond, "lists.test": PagedSite(3).respond, "loops.test": Loops().respond}
     import_pack(url, pack(*sites))
     with local_server(lambda host, path: sites[host](host, path)) as server:
-        crawled(url, tmp_path, server.origin, QIAO_FEEDS="off",
-                QIAO_FRONTIER_RETRY_SECONDS="0.1")
+        crawled(url, tmp_path, server.origin, QIAO_FEEDS="off", QIAO_FRONTIER_RETRY_SECONDS="0.1")
     # Entrances that are switched off are not asked.
     assert set(server.paths(HOST)) == {"/", "/a.html", "/gone-soft.html"}
     # A list is read in order until it brings nothing new; then it is tried in vain, and the rest
@@ -197,16 +230,24 @@ def test_a_tree_of_sitemaps_costs_a_host_so_much_and_no_more(tmp_path: Path) -> 
     url = f"sqlite:///{tmp_path / 'a.db'}"
     import_pack(url, pack(HOST))
     with local_server(sitemap_tree) as server:
-        done = crawled(url, tmp_path, server.origin, "QIAO_MAX_SITEMAPS_PER_HOST=10",
-                       "QIAO_MAX_LISTED_PER_HOST=40", QIAO_SITEMAPS="on")
+        done = crawled(
+            url,
+            tmp_path,
+            server.origin,
+            "QIAO_MAX_SITEMAPS_PER_HOST=10",
+            "QIAO_MAX_LISTED_PER_HOST=40",
+            QIAO_SITEMAPS="on",
+        )
     read = [path for path in server.paths() if path.startswith("/sitemap") and "page" not in path]
     # Ten, and three rounds of postponed ones that led to nothing; the tree has 931.
     assert 10 <= len(read) <= 10 + 4 + 8 + 16, len(read)
     # Forty, and what sitemaps list that were read before the fortieth was stored.
     assert sum("page" in path for path in server.paths()) <= 40 + 2 * 30
     assert rows(url, "SELECT DISTINCT reason FROM url WHERE outcome = 'postponed'") == [
-        (f"more than 10 sitemaps of {HOST}",)]
-    assert rows(url, "SELECT COUNT(*) <= 100 FROM url WHERE outcome IN ('postponed', 'sitemap')"
-                ) == [(1,)]
+        (f"more than 10 sitemaps of {HOST}",)
+    ]
+    assert rows(
+        url, "SELECT COUNT(*) <= 100 FROM url WHERE outcome IN ('postponed', 'sitemap')"
+    ) == [(1,)]
     assert "'qiaocrawl/links/too_many_sitemaps'" in done.log
     assert f"the sitemaps of {HOST} list more than QIAO_MAX_SITEMAPS_PER_HOST=10" in done.log

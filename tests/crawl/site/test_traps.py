@@ -36,8 +36,15 @@ def test_what_was_learnt_survives_and_the_operator_wins_over_it(tmp_path: Path) 
         maze = ("strategy=bfs", f"start=http://{HOST}/maze/in")
         run(url, tmp_path, server.origin, *maze)
         assert server.paths() == [*read, "/maze/in"], "the start page alone is asked again"
-        allowed = run(url, tmp_path, server.origin, *maze, "-s", "QIAO_MAX_PAGES=10",
-                      QIAO_TRAPS_ALLOWED=f"{HOST}/maze/*")
+        allowed = run(
+            url,
+            tmp_path,
+            server.origin,
+            *maze,
+            "-s",
+            "QIAO_MAX_PAGES=10",
+            QIAO_TRAPS_ALLOWED=f"{HOST}/maze/*",
+        )
     assert "(limit_pages)" in allowed.log, allowed.log
 
 
@@ -65,9 +72,19 @@ def test_a_maze_of_dated_stories_is_cut_listed_and_tried(tmp_path: Path) -> None
 
 
 def run(url: str, folder: Path, origin: str, *arguments: str, **options: str) -> Crawl:
-    done = crawl("site", url, "topic=qiaoqing", *arguments, "-s", "DOWNLOAD_DELAY=0",
-                 "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=1", folder=folder, QIAO_DEMO=origin,
-                 **options)
+    done = crawl(
+        "site",
+        url,
+        "topic=qiaoqing",
+        *arguments,
+        "-s",
+        "DOWNLOAD_DELAY=0",
+        "-s",
+        "CONCURRENT_REQUESTS_PER_DOMAIN=1",
+        folder=folder,
+        QIAO_DEMO=origin,
+        **options,
+    )
     assert done.returncode == 0, done.log
     return done
 

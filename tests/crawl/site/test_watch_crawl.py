@@ -40,8 +40,11 @@ def listing(title: str, links: dict[str, str], advertisement: str = "") -> bytes
 def story(title: str, minutes_old: float = 5, note: str = "") -> bytes:
     """An article published just now."""
     stamp = time.strftime("%Y-%m-%d %H:%M", time.gmtime(time.time() + 8 * 3600 - minutes_old * 60))
-    return article(title).replace(b"2026-03-05 10:00", stamp.encode()).replace(
-        "（0）".encode(), f"（0）{note}".encode())
+    return (
+        article(title)
+        .replace(b"2026-03-05 10:00", stamp.encode())
+        .replace("（0）".encode(), f"（0）{note}".encode())
+    )
 
 
 @dataclass
@@ -60,8 +63,13 @@ class Newsroom:
         if host != HOST or path in self.gone:
             return None
         if path == "/":
-            return Answer(listing("首页", {"/qw/": "侨务要闻", "/help/about.html": "关于"},
-                                  f"广告 {self.advertisement}"))
+            return Answer(
+                listing(
+                    "首页",
+                    {"/qw/": "侨务要闻", "/help/about.html": "关于"},
+                    f"广告 {self.advertisement}",
+                )
+            )
         if path == "/qw/":
             body = listing("侨务要闻", {one: f"侨乡新闻标题{one}" for one in self.stories} |
                            {f"/old/{n}.html": f"旧闻标题{n}" for n in range(9)})  # fmt: skip
@@ -82,8 +90,15 @@ class Newsroom:
 
 
 def round_of(database_url: str, folder: Path, server: LocalServer, **options: str) -> Crawl:
-    done = crawl("watch", database_url, TOPIC, folder=folder, QIAO_DEMO=server.origin,
-                 QIAO_FRONTIER_RETRY_SECONDS="0.1", **options)
+    done = crawl(
+        "watch",
+        database_url,
+        TOPIC,
+        folder=folder,
+        QIAO_DEMO=server.origin,
+        QIAO_FRONTIER_RETRY_SECONDS="0.1",
+        **options,
+    )
     assert done.returncode == 0, done.log
     return done
 
@@ -109,10 +124,15 @@ def test_rounds_bring_news_corrections_and_deletions(mariadb_url: str, tmp_path:
         room.server = server
         first = round_of(database_url, tmp_path, server)
         assert "(finished)" in first.log
-        pages = rows(database_url, "SELECT u.url, w.kind, w.name, w.visits FROM watched_page w"
-                     " JOIN url u ON u.id = w.url_id ORDER BY u.url")
-        assert pages == [(f"http://{HOST}/", "home", "", 1),
-                         (f"http://{HOST}/qw/", "channel", "侨务要闻", 1)]
+        pages = rows(
+            database_url,
+            "SELECT u.url, w.kind, w.name, w.visits FROM watched_page w"
+            " JOIN url u ON u.id = w.url_id ORDER BY u.url",
+        )
+        assert pages == [
+            (f"http://{HOST}/", "home", "", 1),
+            (f"http://{HOST}/qw/", "channel", "侨务要闻", 1),
+        ]
         assert rows(database_url, "SELECT DISTINCT channel FROM article") == [("侨务要闻",)]
         assert rows(database_url, "SELECT COUNT(*) FROM watched_article") == [(2,)]
 
@@ -133,8 +153,12 @@ def test_rounds_bring_news_corrections_and_deletions(mariadb_url: str, tmp_path:
         # The host says by its date that nothing changed: that is believed.
         assert rows(database_url, "SELECT kind, note FROM revision") == [("deleted", "HTTP 404")]
         assert rows(database_url, "SELECT COUNT(*) FROM article") == [(3,)], "nothing is removed"
-        found = dict(rows(database_url, "SELECT u.url, w.changes FROM watched_page w"
-                          " JOIN url u ON u.id = w.url_id"))
+        found = dict(
+            rows(
+                database_url,
+                "SELECT u.url, w.changes FROM watched_page w JOIN url u ON u.id = w.url_id",
+            )
+        )
         assert found == {f"http://{HOST}/": 0, f"http://{HOST}/qw/": 1}
         assert rows(database_url, "SELECT SUM(news) FROM watched_page") == [(1,)]
 
@@ -176,8 +200,9 @@ def test_a_killed_round_loses_no_schedule_and_the_budget_holds(tmp_path: Path) -
 
     with local_server(respond) as server:
         room.server = server
-        with running_spider("watch", url, TOPIC, folder=tmp_path,
-                            QIAO_DEMO=server.origin) as process:
+        with running_spider(
+            "watch", url, TOPIC, folder=tmp_path, QIAO_DEMO=server.origin
+        ) as process:
             end = time.monotonic() + 150
             while not slow <= set(server.paths()) and time.monotonic() < end:
                 time.sleep(0.1)
@@ -186,8 +211,15 @@ def test_a_killed_round_loses_no_schedule_and_the_budget_holds(tmp_path: Path) -
         asked = len(server.paths())
         slow.clear()
         # The next round queues behind nobody, has budget for three more requests, and ends.
-        done = crawl("watch", url, TOPIC, folder=tmp_path, QIAO_DEMO=server.origin,
-                     QIAO_LOCK_WAIT_SECONDS="5", QIAO_WATCH_DAILY_REQUESTS=str(3 + spent(url)))
+        done = crawl(
+            "watch",
+            url,
+            TOPIC,
+            folder=tmp_path,
+            QIAO_DEMO=server.origin,
+            QIAO_LOCK_WAIT_SECONDS="5",
+            QIAO_WATCH_DAILY_REQUESTS=str(3 + spent(url)),
+        )
         assert "(limit_pages)" in done.log
         assert len(server.paths()) <= asked + 3
         done = round_of(url, tmp_path, server)
@@ -210,10 +242,15 @@ def test_lists_another_spider_has_read_are_watched_too(tmp_path: Path) -> None:
         crawl("site", url, TOPIC, folder=tmp_path, QIAO_DEMO=server.origin)
         assert server.paths().count("/qw/") == 1
         round_of(url, tmp_path, server)
-        pages = rows(url, "SELECT u.url, w.kind, w.name, w.visits FROM watched_page w"
-                     " JOIN url u ON u.id = w.url_id ORDER BY u.url")
-        assert pages == [(f"http://{HOST}/", "home", "", 1),
-                         (f"http://{HOST}/qw/", "channel", "侨务要闻", 1)]
+        pages = rows(
+            url,
+            "SELECT u.url, w.kind, w.name, w.visits FROM watched_page w"
+            " JOIN url u ON u.id = w.url_id ORDER BY u.url",
+        )
+        assert pages == [
+            (f"http://{HOST}/", "home", "", 1),
+            (f"http://{HOST}/qw/", "channel", "侨务要闻", 1),
+        ]
         room.stories["/b1.html"] = story("侨务新政策发布")
         make_due(url, "watched_page")
         round_of(url, tmp_path, server)
@@ -226,8 +263,9 @@ def test_a_request_is_counted_with_the_page_it_brought(tmp_path: Path) -> None:
     import_pack(url, pack(HOST))
     with local_server(room.respond) as server:
         room.server = server
-        crawl_until("page committed", 4, "watch", url, TOPIC, folder=tmp_path,
-                    QIAO_DEMO=server.origin)
+        crawl_until(
+            "page committed", 4, "watch", url, TOPIC, folder=tmp_path, QIAO_DEMO=server.origin
+        )
         stored = rows(url, "SELECT COUNT(*) FROM page_source")
         assert stored == [(4,)]
         assert spent(url) >= 4
@@ -237,7 +275,7 @@ def test_a_request_is_counted_with_the_page_it_brought(tmp_path: Path) -> None:
 
 
 def test_a_page_that_fails_when_it_is_stored_is_counted_as_often_as_it_was_asked_for(
-    tmp_path: Path
+    tmp_path: Path,
 ) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     room = Newsroom({f"/a{n}.html": story(f"侨乡新闻之{n}") for n in range(6)})
@@ -245,8 +283,14 @@ def test_a_page_that_fails_when_it_is_stored_is_counted_as_often_as_it_was_asked
     with local_server(room.respond) as server:
         room.server = server
         with failing_spider(
-            "outcome written, not committed", "1:fail", "watch", url, TOPIC, folder=tmp_path,
-            QIAO_DEMO=server.origin, QIAO_FRONTIER_RETRY_SECONDS="0.1",
+            "outcome written, not committed",
+            "1:fail",
+            "watch",
+            url,
+            TOPIC,
+            folder=tmp_path,
+            QIAO_DEMO=server.origin,
+            QIAO_FRONTIER_RETRY_SECONDS="0.1",
         ) as process:
             log, _ = process.communicate(timeout=400)
     assert len(server.paths()) > len(set(server.paths())), log

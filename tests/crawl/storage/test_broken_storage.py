@@ -133,8 +133,9 @@ def test_a_full_disk_ends_the_crawl_which_goes_on_once_there_is_room(tiny_disk: 
     subprocess.run(["mount", "-o", "remount,size=200m", tiny_disk], check=True)
     url = f"sqlite:///{tiny_disk / 'q.db'}"
     with local_server(site) as server:
-        done = crawl("site", url, "topic=qiaoqing", folder=tiny_disk, QIAO_DEMO=server.origin,
-                     QIAO_TRAPS="0")  # its pages are all alike
+        done = crawl(
+            "site", url, "topic=qiaoqing", folder=tiny_disk, QIAO_DEMO=server.origin, QIAO_TRAPS="0"
+        )  # its pages are all alike
     assert done.returncode == 0, done.log
     assert len(outcomes(url)) == PAGES
     assert set(outcomes(url).values()) <= {"article", "list"}

@@ -88,9 +88,7 @@ def test_a_crawl_outlasts_its_killed_server(
 
 
 @pytest.mark.mariadb
-def test_one_of_three_workers_stops_and_the_others_finish(
-    mariadb_url: str, tmp_path: Path
-) -> None:
+def test_one_of_three_workers_stops_and_the_others_finish(mariadb_url: str, tmp_path: Path) -> None:
     """F-Q4: SIGTERM to one; nothing is wiped, and no page is fetched twice."""
     import_pack(mariadb_url, pack(*HOSTS))
     with local_server(slow_hosts) as server:

@@ -47,11 +47,20 @@ def test_a_worker_stopped_past_its_lease_brings_its_links_again(
     import_pack(database_url, pack(HOST))
     # Stored scores with one kind of database, an order that learns with the other.
     strategy = "bfs" if database_url.startswith("sqlite") else "hits"
-    with local_server(site) as server, failing_spider(
-        "before the close", "1:stop", "site", database_url, "topic=qiaoqing",
-        f"strategy={strategy}", folder=tmp_path, QIAO_DEMO=server.origin,
-        QIAO_FRONTIER_LEASE_SECONDS=str(LEASE_SECONDS),
-    ) as process:
+    with (
+        local_server(site) as server,
+        failing_spider(
+            "before the close",
+            "1:stop",
+            "site",
+            database_url,
+            "topic=qiaoqing",
+            f"strategy={strategy}",
+            folder=tmp_path,
+            QIAO_DEMO=server.origin,
+            QIAO_FRONTIER_LEASE_SECONDS=str(LEASE_SECONDS),
+        ) as process,
+    ):
         wait_until_stopped(process)
         time.sleep(LEASE_SECONDS)
         assert recovered(database_url).resumed == 1
@@ -66,10 +75,19 @@ def test_a_worker_stopped_past_its_lease_brings_its_links_again(
 def test_a_page_whose_storing_fails_brings_its_links_with_the_next_try(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     import_pack(url, pack(HOST))
-    with local_server(site) as server, failing_spider(
-        "before the close", "1:fail", "site", url, "topic=qiaoqing", folder=tmp_path,
-        QIAO_DEMO=server.origin, QIAO_FRONTIER_RETRY_SECONDS="0.1",
-    ) as process:
+    with (
+        local_server(site) as server,
+        failing_spider(
+            "before the close",
+            "1:fail",
+            "site",
+            url,
+            "topic=qiaoqing",
+            folder=tmp_path,
+            QIAO_DEMO=server.origin,
+            QIAO_FRONTIER_RETRY_SECONDS="0.1",
+        ) as process,
+    ):
         said, _ = process.communicate(timeout=600)
     assert "'qiaocrawl/outcome/retry': 1" in said
     assert "(finished)" in said
@@ -114,17 +132,17 @@ def story(number: int) -> str:
     def words(count: int) -> str:
         return "".join(chr(chance.randrange(0x4E00, 0x8E00)) for _ in range(count))
 
-    told = "".join(
-        f"<p>{'，'.join(f'侨胞{words(12)}' for _ in range(6))}。</p>" for _ in range(5)
-    )
+    told = "".join(f"<p>{'，'.join(f'侨胞{words(12)}' for _ in range(6))}。</p>" for _ in range(5))
     html = article(f"侨胞{words(9)}", paragraphs=0).decode()
     return html.replace("<ul>", f"{told}<ul>")
 
 
 @pytest.mark.parametrize(
     ("database_url", "fault"),
-    [("sqlite", "commits refused"),
-     pytest.param("mariadb", "answers to commits lost", marks=pytest.mark.mariadb)],
+    [
+        ("sqlite", "commits refused"),
+        pytest.param("mariadb", "answers to commits lost", marks=pytest.mark.mariadb),
+    ],
     indirect=["database_url"],
 )
 def test_what_is_refused_or_unanswered_is_neither_lost_nor_doubled(
@@ -133,18 +151,32 @@ def test_what_is_refused_or_unanswered_is_neither_lost_nor_doubled(
     """Every third commit of a crawl fails, before or after it has arrived."""
     import_pack(database_url, pack(HOST, REPRINT))
     strategy = "bfs" if database_url.startswith("sqlite") else "hits"
-    with local_server(news) as server, failing_spider(
-        fault, "3", "site", database_url, "topic=qiaoqing", f"strategy={strategy}",
-        folder=tmp_path, QIAO_DEMO=server.origin, QIAO_SITEMAPS="on", QIAO_SOFT_404_PROBE="on",
-        # Leases of a lost answer are in nobody's hands.
-        QIAO_FRONTIER_LEASE_SECONDS="5",
-    ) as process:
+    with (
+        local_server(news) as server,
+        failing_spider(
+            fault,
+            "3",
+            "site",
+            database_url,
+            "topic=qiaoqing",
+            f"strategy={strategy}",
+            folder=tmp_path,
+            QIAO_DEMO=server.origin,
+            QIAO_SITEMAPS="on",
+            QIAO_SOFT_404_PROBE="on",
+            # Leases of a lost answer are in nobody's hands.
+            QIAO_FRONTIER_LEASE_SECONDS="5",
+        ) as process,
+    ):
         said, _ = process.communicate(timeout=600)
     assert process.returncode == 0, said
     assert "(finished)" in said
     assert "Traceback" not in said
-    found = {url.removeprefix("http://"): outcome for url, outcome in outcomes(database_url).items()
-             if "qiaocrawl" not in url}
+    found = {
+        url.removeprefix("http://"): outcome
+        for url, outcome in outcomes(database_url).items()
+        if "qiaocrawl" not in url
+    }
     pages = {f"{host}/s/{n}.html" for host in (HOST, REPRINT) for n in STORIES}
     pages |= {f"{HOST}/s/99.html", HOST + path_of(0, 1)}
     pages |= {f"{HOST}/print/v/{n}.html" for n in VERSIONS}
@@ -159,10 +191,20 @@ def test_no_question_is_lost_or_asked_twice_for_refused_commits(tmp_path: Path) 
     import_pack(url, pack())
     urls = [f"http://a.test/{n}.html" for n in range(24)]
     searxng = Searxng({"侨胞": Found(urls), "华侨": Found(urls[:10], repeats=True)})
-    with local_server(searxng.respond) as server, failing_spider(
-        "commits refused", "3", "search", url, "topic=qiaoqing", folder=tmp_path,
-        QIAO_DEMO=server.origin, QIAO_ENGINES="searxng", QIAO_SEARXNG_URL=f"http://{SEARXNG}",
-    ) as process:
+    with (
+        local_server(searxng.respond) as server,
+        failing_spider(
+            "commits refused",
+            "3",
+            "search",
+            url,
+            "topic=qiaoqing",
+            folder=tmp_path,
+            QIAO_DEMO=server.origin,
+            QIAO_ENGINES="searxng",
+            QIAO_SEARXNG_URL=f"http://{SEARXNG}",
+        ) as process,
+    ):
         said, _ = process.communicate(timeout=600)
     assert "(finished)" in said
     asked = len(searxng.asked)
@@ -176,7 +218,7 @@ def test_no_question_is_lost_or_asked_twice_for_refused_commits(tmp_path: Path) 
 
 
 def test_a_round_of_watching_asks_for_all_that_is_due_despite_refused_commits(
-    tmp_path: Path
+    tmp_path: Path,
 ) -> None:
     url = f"sqlite:///{tmp_path / 'q.db'}"
     import_pack(url, pack(HOST))
@@ -184,7 +226,12 @@ def test_a_round_of_watching_asks_for_all_that_is_due_despite_refused_commits(
     with local_server(room.respond) as server:
         room.server = server
         with failing_spider(
-            "commits refused", "2", "watch", url, "topic=qiaoqing", folder=tmp_path,
+            "commits refused",
+            "2",
+            "watch",
+            url,
+            "topic=qiaoqing",
+            folder=tmp_path,
             QIAO_DEMO=server.origin,
         ) as process:
             said, _ = process.communicate(timeout=600)

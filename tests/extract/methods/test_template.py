@@ -223,8 +223,9 @@ def test_the_links_of_a_list_without_any_region_are_put_off() -> None:
     )
     for region, put_off in (("ul.new", True), ("ul.old", False)):
         body = f"<title>新闻列表</title><h1>新闻列表</h1><ul class=old>{rows}</ul>".encode()
-        fetched = FetchedPage(URL, URL, 200, (("content-type", "text/html; charset=utf-8"),), body,
-                              NOW)
+        fetched = FetchedPage(
+            URL, URL, 200, (("content-type", "text/html; charset=utf-8"),), body, NOW
+        )
         analysis = analyse_html(fetched, "density", 100, regions=extractor(links=region))
         assert analysis.outcome is Outcome.LIST
         assert len(analysis.links) == 9

@@ -39,9 +39,15 @@ def test_rule_1_nodes_without_text_are_dropped() -> None:
     assert units(html) == ["侨讯|简报"]
 
 
-@pytest.mark.parametrize("declared", [
-    'bgcolor="#FFCC00"', 'style="background: url(a.png) #fc0"', 'class="box"', 'id="top"',
-])
+@pytest.mark.parametrize(
+    "declared",
+    [
+        'bgcolor="#FFCC00"',
+        'style="background: url(a.png) #fc0"',
+        'class="box"',
+        'id="top"',
+    ],
+)
 def test_rule_2_another_background_divides(declared: str) -> None:
     style = ".box, td#x { background-color: rgb(255,204,0) } #top{background:#ffcc00}"
     html = (
@@ -52,10 +58,15 @@ def test_rule_2_another_background_divides(declared: str) -> None:
     assert units(html.replace(declared, "")) == ["通知一则|正文甲|正文乙"]
 
 
-@pytest.mark.parametrize("coloured", [
-    '<p style="COLOR: Red">编者按</p>', "<p><font color=#f00>编者按</font></p>",
-    '<p class="Note">编者按</p>', "<h5>编者按</h5>",
-])
+@pytest.mark.parametrize(
+    "coloured",
+    [
+        '<p style="COLOR: Red">编者按</p>',
+        "<p><font color=#f00>编者按</font></p>",
+        '<p class="Note">编者按</p>',
+        "<h5>编者按</h5>",
+    ],
+)
 def test_rule_3_another_font_colour_divides(coloured: str) -> None:
     style = "<style>p.note, h5 { color: #ff0000 }</style>"
     html = f"{style}<body>{coloured}<p>正文甲</p><p>正文乙</p></body>"
@@ -112,7 +123,7 @@ def test_the_score_of_a_hand_worked_page() -> None:
         '<body width="400" style="height: 100px">'
         '<div style="width:400px;height:30px"><a href=/1>侨乡</a><a href=/2>新貌</a></div>'
         '<div style="width:400px;height:70px">'
-        '<p>侨胞返乡。</p><p>看<a href=/3>详情</a>！</p></div></body>'
+        "<p>侨胞返乡。</p><p>看<a href=/3>详情</a>！</p></div></body>"
     )
     page = page_of(html)
     extractor = VisualExtractor(a=0.4, beta=0.5, w_a=0.4, w_p=0.2, w_ld=0.2, w_td=0.1, w_l=0.1)
@@ -120,10 +131,12 @@ def test_the_score_of_a_hand_worked_page() -> None:
     assert [unit.area for unit in found] == [12_000, 28_000]
     # Links: s_a 0.3, s_p 0, s_ld 4/4, s_td 0, s_l 0 (4 characters are the least).
     # Text: s_a 0.7, s_p 1, s_ld 2/9, s_td 7/9, s_l 1.
-    assert extractor.scores(page, found) == pytest.approx([
-        0.4 * 0.3 - 0.2,
-        0.4 * 0.7 + 0.2 - 0.2 * 2 / 9 + 0.1 * 7 / 9 + 0.1,
-    ])
+    assert extractor.scores(page, found) == pytest.approx(
+        [
+            0.4 * 0.3 - 0.2,
+            0.4 * 0.7 + 0.2 - 0.2 * 2 / 9 + 0.1 * 7 / 9 + 0.1,
+        ]
+    )
     body = extractor.body(page)
     assert body.text == "侨胞返乡。\n看详情！"
     assert body.blocks == (1, 2)

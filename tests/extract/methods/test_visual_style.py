@@ -56,8 +56,13 @@ def test_colours_are_inherited_and_the_nearest_rule_wins() -> None:
         "<div class=wide><h2>戊</h2></div></body>"
     )
     assert rows == [
-        "body #eeeeee #111111", "p #eeeeee #0000ff", "p #eeeeee #008000", "p #eeeeee #123456",
-        "p #eeeeee #000080", "div #ffffff #111111", "h2 #ffffff #111111",
+        "body #eeeeee #111111",
+        "p #eeeeee #0000ff",
+        "p #eeeeee #008000",
+        "p #eeeeee #123456",
+        "p #eeeeee #000080",
+        "div #ffffff #111111",
+        "h2 #ffffff #111111",
     ]
 
 
@@ -80,9 +85,15 @@ def test_areas_come_from_declared_sizes_or_from_text_and_images() -> None:
     areas = [look.area(i, e.first, e.end) for i, e in enumerate(page.blocks.elements)]
     by_tag = [(e.tag, area) for e, area in zip(page.blocks.elements, areas, strict=True)][1:]
     assert by_tag == [
-        ("p", LINE_AREA_PX), ("p", 2 * LINE_AREA_PX), ("p", LINE_AREA_PX),
-        ("div", 60_000), ("p", 300 * LINE_PX), ("h1", 2 * LINE_AREA_PX),
-        ("div", LINE_AREA_PX + IMAGE_AREA_PX), ("p", 0), ("p", LINE_AREA_PX + IMAGE_AREA_PX),
+        ("p", LINE_AREA_PX),
+        ("p", 2 * LINE_AREA_PX),
+        ("p", LINE_AREA_PX),
+        ("div", 60_000),
+        ("p", 300 * LINE_PX),
+        ("h1", 2 * LINE_AREA_PX),
+        ("div", LINE_AREA_PX + IMAGE_AREA_PX),
+        ("p", 0),
+        ("p", LINE_AREA_PX + IMAGE_AREA_PX),
     ]
     assert look.page_area == sum(look.block_area(i) for i in range(len(page.blocks.blocks)))
 

@@ -26,9 +26,7 @@ def test_repeated_blocks_leave_the_body_and_lose_their_judgement(template: SiteT
     body = whole(40, found)
     result = apply_template(template, found, body)
     assert result.body.text.split("\n") == paragraphs(40)
-    assert result.body.reason == (
-        "test; 1 repeated blocks left out by what the site repeats"
-    )
+    assert result.body.reason == ("test; 1 repeated blocks left out by what the site repeats")
     assert (result.left_out, result.contradicts, result.place) == (1, False, "div.article.c-0")
     assert result.body.score > body.score
     judged = dict(zip((b.text for b in found.blocks.blocks), result.body.judged, strict=True))
@@ -136,8 +134,14 @@ def test_library_users_read_with_a_template(template: SiteTemplate) -> None:
 
 
 def test_a_template_never_breaks_a_page(template: SiteTemplate) -> None:
-    for html in ("", "<p>", "<div class=article id=c-1>", f"<p>{DISCLAIMER}</p>",
-                 "<div class=article id=c-2>" * 2000 + DISCLAIMER, "<table>" * 50 + FOOTER):
+    for html in (
+        "",
+        "<p>",
+        "<div class=article id=c-1>",
+        f"<p>{DISCLAIMER}</p>",
+        "<div class=article id=c-2>" * 2000 + DISCLAIMER,
+        "<table>" * 50 + FOOTER,
+    ):
         found = parse_page(html.encode(), "", f"http://{HOST}/")
         for method in ("density", "visual", "cluster"):
             result = extract_page(found, method, template=template)

@@ -36,10 +36,16 @@ def key_of(path: str, host: str = "a.example") -> bytes:
     return url_key(f"http://{host}/{path}")
 
 
-def chosen(c: object, scores: dict[bytes, float], token: int = 1, scope: Scope = SITE,
-           now: float = NOW) -> frontier.KeyLeases:
+def chosen(
+    c: object, scores: dict[bytes, float], token: int = 1, scope: Scope = SITE, now: float = NOW
+) -> frontier.KeyLeases:
     return frontier.lease_keys(
-        c, scope, scores, token=token, lease_seconds=60.0, now=now  # type: ignore[arg-type]
+        c,
+        scope,
+        scores,
+        token=token,
+        lease_seconds=60.0,
+        now=now,  # type: ignore[arg-type]
     )
 
 
@@ -54,8 +60,14 @@ def test_exactly_the_chosen_rows_are_leased_in_their_order(database: Database) -
         assert [one.url[-1] for one in take(c, 1)] == ["5"]
         retried = take(c, 1)[0]
         frontier.retry(c, retried, reason="", not_before=NOW + 9, max_failures=3, now=NOW)
-        scores = {key_of("1"): 0.9, key_of("5"): 0.8, key_of("4"): 0.7, key_of("3"): 0.6,
-                  key_of("other"): 0.5, key_of("never offered"): 0.4}
+        scores = {
+            key_of("1"): 0.9,
+            key_of("5"): 0.8,
+            key_of("4"): 0.7,
+            key_of("3"): 0.6,
+            key_of("other"): 0.5,
+            key_of("never offered"): 0.4,
+        }
         found = chosen(c, scores)
         assert [(one.url[-1], one.score) for one in found.leases] == [("1", 0.9), ("3", 0.6)]
         assert found.later == {key_of("4"): NOW + 9}
@@ -70,9 +82,7 @@ def test_only_stored_pages_of_dead_workers_are_taken_over(database: Database) ->
     with database.engine.begin() as c:
         enqueue(c, [candidate("stored"), candidate("waits")])
         c.execute(text("UPDATE url SET state = 2 WHERE url LIKE '%stored'"))
-        found = frontier.lease_stored(
-            c, SITE, token=3, lease_seconds=60.0, now=NOW, limit=10
-        )
+        found = frontier.lease_stored(c, SITE, token=3, lease_seconds=60.0, now=NOW, limit=10)
         assert [(one.url[-6:], one.stored) for one in found] == [("stored", True)]
 
 
@@ -170,8 +180,17 @@ def link(url: str, **fields: object) -> Link:
 
 def test_visits_come_back_as_they_were_and_once(database: Database) -> None:
     add_topic(database)
-    links = (link("http://a.example/侨?x=1", anchor="侨\U00020bb7", context="…", title="t",
-                  nofollow=True, region="li ul.nav"), link("http://b.example/", tag="area"))
+    links = (
+        link(
+            "http://a.example/侨?x=1",
+            anchor="侨\U00020bb7",
+            context="…",
+            title="t",
+            nofollow=True,
+            region="li ul.nav",
+        ),
+        link("http://b.example/", tag="area"),
+    )
     with database.engine.begin() as c:
         enqueue(c, [candidate("1"), candidate("2"), candidate("3", queue=Queue.PAGES)])
         for lease in [*take(c), *take(c, scope=Scope(Queue.PAGES, PACK.name))]:
@@ -226,7 +245,10 @@ def test_the_newest_models_are_kept_and_damage_is_noticed(database: Database) ->
         assert (found[0].pages, found[0].upto, found[0].host) == (5, 7, "a.example")
         assert [one.unpacked() for one in order_models.stored_models(c, topic)] == [b"whole"]
         assert order_models.stored_models(c, ModelName(PACK.name, "other")) == []
-        for damaged in (replace(found[0], packed=b"junk"), replace(found[0], digest=b"0" * 16),
-                        replace(found[0], format=9)):
+        for damaged in (
+            replace(found[0], packed=b"junk"),
+            replace(found[0], digest=b"0" * 16),
+            replace(found[0], format=9),
+        ):
             with pytest.raises(ModelError, match="version"):
                 damaged.unpacked()

@@ -79,9 +79,13 @@ def test_of_two_links_the_plain_one_counts_and_a_deep_crawl_keeps_its_own(
 def test_the_best_of_every_guess_are_taken_up_in_their_scope(database: Database) -> None:
     add_topic(database)
     reasons = {"a": "one guess", "b": "another"}
-    rows = [put_off(f"{name}{n}", reason, score=n - 0.5 * (name == "b"),
-                    payload=payload_from({"kept": n}))
-            for name, reason in reasons.items() for n in range(4)]
+    rows = [
+        put_off(
+            f"{name}{n}", reason, score=n - 0.5 * (name == "b"), payload=payload_from({"kept": n})
+        )
+        for name, reason in reasons.items()
+        for n in range(4)
+    ]
     with database.engine.begin() as c:
         enqueue(c, [*rows, put_off("elsewhere", host="b.example"), put_off("p", queue=Queue.PAGES)])
         here = Scope(Queue.SITE, PACK.name, frozenset({"a.example"}))
@@ -122,8 +126,10 @@ def test_what_guesses_left_out_is_listed_by_guess(database: Database) -> None:
     with database.engine.begin() as c:
         enqueue(c, [put_off("1"), put_off("2"), put_off("3", "a trap"), candidate("4")])
         told = [(one.outcome, one.guess, one.urls, one.example) for one in left_out(c, most=9)]
-        assert told == [("postponed", "pager of the list", 2, "http://a.example/1"),
-                        ("postponed", "a trap", 1, "http://a.example/3")]
+        assert told == [
+            ("postponed", "pager of the list", 2, "http://a.example/1"),
+            ("postponed", "a trap", 1, "http://a.example/3"),
+        ]
 
 
 def test_two_workers_take_up_different_rows(mariadb_url: str) -> None:

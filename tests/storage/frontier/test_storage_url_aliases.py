@@ -49,9 +49,9 @@ def test_the_preferred_version_waits_instead(database: Database) -> None:
             "m.a.example/1": (3, "alias"), "m.a.example/2": (3, "alias"), "a.example/1": (0, None),
         }  # fmt: skip
         assert scalar(c, "SELECT COUNT(*) FROM aliased_url") == 2
-        reason, key = c.execute(text(
-            "SELECT reason, redirect_key FROM url WHERE outcome = 'alias' LIMIT 1"
-        )).one()
+        reason, key = c.execute(
+            text("SELECT reason, redirect_key FROM url WHERE outcome = 'alias' LIMIT 1")
+        ).one()
         assert reason == "fetched as http://a.example/1"
         (preferred,) = take(c)
         assert (preferred.payload, bytes(key)) == (Payload(alias_of=one.url), preferred.key)

@@ -77,8 +77,19 @@ def test_any_text_is_stored_as_text(database: Database, value: str) -> None:
     add_topic(database)
     stored = value.replace("\0", "\ufffd").replace("\ud800", "\ufffd").replace("\udfff", "\ufffd")
     with database.engine.begin() as c:
-        add_article(c, "1", title=value, body=value * 3, author=value, source=value,
-                    keywords=value, description=value, channel=value, language=value, method=value)
+        add_article(
+            c,
+            "1",
+            title=value,
+            body=value * 3,
+            author=value,
+            source=value,
+            keywords=value,
+            description=value,
+            channel=value,
+            language=value,
+            method=value,
+        )
         row = c.execute(text("SELECT title, text, author, keywords FROM article")).one()
         assert tuple(row) == (stored, stored * 3, stored.strip(), stored)
         (found,) = title_log.entries_since(c, 0, 10)
@@ -102,8 +113,14 @@ def test_naughty_strings_change_no_row_but_their_own(database: Database) -> None
 def test_over_long_texts_are_cut_and_marked(database: Database) -> None:
     add_topic(database)
     with database.engine.begin() as c:
-        add_article(c, "1", title="题" * 65_000, body="文" * (articles.MAX_TEXT_CHARS + 1),
-                    author="作" * 500, keywords="词" * 50_000)
+        add_article(
+            c,
+            "1",
+            title="题" * 65_000,
+            body="文" * (articles.MAX_TEXT_CHARS + 1),
+            author="作" * 500,
+            keywords="词" * 50_000,
+        )
         add_article(c, "2")
         rows = c.execute(text("SELECT title, text, author, truncated FROM article ORDER BY id"))
         (title, body, author, truncated), (*_, whole) = rows.all()
@@ -155,16 +172,22 @@ def test_title_terms_are_counted_and_weighted(database: Database) -> None:
             article_id = add_article(c, str(n))
             articles.save_title_terms(c, article_id, tokens)
         assert articles.rebuild_term_weights(c) == 5
-        weights = {term: (df, weight) for term, df, weight in
-                   c.execute(text("SELECT term, df, weight FROM term_weight"))}
+        weights = {
+            term: (df, weight)
+            for term, df, weight in c.execute(text("SELECT term, df, weight FROM term_weight"))
+        }
         assert weights == {
             "侨": (2, pytest.approx(math.log(3 / 2))),
             **{term: (1, pytest.approx(math.log(3))) for term in ("办", "p", "厂", "球")},
         }
-        first = dict(c.execute(text(
-            "SELECT term, weight FROM title_term WHERE article_id = 1")).all())
-        assert first == {"侨": pytest.approx(2 * math.log(1.5)), "办": pytest.approx(math.log(3)),
-                         "p": pytest.approx(2 * math.log(3))}
+        first = dict(
+            c.execute(text("SELECT term, weight FROM title_term WHERE article_id = 1")).all()
+        )
+        assert first == {
+            "侨": pytest.approx(2 * math.log(1.5)),
+            "办": pytest.approx(math.log(3)),
+            "p": pytest.approx(2 * math.log(3)),
+        }
 
 
 @pytest.mark.mariadb

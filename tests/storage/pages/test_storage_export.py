@@ -194,8 +194,15 @@ def test_warc_records_can_be_replayed(stored: Connection, tmp_path: Path) -> Non
     stored.execute(text("UPDATE page_source SET truncated = 1 WHERE id = 1"))
     _write(stored, "warc", tmp_path / "a.warc.gz")
     with (tmp_path / "a.warc.gz").open("rb") as file:
-        records = [(record.rec_type, record.rec_headers, record.http_headers,
-                    record.content_stream().read()) for record in ArchiveIterator(file)]
+        records = [
+            (
+                record.rec_type,
+                record.rec_headers,
+                record.http_headers,
+                record.content_stream().read(),
+            )
+            for record in ArchiveIterator(file)
+        ]
     assert [kind for kind, *_ in records] == ["warcinfo"] + ["response"] * 4
     _, head, http, body = records[1]
     assert body == head.get_header("WARC-Target-URI").encode()
@@ -215,8 +222,11 @@ def test_warc_says_that_bodies_are_decoded(database: Database, tmp_path: Path) -
         store_page(c, lease, fetched(lease, b"<html>", headers=headers, status=799), now=NOW)
         _write(c, "warc", tmp_path / "a.warc.gz")
     with (tmp_path / "a.warc.gz").open("rb") as file:
-        (record,) = [record.http_headers.headers for record in ArchiveIterator(file)
-                     if record.rec_type == "response"]
+        (record,) = [
+            record.http_headers.headers
+            for record in ArchiveIterator(file)
+            if record.rec_type == "response"
+        ]
     assert ("X-Archive-Orig-content-encoding", "gzip") in record
     assert ("Content-Length", "6") in record
     assert ("x", "a  Set-Cookie: b") in record
@@ -251,10 +261,23 @@ _PAGE = FetchedPage("", "", 200, (("content-type", "text/html"),), b"", FETCHED_
 
 @pytest.mark.parametrize(
     "url",
-    ["http://a/../../etc/passwd", "http://a/%2e%2e/%2e%2e/x", "http://../x", "http://a/..\\..\\x",
-     "http://a/x\0y", "http://a//etc/x", "http://a/con/nul.html", "http://a/x.", "http://u:p@a/x",
-     "http://a/" + "d/" * 400, "http://a/" + "长" * 900, "http://a/~x/~y",
-     "http://a/?" + "/../" * 9, "http:///x", "nonsense"],
+    [
+        "http://a/../../etc/passwd",
+        "http://a/%2e%2e/%2e%2e/x",
+        "http://../x",
+        "http://a/..\\..\\x",
+        "http://a/x\0y",
+        "http://a//etc/x",
+        "http://a/con/nul.html",
+        "http://a/x.",
+        "http://u:p@a/x",
+        "http://a/" + "d/" * 400,
+        "http://a/" + "长" * 900,
+        "http://a/~x/~y",
+        "http://a/?" + "/../" * 9,
+        "http:///x",
+        "nonsense",
+    ],
 )
 def test_no_url_leaves_the_folder(url: str) -> None:
     _is_safe(mirror_path(replace(_PAGE, url=url)))

@@ -51,8 +51,10 @@ def test_storing_three_times_is_storing_once(database: Database) -> None:
         enqueue(c, [candidate("1")])
         (lease,) = take(c)
         counted: list[int] = []
-        ids = {store_page(c, lease, fetched(lease), now=NOW + n, then=lambda _: counted.append(1))
-               for n in range(3)}
+        ids = {
+            store_page(c, lease, fetched(lease), now=NOW + n, then=lambda _: counted.append(1))
+            for n in range(3)
+        }
         assert len(ids) == 1
         assert counted == [1], "what is counted with a page is counted once"
         assert scalar(c, "SELECT COUNT(*) FROM page_source") == 1

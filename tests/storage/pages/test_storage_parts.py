@@ -68,12 +68,17 @@ def runtime(database_url: str) -> Iterator[Runtime]:
     opened.close()
 
 
-def part(number: int, *, alone: bool = True, text: str = "", urls: Sequence[str] = URLS
-         ) -> PageAnalysis:
+def part(
+    number: int, *, alone: bool = True, text: str = "", urls: Sequence[str] = URLS
+) -> PageAnalysis:
     """The analysis of part *number* as a worker makes it."""
-    page = analysed(URLS[number - 1], f"{TITLE}（{number}）" if number > 1 else TITLE,
-                    text or TEXTS[number - 1], author=f"作者{number}",
-                    published_at=datetime(2026, 5, number, tzinfo=UTC))
+    page = analysed(
+        URLS[number - 1],
+        f"{TITLE}（{number}）" if number > 1 else TITLE,
+        text or TEXTS[number - 1],
+        author=f"作者{number}",
+        published_at=datetime(2026, 5, number, tzinfo=UTC),
+    )
     return replace(
         page, outcome=Outcome.ARTICLE if number == 1 else Outcome.PART,
         part=ArticlePart(number, tuple(urls), alone),
@@ -110,19 +115,28 @@ def bring(runtime: Runtime, number: int, analysis: PageAnalysis | None = None) -
         with runtime.database.engine.begin() as c:
             assert article_parts.is_current(c, found.group)
             outcome = found.group.outcome(number)
-            assert frontier.complete(c, lease, outcome=outcome, reason=analysis.reason,
-                                     http_status=200, redirect_key=None, now=NOW)
+            assert frontier.complete(
+                c,
+                lease,
+                outcome=outcome,
+                reason=analysis.reason,
+                http_status=200,
+                redirect_key=None,
+                now=NOW,
+            )
             save_assembled(c, found, runtime.articles.save, own_url_id=lease.url_id)
 
 
 def stored(runtime: Runtime) -> list[tuple[object, ...]]:
     """URL, title, author, text and relevance of every article."""
     with runtime.database.engine.connect() as c:
-        rows = c.execute(text(
-            "SELECT u.url, a.title, a.author, a.text, r.score, v.kind FROM article a"
-            " JOIN url u ON u.id = a.url_id LEFT JOIN relevance r ON r.article_id = a.id"
-            " LEFT JOIN verdict v ON v.article_id = a.id ORDER BY u.url"
-        ))
+        rows = c.execute(
+            text(
+                "SELECT u.url, a.title, a.author, a.text, r.score, v.kind FROM article a"
+                " JOIN url u ON u.id = a.url_id LEFT JOIN relevance r ON r.article_id = a.id"
+                " LEFT JOIN verdict v ON v.article_id = a.id ORDER BY u.url"
+            )
+        )
         return [tuple(row) for row in rows]
 
 
@@ -165,10 +179,14 @@ def test_without_its_first_page_an_article_stands_at_its_lowest(runtime: Runtime
     assert stored(runtime) == [
         (URLS[1], f"{TITLE}（2）", "作者2", "\n".join(TEXTS[1:]), 0.17, "distinct")
     ]
-    assert told(runtime)[0] == ("part", (
-        f"part 2 of 3 of {URLS[0]}; the article stands here, since its first part did not come; "
-        "not here: part 1"
-    ))
+    assert told(runtime)[0] == (
+        "part",
+        (
+            f"part 2 of 3 of {URLS[0]}; the article stands here,"
+            " since its first part did not come; "
+            "not here: part 1"
+        ),
+    )
     with runtime.database.engine.connect() as c:
         (entry,) = (one for one in title_log.entries_since(c, 0, 10) if one.counts)
         assert entry.record.key == real_key(URLS[1])
@@ -196,9 +214,7 @@ def test_a_short_last_part_belongs_to_it_and_alone_is_no_article(runtime: Runtim
     assert told(runtime)[0][0] == "not_article"
     bring(runtime, 1)
     assert stored(runtime)[0][3] == f"{TEXTS[0]}\n（完）"
-    assert told(runtime)[1] == (
-        "part", f"no body: body has 3 characters; part 3 of 3 of {URLS[0]}"
-    )
+    assert told(runtime)[1] == ("part", f"no body: body has 3 characters; part 3 of 3 of {URLS[0]}")
 
 
 def test_what_was_joined_from_older_parts_is_out_of_date(runtime: Runtime) -> None:

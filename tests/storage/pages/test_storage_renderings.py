@@ -25,8 +25,9 @@ URL = "http://news.test/a/1.html"
 def leased(database: Database, token: int) -> list[Lease]:
     with database.engine.begin() as c:
         scope = frontier.Scope(Queue.SITE, "t", None)
-        return frontier.lease(c, scope, token=token, lease_seconds=60, now=time.time(), limit=9,
-                              per_host=9)
+        return frontier.lease(
+            c, scope, token=token, lease_seconds=60, now=time.time(), limit=9, per_host=9
+        )
 
 
 def test_a_stored_page_waits_again_with_its_mark(database: Database) -> None:
@@ -35,13 +36,13 @@ def test_a_stored_page_waits_again_with_its_mark(database: Database) -> None:
         payload = payload_from({"x": 1})
         one = Candidate(URL, url_key(URL), "news.test", Queue.SITE, "t", payload=payload)
         frontier.enqueue(c, [one], run_id=None, now=time.time())
-    lease, = leased(database, 7)
+    (lease,) = leased(database, 7)
     page = FetchedPage(URL, URL, 200, (), b"shell", datetime.now(UTC))
     with database.engine.begin() as c:
         assert store_page(c, lease, page, now=time.time())
         assert wait_for_browser(c, lease, "空页") is True
         assert wait_for_browser(c, lease, "空页") is False, "the lease is over"
-    again, = leased(database, 8)
+    (again,) = leased(database, 8)
     assert (payload_keys(again.payload), again.stored) == ({"x": 1, "render": "空页"}, False)
     with database.engine.begin() as c:
         stored = load_page(c, again.url_id)
@@ -49,7 +50,7 @@ def test_a_stored_page_waits_again_with_its_mark(database: Database) -> None:
         assert stored.body == b"shell"
         forget_mark(c, again)
         frontier.release(c, [again], now=time.time())
-    last, = leased(database, 9)
+    (last,) = leased(database, 9)
     assert payload_keys(last.payload) == {"x": 1}
 
 

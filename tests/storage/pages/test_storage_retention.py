@@ -84,8 +84,9 @@ def test_stats_count_rows_states_and_bytes(database: Database) -> None:
     assert found.rows["page_source"] == 4
     assert found.states == {"done": 2, "fetched": 1}
     assert found.outcomes == {"article": 1, "list": 1}
-    assert found.body_bytes == sum(len(b"old http://a.example/" + name)
-                                   for name in (b"article", b"list", b"waiting")) + len(b"new")
+    assert found.body_bytes == sum(
+        len(b"old http://a.example/" + name) for name in (b"article", b"list", b"waiting")
+    ) + len(b"new")
     assert found.stored_bytes > 0
 
 
@@ -151,9 +152,7 @@ def test_a_mariadb_backup_can_be_restored(
             assert load_page(c, 3) is not None
 
 
-def test_a_dump_that_fails_leaves_nothing_and_no_password(
-    mariadb_url: str, tmp_path: Path
-) -> None:
+def test_a_dump_that_fails_leaves_nothing_and_no_password(mariadb_url: str, tmp_path: Path) -> None:
     url = mariadb_url.replace("root@", "nobody:geheim@")
     with pytest.raises(StorageError, match="mariadb-dump") as caught:
         backup(Database.open(url), tmp_path / "b.sql")
@@ -176,7 +175,8 @@ def test_a_damaged_file_is_found(tmp_path: Path) -> None:
         add_topic(database)
     with sqlite3.connect(path) as connection:
         (page,) = connection.execute(
-            "SELECT rootpage FROM sqlite_master WHERE name = 'ix_site_host'").fetchone()
+            "SELECT rootpage FROM sqlite_master WHERE name = 'ix_site_host'"
+        ).fetchone()
     connection.close()
     with path.open("r+b") as file:
         file.seek((page - 1) * 4096 + 8)

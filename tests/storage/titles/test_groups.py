@@ -45,8 +45,9 @@ def _take(runtime: Runtime, path: str, *, out: bool) -> None:
 
 
 def _of(runtime: Runtime, path: str) -> Verdict | None:
-    return runtime.reader.run(lambda c: verdicts.stored_verdict(
-        c, reprint_groups.article_at(c, _url(path))))
+    return runtime.reader.run(
+        lambda c: verdicts.stored_verdict(c, reprint_groups.article_at(c, _url(path)))
+    )
 
 
 def test_a_copy_of_two_stories_makes_them_one(database: Database) -> None:
@@ -66,8 +67,10 @@ def test_a_copy_of_two_stories_makes_them_one(database: Database) -> None:
 def test_the_longer_text_then_the_url_decides(database: Database) -> None:
     add_topic(database)
     with database.engine.begin() as c:
-        ids = [add_article(c, path, body=body) for path, body in
-               (("b", "短。"), ("c", "长一点。"), ("a", "短。"))]
+        ids = [
+            add_article(c, path, body=body)
+            for path, body in (("b", "短。"), ("c", "长一点。"), ("a", "短。"))
+        ]
         assert verdicts.best_of(c, ids) == ids[1]
         assert verdicts.best_of(c, [ids[0], ids[2]]) == ids[2]
 
@@ -82,14 +85,17 @@ def test_a_huge_group_finds_its_best(database: Database) -> None:
 def test_without_its_representative_a_group_has_another(runtime: Runtime) -> None:
     for path in "1234":
         day = _day(int(path))
-        runtime.write_now(lambda c, path=path, day=day: judge(
-            runtime, c, path, title=TITLE, published_at=day))
+        runtime.write_now(
+            lambda c, path=path, day=day: judge(runtime, c, path, title=TITLE, published_at=day)
+        )
     assert groups(runtime) == {_url("1"): {_url(path) for path in "1234"}}
     runtime.write_now(lambda c: drop_article(c, put_article(c, "1", title=TITLE).id))
     assert groups(runtime) == {_url("2"): {_url(path) for path in "234"}}
     kinds = {path: _of(runtime, path) for path in "234"}
     assert [(one.is_same_story, one.of is None) for one in kinds.values() if one] == [
-        (False, True), (True, False), (True, False)
+        (False, True),
+        (True, False),
+        (True, False),
     ]
 
 
@@ -98,7 +104,8 @@ def test_a_member_that_says_something_else_leaves(runtime: Runtime) -> None:
         runtime.write_now(lambda c, path=path: judge(runtime, c, path, title=TITLE))
     runtime.write_now(lambda c: judge(runtime, c, "1", title="东南亚船队满载茶叶到港"))
     assert set(groups(runtime).values()) == {
-        frozenset({_url("1")}), frozenset({_url("2"), _url("3")})
+        frozenset({_url("1")}),
+        frozenset({_url("2"), _url("3")}),
     }
     # The first of a group is read again with another body: it stays the first.
     runtime.write_now(lambda c: judge(runtime, c, "2", title=TITLE, body="另一个正文。"))
@@ -131,9 +138,17 @@ def test_who_is_taken_out_stays_out(runtime: Runtime, database_url: str) -> None
 def test_the_chain_of_a_group(runtime: Runtime) -> None:
     for path, day in (("1", 5), ("2", None), ("3", 4)):
         when = _day(day) if day else None
-        runtime.write_now(lambda c, path=path, when=when: judge(
-            runtime, c, path, title=TITLE, published_at=when, source="侨报",
-            host="www.a-qiao.cn"))
+        runtime.write_now(
+            lambda c, path=path, when=when: judge(
+                runtime,
+                c,
+                path,
+                title=TITLE,
+                published_at=when,
+                source="侨报",
+                host="www.a-qiao.cn",
+            )
+        )
     at = runtime.reader.run(lambda c: reprint_groups.article_at(c, "http://www.a-qiao.cn/2#top"))
     chain = runtime.reader.run(lambda c: reprint_groups.chain(c, at))
     assert [one.url[-1] for one in chain] == ["3", "1", "2"]
@@ -141,8 +156,10 @@ def test_the_chain_of_a_group(runtime: Runtime) -> None:
     assert {(one.site_name, one.source) for one in chain} == {("甲侨网", "侨报")}
     (group,) = runtime.reader.run(lambda c: reprint_groups.largest_groups(c, "", least=2, limit=5))
     assert (group.articles, group.sites, group.first, group.last) == (3, 1, _day(4), _day(5))
-    assert runtime.reader.run(lambda c: reprint_groups.largest_groups(
-        c, "qiaoqing", least=2, limit=5)) == []
+    assert (
+        runtime.reader.run(lambda c: reprint_groups.largest_groups(c, "qiaoqing", least=2, limit=5))
+        == []
+    )
 
 
 def test_what_is_no_article_is_told(runtime: Runtime) -> None:

@@ -60,7 +60,8 @@ def test_titles_that_lack_their_prints_get_them(database: Database, database_url
         for one in runtime.reader.run(lambda c: title_log.entries_since(c, 0, 9)):
             prints = body_fingerprints("正文。")
             assert (one.record.body_simhash, one.record.body_sketch) == (
-                prints.simhash, prints.sketch
+                prints.simhash,
+                prints.sketch,
             )
         assert list(map(len, groups(runtime).values())) == [2]
 
@@ -74,15 +75,25 @@ def test_what_changes_is_told_once(runtime: Runtime) -> None:
     assert regroup_all(runtime, _go_on).articles == []
     # Wrong groups: one torn apart, two others made one.
     heads = sorted(before, key=lambda head: -len(before[head]))
-    ids = {url: row_id for row_id, url in runtime.reader.run(lambda c: c.execute(text(
-        "SELECT a.id, u.url FROM article a JOIN url u ON u.id = a.url_id")).all())}
+    ids = {
+        url: row_id
+        for row_id, url in runtime.reader.run(
+            lambda c: c.execute(
+                text("SELECT a.id, u.url FROM article a JOIN url u ON u.id = a.url_id")
+            ).all()
+        )
+    }
     torn = sorted(before[heads[0]] - {heads[0]})[0]
 
     def spoil(c):  # type: ignore[no-untyped-def]
-        c.execute(text("UPDATE verdict SET group_id = article_id WHERE article_id = :id"),
-                  {"id": ids[torn]})
-        c.execute(text("UPDATE verdict SET group_id = :to WHERE group_id = :id"),
-                  {"to": ids[heads[1]], "id": ids[heads[2]]})
+        c.execute(
+            text("UPDATE verdict SET group_id = article_id WHERE article_id = :id"),
+            {"id": ids[torn]},
+        )
+        c.execute(
+            text("UPDATE verdict SET group_id = :to WHERE group_id = :id"),
+            {"to": ids[heads[1]], "id": ids[heads[2]]},
+        )
 
     runtime.write_now(spoil)
     changes = regroup_all(runtime, _go_on)
@@ -166,8 +177,12 @@ def test_a_trial_shows_the_pairs_that_change(database_url: str) -> None:
     ends = [*zip(*["开闭演募义讲茶书灯画棋旅座合电医", "幕幕出捐卖座会展会展赛行谈唱影疗"],
                  strict=True)]  # fmt: skip
     with runtime_on(database_url, QIAO_DEDUP_METHOD="vsm") as runtime:
-        runtime.write_now(lambda c: [judge(runtime, c, str(n), title="侨乡华埠" + "".join(end))
-                                     for n, end in enumerate(ends)])
+        runtime.write_now(
+            lambda c: [
+                judge(runtime, c, str(n), title="侨乡华埠" + "".join(end))
+                for n, end in enumerate(ends)
+            ]
+        )
         trial = snapshots.tried(runtime, snapshots.counted(runtime, _go_on), _go_on)
         lines = runtime.reader.run(lambda c: change_report(c, trial.changes.articles))
         assert trial.changes.split >= 1

@@ -82,8 +82,7 @@ def test_two_copies_at_the_same_moment_end_in_one_group(pair: tuple[Runtime, Run
 
     early = one.writer.submit(first, one.titles.lock)
     assert judged.wait(60)
-    late = other.writer.submit(lambda c: judge(other, c, "2", title=ONE + "！"),
-                               other.titles.lock)
+    late = other.writer.submit(lambda c: judge(other, c, "2", title=ONE + "！"), other.titles.lock)
     submitted.set()
     assert not early.result(240)
     assert late.result(240).is_same_story
@@ -106,9 +105,15 @@ def test_what_was_rolled_back_leaves_no_ghost(pair: tuple[Runtime, Runtime]) -> 
     with pytest.raises(_Wanted):
         runtime.write_now(fails)
     other.write_now(lambda c: judge(other, c, "9", title="月球卫星实验室落成"))
-    found = [runtime.write_now(lambda c, n=n, title=title: judge(runtime, c, n, title=title))
-             for n, title in (("3", OTHER), ("4", "篮球决赛冠军昨夜揭晓"), ("5", ONE),
-                              ("6", "月球卫星实验室落成"))]
+    found = [
+        runtime.write_now(lambda c, n=n, title=title: judge(runtime, c, n, title=title))
+        for n, title in (
+            ("3", OTHER),
+            ("4", "篮球决赛冠军昨夜揭晓"),
+            ("5", ONE),
+            ("6", "月球卫星实验室落成"),
+        )
+    ]
     assert [verdict.is_same_story for verdict in found] == [False, False, True, True]
     assert len(runtime.articles.titles) == 6
 
@@ -145,7 +150,7 @@ def test_a_killed_worker_leaves_nothing(database_url: str) -> None:
 
 
 def test_an_article_stored_again_as_it_was_keeps_verdict_and_place(
-    pair: tuple[Runtime, Runtime]
+    pair: tuple[Runtime, Runtime],
 ) -> None:
     runtime, _ = pair
     for _ in range(2):

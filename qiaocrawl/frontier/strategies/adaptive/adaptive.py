@@ -78,13 +78,16 @@ class Adaptive:
     calibrated: ClassVar[bool] = True
 
     def __init__(
-        self, topic: CrawlTopic, *, sign_rate: float = 0.2, word_rate: float = 0.1,
-        replays: int = 8, second_opinion: float = 0.5,
+        self,
+        topic: CrawlTopic,
+        *,
+        sign_rate: float = 0.2,
+        word_rate: float = 0.1,
+        replays: int = 8,
+        second_opinion: float = 0.5,
     ) -> None:
         self.rescore_pages = _RESCORE_PAGES
-        self._second_opinion = within(
-            self.name, "second_opinion", second_opinion, 0.0, 1.0
-        )
+        self._second_opinion = within(self.name, "second_opinion", second_opinion, 0.0, 1.0)
         self.replaying = False
         self._rates = np.array([
             within(self.name, "sign_rate", sign_rate, 0.0, 10.0),
@@ -191,9 +194,7 @@ class Adaptive:
         self._features.reserve(number + 1)[number] = features
         if not self.replaying:
             picks = self._random.integers(number + 1, size=self._replays)
-            relearn(
-                nodes, links, learnt, self._pages.data, self._features.data, picks, self._rates
-            )
+            relearn(nodes, links, learnt, self._pages.data, self._features.data, picks, self._rates)
 
     def _read_samples(self, topic: CrawlTopic) -> None:
         """Begin with the words of the topic's samples."""

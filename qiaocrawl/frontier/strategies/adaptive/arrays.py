@@ -107,4 +107,3 @@ class ModelArrays(NamedTuple):
     sample_sum: NDArray[np.float64]
     """Relevant samples with a word."""
     sample_count: NDArray[np.float64]
-

@@ -26,9 +26,15 @@ _PRIOR_PAGES, _PRIOR_RATE = 20.0, 0.05
 _WORD_SQUARES = 1e-2
 _MAX_BYTES = 64 * 1024 * 1024
 _UNREADABLE = (
-    ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error, MemoryError,
+    ValueError,
+    OSError,
+    EOFError,
+    zipfile.BadZipFile,
+    zlib.error,
+    MemoryError,
     # What zipfile says of methods, versions and passwords it does not know.
-    NotImplementedError, RuntimeError,
+    NotImplementedError,
+    RuntimeError,
 )
 
 
