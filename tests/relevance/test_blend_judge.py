@@ -24,9 +24,9 @@ from qiaocrawl.topic.words import PageWords
 
 WORDS = PageWords(())
 TERMS = (Term("lighthouse", "core", 2.0), Term("beacon", "core", 2.0))
-SEA = ("in_memory lamp tower rocks", "lamp wick tower storm", "tower in_memory oil lamp",
-       "rocks storm lamp in_memory")  # fmt: skip
-LAND = ("in_memory goals stadium crowd", "stadium crowd storm ticket", "goals ticket in_memory cup",
+SEA = ("keeper lamp tower rocks", "lamp wick tower storm", "tower keeper oil lamp",
+       "rocks storm lamp keeper")  # fmt: skip
+LAND = ("keeper goals stadium crowd", "stadium crowd storm ticket", "goals ticket keeper cup",
         "crowd cup stadium rocks")  # fmt: skip
 
 
@@ -43,7 +43,7 @@ def blend(terms: tuple[Term, ...], given: tuple[Sample, ...], **options: float) 
 
 
 def test_terms_alone_samples_alone_and_both_judge() -> None:
-    page = PageText("Night at sea", "The lighthouse and its beacon: in_memory, lamp and tower.")
+    page = PageText("Night at sea", "The lighthouse and its beacon: keeper, lamp and tower.")
     other = PageText("Final", "Goals, a cup, a full stadium and its crowd.")
     alone, learnt = blend(TERMS, ()), blend((), samples())
     both = blend(TERMS, samples())
@@ -60,7 +60,7 @@ def test_terms_alone_samples_alone_and_both_judge() -> None:
 def test_words_count_only_where_there_are_counter_examples_or_terms_in_common() -> None:
     yes = tuple(sample for sample in samples() if sample.relevant)
     no = tuple(sample for sample in samples() if not sample.relevant)
-    page = PageText("", "in_memory lamp tower")
+    page = PageText("", "keeper lamp tower")
     assert blend((), yes).judge(page).score > blend((), ()).judge(page).score
     assert blend((), no).judge(page).score == blend((), ()).judge(page).score
 
@@ -95,7 +95,7 @@ def test_a_page_is_scored_as_the_products_say() -> None:
     factors = np.linalg.solve(products + np.diag(np.full(8, RIDGE)), np.where(relevant, 1.0, -1))
     enough = 1 - math.exp(-len(parts) / 3)
     assert score == pytest.approx(enough * float(products[0] @ factors))
-    assert parts["lamp"] > parts["in_memory"]
+    assert parts["lamp"] > parts["keeper"]
     assert WordJudge(counted, relevant).of(PagePlaces(PageText("", "unknown"), WORDS)) == (0.0, {})
 
 

@@ -134,7 +134,7 @@ def test_a_visit_that_was_missed_for_days_is_made_up_for_once(tmp_path: object) 
         )
         now = time.time()
         watching.begin(["http://www.a-qiao.cn/"], [], now - 10 * 86_400)
-        assert [runtime.write_now(watching.arm(now)) for _ in range(3)] == [1, 0, 0]
+        assert [runtime.write_now(watching.schedule_due(now)) for _ in range(3)] == [1, 0, 0]
         with database.engine.connect() as c:
             assert scalar(c, "SELECT COUNT(*) FROM url WHERE state = 0") == 1
         runtime.close()

@@ -149,7 +149,7 @@ def test_moves_are_counted_against_the_best_match() -> None:
 def test_renewed_weights_reach_every_worker(runtime: Runtime, database_url: str) -> None:
     store(runtime, samples(60, 13))
     with runtime_on(database_url) as other:
-        other.reader.run(other.titles.load)
+        other.reader.run(other.articles.titles.load)
         snapshot = snapshots.counted(runtime, _go_on)
         assert (snapshot.version, snapshot.documents) == (1, 60)
         assert max(snapshot.frequencies.values()) <= 60
@@ -163,7 +163,7 @@ def test_renewed_weights_reach_every_worker(runtime: Runtime, database_url: str)
         assert regroup_all(runtime, _go_on).articles == []
         other.write_now(lambda c: judge(other, c, "x", title=TITLE))
         assert other.reader.run(idf_snapshots.list_snapshots)[1].verdicts == 61
-        assert len(other.titles) == 61
+        assert len(other.articles.titles) == 61
     back = snapshots.tried(runtime, snapshots.stored(runtime, 0), _go_on)
     snapshots.put_to_use(runtime, back, "", _go_on)
     assert [one.verdicts for one in runtime.reader.run(idf_snapshots.list_snapshots)] == [61, 0]

@@ -66,8 +66,8 @@ def test_several_processes_reach_the_groups_of_one(mariadb_url: str, tmp_path: o
         assert [other.wait(120) for other in others] == [0] * (_WORKERS - 1)
         assert groups(shared) == groups(alone)
         assert set(groups(shared).values()) == by_story(chosen)
-        shared.reader.run(shared.titles.load)
-        assert len(shared.titles) == _COUNT
+        shared.reader.run(shared.articles.titles.load)
+        assert len(shared.articles.titles) == _COUNT
 
 
 def test_two_copies_at_the_same_moment_end_in_one_group(pair: tuple[Runtime, Runtime]) -> None:
@@ -80,9 +80,11 @@ def test_two_copies_at_the_same_moment_end_in_one_group(pair: tuple[Runtime, Run
         assert submitted.wait(60)
         return verdict.is_same_story
 
-    early = one.writer.submit(first, one.titles.lock)
+    early = one.writer.submit(first, one.articles.titles.lock)
     assert judged.wait(60)
-    late = other.writer.submit(lambda c: judge(other, c, "2", title=ONE + "！"), other.titles.lock)
+    late = other.writer.submit(
+        lambda c: judge(other, c, "2", title=ONE + "！"), other.articles.titles.lock
+    )
     submitted.set()
     assert not early.result(240)
     assert late.result(240).is_same_story
@@ -172,7 +174,7 @@ def test_changed_and_dropped_titles_reach_the_others(pair: tuple[Runtime, Runtim
     late = other.write_now(lambda c: judge(other, c, "5", title="台风过后渔港救援！"))
     assert late.is_same_story
     assert one.write_now(lambda c: judge(one, c, "1", title=ONE)).is_same_story
-    assert len(one.titles) == len(other.titles) + 1 == 5
+    assert len(one.articles.titles) == len(other.articles.titles) + 1 == 5
 
 
 def test_the_log_needs_its_lock_row(pair: tuple[Runtime, Runtime]) -> None:
