@@ -90,7 +90,7 @@ def test_what_was_in_vain_is_spared_for_a_week() -> None:
 def test_a_mark_in_the_row_needs_no_memory_and_teaches_nothing() -> None:
     learning = RenderModel()
     marked = lease(payload=Payload(render="mount point"))
-    assert learning.goes_straight(marked)
+    assert learning.renders_directly(marked)
     assert learning.learn(marked, PLAIN, ARTICLE) is None
     assert learning.learn(lease(), PLAIN, ARTICLE) is None, "nobody had gained"
     assert learning.learn(lease(), RENDERED, read(Outcome.LOGIN)) is None
