@@ -95,14 +95,15 @@ class AnalysisSlots:
         return found
 
     async def _in(self, pool: AnalysisPool, submit: Submit[T]) -> T:
-        for _ in range(_POOL_TRIES):
+        for attempt in range(_POOL_TRIES):
             if self._stopping:
                 raise asyncio.CancelledError
             generation = pool.generation
             future: asyncio.Future[T] | None = None
             try:
                 future = asyncio.wrap_future(submit(pool))
-                async with asyncio.timeout(pool.patience_seconds):
+                # A machine that is overloaded for minutes starts no worker in the usual time.
+                async with asyncio.timeout(pool.patience_seconds * 2**attempt):
                     return await future
             except asyncio.CancelledError:
                 # Given up because the run stops, or because the pool was started again.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator
-from concurrent.futures import wait
+from concurrent.futures import Future, wait
 from datetime import UTC, datetime
 
 import pytest
@@ -92,3 +93,29 @@ def test_a_run_that_stops_takes_nothing_more(slots: AnalysisSlots) -> None:
         return stopped
 
     assert asyncio.run(stop()) == 2
+
+
+class StartsLate:
+    """A pool whose workers are not there yet, as on a machine that is overloaded for minutes."""
+
+    generation = 0
+    seconds = 1.0
+    patience_seconds = 0.02
+
+    def restart(self, generation: int) -> None:
+        self.generation = generation + 1
+
+
+def test_an_overloaded_machine_is_waited_for_longer_each_time(slots: AnalysisSlots) -> None:
+    asked: list[float] = []
+
+    def submit(pool: object) -> Future[str]:
+        asked.append(time.monotonic())
+        done: Future[str] = Future()
+        if len(asked) == 5:
+            done.set_result("analysed")
+        return done
+
+    assert asyncio.run(slots._in(StartsLate(), submit)) == "analysed"  # type: ignore[arg-type]
+    waits = [after - before for before, after in zip(asked, asked[1:], strict=False)]
+    assert all(wait >= 0.02 * 2**tries for tries, wait in enumerate(waits))
