@@ -28,6 +28,18 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 
+# Crawls in processes of their own, beside other tests on few cores: what fails there once is
+# tried once more, and the summary names it (RERUN). What fails twice has failed.
+_REAL_CRAWLS = Path(__file__).parent / "crawl"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of real crawls."""
+    for item in items:
+        if item.path.is_relative_to(_REAL_CRAWLS):
+            item.add_marker(pytest.mark.flaky(reruns=1))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Unpacked recorded webs go to a folder of this run, not to the user's cache.
