@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from qiaocrawl.article import Article, ArticlePart
+
 # --- frontier ----------------------------------------------------------------
 SEED_SCORE = 1e10
 """Start pages come before every link: epoch seconds of a depth-first crawl lie below."""
@@ -209,39 +211,6 @@ class FetchedPage:
         """The first header called *name* (any case), or ""."""
         lower_name = name.lower()
         return next((value for key, value in self.headers if key == lower_name), "")
-
-
-@dataclass(frozen=True, slots=True)
-class Article:
-    """Page attributes (Q7, E6). ``text`` is the body, a paragraph a line, no title line."""
-
-    url: str
-    title: str
-    text: str
-    published_at: datetime | None = None
-    author: str = ""
-    source: str = ""
-    channel: str = ""
-    keywords: str = ""
-    description: str = ""
-    language: str = ""
-    method: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ArticlePart:
-    """Where a page stands among the parts of a paged article.
-
-    Attributes:
-        number: of this part, from 1.
-        urls: canonical URLs of all parts its pager names, in order; the first of them is the
-            address of the whole article.
-        reads_alone: whether this page alone would be taken for an article.
-    """
-
-    number: int
-    urls: tuple[str, ...]
-    reads_alone: bool = True
 
 
 @dataclass(frozen=True, slots=True)

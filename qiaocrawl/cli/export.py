@@ -21,7 +21,7 @@ def export(
         str,
         typer.Option(
             "--format",
-            help="csv, xlsx, jsonl: articles; warc, files: raw pages. "
+            help="csv, xlsx, jsonl, markdown: articles; warc, files: raw pages. "
             "Not given: by the ending of --out, else csv.",
         ),
     ] = "",
@@ -31,12 +31,13 @@ def export(
         bool, typer.Option("--only-relevant", help="Only what the topic judged relevant.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(help="File, or folder for `files`; made up when not given.")
+        Path | None,
+        typer.Option(help="File, or folder for `files` and `markdown`; made up when not given."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     database: DatabaseUrl = "",
 ) -> None:
-    """Write articles as CSV, Excel or JSON Lines, or pages as WARC or files. 导出"""
+    """Write articles as CSV, Excel, JSON Lines or Markdown, or pages as WARC or files. 导出"""
     format_ = format_ or _format_of(out)
     exporter = exporters.get(format_)
     selection = Selection(topic or None, _date(since), only_relevant)

@@ -54,6 +54,9 @@ def extract(
         typer.Option("--explain", help="Write a page that shows which blocks were taken, and why."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the body as Markdown, nothing else.")
+    ] = False,
     url: Annotated[str, typer.Option(help="Where a FILE was fetched; a witness of its date.")] = "",
     allow: Annotated[
         str,
@@ -89,6 +92,8 @@ def extract(
         say_written(target, err=True)
     if as_json:
         typer.echo(as_json_text(extraction))
+    elif as_markdown:
+        typer.echo(extraction.markdown)
     else:
         _print(extraction, table_console())
 
@@ -97,8 +102,8 @@ def as_json_text(extraction: Extraction) -> str:
     """*extraction* as one JSON object; times in ISO 8601, fields as value, origin, confidence."""
     record = {
         name: getattr(extraction, name)
-        for name in ("title", "text", "published_at", "authors", "source", "page_kind",
-                     "confidence", "method")
+        for name in ("title", "text", "html", "markdown", "published_at", "authors", "source",
+                     "page_kind", "confidence", "method")
     }  # fmt: skip
     record["fields"] = {name: field._asdict() for name, field in extraction.fields.items()}
     return json.dumps(record, ensure_ascii=False, indent=2, default=_plain)

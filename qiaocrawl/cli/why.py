@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -28,6 +29,14 @@ from qiaocrawl.urls import canonical_url, url_key
 
 _TERMS_SHOWN = 8
 
+_STRUCTURE = {
+    "标题 headings": re.compile("<h[1-6]>"),
+    "列表 lists": re.compile("<[uod]l[ >]"),
+    "表格 tables": re.compile("<table>"),
+    "引文 quotes": re.compile("<blockquote>"),
+    "代码 listings": re.compile("<pre>"),
+    "图片 pictures": re.compile("<img "),
+}
 _STATES = {
     State.PENDING: "待采 waiting",
     State.LEASED: "正在采 being fetched",
@@ -200,6 +209,8 @@ def _order_lines(answer: _Answer) -> Iterator[tuple[str, str]]:
 
 def _article_lines(article: StoredArticle, topic: str) -> Iterator[tuple[str, str]]:
     yield "文章 article", f"{article.title} {shown_moment(article.published_at)}".strip()
+    if structure := _structure(article.html):
+        yield "正文结构 structure", structure
     for judgement in article.judgements:
         if topic in ("", judgement.topic):
             verdict = "切题 on topic" if judgement.relevant else "不切题 off topic"
@@ -213,6 +224,12 @@ def _article_lines(article: StoredArticle, topic: str) -> Iterator[tuple[str, st
     if article.verdict:
         of = f" ← {article.of_title} {article.of_url}" if article.of_url else ""
         yield "转载判定 verdict", f"{article.verdict} {article.why}{of}"
+
+
+def _structure(html: str) -> str:
+    """What the body holds beside paragraphs, counted."""
+    counts = ((label, len(pattern.findall(html))) for label, pattern in _STRUCTURE.items())
+    return " · ".join(f"{label} {count}" for label, count in counts if count)
 
 
 def _parts(parts: Mapping[str, float]) -> str:
@@ -261,6 +278,7 @@ def _article_dict(article: StoredArticle | None, topic: str) -> dict[str, Any] |
     return {
         "title": article.title,
         "published_at": (article.published_at and f"{article.published_at:%Y-%m-%d %H:%M:%S}"),
+        "html": article.html or None,
         "judgements": [
             {"topic": judgement.topic, "score": judgement.score, "relevant": judgement.relevant,
              "method": judgement.method, "terms": [list(term) for term in judgement.terms]}

@@ -54,6 +54,10 @@ class Extraction:
             ``source``, ``source_url``, ``editor``, ``channel``, ``keywords``,
             ``description``, ``language``, ``images``, ``main_links`` and others; absent when
             not found.
+        html: the body with its structure: headings, lists, tables, quotes, code, links and
+            pictures, a top-level element a line. Only a fixed list of elements and attributes;
+            links are absolute and http, https or mailto: nothing in it is active.
+        markdown: the same as Markdown.
     """
 
     text: str = ""
@@ -65,3 +69,5 @@ class Extraction:
     confidence: float = 0.0
     method: str = ""
     fields: Mapping[str, Field] = field(default_factory=dict)
+    html: str = ""
+    markdown: str = ""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 
+from qiaocrawl.article import Article, ArticlePart
 from qiaocrawl.extract.base import NO_LINK_REGION, Body, Extractor, SiteReader, extractors
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.fields.metadata import Metadata, metadata_of
@@ -15,16 +16,9 @@ from qiaocrawl.extract.sites.apply_template import TemplateMatch, apply_template
 from qiaocrawl.extract.sites.site_observation import observation_of
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.extract.sniff import why_not_html
-from qiaocrawl.items import (
-    Article,
-    ArticlePart,
-    FetchedPage,
-    Link,
-    Outcome,
-    PageAnalysis,
-    PageText,
-    SiteObservation,
-)
+from qiaocrawl.extract.structure.html import body_html
+from qiaocrawl.extract.structure.kept import completed
+from qiaocrawl.items import FetchedPage, Link, Outcome, PageAnalysis, PageText, SiteObservation
 from qiaocrawl.page import Page, parse_page
 from qiaocrawl.page.blocks import MAX_BLOCKS
 from qiaocrawl.page.control_links import control_links
@@ -62,6 +56,11 @@ class ExtractedPage:
     doubts: tuple[str, ...]
     site: TemplateMatch
 
+    @property
+    def html(self) -> str:
+        """The body with its structure; made anew each time."""
+        return body_html(self.page, self.body, self.metadata) if self.text else ""
+
 
 def extract_page(
     page: Page,
@@ -90,6 +89,8 @@ def extract_page(
     # Where the operator has described the site, what was learnt of it could only do harm.
     if template is not None and not isinstance(extractor, SiteReader):
         site = apply_template(template, page, site.body)
+    if not isinstance(extractor, SiteReader):
+        site = replace(site, body=completed(page, site.body))
     body = site.body
     metadata = metadata_of(page, body, now, template.site_names if template else frozenset())
     if isinstance(extractor, SiteReader):
@@ -238,6 +239,7 @@ def _article(extracted: ExtractedPage, method: str) -> Article:
         description=metadata.description,
         language=str(language.value) if language is not None else "",
         method=method,
+        html=extracted.html,
     )
 
 

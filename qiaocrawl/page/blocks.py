@@ -18,9 +18,9 @@ _RUNNING = frozenset(
      "font", "i", "ins", "kbd", "label", "mark", "nobr", "q", "rp", "rt", "ruby", "s", "samp",
      "small", "span", "strike", "sub", "sup", "time", "tt", "u", "var", "wbr")
 )  # fmt: skip
-_SKIP, _TEXT, _BREAK, _IMAGE, _BLOCK, _INLINE, _LINK, _STRONG = range(8)
+SKIP, TEXT, BREAK, IMAGE, BLOCK, _INLINE, _LINK, _STRONG = range(8)
 _KINDS = {
-    **dict.fromkeys(_HIDDEN, _SKIP), "br": _BREAK, "img": _IMAGE,
+    **dict.fromkeys(_HIDDEN, SKIP), "br": BREAK, "img": IMAGE,
     **dict.fromkeys(_RUNNING, _INLINE), "a": _LINK, "b": _STRONG, "strong": _STRONG,
 }  # fmt: skip
 """What a node is to the walk; everything else begins a block."""
@@ -118,8 +118,8 @@ class _Collector:
         node: LexborNode | None = root
         while node is not None and not self.found.left_out:
             inner = None
-            kind = _TEXT if node.is_text_node else _KINDS.get(node.tag or "", _BLOCK)
-            if kind == _TEXT:
+            kind = TEXT if node.is_text_node else _KINDS.get(node.tag or "", BLOCK)
+            if kind == TEXT:
                 text = node.text_content or ""
                 if parts or not text.isspace():  # most of all nodes are white space
                     parts.append(text)
@@ -127,7 +127,7 @@ class _Collector:
                         linked.append(text)
                     if in_bold:
                         bold.append(text)
-            elif kind == _BLOCK:
+            elif kind == BLOCK:
                 if parts:
                     self._flush()
                 inner = self._enter(node)
@@ -139,11 +139,11 @@ class _Collector:
                     in_link += kind == _LINK
                     in_bold += kind == _STRONG
                     self._links += kind == _LINK
-            elif kind == _BREAK:
+            elif kind == BREAK:
                 if parts:
                     self._flush()
                 self._after_break = True
-            elif kind == _IMAGE and self._open >= 0:
+            elif kind == IMAGE and self._open >= 0:
                 self.found.elements[self._open].images += 1
             if inner is not None:
                 path.append((node, kind))
@@ -154,7 +154,7 @@ class _Collector:
                 node, kind = path.pop()
                 in_link -= kind == _LINK
                 in_bold -= kind == _STRONG
-                if kind == _BLOCK:
+                if kind == BLOCK:
                     self._leave()
                 after = node.next if path else None
             node = after
@@ -228,6 +228,18 @@ def blocks_of(root: LexborNode | None) -> PageBlocks:
     if root is not None:
         collector.walk(root)
     return collector.found
+
+
+def kind_of(tag: str) -> int:
+    """What an element called *tag* is to a walk: SKIP, BREAK, IMAGE, BLOCK, or a greater number
+    for one that runs within a line.
+    """
+    return _KINDS.get(tag, BLOCK)
+
+
+def without_line_ends(text: str) -> str:
+    """*text* without the source's line ends between wide characters, where they are no space."""
+    return _LINE_END.sub("", text) if "\n" in text else text
 
 
 def _size(parts: list[str]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+from qiaocrawl.article import PartText
 from qiaocrawl.extract.base import extractor_options
 from qiaocrawl.items import FetchedPage, PageAnalysis
 from qiaocrawl.options import Options
@@ -78,7 +79,7 @@ class RunAnalysis:
         template = await self.learning.template(page) if self.learning else None
         return await self.slots.analyse(page, template, alone=alone)
 
-    async def join(self, title: str, texts: Sequence[str]) -> JoinedText:
+    async def join(self, title: str, texts: Sequence[PartText]) -> JoinedText:
         """Join the texts of an article's parts, and judge the whole, in a worker process.
 
         Raises:

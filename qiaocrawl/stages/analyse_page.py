@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from qiaocrawl.article import PartText
 from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
 from qiaocrawl.discovery import parse_url_source
 from qiaocrawl.discovery.generated_text import text_sample
@@ -15,6 +16,7 @@ from qiaocrawl.extract import analyse_html
 from qiaocrawl.extract.base import extractor_for, link_reader
 from qiaocrawl.extract.paging import joined
 from qiaocrawl.extract.sites.site_template import SiteTemplate
+from qiaocrawl.extract.structure.html import paragraphs
 from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
 from qiaocrawl.ontology import use_folder
 from qiaocrawl.relevance import PageScorer, page_scorers
@@ -163,17 +165,19 @@ class JoinedText:
     """The parts of an article as one text, with what follows from it."""
 
     text: str
+    html: str
     body_digest: bytes
     relevance: tuple[Relevance, ...]
     body_simhash: int = 0
     body_sketch: bytes = b""
 
 
-def join_texts(title: str, texts: Sequence[str], setup: AnalysisSetup) -> JoinedText:
-    """The *texts* of an article's parts in order as one, judged for all topics of *setup*."""
-    text = joined(texts)
+def join_texts(title: str, parts: Sequence[PartText], setup: AnalysisSetup) -> JoinedText:
+    """The *parts* of an article in order as one, judged for all topics of *setup*."""
+    text = joined([part.text for part in parts])
+    html = joined([part.html or paragraphs(part.text) for part in parts])
     prints, relevance = body_fingerprints(text), _tools(setup).relevance(PageText(title, text))
-    return JoinedText(text, prints.digest, relevance, prints.simhash, prints.sketch)
+    return JoinedText(text, html, prints.digest, relevance, prints.simhash, prints.sketch)
 
 
 def judge_texts(articles: Sequence[PageText], setup: AnalysisSetup) -> list[tuple[Relevance, ...]]:

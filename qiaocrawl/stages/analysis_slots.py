@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from functools import cached_property
 from typing import TypeVar
 
+from qiaocrawl.article import PartText
 from qiaocrawl.errors import ExtractionError, PoisonPageError
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis
@@ -71,7 +72,7 @@ class AnalysisSlots:
         """Wait until the separate slot can begin with a page at once."""
         await self._in(self.separate, AnalysisPool.ready)
 
-    async def join(self, title: str, texts: Sequence[str]) -> JoinedText:
+    async def join(self, title: str, texts: Sequence[PartText]) -> JoinedText:
         """Join the texts of an article's parts, and judge the whole.
 
         Raises:

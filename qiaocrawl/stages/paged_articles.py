@@ -15,6 +15,7 @@ from typing import Protocol
 
 from sqlalchemy import Connection
 
+from qiaocrawl.article import PartText
 from qiaocrawl.dedup.bodies.fingerprints import BodyFingerprints, body_fingerprints
 from qiaocrawl.errors import ExtractionError
 from qiaocrawl.items import Lease, PageAnalysis, Verdict
@@ -31,7 +32,7 @@ from qiaocrawl.urls import url_key
 
 logger = logging.getLogger(__name__)
 
-Join = Callable[[str, Sequence[str]], Awaitable[JoinedText]]
+Join = Callable[[str, Sequence[PartText]], Awaitable[JoinedText]]
 """Joins the texts of an article's parts under its title, in a worker process."""
 
 
@@ -110,7 +111,7 @@ def assembled_of(group: PartGroup, joined: JoinedText) -> AssembledArticle:
     assert analysis.article is not None
     return AssembledArticle(group, replace(
         analysis,
-        article=replace(analysis.article, text=joined.text),
+        article=replace(analysis.article, text=joined.text, html=joined.html),
         body_digest=joined.body_digest,
         body_simhash=joined.body_simhash,
         body_sketch=joined.body_sketch,

@@ -24,6 +24,7 @@ from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
+from qiaocrawl.article import PartText
 from qiaocrawl.errors import ExtractionError, PoisonPageError
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
@@ -91,7 +92,7 @@ def _analyse(page: FetchedPage, template: SiteTemplate | None) -> PageAnalysis:
     return analysis
 
 
-def _join(title: str, texts: Sequence[str]) -> JoinedText:
+def _join(title: str, texts: Sequence[PartText]) -> JoinedText:
     assert _setup is not None, "the worker was started without a setup"
     return join_texts(title, texts, _setup)
 
@@ -133,7 +134,7 @@ class AnalysisPool:
         """
         return self._submit(_analyse, page, template)
 
-    def submit_parts(self, title: str, texts: Sequence[str]) -> Future[JoinedText]:
+    def submit_parts(self, title: str, texts: Sequence[PartText]) -> Future[JoinedText]:
         """Queue the texts of an article's parts, to be joined and judged."""
         return self._submit(_join, title, texts)
 

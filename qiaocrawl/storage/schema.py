@@ -354,6 +354,8 @@ article = _table(
     Column("fetched_at", time_type(), nullable=False, index=True),
     Column("updated_at", time_type(), nullable=False),
     Column("text", long_text_type(), nullable=False),
+    # zstd: the text with its structure. NULL: stored before there was such a thing.
+    Column("html", blob_type()),
 )
 
 article_part = _table(
@@ -373,6 +375,8 @@ article_part = _table(
     # JSON: the fields of an article but URL and text.
     Column("about", long_text_type(), nullable=False),
     Column("text", long_text_type(), nullable=False),
+    # As in article.
+    Column("html", blob_type()),
     Index(None, "first_key", "number"),
 )
 

@@ -11,7 +11,8 @@ import pytest
 from sqlalchemy import Connection, text
 
 from crawling import import_pack, pack, rows
-from qiaocrawl.items import Article, Candidate, Outcome, PageAnalysis, Queue, Relevance
+from qiaocrawl.article import Article
+from qiaocrawl.items import Candidate, Outcome, PageAnalysis, Queue, Relevance
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.stages.follow_links import link_to

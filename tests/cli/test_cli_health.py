@@ -14,7 +14,8 @@ from sqlalchemy import insert, update
 
 from command_runs import Run
 from crawling import import_pack, pack
-from qiaocrawl.items import Article, Candidate, Outcome, PageAnalysis, Queue
+from qiaocrawl.article import Article
+from qiaocrawl.items import Candidate, Outcome, PageAnalysis, Queue
 from qiaocrawl.search.query import Query
 from qiaocrawl.storage import Database, frontier, schema
 from qiaocrawl.storage.frontier.scope import Scope

@@ -47,7 +47,7 @@ def export_all(url: str, folder: Path) -> dict[str, int]:
             .write(
                 c,
                 Selection(),
-                folder / f"export{exporters.get(name).suffix}",
+                folder / f"export-{name}{exporters.get(name).suffix}",
                 lambda _done: None,
             )
             .written

@@ -6,11 +6,11 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 
+from qiaocrawl.article import ArticlePart
 from qiaocrawl.frontier import CrawlTopic, scores_of, strategies
 from qiaocrawl.items import (
     PRUNED,
     SEED_SCORE,
-    ArticlePart,
     Lease,
     LeftOut,
     Link,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.extract.extraction import Field
@@ -10,6 +11,9 @@ from qiaocrawl.extract.fields.body_context import BodyContext
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Element
 from qiaocrawl.text import collapse
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
 
 _SOURCES = ("data-original", "data-src", "data-lazy-src", "original-src", "src")
 """Attributes with the picture's address; pages that load late keep it beside a placeholder."""
@@ -23,6 +27,8 @@ _CAPTION_NAMES = re.compile(r"caption|tushuo|imgtxt|pic_?txt|img_?desc|pictext")
 _CAPTION_MARK = re.compile(
     r"^[▲△▼↑↓◎●]|^(?:图|圖)(?:为|為|[：:]|\d|源)|(?:摄|攝|供图|供圖|资料图)[）)]?$"
 )
+IN_THE_BODY = "img in the body"
+"""The origin of pictures that stand inside the article."""
 _LEAST_SIDE_PX = 90
 _MAX_PICTURES = 100
 _MAX_CAPTION_CHARS = 200
@@ -41,7 +47,7 @@ def images_of(page: Page, context: BodyContext) -> Field | None:
             if element.images and len(captions) < _MAX_PICTURES:
                 _collect(page, context, element, captions)
     if captions:
-        return Field(tuple(captions.items()), "img in the body", 0.8)
+        return Field(tuple(captions.items()), IN_THE_BODY, 0.8)
     written = page.meta.get("og:image", "")
     declared = page.joiner.canonical(written) if written else None
     return Field(((declared, ""),), "meta og:image", 0.5) if declared else None
@@ -49,20 +55,21 @@ def images_of(page: Page, context: BodyContext) -> Field | None:
 
 def _collect(page: Page, context: BodyContext, element: Element, captions: dict[str, str]) -> None:
     for node in element.node.css("img")[: element.images]:
-        attributes = node.attributes
-        if _is_small(attributes):
-            continue
-        source = next((attributes[name] for name in _SOURCES if attributes.get(name)), "") or ""
-        if not source or _DECORATION.search(f"/{source.lower()}"):
-            continue
-        url = page.joiner.canonical(source)
+        url = picture_url(page, node)
         if url and url not in captions:
-            captions[url] = (
-                _caption(page, context, element)
-                or collapse((attributes.get("alt") or "")[: 2 * _MAX_CAPTION_CHARS])[
-                    :_MAX_CAPTION_CHARS
-                ]
-            )
+            alt = (node.attributes.get("alt") or "")[: 2 * _MAX_CAPTION_CHARS]
+            captions[url] = _caption(page, context, element) or collapse(alt)[:_MAX_CAPTION_CHARS]
+
+
+def picture_url(page: Page, node: LexborNode) -> str | None:
+    """The address of the picture of an ``<img>``; None for furniture and small ones."""
+    attributes = node.attributes
+    if _is_small(attributes):
+        return None
+    source = next((attributes[name] for name in _SOURCES if attributes.get(name)), "") or ""
+    if not source or _DECORATION.search(f"/{source.lower()}"):
+        return None
+    return page.joiner.canonical(source)
 
 
 def _is_small(attributes: dict[str, str | None]) -> bool:

@@ -91,15 +91,16 @@ def mirror_path(page: FetchedPage) -> Path:
     host, _, rest = page.url.partition("://")[2].partition("/")
     path, _, query = rest.partition("?")
     *folders, name = path.split("/")
-    host = _safe_name(host.rpartition("@")[2], page.url)
+    host = safe_name(host.rpartition("@")[2], page.url)
     if len(folders) > _MAX_FOLDERS:
         return Path(host, f"~{_digest(page.url)}{_extension(page)}")
     if query or "." not in name:
         name = f"{name or 'index'}{'?' + query if query else ''}{_extension(page)}"
-    return Path(host, *(_safe_name(part, page.url) for part in (*folders, name)))
+    return Path(host, *(safe_name(part, page.url) for part in (*folders, name)))
 
 
-def _safe_name(part: str, url: str) -> str:
+def safe_name(part: str, url: str) -> str:
+    """*part* of *url* as the name of a file or folder that any system takes for a plain name."""
     name = _UNSAFE.sub(_escaped, part) or "%"
     if not name.strip("."):
         name = name.replace(".", "%2E")

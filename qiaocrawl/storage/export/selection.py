@@ -9,8 +9,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
 
+from qiaocrawl.extract.structure.markdown import to_markdown
 from qiaocrawl.items import FetchedPage
-from qiaocrawl.storage.compression import decompress
+from qiaocrawl.storage.compression import decompress, decompress_text
 from qiaocrawl.storage.converters import from_json, from_time, to_stored_time
 from qiaocrawl.storage.schema import (
     article,
@@ -45,7 +46,8 @@ class Selection:
 class ArticleRecord:
     """One article as every format writes it. Times are aware UTC; ``score`` in [0, 1].
 
-    ``group_url`` is the URL of the article that represents its reprint group.
+    ``group_url`` is the URL of the article that represents its reprint group; ``html`` is the
+    text with its structure, "" for articles of versions that did not store it.
     """
 
     id: int
@@ -67,6 +69,12 @@ class ArticleRecord:
     similarity: float | None
     group_url: str
     text: str
+    html: str
+
+    @property
+    def markdown(self) -> str:
+        """The text with its structure as Markdown."""
+        return to_markdown(self.html)
 
 
 _RECORD_NAMES = tuple(field.name for field in fields(ArticleRecord))
@@ -148,7 +156,7 @@ def _article_rows(c: Connection, selection: Selection) -> Select[Any]:
             article.c.author, article.c.source, article.c.channel, article.c.keywords,
             article.c.description, article.c.anchor, article.c.language, article.c.fetched_at,
             score, relevant, verdict.c.kind, verdict.c.similarity, group_url.c.url,
-            article.c.text,
+            article.c.text, article.c.html,
         )
         .join(url, url.c.id == article.c.url_id)
         .outerjoin(verdict, verdict.c.article_id == article.c.id)
@@ -166,6 +174,7 @@ def _record(row: Any) -> ArticleRecord:
         "relevant": None if relevant is None else bool(relevant),
         "verdict": values["verdict"] or "",
         "group_url": values["group_url"] or values["url"],
+        "html": decompress_text(values["html"]),
     }
     return ArticleRecord(**values)
 

@@ -24,7 +24,8 @@ from qiaocrawl.storage.export.selection import (
 )
 from qiaocrawl.storage.outfile import growing_file
 
-COLUMNS = tuple(field.name for field in fields(ArticleRecord))
+COLUMNS = (*(field.name for field in fields(ArticleRecord) if field.name != "html"), "markdown")
+"""Of tables; people read them, and cells are small."""
 
 # Excel's own limits; the header takes one row.
 _MAX_CELL_CHARS = 32_767
@@ -50,7 +51,8 @@ def write_jsonl(c: Connection, selection: Selection, out: Path, progress: Progre
     written = 0
     with growing_file(out) as part, part.open("w", encoding="utf-8", newline="\n") as file:
         for record in iter_articles(c, selection):
-            line = {name: _utc(value) for name, value in asdict(record).items()}
+            record_fields = {**asdict(record), "markdown": record.markdown}
+            line = {name: _utc(value) for name, value in record_fields.items()}
             # U+2028 and U+2029 end a line for some readers.
             text = json.dumps(line, ensure_ascii=False)
             file.write(text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029") + "\n")

@@ -13,7 +13,9 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qiaocrawl.items import Article, Outcome, PageAnalysis
+from qiaocrawl.article import Article, PartText
+from qiaocrawl.items import Outcome, PageAnalysis
+from qiaocrawl.storage.compression import decompress_text
 from qiaocrawl.storage.converters import (
     clean_text,
     clean_word,
@@ -23,7 +25,7 @@ from qiaocrawl.storage.converters import (
     to_json,
     to_time,
 )
-from qiaocrawl.storage.pages.articles import MAX_TEXT_CHARS, MAX_TITLE_CHARS
+from qiaocrawl.storage.pages.articles import MAX_TEXT_CHARS, MAX_TITLE_CHARS, packed_html
 from qiaocrawl.storage.pages.reprocessing import drop_article
 from qiaocrawl.storage.raw_sql import Statement, upsert
 from qiaocrawl.storage.titles import title_log
@@ -43,7 +45,7 @@ _NEWEST_PAGE = (
     "(SELECT p.id FROM page_source p WHERE p.url_id = :url_id"
     " ORDER BY p.last_seen_at DESC, p.id DESC LIMIT 1)"
 )
-_CHANGING = "first_key, number, parts, reads_alone, digest, note, about, text"
+_CHANGING = "first_key, number, parts, reads_alone, digest, note, about, text, html"
 _SAVE = upsert(
     "article_part",
     {"url_id": ":url_id", "page_source_id": _NEWEST_PAGE}
@@ -59,7 +61,7 @@ _READ_STATE = Statement(_STATE)
 _LOCK_STATE = Statement(_STATE, mysql=_STATE + " FOR UPDATE")
 _GROUP = Statement(
     "SELECT p.url_id, u.url, u.anchor, u.outcome, u.reason, p.number, p.parts, p.reads_alone,"
-    " p.note, p.about, p.text FROM article_part p JOIN url u ON u.id = p.url_id"
+    " p.note, p.about, p.text, p.html FROM article_part p JOIN url u ON u.id = p.url_id"
     " WHERE p.first_key = :first_key ORDER BY p.number, u.`key` LIMIT :count"
 )
 
@@ -123,9 +125,10 @@ class PartGroup:
         return article.title if article is not None else ""
 
     @property
-    def texts(self) -> tuple[str, ...]:
+    def texts(self) -> tuple[PartText, ...]:
         """The texts of the parts, in order."""
-        return tuple(part.analysis.article.text for part in self.parts if part.analysis.article)
+        articles = (part.analysis.article for part in self.parts)
+        return tuple(PartText(one.text, one.html) for one in articles if one is not None)
 
     def outcome(self, number: int) -> Outcome:
         """How the URL of part *number* ends."""
@@ -173,8 +176,10 @@ def save_part(c: Connection, url_id: int, analysis: PageAnalysis) -> bytes | Non
         "about": to_json(_about(article, analysis), _MAX_ABOUT_CHARS),
         "text": clean_text(article.text, MAX_TEXT_CHARS),
     }
-    digest = digest16(to_json([str(value) for value in values.values()], 1 << 30).encode())
-    _SAVE.run(c, {**values, "digest": digest, "url_id": url_id})
+    shown = [*map(str, values.values()), article.html]
+    digest = digest16(to_json(shown, 1 << 30).encode())
+    html = packed_html(article.html)
+    _SAVE.run(c, {**values, "html": html, "digest": digest, "url_id": url_id})
     return before if before != values["first_key"] else None
 
 
@@ -232,11 +237,11 @@ def _state(statement: Statement, c: Connection, first_key: bytes) -> State:
 
 
 def _stored(row: Any) -> StoredPart:
-    url_id, url, anchor, outcome, reason, number, parts, reads_alone, note, about, text = row
+    url_id, url, anchor, outcome, reason, number, parts, reads_alone, note, about, text, html = row
     known: Mapping[str, Any] = from_json(about)
     article = Article(
         url=url, title=known["title"], text=text, published_at=from_time(known["published_at"]),
-        **{name: known[name] for name in _NAMES},
+        html=decompress_text(html), **{name: known[name] for name in _NAMES},
     )  # fmt: skip
     analysis = PageAnalysis(
         Outcome.ARTICLE, article, (), known["charset"], title_tokens=tuple(known["title_tokens"])

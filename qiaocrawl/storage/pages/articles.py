@@ -9,9 +9,11 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from qiaocrawl.article import Article
 from qiaocrawl.errors import StorageError
-from qiaocrawl.items import Article, PageAnalysis, Relevance, TitleRecord
+from qiaocrawl.items import PageAnalysis, Relevance, TitleRecord
 from qiaocrawl.storage.column_types import MAX_SKETCH_BYTES
+from qiaocrawl.storage.compression import compress_text
 from qiaocrawl.storage.converters import (
     clean_text,
     clean_word,
@@ -38,6 +40,8 @@ MAX_TITLE_CHARS = 2_000
 MAX_TEXT_CHARS = 1_000_000
 """About three megabytes of Chinese: a book, or a page that is no article."""
 
+MAX_HTML_CHARS = 4_000_000
+
 _MAX_NAME_CHARS = 200
 _MAX_NOTE_CHARS = 10_000
 MAX_TERM_CHARS = 100
@@ -50,7 +54,7 @@ _FIND = Statement(
 _FIELDS = (
     "title", "published_at", "author", "source", "channel", "keywords", "description",
     "anchor", "language", "charset", "method", "body_digest", "title_tokens", "truncated",
-    "updated_at", "text",
+    "updated_at", "text", "html",
 )  # fmt: skip
 _NEWEST_PAGE = (
     "(SELECT p.id FROM page_source p WHERE p.url_id = :url_id"
@@ -149,7 +153,13 @@ def _values(article: Article, analysis: PageAnalysis, anchor: str) -> dict[str, 
         "title_tokens": to_json(analysis.title_tokens),
         "truncated": len(article.title) > MAX_TITLE_CHARS or len(article.text) > MAX_TEXT_CHARS,
         "text": clean_text(article.text, MAX_TEXT_CHARS),
+        "html": packed_html(article.html),
     }
+
+
+def packed_html(html: str) -> bytes | None:
+    """*html* as it is stored; None for one that is too long: cut, its elements would not end."""
+    return compress_text(html) if len(html) <= MAX_HTML_CHARS else None
 
 
 def save_relevance(

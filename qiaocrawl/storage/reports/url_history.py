@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from qiaocrawl.items import Queue
+from qiaocrawl.storage.compression import decompress_text
 from qiaocrawl.storage.converters import from_json, from_time, json_mapping
 from qiaocrawl.storage.raw_sql import Statement
 from qiaocrawl.storage.schema import State
@@ -25,7 +26,8 @@ _URL = (
 )
 _BY_KEY = Statement(_URL + "u.`key` = :key")
 _ARTICLE = Statement(
-    "SELECT a.id, a.title, a.published_at, a.source, v.kind, v.similarity, v.why, o.title, ou.url"
+    "SELECT a.id, a.title, a.published_at, a.source, v.kind, v.similarity, v.why, o.title, ou.url,"
+    " a.html"
     " FROM article a LEFT JOIN verdict v ON v.article_id = a.id"
     " LEFT JOIN article o ON o.id = v.of_article_id LEFT JOIN url ou ON ou.id = o.url_id"
     " WHERE a.url_id = :url_id"
@@ -83,7 +85,9 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class StoredArticle:
-    """An article as it is stored, with its verdict; ``of_title`` is what it is a reprint of."""
+    """An article as it is stored, with its verdict; ``of_title`` is what it is a reprint of,
+    ``html`` the text with its structure.
+    """
 
     title: str
     published_at: datetime | None
@@ -94,6 +98,7 @@ class StoredArticle:
     of_title: str
     of_url: str
     judgements: tuple[Judgement, ...]
+    html: str = ""
 
 
 def url_history(c: Connection, key: bytes) -> UrlHistory | None:
@@ -144,13 +149,14 @@ def article_at(c: Connection, url_id: int) -> StoredArticle | None:
     row = _ARTICLE.run(c, {"url_id": url_id}).fetchone()
     if row is None:
         return None
-    article_id, title, published, source, kind, similarity, why, of_title, of_url = row
+    article_id, title, published, source, kind, similarity, why, of_title, of_url, html = row
     judged = _JUDGEMENTS.run(c, {"article_id": article_id}).fetchall()
     return StoredArticle(
         title, from_time(published), source, kind or "",
         similarity or 0.0, why or "", of_title or "", of_url or "",
         tuple(Judgement(name, score, bool(relevant), method, _terms(terms))
               for name, score, relevant, method, terms in judged),
+        decompress_text(html),
     )  # fmt: skip
 
 

@@ -77,12 +77,12 @@ def _write(c: Connection, name: str, out: Path, selection: Selection = _ALL) -> 
 
 
 def test_every_format_is_registered() -> None:
-    assert exporters.names() == ["csv", "files", "jsonl", "warc", "xlsx"]
+    assert exporters.names() == ["csv", "files", "jsonl", "markdown", "warc", "xlsx"]
     with pytest.raises(ConfigError, match="'pdf'"):
         exporters.get("pdf")
 
 
-@pytest.mark.parametrize("name", ["csv", "files", "jsonl", "warc", "xlsx"])
+@pytest.mark.parametrize("name", ["csv", "files", "jsonl", "markdown", "warc", "xlsx"])
 def test_an_empty_database_gives_an_empty_export(
     database: Database, tmp_path: Path, name: str
 ) -> None:

@@ -1,0 +1,51 @@
+"""An article as it is stored, and its parts; plain values, as :mod:`qiaocrawl.items`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """Page attributes (Q7, E6). ``text`` is the body, a paragraph a line, no title line.
+
+    ``html`` is the same with its structure; see :mod:`qiaocrawl.extract.structure.html`.
+    """
+
+    url: str
+    title: str
+    text: str
+    published_at: datetime | None = None
+    author: str = ""
+    source: str = ""
+    channel: str = ""
+    keywords: str = ""
+    description: str = ""
+    language: str = ""
+    method: str = ""
+    html: str = ""
+
+
+class PartText(NamedTuple):
+    """What the joined article takes from one of its parts; see :class:`Article`."""
+
+    text: str
+    html: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ArticlePart:
+    """Where a page stands among the parts of a paged article.
+
+    Attributes:
+        number: of this part, from 1.
+        urls: canonical URLs of all parts its pager names, in order; the first of them is the
+            address of the whole article.
+        reads_alone: whether this page alone would be taken for an article.
+    """
+
+    number: int
+    urls: tuple[str, ...]
+    reads_alone: bool = True

@@ -1,0 +1,62 @@
+"""Articles as Markdown files: a folder a host, an article a file, what is known on top."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from qiaocrawl.errors import StorageError
+from qiaocrawl.extract.structure.html import paragraphs
+from qiaocrawl.extract.structure.markdown import to_markdown
+from qiaocrawl.storage.export.base import Exporter, ExportReport, Progress, exporters
+from qiaocrawl.storage.export.mirror import safe_name
+from qiaocrawl.storage.export.selection import (
+    ArticleRecord,
+    Selection,
+    count_articles,
+    iter_articles,
+)
+
+_HEAD = ("url", "title", "published_at", "author", "source", "channel", "keywords", "language",
+         "score", "relevant", "group_url")  # fmt: skip
+
+
+def write_markdown(
+    c: Connection, selection: Selection, out: Path, progress: Progress
+) -> ExportReport:
+    """``HOST/ID.md``: what is known of the article as YAML, then title and body.
+
+    Raises:
+        StorageError: *out* is a file or a folder with something in it.
+    """
+    written = 0
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if any(out.iterdir()):
+            raise StorageError(f"folder {str(out)!r} is not empty")
+        for record in iter_articles(c, selection):
+            folder = out / safe_name(record.site, record.url)
+            folder.mkdir(exist_ok=True)
+            (folder / f"{record.id}.md").write_text(_file(record), encoding="utf-8", newline="\n")
+            written += 1
+            progress(1)
+    except OSError as error:
+        raise StorageError(f"cannot write below {str(out)!r}: {error}") from error
+    return ExportReport(written)
+
+
+def _file(record: ArticleRecord) -> str:
+    # JSON strings are YAML strings, whatever stands in them.
+    head = "\n".join(
+        f"{name}: {json.dumps(getattr(record, name), ensure_ascii=False, default=str)}"
+        for name in _HEAD
+    )
+    title = to_markdown(f"<h1>{escape(' '.join(record.title.split()))}</h1>")
+    body = record.markdown or to_markdown(paragraphs(record.text))
+    return f"---\n{head}\n---\n\n{title}\n\n{body}\n"
+
+
+exporters.register("markdown")(Exporter("", count_articles, write_markdown))
