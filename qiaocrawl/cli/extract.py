@@ -54,9 +54,6 @@ def extract(
         typer.Option("--explain", help="Write a page that shows which blocks were taken, and why."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    as_markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print the body as Markdown, nothing else.")
-    ] = False,
     url: Annotated[str, typer.Option(help="Where a FILE was fetched; a witness of its date.")] = "",
     allow: Annotated[
         str,
@@ -92,8 +89,6 @@ def extract(
         say_written(target, err=True)
     if as_json:
         typer.echo(as_json_text(extraction))
-    elif as_markdown:
-        typer.echo(extraction.markdown)
     else:
         _print(extraction, table_console())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from qiaocrawl.extract.base import Body
@@ -16,8 +16,9 @@ _WHOLE_TABLE_SHARE = 0.5
 """A data table of which this share of the text was taken is shown whole."""
 _MAX_CELL_CHARS = 600
 _MIN_ROWS = 2
-_MIN_AROUND = 2
 _MAX_LINKED_SHARE = 0.3
+_MAX_HEADING_CHARS = 60
+_WHOLE_LIST_SHARE = 0.6
 _MIN_ROW_SHARE = 0.6
 _MIN_FILLED = 1.5
 _MAX_CAPTION_BLOCKS = 4
@@ -154,44 +155,78 @@ def _add_captions(found: PageBlocks, at: int, kept: Kept) -> None:
 
 
 def completed(page: Page, body: Body) -> Body:
-    """*body* with the data tables and the code that stand between its blocks.
+    """*body* with what stands between its blocks, or ends it, and reads like furniture by itself.
 
-    Cells of numbers and lines of a program read like furniture, one by one; a table or listing
-    with the article's own text before and after it, in the same element, is the article's.
-    **(ours)**
+    Those are data tables and code with the article's own text before them and either after them
+    or nothing else in the element around both; headings right above a block that was taken; and
+    the rest of a list of which most was taken. **(ours)**
     """
-    if len(body.blocks) < _MIN_AROUND:
+    if not body.blocks:
         return body
-    found = page.blocks
+    found, texts = page.blocks, page.once(BlockTexts)
     taken = set(body.blocks)
-    added = set(taken)
-    begin, end = body.blocks[0], body.blocks[-1]
-    texts = page.once(BlockTexts)
-    first = texts.elements_until(begin)
-    for at, element in enumerate(found.elements[first : texts.elements_until(end)], first):
-        if element.tag not in ("table", "pre") or not begin < element.first < element.end <= end:
-            continue
-        span = range(element.first, element.end)
-        if added.issuperset(span) or not _is_inner(found, at, taken):
-            continue
-        if element.tag == "pre" or _is_data(found, at):
-            added.update(span)
-    if len(added) == len(taken):
+    added: set[int] = set()
+    first = texts.elements_until(body.blocks[0])
+    end = texts.elements_until(body.blocks[-1] + 1)
+    for at in range(first, end):
+        belongs = _BELONGS.get(found.elements[at].tag)
+        if belongs is not None and belongs(found, at, taken):
+            added.update(range(found.elements[at].first, found.elements[at].end))
+    added -= taken
+    if not added:
         return body
-    chosen = tuple(sorted(added))
+    chosen = tuple(sorted(taken | added))
     text = "\n".join(found.blocks[index].text for index in chosen)
-    reason = f"{body.reason}; {len(added) - len(taken)} blocks of tables and code between them"
+    reason = f"{body.reason}; {len(added)} blocks of tables, lists, code and headings between them"
     return replace(body, text=text, blocks=chosen, reason=reason)
 
 
 def _is_inner(found: PageBlocks, at: int, taken: set[int]) -> bool:
-    """Whether text was taken before and after the element *at*, within the one around it."""
+    """Whether the element *at* stands between taken text of the element around it, or ends it."""
     element = found.elements[at]
     around = found.elements[element.parent]
-    linked = sum(found.blocks[index].linked for index in range(element.first, element.end))
-    size = _chars(found.blocks, range(element.first, element.end))
+    before, after = range(around.first, element.first), range(element.end, around.end)
+    if taken.isdisjoint(before) or _is_linked(found, range(element.first, element.end)):
+        return False
+    if after:
+        return not taken.isdisjoint(after)
+    return taken.issuperset(before)
+
+
+def _is_linked(found: PageBlocks, span: range) -> bool:
+    linked = sum(found.blocks[index].linked for index in span)
+    return linked > _MAX_LINKED_SHARE * _chars(found.blocks, span)
+
+
+def _is_inner_table(found: PageBlocks, at: int, taken: set[int]) -> bool:
+    return _is_inner(found, at, taken) and _is_data(found, at)
+
+
+def _is_heading(found: PageBlocks, at: int, taken: set[int]) -> bool:
+    element = found.elements[at]
+    span = range(element.first, element.end)
+    around = found.elements[element.parent]
     return (
-        linked <= _MAX_LINKED_SHARE * size
-        and any(index in taken for index in range(around.first, element.first))
-        and any(index in taken for index in range(element.end, around.end))
+        len(span) == 1
+        and element.end in taken
+        and element.end < around.end
+        and not taken.isdisjoint(range(around.first, element.first))
+        and len(found.blocks[element.first].text) <= _MAX_HEADING_CHARS
+        and not _is_linked(found, span)
     )
+
+
+def _is_mostly_taken(found: PageBlocks, at: int, taken: set[int]) -> bool:
+    span = range(found.elements[at].first, found.elements[at].end)
+    if taken.isdisjoint(span) or taken.issuperset(span) or _is_linked(found, span):
+        return False
+    whole = _chars(found.blocks, span)
+    return _chars(found.blocks, (i for i in span if i in taken)) >= _WHOLE_LIST_SHARE * whole
+
+
+_BELONGS: dict[str, Callable[[PageBlocks, int, set[int]], bool]] = {
+    "table": _is_inner_table,
+    "pre": _is_inner,
+    **dict.fromkeys(("h2", "h3", "h4", "h5", "h6"), _is_heading),
+    **dict.fromkeys(("ul", "ol", "dl"), _is_mostly_taken),
+}

@@ -54,6 +54,7 @@ def _link_url(href: str, page: Page) -> str:
 
 
 def attributes_of(tag: str, node: LexborNode) -> str:
+    """The attributes kept of a block-level element, with a space before each."""
     if tag in ("td", "th"):
         return spans_of(node)
     if tag == "ol":
@@ -64,6 +65,7 @@ def attributes_of(tag: str, node: LexborNode) -> str:
 
 
 def spans_of(node: LexborNode) -> str:
+    """How many columns and rows a cell spans, where it is more than one."""
     attributes = node.attributes
     spans = ""
     for name in ("colspan", "rowspan"):

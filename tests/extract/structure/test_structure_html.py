@@ -99,7 +99,8 @@ def test_layout_leaves_nothing_but_its_text() -> None:
 def test_pictures_stand_in_place_with_their_captions() -> None:
     one, two = "https://www.qiao.example/p/1.jpg", "https://img.qiao.example/2.jpg"
     page = f"""<p>{PROSE}</p><figure><img src="/p/1.jpg" alt="会场">
-        <figcaption>图为会场</figcaption></figure><p><img data-src="{two}" src="data:image/gif;base64,R0"></p><p>{PROSE}</p>
+        <figcaption>图为会场</figcaption></figure>
+        <p><img data-src="{two}" src="data:image/gif;base64,R0"></p><p>{PROSE}</p>
         <p><img src="/other.jpg">末段</p>"""
     html = whole(page, pictures={one: "图为会场", two: "二"})
     assert html.split("\n")[1:] == [

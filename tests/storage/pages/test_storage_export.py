@@ -91,6 +91,28 @@ def test_an_empty_database_gives_an_empty_export(
         assert (tmp_path / "out").exists()
 
 
+def test_the_structure_of_a_body_is_exported(database: Database, tmp_path: Path) -> None:
+    html = "<h2>一</h2>\n<ul><li>甲 &lt;b&gt;</li><li>乙</li></ul>"
+    markdown = "## 一\n\n- 甲 \\<b>\n- 乙"
+    add_topic(database)
+    with database.engine.begin() as c:
+        enqueue(c, [candidate("1")])
+        (lease,) = take(c)
+        store_page(c, lease, fetched(lease), now=NOW)
+        add_article(c, "1", title="# 题\n目", body="一\n甲 <b>\n乙", html=html)
+        for name in ("jsonl", "csv", "markdown"):
+            _write(c, name, tmp_path / name)
+    (line,) = (tmp_path / "jsonl").read_text("utf-8").splitlines()
+    assert (json.loads(line)["html"], json.loads(line)["markdown"]) == (html, markdown)
+    (row,) = csv.DictReader((tmp_path / "csv").read_text("utf-8-sig").splitlines(keepends=True))
+    assert row["markdown"] == neutral(markdown)
+    assert "html" not in row
+    (file,) = (tmp_path / "markdown" / "a.example").iterdir()
+    head, _, body = file.read_text("utf-8").partition("\n---\n\n")
+    assert 'url: "http://a.example/1"' in head
+    assert body == f"# # 题 目\n\n{markdown}\n"
+
+
 def test_jsonl_holds_what_is_stored(stored: Connection, tmp_path: Path) -> None:
     _write(stored, "jsonl", tmp_path / "a.jsonl")
     lines = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text("utf-8").splitlines()]

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, text
 from qiaocrawl.article import ArticlePart
 from qiaocrawl.dedup.bodies.fingerprints import body_digest
 from qiaocrawl.extract.paging import joined
+from qiaocrawl.extract.structure.html import paragraphs
 from qiaocrawl.items import Lease, Outcome, PageAnalysis, Relevance
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
@@ -25,7 +26,7 @@ from qiaocrawl.stages.paged_articles import (
     save_assembled,
 )
 from qiaocrawl.storage import Database, frontier
-from qiaocrawl.storage.export.selection import Selection, iter_pages
+from qiaocrawl.storage.export.selection import Selection, iter_articles, iter_pages
 from qiaocrawl.storage.pages import article_parts, retention
 from qiaocrawl.storage.pages.articles import MAX_TITLE_CHARS
 from qiaocrawl.storage.pages.raw_pages import store_page
@@ -72,6 +73,7 @@ def part(
         f"{TITLE}（{number}）" if number > 1 else TITLE,
         text or TEXTS[number - 1],
         author=f"作者{number}",
+        html=f"<h2>{number}</h2>\n{paragraphs(text or TEXTS[number - 1])}",
         published_at=datetime(2026, 5, number, tzinfo=UTC),
     )
     return replace(
@@ -93,9 +95,10 @@ def whole(group: article_parts.PartGroup | None) -> AssembledArticle:
     assert group is not None
     if not group.is_article:
         return AssembledArticle(group, None)
-    text = joined(group.texts)
+    text = joined([part.text for part in group.texts])
+    html = joined([part.html for part in group.texts])
     judged = Relevance(PACK.name, len(text) / 100, True, "vsm")
-    return assembled_of(group, JoinedText(text, body_digest(text), (judged,)))
+    return assembled_of(group, JoinedText(text, html, body_digest(text), (judged,)))
 
 
 def bring(runtime: Runtime, number: int, analysis: PageAnalysis | None = None) -> None:
@@ -155,6 +158,9 @@ def test_any_order_gives_the_same_article(runtime: Runtime, order: tuple[int, ..
     for number in order:
         bring(runtime, number)
     text_of_all = "\n".join(TEXTS)
+    with runtime.database.engine.connect() as c:
+        (record,) = iter_articles(c, Selection())
+    assert record.markdown == "\n\n".join(f"## {n}\n\n{TEXTS[n - 1]}" for n in (1, 2, 3))
     assert stored(runtime) == [
         (URLS[0], TITLE, "作者1", text_of_all, len(text_of_all) / 100, "distinct")
     ]
@@ -274,7 +280,8 @@ def test_of_two_pages_with_one_number_one_counts(runtime: Runtime) -> None:
         group = article_parts.load_group(c, real_key(URLS[0]))
         assert group is not None
         assert len(group.state) == 2
-        assert group.texts == (min((URLS[0], f"{URLS[0]}?from=x"), key=url_key),)
+        first = min((URLS[0], f"{URLS[0]}?from=x"), key=url_key)
+        assert [part.text for part in group.texts] == [first]
 
 
 def test_what_cannot_be_joined_keeps_the_heads_text(runtime: Runtime) -> None:
