@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
+
+
+class Comment(NamedTuple):
+    """What a reader said of an article; ``author`` is "" and the time None where not plain."""
+
+    author: str
+    published_at: datetime | None
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +21,7 @@ class Article:
     """Page attributes (Q7, E6). ``text`` is the body, a paragraph a line, no title line.
 
     ``html`` is the same with its structure; see :mod:`qiaocrawl.extract.structure.html`.
+    ``engagement`` are counts by name; see :mod:`qiaocrawl.extract.fields.engagement`.
     """
 
     url: str
@@ -26,6 +36,8 @@ class Article:
     language: str = ""
     method: str = ""
     html: str = ""
+    engagement: Mapping[str, int] = field(default_factory=dict)
+    comments: tuple[Comment, ...] = ()
 
 
 class PartText(NamedTuple):

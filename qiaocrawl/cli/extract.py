@@ -98,8 +98,9 @@ def as_json_text(extraction: Extraction) -> str:
     record = {
         name: getattr(extraction, name)
         for name in ("title", "text", "html", "markdown", "published_at", "authors", "source",
-                     "page_kind", "confidence", "method")
+                     "page_kind", "confidence", "method", "engagement")
     }  # fmt: skip
+    record["comments"] = [comment._asdict() for comment in extraction.comments]
     record["fields"] = {name: field._asdict() for name, field in extraction.fields.items()}
     return json.dumps(record, ensure_ascii=False, indent=2, default=_plain)
 

@@ -106,6 +106,8 @@ def _extraction(extracted: ExtractedPage, method: str, *, cut: bool) -> Extracti
         fields=fields,
         html=html,
         markdown=to_markdown(html),
+        engagement=extracted.engagement,
+        comments=extracted.comments(datetime.now(UTC)),
     )
 
 

@@ -85,12 +85,16 @@ def _is_row_of_remarks(blocks: PageBlocks, span: range) -> bool:
     """Whether short lines with a date stand in *span* again and again."""
     dated = 0
     for index in span:
-        text = blocks.blocks[index].text
-        if len(text) <= _DATED_CHARS and _WHEN.search(text):
+        if is_dated(blocks.blocks[index].text):
             dated += 1
             if dated == _LEAST_REMARKS:
                 return True
     return False
+
+
+def is_dated(text: str) -> bool:
+    """Whether *text* is a short line with a date, as the head of a remark is."""
+    return len(text) <= _DATED_CHARS and _WHEN.search(text) is not None
 
 
 @lru_cache(maxsize=20_000)

@@ -8,6 +8,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from qiaocrawl.article import Comment
+
 
 class PageKind(StrEnum):
     """What a page is for its reader."""
@@ -58,6 +60,9 @@ class Extraction:
             pictures, a top-level element a line. Only a fixed list of elements and attributes;
             links are absolute and http, https or mailto: nothing in it is active.
         markdown: the same as Markdown.
+        engagement: how often it was read, commented on and so on, by name: ``reads``,
+            ``comments``, ``likes``, ``shares``, ``favorites``; absent where the page is silent.
+        comments: of readers, as far as they are on the page; never part of the text.
     """
 
     text: str = ""
@@ -71,3 +76,5 @@ class Extraction:
     fields: Mapping[str, Field] = field(default_factory=dict)
     html: str = ""
     markdown: str = ""
+    engagement: Mapping[str, int] = field(default_factory=dict)
+    comments: tuple[Comment, ...] = ()

@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 
-from qiaocrawl.article import Article, ArticlePart
+from qiaocrawl.article import Article, ArticlePart, Comment
 from qiaocrawl.extract.base import NO_LINK_REGION, Body, Extractor, SiteReader, extractors
 from qiaocrawl.extract.extraction import PageKind
+from qiaocrawl.extract.fields.engagement import engagement_of, without_counters
 from qiaocrawl.extract.fields.metadata import Metadata, metadata_of
 from qiaocrawl.extract.kind import Judgement, judge
 from qiaocrawl.extract.paging import parts_of
+from qiaocrawl.extract.remarks import comments_of
 from qiaocrawl.extract.sites.apply_template import TemplateMatch, apply_template
 from qiaocrawl.extract.sites.site_observation import observation_of
 from qiaocrawl.extract.sites.site_template import SiteTemplate
@@ -57,6 +59,15 @@ class ExtractedPage:
     site: TemplateMatch
 
     @property
+    def engagement(self) -> dict[str, int]:
+        """How often the article was read, commented on and so on, as the page says."""
+        return engagement_of(self.page, self.body) if self.text else {}
+
+    def comments(self, now: datetime | None = None) -> tuple[Comment, ...]:
+        """What readers said, as far as it is on the page, which was fetched at *now*."""
+        return comments_of(self.page, now) if self.text else ()
+
+    @property
     def html(self) -> str:
         """The body with its structure; made anew each time."""
         return body_html(self.page, self.body, self.metadata) if self.text else ""
@@ -90,7 +101,7 @@ def extract_page(
     if template is not None and not isinstance(extractor, SiteReader):
         site = apply_template(template, page, site.body)
     if not isinstance(extractor, SiteReader):
-        site = replace(site, body=completed(page, site.body))
+        site = replace(site, body=without_counters(page, completed(page, site.body)))
     body = site.body
     metadata = metadata_of(page, body, now, template.site_names if template else frozenset())
     if isinstance(extractor, SiteReader):
@@ -159,7 +170,7 @@ def analyse_html(
         links = tuple(replace(link, postponed=why) for link in harvest.links)
     return PageAnalysis(
         outcome=outcome,
-        article=_article(extracted, method) if is_told else None,
+        article=_article(extracted, method, fetched.fetched_at) if is_told else None,
         links=links,
         charset=page.charset,
         charset_source=page.charset_source,
@@ -223,7 +234,7 @@ def _part(extracted: ExtractedPage) -> ArticlePart | None:
     return ArticlePart(parts.number, parts.urls, reads_alone)
 
 
-def _article(extracted: ExtractedPage, method: str) -> Article:
+def _article(extracted: ExtractedPage, method: str, now: datetime | None) -> Article:
     metadata = extracted.metadata
     published_at = metadata.published_at
     language = metadata.fields.get("language")
@@ -240,6 +251,8 @@ def _article(extracted: ExtractedPage, method: str) -> Article:
         language=str(language.value) if language is not None else "",
         method=method,
         html=extracted.html,
+        engagement=extracted.engagement,
+        comments=extracted.comments(now),
     )
 
 

@@ -122,9 +122,9 @@ def thread_of(page: Page, now: datetime | None = None) -> Thread | None:
     spans = _post_spans(page_blocks)
     if len(spans) < 2 or not _is_main_text(page, spans):
         return None
-    parts = _text_blocks(page_blocks, spans)
+    parts = text_blocks(page_blocks, spans)
     posts = tuple(
-        _post(page_blocks, span, chosen, now) for span, chosen in zip(spans, parts, strict=True)
+        post_of(page_blocks, span, chosen, now) for span, chosen in zip(spans, parts, strict=True)
     )
     signed = sum(bool(post.author) for post in posts)
     return Thread(posts) if posts[0].text and 2 * signed >= len(posts) else None
@@ -216,7 +216,7 @@ def _is_main_text(page: Page, spans: Sequence[range]) -> bool:
     return before <= 80 + _unlinked(blocks, spans[0])
 
 
-def _text_blocks(page_blocks: PageBlocks, spans: Sequence[range]) -> list[list[int]]:
+def text_blocks(page_blocks: PageBlocks, spans: Sequence[range]) -> list[list[int]]:
     """The blocks of each post's own text: those below the element that holds most of it.
 
     What stands in several posts word for word (ranks, buttons, signatures) is no text.
@@ -263,7 +263,8 @@ def _chain(page_blocks: PageBlocks, index: int, span: range) -> tuple[str, ...] 
     return ("", *reversed(looks))
 
 
-def _post(page_blocks: PageBlocks, span: range, chosen: list[int], now: datetime | None) -> Post:
+def post_of(page_blocks: PageBlocks, span: range, chosen: list[int], now: datetime | None) -> Post:
+    """The post at *span* whose text stands in the blocks *chosen*."""
     blocks = page_blocks.blocks
     own = set(chosen)
     rest = [blocks[i] for i in span if i not in own][:40]

@@ -356,6 +356,9 @@ article = _table(
     Column("text", long_text_type(), nullable=False),
     # zstd: the text with its structure. NULL: stored before there was such a thing.
     Column("html", blob_type()),
+    # JSON: counts by name, {"reads": 12000}; what readers said, [[author, time, text], ...].
+    Column("engagement", text_type()),
+    Column("comments", long_text_type()),
 )
 
 article_part = _table(

@@ -103,7 +103,7 @@ def _without_others(page: Page, judged: Floats) -> list[str]:
     reasons = []
     thread = page.once(thread_of)
     replies: Iterable[int] = thread.reply_blocks if thread is not None else ()
-    for name, blocks in (("replies", replies), ("comments", comment_blocks(page))):
+    for name, blocks in (("replies", replies), ("comments", page.once(comment_blocks))):
         indexes = list(blocks)
         if indexes:
             judged[indexes] = 0.0

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
 
+from qiaocrawl.article import Comment
 from qiaocrawl.extract.structure.markdown import to_markdown
 from qiaocrawl.items import FetchedPage
 from qiaocrawl.storage.compression import decompress, decompress_text
-from qiaocrawl.storage.converters import from_json, from_time, to_stored_time
+from qiaocrawl.storage.converters import from_json, from_time, json_mapping, to_stored_time
+from qiaocrawl.storage.pages.articles import comments_from
 from qiaocrawl.storage.schema import (
     article,
     article_part,
@@ -47,7 +49,8 @@ class ArticleRecord:
     """One article as every format writes it. Times are aware UTC; ``score`` in [0, 1].
 
     ``group_url`` is the URL of the article that represents its reprint group; ``html`` is the
-    text with its structure, "" for articles of versions that did not store it.
+    text with its structure, "" for articles of versions that did not store it. ``engagement``
+    and ``comments``: see :class:`qiaocrawl.article.Article`.
     """
 
     id: int
@@ -70,6 +73,8 @@ class ArticleRecord:
     group_url: str
     text: str
     html: str
+    engagement: Mapping[str, int]
+    comments: tuple[Comment, ...]
 
     @property
     def markdown(self) -> str:
@@ -156,7 +161,8 @@ def _article_rows(c: Connection, selection: Selection) -> Select[Any]:
             article.c.author, article.c.source, article.c.channel, article.c.keywords,
             article.c.description, article.c.anchor, article.c.language, article.c.fetched_at,
             score, relevant, verdict.c.kind, verdict.c.similarity, group_url.c.url,
-            article.c.text, article.c.html,
+            article.c.text, article.c.html, article.c.engagement,
+            article.c.comments,
         )
         .join(url, url.c.id == article.c.url_id)
         .outerjoin(verdict, verdict.c.article_id == article.c.id)
@@ -175,6 +181,8 @@ def _record(row: Any) -> ArticleRecord:
         "verdict": values["verdict"] or "",
         "group_url": values["group_url"] or values["url"],
         "html": decompress_text(values["html"]),
+        "engagement": json_mapping(values["engagement"]),
+        "comments": comments_from(values["comments"]),
     }
     return ArticleRecord(**values)
 

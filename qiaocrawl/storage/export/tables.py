@@ -51,8 +51,9 @@ def write_jsonl(c: Connection, selection: Selection, out: Path, progress: Progre
     written = 0
     with growing_file(out) as part, part.open("w", encoding="utf-8", newline="\n") as file:
         for record in iter_articles(c, selection):
-            record_fields = {**asdict(record), "markdown": record.markdown}
-            line = {name: _utc(value) for name, value in record_fields.items()}
+            values = {**asdict(record), "markdown": record.markdown}
+            values["comments"] = _comments(record)
+            line = {name: _utc(value) for name, value in values.items()}
             # U+2028 and U+2029 end a line for some readers.
             text = json.dumps(line, ensure_ascii=False)
             file.write(text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029") + "\n")
@@ -116,7 +117,22 @@ _BEIJING = timezone(timedelta(hours=8))
 
 
 def _values(record: ArticleRecord) -> list[Any]:
-    return [_beijing(getattr(record, name)) for name in COLUMNS]
+    return [_cell_value(record, name) for name in COLUMNS]
+
+
+def _cell_value(record: ArticleRecord, name: str) -> Any:
+    """Engagement and comments as JSON, "" for none: a cell holds one value."""
+    if name in ("engagement", "comments"):
+        value = _comments(record) if name == "comments" else record.engagement
+        return json.dumps(value, ensure_ascii=False) if value else ""
+    return _beijing(getattr(record, name))
+
+
+def _comments(record: ArticleRecord) -> list[dict[str, Any]]:
+    return [
+        {name: _utc(value) for name, value in comment._asdict().items()}
+        for comment in record.comments
+    ]
 
 
 def _utc(value: Any) -> Any:

@@ -25,7 +25,13 @@ from qiaocrawl.storage.converters import (
     to_json,
     to_time,
 )
-from qiaocrawl.storage.pages.articles import MAX_TEXT_CHARS, MAX_TITLE_CHARS, packed_html
+from qiaocrawl.storage.pages.articles import (
+    MAX_TEXT_CHARS,
+    MAX_TITLE_CHARS,
+    comments_from,
+    comments_json,
+    packed_html,
+)
 from qiaocrawl.storage.pages.reprocessing import drop_article
 from qiaocrawl.storage.raw_sql import Statement, upsert
 from qiaocrawl.storage.titles import title_log
@@ -34,7 +40,8 @@ from qiaocrawl.urls import url_key
 _MAX_REASON_CHARS = 500
 _MAX_FIELD_CHARS = 10_000
 _MAX_TOKENS = 2_000
-_MAX_ABOUT_CHARS = 200_000
+_MAX_COMMENTS_CHARS = 100_000
+_MAX_ABOUT_CHARS = 400_000
 _MOST_ROWS = 300
 """Rows of one group that are looked at: three times what a pager may name."""
 _MOST_NAMED = 10
@@ -191,6 +198,8 @@ def _about(article: Article, analysis: PageAnalysis) -> dict[str, object]:
         "published_at": to_time(article.published_at),
         "charset": analysis.charset,
         "title_tokens": analysis.title_tokens[:_MAX_TOKENS],
+        "engagement": dict(article.engagement),
+        "comments": comments_json(article.comments, _MAX_COMMENTS_CHARS),
         **{name: clean_text(getattr(article, name), _MAX_FIELD_CHARS) for name in _NAMES},
     }
 
@@ -241,7 +250,8 @@ def _stored(row: Any) -> StoredPart:
     known: Mapping[str, Any] = from_json(about)
     article = Article(
         url=url, title=known["title"], text=text, published_at=from_time(known["published_at"]),
-        html=decompress_text(html), **{name: known[name] for name in _NAMES},
+        html=decompress_text(html), engagement=known.get("engagement", {}),
+        comments=comments_from(known.get("comments")), **{name: known[name] for name in _NAMES},
     )  # fmt: skip
     analysis = PageAnalysis(
         Outcome.ARTICLE, article, (), known["charset"], title_tokens=tuple(known["title_tokens"])

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qiaocrawl.article import Article
+from qiaocrawl.article import Article, Comment
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import PageAnalysis, Relevance, TitleRecord
 from qiaocrawl.storage.column_types import MAX_SKETCH_BYTES
@@ -18,6 +18,7 @@ from qiaocrawl.storage.converters import (
     clean_text,
     clean_word,
     epoch_time,
+    from_json,
     from_time,
     to_json,
     to_time,
@@ -41,6 +42,7 @@ MAX_TEXT_CHARS = 1_000_000
 """About three megabytes of Chinese: a book, or a page that is no article."""
 
 MAX_HTML_CHARS = 4_000_000
+_MAX_COMMENTS_CHARS = 1_000_000
 
 _MAX_NAME_CHARS = 200
 _MAX_NOTE_CHARS = 10_000
@@ -54,7 +56,7 @@ _FIND = Statement(
 _FIELDS = (
     "title", "published_at", "author", "source", "channel", "keywords", "description",
     "anchor", "language", "charset", "method", "body_digest", "title_tokens", "truncated",
-    "updated_at", "text", "html",
+    "updated_at", "text", "html", "engagement", "comments",
 )  # fmt: skip
 _NEWEST_PAGE = (
     "(SELECT p.id FROM page_source p WHERE p.url_id = :url_id"
@@ -154,7 +156,29 @@ def _values(article: Article, analysis: PageAnalysis, anchor: str) -> dict[str, 
         "truncated": len(article.title) > MAX_TITLE_CHARS or len(article.text) > MAX_TEXT_CHARS,
         "text": clean_text(article.text, MAX_TEXT_CHARS),
         "html": packed_html(article.html),
+        "engagement": to_json(dict(article.engagement)) if article.engagement else None,
+        "comments": comments_json(article.comments) or None,
     }
+
+
+def comments_json(comments: Sequence[Comment], max_chars: int = _MAX_COMMENTS_CHARS) -> str:
+    """*comments* as they are stored, "" for none; of too many the longest go."""
+    rows = [
+        (
+            clean_word(comment.author, _MAX_NAME_CHARS),
+            to_time(comment.published_at),
+            clean_text(comment.text, MAX_TEXT_CHARS),
+        )
+        for comment in comments
+    ]
+    return to_json(rows, max_chars) if rows else ""
+
+
+def comments_from(stored: str | None) -> tuple[Comment, ...]:
+    """The comments in *stored*, as :func:`comments_json` wrote them."""
+    return tuple(
+        Comment(author, from_time(when), words) for author, when, words in from_json(stored) or ()
+    )
 
 
 def packed_html(html: str) -> bytes | None:

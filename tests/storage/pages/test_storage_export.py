@@ -16,6 +16,7 @@ from openpyxl import load_workbook
 from sqlalchemy import Connection, text
 from warcio.archiveiterator import ArchiveIterator
 
+from qiaocrawl.article import Comment
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.items import FetchedPage, Relevance, Verdict, VerdictKind
 from qiaocrawl.storage import Database
@@ -99,13 +100,26 @@ def test_the_structure_of_a_body_is_exported(database: Database, tmp_path: Path)
         enqueue(c, [candidate("1")])
         (lease,) = take(c)
         store_page(c, lease, fetched(lease), now=NOW)
-        add_article(c, "1", title="# 题\n目", body="一\n甲 <b>\n乙", html=html)
+        add_article(
+            c, "1", title="# 题\n目", body="一\n甲 <b>\n乙", html=html, engagement={"reads": 12_000},
+            comments=(Comment("归侨", FETCHED_AT, "=好\0"), Comment("", None, "再来")),
+        )  # fmt: skip
         for name in ("jsonl", "csv", "markdown"):
             _write(c, name, tmp_path / name)
     (line,) = (tmp_path / "jsonl").read_text("utf-8").splitlines()
     assert (json.loads(line)["html"], json.loads(line)["markdown"]) == (html, markdown)
     (row,) = csv.DictReader((tmp_path / "csv").read_text("utf-8-sig").splitlines(keepends=True))
     assert row["markdown"] == neutral(markdown)
+    comments = [
+        {"author": "归侨", "published_at": FETCHED_AT.isoformat(), "text": "=好\ufffd"},
+        {"author": "", "published_at": None, "text": "再来"},
+    ]
+    assert (json.loads(line)["engagement"], json.loads(line)["comments"]) == (
+        {"reads": 12_000}, comments,
+    )  # fmt: skip
+    assert (json.loads(row["engagement"]), json.loads(row["comments"])) == (
+        {"reads": 12_000}, comments,
+    )  # fmt: skip
     assert "html" not in row
     (file,) = (tmp_path / "markdown" / "a.example").iterdir()
     head, _, body = file.read_text("utf-8").partition("\n---\n\n")

@@ -1,4 +1,4 @@
-"""Bodies with their structure: ``html`` of articles and of their parts."""
+"""Bodies with their structure (``html``), and what readers did and said."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from qiaocrawl.storage.schema import article, article_part
 revision = "0016_structure"
 down_revision = "0015_trap_groups"
 
-_ADDED = ((article, "html"), (article_part, "html"))
+_ADDED = (
+    (article, "html"), (article, "engagement"), (article, "comments"), (article_part, "html"),
+)  # fmt: skip
 
 
 def upgrade() -> None:
