@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
+ARTICLE, DOCUMENT = "article", "document"
+"""Kinds of articles: pages, and files such as PDF."""
+
 
 class Comment(NamedTuple):
     """What a reader said of an article; ``author`` is "" and the time None where not plain."""
@@ -38,6 +41,7 @@ class Article:
     html: str = ""
     engagement: Mapping[str, int] = field(default_factory=dict)
     comments: tuple[Comment, ...] = ()
+    kind: str = ARTICLE
 
 
 class PartText(NamedTuple):

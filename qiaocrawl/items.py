@@ -178,6 +178,7 @@ class Outcome(StrEnum):
     ROBOTS = "robots"
     BLOCKED = "blocked"
     NOT_HTML = "not_html"
+    SCANNED = "scanned"  # a document of pictures of pages
     TOO_LARGE = "too_large"
     SERP = "serp"
     SITEMAP = "sitemap"
@@ -303,6 +304,7 @@ class PageAnalysis:
     canonical_url: str = ""
     part: ArticlePart | None = None
     observation: SiteObservation | None = None  # None where nothing is to be learnt
+    document_links: tuple[Link, ...] = ()  # to files that may be articles
     words: PageText | None = None  # what scorers judge; it does not leave the analysis worker
     page_relevance: tuple[Relevance, ...] = ()  # the crawl topic's judgement of any page
 

@@ -281,6 +281,11 @@ OPTIONS: tuple[Option, ...] = (
     Option("QIAO_EXTRACT_SECONDS", 5.0, "s",
            "Processor time a page may take to be analysed, in a slot of its own where it takes "
            "more than 1 s; one that takes longer is set aside.", number(0.1, 600)),
+    Option("QIAO_DOCUMENTS", False, "on/off",
+           "Fetch PDF, Word (.docx) and Excel (.xlsx) files that pages link to, and store their "
+           "text as articles of kind `document`.", flag),
+    Option("QIAO_DOCUMENT_MAX_MB", 10.0, "MiB",
+           "A file that is larger is not read (outcome too_large).", number(0.01, 10)),
     Option("QIAO_RELEVANCE_METHOD", "blend", "name", "Page scorer.", text),
     Option("QIAO_RELEVANCE_THRESHOLD", 0.0, "score in [0, 1]",
            "An article scoring this or more is on topic, on the scale of the page scorer; 0 = "

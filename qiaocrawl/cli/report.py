@@ -38,6 +38,7 @@ _OUTCOMES = {
     Outcome.SOFT_404: "假死链（200）soft 404",
     Outcome.UNREACHABLE: "连不上 unreachable",
     Outcome.NOT_ARTICLE: "非文章 no article",
+    Outcome.SCANNED: "扫描件 scanned document",
     Outcome.NOT_HTML: "非网页 not HTML",
     Outcome.NEEDS_RENDERING: "需要渲染 needs rendering",
     Outcome.LOGIN: "需要登录 login wall",

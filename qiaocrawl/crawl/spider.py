@@ -21,6 +21,7 @@ from qiaocrawl.crawl.wiring import runtime_of
 from qiaocrawl.errors import ConfigError, QiaoError, StorageError
 from qiaocrawl.fetch.status import BUSY_STATUSES, FetchDecision, judge_fetch
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Queue
+from qiaocrawl.urls import looks_like_document
 
 if TYPE_CHECKING:
     from typing import Self
@@ -128,6 +129,9 @@ class FrontierSpider(Spider):
             "lease": lease, "dont_redirect": True, "handle_httpstatus_all": True,
             **options.pop("meta", {}),
         }  # fmt: skip
+        if looks_like_document(lease.url):
+            most_bytes = int(self.runtime.options["QIAO_DOCUMENT_MAX_MB"] * 2**20)
+            meta.setdefault("download_maxsize", most_bytes)
         return Request(
             **{"url": lease.url, **options},
             meta=meta,

@@ -24,6 +24,7 @@ from qiaocrawl.items import FetchedPage, Link, Outcome, PageAnalysis, PageText, 
 from qiaocrawl.page import Page, parse_page
 from qiaocrawl.page.blocks import MAX_BLOCKS
 from qiaocrawl.page.control_links import control_links
+from qiaocrawl.page.document_links import document_links
 from qiaocrawl.page.feed_links import feed_links
 from qiaocrawl.page.robots_tags import robots_tags
 from qiaocrawl.page.sanitize import MAX_LINKS
@@ -172,6 +173,7 @@ def analyse_html(
         outcome=outcome,
         article=_article(extracted, method, fetched.fetched_at) if is_told else None,
         links=links,
+        document_links=document_links(page),
         charset=page.charset,
         charset_source=page.charset_source,
         reason="; ".join(filter(None, (reason, *doubts))),

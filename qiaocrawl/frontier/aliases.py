@@ -37,7 +37,7 @@ _PAGES_BETWEEN_SAVES = 50
 # Such an end says nothing about the rule: the page may have moved, or is none.
 _NO_EVIDENCE = READABLE | {
     Outcome.REDIRECT, Outcome.ALIAS, Outcome.NOT_ARTICLE, Outcome.NEEDS_RENDERING,
-    Outcome.NOT_HTML, Outcome.TOO_LARGE, Outcome.POISON,
+    Outcome.NOT_HTML, Outcome.SCANNED, Outcome.TOO_LARGE, Outcome.POISON,
 }  # fmt: skip
 
 

@@ -52,6 +52,7 @@ class RunAnalysis:
             learn_sites=options["QIAO_SITE_LEARNING"],
             order_topic=self._order_topic, order_method=self._order_method,
             ontology_dir=options["QIAO_ONTOLOGY_DIR"],
+            documents=options["QIAO_DOCUMENTS"],
         )  # fmt: skip
 
     @cached_property

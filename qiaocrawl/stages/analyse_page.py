@@ -14,6 +14,7 @@ from qiaocrawl.discovery.generated_text import text_sample
 from qiaocrawl.discovery.soft_404 import without_address
 from qiaocrawl.extract import analyse_html
 from qiaocrawl.extract.base import extractor_for, link_reader
+from qiaocrawl.extract.documents.analysis import analyse_document
 from qiaocrawl.extract.paging import joined
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.extract.structure.html import paragraphs
@@ -39,6 +40,7 @@ class AnalysisSetup:
         order_topic: judge every page for this topic, for the crawl order; "" = articles only.
         order_method: name of the page scorer that does so; "" = *relevance_method*.
         ontology_dir: folder of installed ontologies; None = that of this process.
+        documents: read PDF, Word and Excel files, and follow links to them.
     """
 
     method: str
@@ -51,6 +53,7 @@ class AnalysisSetup:
     order_topic: str = ""
     order_method: str = ""
     ontology_dir: str | None = None
+    documents: bool = False
 
 
 class _Tools:
@@ -129,10 +132,17 @@ def analyse_page(
         ConfigError: no such extractor or page scorer.
     """
     tools = _tools(setup)
-    analysis = parse_url_source(page) or analyse_html(
-        page, setup.method, setup.max_links, tools.extractor, template,
-        learn=setup.learn_sites, regions=tools.regions,
+    analysis = (
+        parse_url_source(page)
+        or (analyse_document(page) if setup.documents else None)
+        or analyse_html(
+            page, setup.method, setup.max_links, tools.extractor, template,
+            learn=setup.learn_sites, regions=tools.regions,
+        )
     )  # fmt: skip
+    if analysis.document_links:
+        documents = analysis.document_links if setup.documents else ()
+        analysis = replace(analysis, links=(*analysis.links, *documents), document_links=())
     words, article = analysis.words, analysis.article
     if words is None:
         return analysis

@@ -359,6 +359,8 @@ article = _table(
     # JSON: counts by name, {"reads": 12000}; what readers said, [[author, time, text], ...].
     Column("engagement", text_type()),
     Column("comments", long_text_type()),
+    # What it was published as: article, or document (PDF, Word, Excel).
+    Column("kind", code_type(), nullable=False, server_default="article"),
 )
 
 article_part = _table(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qiaocrawl.urls.canonical import MAX_URL_CHARS, UrlJoiner, canonical_url, url_key
 from qiaocrawl.urls.hosts import canonical_host, host_of, registrable_domain
-from qiaocrawl.urls.media import looks_like_file
+from qiaocrawl.urls.media import looks_like_document, looks_like_file
 from qiaocrawl.urls.sites import in_site
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "canonical_url",
     "host_of",
     "in_site",
+    "looks_like_document",
     "looks_like_file",
     "registrable_domain",
     "url_key",

@@ -15,6 +15,14 @@ _ENDINGS = """
 _FILE_ENDINGS = frozenset(_ENDINGS.split())
 
 
+_DOCUMENT_ENDINGS = frozenset(("pdf", "docx", "xlsx"))
+
+
+def looks_like_document(canonical: str) -> bool:
+    """Whether the path ends like a document that can be an article."""
+    return looks_like_file(canonical) and canonical.rpartition(".")[2].lower() in _DOCUMENT_ENDINGS
+
+
 def looks_like_file(canonical: str) -> bool:
     """Whether the path ends like an image, archive, document or feed rather than a page.
 

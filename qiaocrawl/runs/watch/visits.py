@@ -25,7 +25,9 @@ from qiaocrawl.urls import url_key
 
 _HOUR = 3600.0
 _GONE = frozenset({404, 410})
-_NO_PAGE = frozenset({Outcome.SOFT_404, Outcome.LOGIN, Outcome.POISON, Outcome.NOT_HTML})
+_NO_PAGE = frozenset((
+    Outcome.SOFT_404, Outcome.LOGIN, Outcome.POISON, Outcome.NOT_HTML, Outcome.SCANNED,
+))  # fmt: skip
 _FRESH_HOURS = 14 * 24
 _DAY = 86_400.0
 _CHINA_SECONDS = 8 * _HOUR

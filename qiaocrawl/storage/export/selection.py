@@ -50,7 +50,8 @@ class ArticleRecord:
 
     ``group_url`` is the URL of the article that represents its reprint group; ``html`` is the
     text with its structure, "" for articles of versions that did not store it. ``engagement``
-    and ``comments``: see :class:`qiaocrawl.article.Article`.
+    and ``comments``: see :class:`qiaocrawl.article.Article`; ``kind`` is ``article`` or, for a
+    file, ``document``; ``found_on`` is the page that led to it first, "" for none.
     """
 
     id: int
@@ -75,6 +76,8 @@ class ArticleRecord:
     html: str
     engagement: Mapping[str, int]
     comments: tuple[Comment, ...]
+    kind: str
+    found_on: str
 
     @property
     def markdown(self) -> str:
@@ -147,7 +150,7 @@ def iter_pages(c: Connection, selection: Selection) -> Iterator[FetchedPage]:
 
 def _article_rows(c: Connection, selection: Selection) -> Select[Any]:
     representative = article.alias("representative")
-    group_url = url.alias("group_url")
+    group_url, found_on = url.alias("group_url"), url.alias("found_on")
     # Without a topic, the best judgement of any.
     judged = relevance.c.article_id == article.c.id
     if selection.topic is not None:
@@ -162,11 +165,12 @@ def _article_rows(c: Connection, selection: Selection) -> Select[Any]:
             article.c.description, article.c.anchor, article.c.language, article.c.fetched_at,
             score, relevant, verdict.c.kind, verdict.c.similarity, group_url.c.url,
             article.c.text, article.c.html, article.c.engagement,
-            article.c.comments,
+            article.c.comments, article.c.kind, found_on.c.url,
         )
         .join(url, url.c.id == article.c.url_id)
         .outerjoin(verdict, verdict.c.article_id == article.c.id)
         .outerjoin(representative, representative.c.id == verdict.c.group_id)
+        .outerjoin(found_on, found_on.c.key == url.c.parent_key)
         .outerjoin(group_url, group_url.c.id == representative.c.url_id)
     )  # fmt: skip
 
@@ -183,6 +187,7 @@ def _record(row: Any) -> ArticleRecord:
         "html": decompress_text(values["html"]),
         "engagement": json_mapping(values["engagement"]),
         "comments": comments_from(values["comments"]),
+        "found_on": values["found_on"] or "",
     }
     return ArticleRecord(**values)
 

@@ -57,6 +57,7 @@ _FIELDS = (
     "title", "published_at", "author", "source", "channel", "keywords", "description",
     "anchor", "language", "charset", "method", "body_digest", "title_tokens", "truncated",
     "updated_at", "text", "html", "engagement", "comments",
+    "kind",
 )  # fmt: skip
 _NEWEST_PAGE = (
     "(SELECT p.id FROM page_source p WHERE p.url_id = :url_id"
@@ -158,6 +159,7 @@ def _values(article: Article, analysis: PageAnalysis, anchor: str) -> dict[str, 
         "html": packed_html(article.html),
         "engagement": to_json(dict(article.engagement)) if article.engagement else None,
         "comments": comments_json(article.comments) or None,
+        "kind": article.kind,
     }
 
 

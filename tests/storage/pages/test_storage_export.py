@@ -101,7 +101,8 @@ def test_the_structure_of_a_body_is_exported(database: Database, tmp_path: Path)
         (lease,) = take(c)
         store_page(c, lease, fetched(lease), now=NOW)
         add_article(
-            c, "1", title="# 题\n目", body="一\n甲 <b>\n乙", html=html, engagement={"reads": 12_000},
+            c, "1", title="# 题\n目", body="一\n甲 <b>\n乙", html=html,
+            engagement={"reads": 12_000},
             comments=(Comment("归侨", FETCHED_AT, "=好\0"), Comment("", None, "再来")),
         )  # fmt: skip
         for name in ("jsonl", "csv", "markdown"):

@@ -1,9 +1,11 @@
-"""Bodies with their structure (``html``), and what readers did and said."""
+"""Bodies with their structure (``html``), what readers did and said, kinds."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from alembic import op
-from sqlalchemy import Column, inspect
+from sqlalchemy import Column, DefaultClause, inspect
 
 from qiaocrawl.storage.schema import article, article_part
 
@@ -11,8 +13,15 @@ revision = "0016_structure"
 down_revision = "0015_trap_groups"
 
 _ADDED = (
-    (article, "html"), (article, "engagement"), (article, "comments"), (article_part, "html"),
+    (article, "html"), (article, "engagement"), (article, "comments"), (article, "kind"),
+    (article_part, "html"),
 )  # fmt: skip
+
+
+def _copy(column: Column[Any]) -> Column[Any]:
+    default = column.server_default
+    written = str(default.arg) if isinstance(default, DefaultClause) else None
+    return Column(column.name, column.type, nullable=column.nullable, server_default=written)
 
 
 def upgrade() -> None:
@@ -20,4 +29,4 @@ def upgrade() -> None:
     present = inspect(op.get_bind())
     for table, name in _ADDED:
         if name not in {column["name"] for column in present.get_columns(table.name)}:
-            op.add_column(table.name, Column(name, table.c[name].type))
+            op.add_column(table.name, _copy(table.c[name]))

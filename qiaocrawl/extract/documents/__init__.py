@@ -1,0 +1,1 @@
+"""Articles published as files: PDF, Word (.docx) and Excel (.xlsx)."""

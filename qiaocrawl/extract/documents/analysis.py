@@ -1,0 +1,119 @@
+"""Analyses of files: what a page's analysis is, from a PDF, Word or Excel file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from urllib.parse import unquote
+
+from qiaocrawl.article import DOCUMENT, Article
+from qiaocrawl.extract.documents.document import Document, DocumentError
+from qiaocrawl.extract.documents.office import office_kind, read_docx, read_xlsx
+from qiaocrawl.extract.documents.pdf import read_pdf
+from qiaocrawl.items import FetchedPage, Outcome, PageAnalysis, PageText
+from qiaocrawl.text import clean_text, find_date
+from qiaocrawl.urls import canonical_url
+
+_HEAD_BYTES = 1024
+_MAX_JUDGED_CHARS = 100_000
+_TITLE_LINES = 8
+_TITLE_CHARS = 80
+_DATE_LINES = 10
+_DATE_CHARS = 40
+_OF_PROGRAMS = re.compile(
+    r"^Microsoft (?:Word|Excel|PowerPoint) - |\.(?:docx?|xlsx?|pdf|wps)$", re.I
+)
+_NO_TITLE = re.compile(
+    r"^(?:第?\s*[\d一二三四五六七八九十]+\s*页?|附件\s*\d*\s*[:：]?|[-—\s\d/.年月日]+)$"
+)
+
+_READERS: dict[str, Callable[[bytes], Document]] = {
+    "pdf": read_pdf, "docx": read_docx, "xlsx": read_xlsx,
+}  # fmt: skip
+
+
+def document_kind(body: bytes) -> str:
+    """``pdf``, ``docx``, ``xlsx``, or "" for anything else, whatever its name says."""
+    if b"%PDF-" in body[:_HEAD_BYTES]:
+        return "pdf"
+    return office_kind(body) if body.startswith(b"PK\x03\x04") else ""
+
+
+def analyse_document(fetched: FetchedPage) -> PageAnalysis | None:
+    """The analysis of a file; None for what is none of these. Scores stay empty.
+
+    A scanned file is SCANNED, one that cannot be read NOT_HTML; the reason says more.
+    """
+    kind = document_kind(fetched.body)
+    if not kind:
+        return None
+    if fetched.truncated:
+        return _none(Outcome.NOT_HTML, f"{kind}: cut off at the size limit")
+    try:
+        document = _READERS[kind](fetched.body)
+    except DocumentError as error:
+        return _none(Outcome.NOT_HTML, clean_text(str(error)))
+    if document.is_scanned:
+        return _none(Outcome.SCANNED, "scanned document: pictures of pages without text")
+    if not document.lines:
+        return _none(Outcome.NOT_ARTICLE, f"{kind}: no text in it")
+    return _told(fetched, kind, document)
+
+
+def _none(outcome: Outcome, reason: str) -> PageAnalysis:
+    return PageAnalysis(outcome, None, (), "", reason=reason)
+
+
+def _told(fetched: FetchedPage, kind: str, document: Document) -> PageAnalysis:
+    address = fetched.final_url or fetched.url
+    url = canonical_url(address) or address
+    title = _title(document, url)
+    text = clean_text("\n".join(_without(document.lines, title)))
+    published = _date(document, fetched.fetched_at)
+    article = Article(
+        url=url, title=title, text=text, method=kind, kind=DOCUMENT, html=clean_text(document.html),
+        published_at=published.astimezone(UTC) if published is not None else None,
+    )  # fmt: skip
+    return PageAnalysis(
+        Outcome.ARTICLE, article, (), "", reason="; ".join(document.notes), page_title=title,
+        words=PageText(title, text[:_MAX_JUDGED_CHARS], url=url),
+    )  # fmt: skip
+
+
+def _title(document: Document, url: str) -> str:
+    """The declared title where the file shows it, else its first line that can be one.
+
+    Programs declare the names of files and of other documents as titles. **(ours)**
+    """
+    declared = clean_text(_OF_PROGRAMS.sub("", document.title)).strip()
+    head = document.lines[:_TITLE_LINES]
+    if declared and _tight(declared) in _tight("".join(head)):
+        return declared
+    lines = (line for line in head if len(line) <= _TITLE_CHARS and not _NO_TITLE.match(line))
+    first = next((line for line in lines if sum(map(str.isalpha, line)) > 3), "")
+    name = unquote(url.rpartition("/")[2].partition("?")[0].rpartition(".")[0])
+    return clean_text(first or declared or name)
+
+
+def _without(lines: Sequence[str], title: str) -> Sequence[str]:
+    at = next((at for at, line in enumerate(lines[:_TITLE_LINES]) if line == title), -1)
+    return lines if at < 0 or len(lines) == 1 else [*lines[:at], *lines[at + 1 :]]
+
+
+def _date(document: Document, now: datetime) -> datetime | None:
+    """The date below the text, else above it, else when the file was made.
+
+    The signature's line of a Chinese document holds its date and nothing else. **(ours)**
+    """
+    lines = document.lines
+    for line in (*reversed(lines[-_DATE_LINES:]), *lines[:_DATE_LINES]):
+        found = find_date(line, now) if len(line) <= _DATE_CHARS else None
+        if found is not None:
+            return found
+    created = document.created_at
+    return created if created is not None and created <= now else None
+
+
+def _tight(text: str) -> str:
+    return "".join(text.split())
