@@ -16,8 +16,8 @@ from typing import Protocol
 
 FREE_BYTES = 256 * 1024
 """Of an answer as it comes over the line, read without a place; most pages have less."""
-PLACES = 4
-"""Large answers read at once **(ours)**: with 10 MiB each, 40 MiB in all."""
+PLACES = 3
+"""Large answers read at once **(ours)**: with 10 MiB each, 30 MiB in all."""
 BYTES_PER_SECOND = 4 * 1024 * 1024
 """At most, of each large answer **(ours)**."""
 # Shorter pauses would cost more than they spare.
