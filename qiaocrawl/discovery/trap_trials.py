@@ -4,23 +4,23 @@ Cutting a group is a guess. When a crawl has nothing else to do, it fetches a fe
 closed for it. If half of those tell stories of their own and lead to no more closed URLs, or if
 they lead to fewer closed URLs than they are, the group is finite, trap or not: it is opened
 again, and all of it is fetched. A trap's pages lead to ever more of it, or tell what was told; so
-it costs a tenth of the host's pages at most where its texts or its growth prove it, and half of
-them where nothing but a lack of stories speaks against it.
+it costs a tenth of the host's pages at most. A section of another topic looks so as well, but most
+of its pages have a text of their own and lead to nothing new: such a page pays for two more tries.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 TRAP = "trap: "
 """How the reason of each URL that is closed as one of a trap begins; its group comes next."""
 SHARE_OF_HOST = 0.1
 """Tried of a host in a run, of all that the run has fetched of it otherwise **(ours)**."""
-SHARE_WITHOUT_PROOF = 0.5
-"""The same where groups were cut for what they brought alone: a section of another topic looks so
-until its end."""
+LARGEST_SHARE = 0.5
+"""The same with what pages have paid for **(ours)**."""
+_PAID_BY_LEAF = 2
 FIRST_TRIAL = 4
 _ACCEPTED = 0.5
 _GROWTH = 0.5
@@ -58,16 +58,20 @@ class TrapTrials:
         self._groups: dict[str, _Trial] = {}
         self._fetched: Counter[str] = Counter()
         self._asked: Counter[str] = Counter()
+        self._paid: Counter[str] = Counter()
 
     def fetched(self, host: str) -> None:
         """A page of *host* was fetched that is on no trial."""
         self._fetched[host] += 1
 
-    def tried(self, group: str, *, is_good: bool, repeats: bool, new_closed: int) -> None:
+    def tried(
+        self, group: str, *, is_good: bool, has_text: bool, repeats: bool, new_closed: int
+    ) -> None:
         """A page of *group* was.
 
         Args:
             is_good: it tells a story and leads to no more of the group.
+            has_text: of its own.
             repeats: it tells what another address told, or nothing is there.
             new_closed: closed URLs it leads to that nothing led to before.
         """
@@ -76,6 +80,8 @@ class TrapTrials:
         trial.good += is_good
         trial.repeated += repeats
         trial.new_closed += new_closed
+        if has_text and not new_closed:
+            self._paid[group.partition("/")[0]] += _PAID_BY_LEAF
 
     def ends(self, group: str, good: int, tried: int) -> bool:
         """Whether *group* is to be opened: half of its round tell something new, or it runs dry.
@@ -92,35 +98,21 @@ class TrapTrials:
         self._groups[group] = _Trial(2 * trial.share)
         return is_open
 
-    def shares(self, waiting: Mapping[str, int], unproven: Collection[str] = ()) -> dict[str, int]:
-        """How many URLs of each group are to be tried now, where so many are closed.
-
-        Args:
-            waiting: how many are closed, by group.
-            unproven: groups that were cut for what they brought alone.
-        """
+    def shares(self, waiting: Mapping[str, int]) -> dict[str, int]:
+        """How many URLs of each group are to be tried now, where so many are closed."""
         shares: dict[str, int] = {}
         by_host: dict[str, list[str]] = {}
         for group in waiting:
             by_host.setdefault(group.partition("/")[0], []).append(group)
         for host, groups in by_host.items():
-            # Proof first: what it leaves of the smaller share is part of the larger one.
-            proven = [group for group in groups if group not in unproven]
-            shares |= self._fair_shares(host, proven, waiting, SHARE_OF_HOST)
-            rest = [group for group in groups if group in unproven]
-            shares |= self._fair_shares(host, rest, waiting, SHARE_WITHOUT_PROOF)
-        return shares
-
-    def _fair_shares(
-        self, host: str, groups: Collection[str], waiting: Mapping[str, int], most: float
-    ) -> dict[str, int]:
-        shares: dict[str, int] = {}
-        left = int(most * self._fetched[host]) - self._asked[host]
-        for at, group in enumerate(sorted(groups, key=self._share)):
-            fair = -(-left // (len(groups) - at))
-            shares[group] = max(0, min(self._share(group), waiting[group], fair))
-            left -= shares[group]
-            self._asked[host] += shares[group]
+            fetched = self._fetched[host]
+            most = min(SHARE_OF_HOST * fetched + self._paid[host], LARGEST_SHARE * fetched)
+            left = int(most) - self._asked[host]
+            for at, group in enumerate(sorted(groups, key=self._share)):
+                fair = -(-left // (len(groups) - at))
+                shares[group] = max(0, min(self._share(group), waiting[group], fair))
+                left -= shares[group]
+                self._asked[host] += shares[group]
         return shares
 
     def _share(self, group: str) -> int:

@@ -177,9 +177,14 @@ class TrapWatch:
         effects = self._effects(forms[0], forms[0], page)
         tells = page.value is PageValue.STORY and not is_double
         leads = page.value is PageValue.LIST and effects.fresh_story
+        score = self._scores.get(group)
+        is_proven_trap = score is not None and bool(score.cut)
         self._trials.tried(
             group,
             is_good=(tells or leads) and not page.closed,
+            # Texts that were proven to be made up pay for nothing.
+            has_text=page.value in (PageValue.STORY, PageValue.WEAK)
+            and not (is_double or is_proven_trap),
             repeats=is_double or page.value is PageValue.GONE,
             new_closed=len(page.closed),
         )
@@ -206,13 +211,8 @@ class TrapWatch:
                     reasons[group] = reason
                 else:
                     rows_by_reason[reason] = rows
-            unproven = {group for group in closed if self._is_unproven(group)}
-            shares = self._trials.shares(closed, unproven)
+            shares = self._trials.shares(closed)
             return rows_by_reason | {reasons[group]: rows for group, rows in shares.items() if rows}
-
-    def _is_unproven(self, group: str) -> bool:
-        score = self._scores.get(group)
-        return score is not None and not score.cut
 
     def tried(self, reason: str, good: int, tried: int) -> None:
         """A round of what is closed for *reason* is done; it may open the group again.

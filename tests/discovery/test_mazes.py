@@ -424,9 +424,8 @@ def of_no_topic(path: str) -> Page:
         number = int(parts[1])
         nexts = [f"/c/{number + 1}/"] if number < 9 else []
         return PageValue.NOTHING, ["/", *nexts, *(f"{path}{n}.html" for n in range(8))], ""
-    if len(parts) == 3 and "-" not in path:
-        return PageValue.NOTHING, ["/", path.replace(".html", "-notes.html")], ""
-    return PageValue.NOTHING, ["/"], ""
+    notes = [path.replace(".html", "-notes.html")] if "-" not in path else []
+    return PageValue.WEAK, ["/", *notes], written(crc32(path.encode()))
 
 
 def test_a_section_without_stories_is_read_where_it_is_not_the_larger_part() -> None:
