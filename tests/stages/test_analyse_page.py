@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from qiaocrawl.article import PartText
 from qiaocrawl.dedup.bodies.fingerprints import body_digest, body_simhash, body_sketch
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.base import extractor_options
@@ -72,7 +73,9 @@ def test_any_page_is_judged_for_the_crawl_order_and_an_article_once() -> None:
 
 
 def test_joined_texts_get_the_prints_of_the_whole() -> None:
-    joined = join_texts("侨胞回乡", ["第一页的侨胞回到侨乡。", "第二页的侨胞参观新馆。"], SETUP)
+    parts = [PartText("第一页的侨胞回到侨乡。", "<h2>一</h2>"), PartText("第二页的侨胞参观新馆。")]
+    joined = join_texts("侨胞回乡", parts, SETUP)
+    assert joined.html == "<h2>一</h2>\n<p>第二页的侨胞参观新馆。</p>"
     assert joined.body_digest == body_digest(joined.text)
     assert joined.body_simhash == body_simhash(joined.text)
     assert joined.body_sketch == body_sketch(joined.text) != b""
