@@ -54,6 +54,7 @@ def _copy_sqlite(source: Path, part: Path, progress: Progress) -> None:
 
     with closing(sqlite3.connect(source)) as reader, closing(sqlite3.connect(part)) as writer:
         reader.backup(writer, pages=_PAGES_AT_A_TIME, progress=tell)
+        # A copy of a damaged file is damaged too, and a backup is only tested when it is needed.
         (verdict,) = writer.execute("PRAGMA integrity_check(1)").fetchone()
     if verdict != "ok":
         raise StorageError(f"the copy of {str(source)!r} is damaged: {verdict}")

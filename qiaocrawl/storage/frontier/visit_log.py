@@ -1,10 +1,10 @@
 """The log of visits: every fetched page with its relevance and where its links led.
 
-It is what learning crawl orders are made of again after a restart, and how the workers of one
+Learning crawl orders are rebuilt from it after a restart, and through it the workers of one
 database share what they have seen. A row is written in the transaction that closes its page.
 
-Numbers are given before the commit, so a row may appear behind a higher one: who reads on from
-a number looks back a while (see :mod:`qiaocrawl.frontier.visit_reader`).
+Numbers are given before the commit, so a row may appear after one with a higher number: readers
+look back a while (see :mod:`qiaocrawl.frontier.visit_reader`).
 """
 
 from __future__ import annotations

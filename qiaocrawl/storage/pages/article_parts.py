@@ -55,7 +55,7 @@ _DROP = Statement("DELETE FROM article_part WHERE url_id = :url_id")
 
 _STATE = "SELECT url_id, digest FROM article_part WHERE first_key = :first_key ORDER BY url_id"
 _READ_STATE = Statement(_STATE)
-# A locking read waits for parts that other workers are writing, and sees them.
+# A locking read waits for parts that other workers are writing, and then sees them.
 _LOCK_STATE = Statement(_STATE, mysql=_STATE + " FOR UPDATE")
 _GROUP = Statement(
     "SELECT p.url_id, u.url, u.anchor, u.outcome, u.reason, p.number, p.parts, p.reads_alone,"
@@ -173,6 +173,7 @@ def save_part(c: Connection, url_id: int, analysis: PageAnalysis) -> bytes | Non
         "about": to_json(_about(article, analysis), _MAX_ABOUT_CHARS),
         "text": clean_text(article.text, MAX_TEXT_CHARS),
     }
+    # Of all values: a part that changes in any way makes the group's state another.
     digest = digest16(to_json([str(value) for value in values.values()], 1 << 30).encode())
     _SAVE.run(c, {**values, "digest": digest, "url_id": url_id})
     return before if before != values["first_key"] else None

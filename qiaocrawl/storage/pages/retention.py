@@ -1,4 +1,4 @@
-"""How much is stored, and letting go of raw pages nobody refers to."""
+"""How much is stored, and deleting raw pages nobody refers to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from qiaocrawl.storage.schema import (
     url,
 )
 
-# Rows deleted in one transaction: a crawl that runs meanwhile waits no longer than for these.
+# Rows deleted in one transaction: a running crawl waits no longer than for these.
 _BATCH = 500
 
 

@@ -20,6 +20,7 @@ from qiaocrawl.storage.topics.topic_ids import topic_id
 
 _BEIJING = timezone(timedelta(hours=8))
 _MAX_REASON_CHARS = 500
+# Below every score a plan gives.
 _LAST_IN_LINE = -1e9
 
 _BEGIN_DAY = upsert(

@@ -258,7 +258,7 @@ def count_unknown(c: Connection, keys: Collection[bytes]) -> int:
     """How many of *keys* are of URLs never seen before."""
     different = sorted(set(keys))
     known_count = sum(row[0] for row in _KNOWN.fetch(c, different))
-    # The last chunk is padded with its last value, which the database counts once.
+    # Chunks are padded by repeating a value, which IN counts once.
     return len(different) - int(known_count)
 
 

@@ -47,8 +47,8 @@ _MOVE = ListStatement(
     "UPDATE verdict SET group_id = :to WHERE group_id IN ({list}) AND group_id <> :to"
 )
 _LEAVE = Statement("UPDATE verdict SET group_id = article_id WHERE article_id = :article_id")
-# Who was found like an article that is gone from the group is held to be like its head, and the
-# head like nothing.
+# What was judged like an article that left the group now counts as like the group's head; the
+# head itself as like nothing.
 _HAND_ON = Statement(
     "UPDATE verdict SET of_article_id = :head, why = :why WHERE of_article_id = :gone"
     " AND group_id = :head AND article_id <> :head"

@@ -60,6 +60,7 @@ class LinkMemory:
         self._number_of_links = self._number_discovered = 0
         self._refresh()
 
+    # Growing a column moves its data, and the kernels need the arrays as they are now.
     def _refresh(self) -> None:
         self.nodes = Nodes(**{name: column.data for name, column in self._nodes.items()})
         self.links = Links(**{name: column.data for name, column in self._links.items()})

@@ -32,7 +32,7 @@ _UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
     MemoryError,
-    # What zipfile says of methods, versions and passwords it does not know.
+    # zipfile raises these for methods, versions and passwords it does not know.
     NotImplementedError,
     RuntimeError,
 )
