@@ -39,8 +39,8 @@ _LEAF_DOUBLE = -0.2
 """A story told elsewhere on a page that leads to no more of its group: an article stands in two
 columns, or parameters say where a link stood (``?id=5&c=2``); its likes stand only here."""
 _GONE = -0.5
-# A story that is of no topic and of no date may be made up; so many of them are needed that
-# pages of a finite section have begun to lead to known ones by then.
+# A story without topic and date may be made up. So small that by the time it cuts a group,
+# the pages of a finite section have begun to link to known ones.
 _WEAK = -0.4
 _WEAK_BUT_CROSSED = 0.3
 _TREE_SHARE = 0.1
@@ -144,7 +144,7 @@ class StoryStats:
 
     def __init__(self) -> None:
         self.pages = self.new_urls = self._unjudged = 0
-        # Tuples: most groups have none of these, and an empty one takes no memory.
+        # Tuples: most groups have none of these, and the empty tuple is shared.
         self.recent: tuple[int, ...] = ()
         self.targets: tuple[int, ...] = ()
         self._samples: tuple[tuple[bytes, bool], ...] = ()
@@ -242,7 +242,7 @@ class PageEffects:
 def record_page(score: PatternScore, page: PageEffects) -> None:
     """Count *page* in *score*."""
     if score.is_cut:
-        # Pages under way when the group was cut change nothing: their links were not followed.
+        # Pages that were under way when the group was cut: their links were not followed.
         return
     stats = score.story_stats = score.story_stats or StoryStats()
     is_tree = page.inside_new > 0 and _crossings(stats, page) <= _TREE_SHARE * page.inside_new
@@ -265,7 +265,7 @@ def record_page(score: PatternScore, page: PageEffects) -> None:
         change = _GONE
     else:
         change = _LEADS_NOWHERE if page.inside_new else 0.0
-    # Capped, so that a good start does not pay for thousands of empty pages later.
+    # Capped: a good start must not pay for thousands of empty pages later.
     score.points = min(score.points + change, MAX_POINTS)
     if score.is_cut and page.value is PageValue.STORY and not page.is_double:
         score.cut_for("its pages lead to ever more of it and hardly to each other")
@@ -283,7 +283,7 @@ def judge_texts(score: PatternScore) -> bool:
 
 def _crossings(stats: StoryStats, page: PageEffects) -> int:
     """Known URLs of the group that *page* leads to, less what many a page of it leads to."""
-    # Links that many pages carry are navigation: they do not show that the group is finite.
+    # Links that many pages carry are navigation and do not show that the group is finite.
     crossed = [key for key in page.inside_known if key not in stats.recent]
     stats.recent = (*stats.recent, *crossed)[-_MAX_RECENT:]
     return max(0, len(crossed) - _WAY_BACK)
@@ -300,7 +300,7 @@ def _is_endless(score: PatternScore, stats: StoryStats) -> bool:
 
 def is_section(score: PatternScore) -> bool:
     """Whether lists lead to the group, not its own pages alone."""
-    # Of groups that an earlier run cut, only the pages that led on are known.
+    # Of groups that an earlier run cut only the number of tree pages is stored.
     inside_new = (
         score.story_stats.new_urls if score.story_stats is not None else _NEW_A_PAGE * score.trees
     )
@@ -336,7 +336,7 @@ def _of_double(*, same_path: bool, leads_on: bool) -> float:
 
 def _of_list(score: PatternScore, page: PageEffects) -> float:
     unseen = [key for key in page.stories if not score.seen >> key % _SEEN_BITS & 1]
-    # A bit map this full would take new stories for known ones.
+    # A bit map this full would take most new stories for known ones: start over.
     if score.seen.bit_count() > _MAX_SEEN:
         score.seen = 0
     for key in unseen:

@@ -98,7 +98,7 @@ class HostHealth:
     def _strike(self, record: _Record, now: float) -> Strike:
         left = record.resting_until - now
         if left > 0:
-            # Answers to requests that were under way when it was parked: the same strike.
+            # Requests that were under way when the host was paused count as the same strike.
             return Strike(left, give_up=record.strikes > MOST_STRIKES)
         record.strikes += 1
         pause = backoff_seconds(min(record.strikes, 30), self._first_pause_seconds)

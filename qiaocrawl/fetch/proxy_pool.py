@@ -185,7 +185,7 @@ class ProxyPool:
             return
         state.note(good=False)
         if state.resting_until > now:
-            # Requests that were under way together fail together: one failure.
+            # Requests that were under way together fail together and count once.
             return
         state.failures_in_row += 1
         state.doubts.clear()
@@ -219,7 +219,7 @@ class ProxyPool:
             self.blocked(proxy, host, now)
 
     def _pause(self, row: int) -> float:
-        # 4^30 s is more than an hour for any first pause, and still a number.
+        # Capped: 4^30 exceeds the hour for any first pause, and a float holds it.
         pause = backoff_seconds(min(row, 30), self._limits.first_pause_seconds)
         return min(pause, LONGEST_PAUSE_SECONDS)
 

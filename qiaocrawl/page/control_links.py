@@ -42,7 +42,7 @@ _MAX_ANCHOR_CHARS = 100
 
 def control_links(page: Page) -> tuple[Link, ...]:
     """The links of *page* that are no anchors, each URL once, in document order."""
-    # Widgets for sharing name the page itself, often under the other scheme.
+    # Share buttons name the page itself, often under the other scheme.
     own, host = _without_scheme(canonical_url(page.url) or ""), canonical_host(page.url)
     links: dict[str, Link] = {}
     for url, node, anchor, tag in islice(_all(page), 5 * MAX_CONTROLS):

@@ -66,7 +66,7 @@ def _named(elements: list[Element], at: int) -> int:
     return at
 
 
-# The pages of a site share their places; cut, so that a hostile one cannot fill the memory.
+# Pages of a site share their places. Arguments come cut, so that no page fills the memory.
 @lru_cache(maxsize=4096)
 def _digest_of(tag: str, names: str) -> int:
     return crc32(f"{tag} {general_names(names)}".encode("utf-8", "replace"))

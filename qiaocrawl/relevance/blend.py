@@ -17,8 +17,8 @@ from qiaocrawl.relevance.word_judge import WordJudge
 from qiaocrawl.topic.pack import TopicPack
 from qiaocrawl.topic.words import PageWords
 
-# Constant, likeness of the terms, terms in the title, words learnt from samples: what they
-# weigh before any sample is seen, and how sure of that one is.
+# Constant, likeness of the terms, terms in the title, words learnt from samples: their weights
+# before any sample is seen, and how firmly samples find them held (inverse variance).
 _PRIOR = np.array([-0.4, 2.0, 0.5, 1.5])
 _SURENESS = np.array([0.5, 1.0, 1.0, 0.25])
 _SHARE_ON_TOPIC = 0.1

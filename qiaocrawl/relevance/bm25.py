@@ -36,6 +36,7 @@ class Bm25Scorer(TermScorer):
 
     def __init__(self, pack: TopicPack, threshold: float = 0.0) -> None:
         super().__init__(pack, threshold)
+        # idf from general usage, not from the crawl: scores stay comparable from page to page.
         frequencies, total = background_frequencies(self.weights)
         self._idf = {term: idf(frequencies[term] / total) for term in self.weights}
         self._half = 2 * idf(0.0)

@@ -70,6 +70,7 @@ class SampleVectors:
             np.array([self._columns[name] for name in row], dtype=np.int64) for row in self.rows
         ]
         values = [np.array(list(row.values())) for row in self.rows]
+        # Blocks of columns: a dense matrix of all words would take gigabytes.
         for first in range(0, len(self._columns), _COLUMNS_AT_A_TIME):
             block = np.zeros((size, _COLUMNS_AT_A_TIME))
             for number, (column, value) in enumerate(zip(columns, values, strict=True)):

@@ -158,7 +158,7 @@ class Runtime:
         if run_id is None:
             return
         if reason == "finished" and self.articles.has_stored:
-            # Linear in all titles, so not for a run that must stop within seconds.
+            # Linear in all titles, so only after a finished run; a stopped one must end in seconds.
             await self.write(rebuild_term_weights)
         numbers = {k: v for k, v in stats.items() if isinstance(v, int | float | str)}
         if (learning := self.analysis.learning) is not None:

@@ -18,15 +18,14 @@ from parsel import Selector
 from qiaocrawl.page.sanitize import sanitize_html
 from qiaocrawl.text import collapse
 
-# Words in scripts and styles are not said to anybody.
 _MAX_CHARS = 2 * 1024 * 1024
 """Result pages are a quarter of that; the rest of a longer one is not read."""
 
 _MAX_TAGS = 100_000
-"""Result pages have a tenth of that too."""
+"""Result pages have a tenth of that."""
 
 _MAX_ENTRIES = 200
-"""Engines give up to 50 results a page; what is more is somebody's joke."""
+"""Engines give up to 50 results a page; a longer list is an attack or a fault."""
 
 _MAX_AROUND = 1
 """Entries an entry may stand in: deeper ones would cost the square of their number."""
@@ -264,7 +263,7 @@ def _is_element(node: Selector) -> bool:
 def _element_text(element: Any) -> str:
     texts: list[str] = []
     length = 0
-    # Comments and processing instructions are no text.
+    # Elements only: comments and processing instructions have texts as well.
     for text in element.itertext(etree.Element, with_tail=True):
         texts.append(text)
         length += len(text)

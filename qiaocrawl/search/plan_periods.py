@@ -18,7 +18,7 @@ LAST_PERIODS = ("day", "week", "month", "year")
 _SHORTER = {"": "year", "year": "month", "month": "week", "week": "day"}
 _DAYS = {"year": 365, "month": 31, "week": 7, "day": 1}
 _RANGE = re.compile(r"\d{4}-\d\d-\d\d/\d{4}-\d\d-\d\d")
-# News on the web begins about then (ours).
+# About when news on the web begins (ours).
 _FIRST_DAY = date(1995, 1, 1)
 
 

@@ -116,7 +116,7 @@ def prioritise(due: Iterable[DueQuery], expected_yield: ExpectedYield) -> list[D
     productive = sorted(
         waiting, key=lambda query: (-expected_yield.of(pair_of(query.query)), query.rank)
     )
-    # Two queues over the same queries: what one has handed out, the other skips.
+    # Two queues over the same queries: each skips what the other has handed out.
     lines = iter(productive), iter(waiting)
     chosen: set[Query] = set()
     order: list[DueQuery] = []

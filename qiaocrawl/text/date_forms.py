@@ -48,7 +48,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern + _CLOCK, re.IGNORECASE)
 
 
-# What _YEAR_FIRST and _YEAR_LAST need; a search leaps to their first letters.
+# Quick tests for _YEAR_FIRST and _YEAR_LAST, which are much slower to search for.
 _YEAR_THEN_MARK = re.compile(r"[12][09]\d\d\s?[年/.-]")
 _MARK_THEN_YEAR = re.compile(r"[/.-](?:19|20)\d\d")
 _ANY_YEAR = re.compile(r"[12][09]\d\d")
@@ -65,7 +65,7 @@ _YEAR_AFTER_CLOCK = re.compile(
     re.IGNORECASE,
 )
 _NAME_SECOND = _compiled(rf"{_NAMED_DAY}[\s-]?(?:of\s)?{_NAME},?[\s-]?{_YEAR}")
-# Without a year, or with one that needs company to be believed.
+# Dates without a year, or with one that is believed only in context.
 REPUBLIC = _compiled(
     rf"民[國国]\s?(?P<roc>\d{{2,3}})\s?[年/.-]\s?{_MONTH}\s?[月/.-]\s?{_DAY}(?!\d)"
 )
@@ -87,7 +87,7 @@ COMPACT = re.compile(
     r"(?:[T ]?(?P<hour>[01]\d|2[0-3]):?(?P<minute>[0-5]\d):?(?P<second>[0-5]\d)?)?"
 )
 EPOCH = re.compile(r"\d{10}(?:\d{3})?")
-# As programs write them; a form of _YEAR_FIRST, read in a fraction of its time.
+# As programs write dates; a case of _YEAR_FIRST that is read in a fraction of its time.
 ISO = re.compile(
     r"((?:19|20)\d\d)-(\d\d)-(\d\d)"
     r"(?:[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d{1,9})?)?"

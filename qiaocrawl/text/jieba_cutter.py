@@ -36,6 +36,7 @@ class JiebaCutter:
         frequencies, total = _base_dictionary()
         self._jieba = jieba.Tokenizer()
         self._jieba.FREQ, self._jieba.total = dict(frequencies), total
+        # jieba would read its dictionary file again; ours is shared by all cutters of the process.
         self._jieba.initialized = True
         for term in terms:
             self._add(term)
@@ -57,7 +58,7 @@ class JiebaCutter:
             return
         frequency = self._jieba.FREQ.get(term, 0)
         self._jieba.add_word(term, tag=None if frequency else TERM_TAG)
-        # jieba counts the old frequency of a word as well.
+        # add_word() adds the new frequency to the total without taking the old one away.
         self._jieba.total -= frequency
 
     @cached_property

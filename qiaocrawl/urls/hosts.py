@@ -8,8 +8,8 @@ import tldextract
 
 from qiaocrawl.urls.canonical import canonical_url
 
-# The snapshot of the Public Suffix List inside the package: no download, no cache folder.
-# Private suffixes count, since sites under github.io belong to different owners.
+# The Public Suffix List's snapshot inside the package: no download, no cache folder.
+# With private suffixes, since sites under github.io belong to different owners.
 _EXTRACT = tldextract.TLDExtract(
     cache_dir=None, suffix_list_urls=(), fallback_to_snapshot=True, include_psl_private_domains=True
 )

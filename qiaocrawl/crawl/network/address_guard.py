@@ -95,7 +95,7 @@ class AddressGuard:
         except CannotResolveHostError:
             if not by_proxy:
                 raise
-            # The proxy is not to blame.
+            # A ProxyError, so that the proxy is not blamed for our name service.
             raise ProxyError(
                 f"{origin.host} cannot be looked up here; QIAO_PROXY_REMOTE_DNS leaves that to "
                 "proxies"
@@ -178,7 +178,7 @@ def address_guard_of(crawler: Crawler) -> AddressGuard:
 
 @cache
 def _names_of_process() -> Names:
-    # Scrapy makes the name service's guard for the process, before there is a crawler.
+    # Scrapy makes the resolver's guard once a process, before there is a crawler.
     return Names()
 
 

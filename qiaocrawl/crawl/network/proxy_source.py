@@ -134,7 +134,7 @@ class ProxySource:
             except ValueError as error:
                 faults.append(f"{row.proxy}: {error}")
                 continue
-            # A clock that was ahead may have sent it to rest for longer than any rest is.
+            # A clock that ran ahead may have stored a longer rest than any there is.
             until = min(_shifted(row.state, -ahead), time.monotonic() + LONGEST_PAUSE_SECONDS)
             known[proxy] = replace(row.state, resting_until=until)
         return ProxyList(tuple(known), tuple(faults)), known

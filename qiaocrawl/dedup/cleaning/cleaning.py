@@ -2,9 +2,8 @@
 
 A title is cut piece by piece from its end, never at a sign alone. A piece is removed when it is a
 name by list or shape (:mod:`~qiaocrawl.dedup.cleaning.site_names`), when this host's titles keep
-ending
-in it (:mod:`~qiaocrawl.dedup.cleaning.host_endings`), or when it is a channel's name directly
-before one of these. Extraction, which has the page at hand, has removed some names already.
+ending in it (:mod:`~qiaocrawl.dedup.cleaning.host_endings`), or when it is a channel's name
+directly before one of these. Extraction, which has the page at hand, has removed some already.
 """
 
 from __future__ import annotations
@@ -106,7 +105,7 @@ def _end_of_title(title: str, signs: Sequence[Separator], endings: HostEndings |
             if not least or not _LEAVES[least].match(title, 0, sign.start):
                 break
             title_end, behind = sign.start, sign.kind
-        # Nothing between two signs, or a date: goes together with a name before it.
+        # An empty piece or a date is cut together with a name before it, never by itself.
         end = sign.start
     return title_end
 
@@ -121,7 +120,7 @@ def _letters_to_leave(piece: str, kind: str, behind: str, endings: HostEndings |
     role = role_of(piece)
     if role is Role.CHANNEL and kind == behind:
         return _LEAST_LETTERS
-    # A dash of the text stands before all kinds of words: there a shape proves nothing.
+    # A dash of the sentence may precede any word, so there the shape of a name proves nothing.
     if kind != ":" and (role is Role.NAME or (role is Role.SHAPED and kind != "—")):
         return _LEAST_LETTERS
     if endings is None or len(piece) > MAX_NAME_CHARS:

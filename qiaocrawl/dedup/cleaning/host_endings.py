@@ -67,7 +67,7 @@ class HostEndings:
         self._ended += is_ended
         is_changed = False
         for text in marked:
-            # Put in again at the end: the order tells which was met last.
+            # Re-inserted at the end: a dict keeps the order in which texts were met last.
             self._counts[text] = self._counts.pop(text, 0) + 1
             if text in self._known:
                 self._known[text] = self._known.pop(text)
@@ -114,6 +114,7 @@ class HostEndings:
         return bool(wrong)
 
     def _fade(self) -> None:
+        # Counts and totals alike, so that the shares stay as they are.
         self._titles //= 2
         self._ended //= 2
         self._counts = {text: n // 2 for text, n in self._counts.items() if n > 1}

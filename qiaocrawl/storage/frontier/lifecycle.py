@@ -241,9 +241,9 @@ def complete(
     *,
     outcome: Outcome,
     reason: str,
-    http_status: int | None,
-    redirect_key: bytes | None,
     now: float,
+    http_status: int | None = None,
+    redirect_key: bytes | None = None,
 ) -> Ended:
     """Close the row with *outcome*; a repeated call with the same one gives BEFORE.
 

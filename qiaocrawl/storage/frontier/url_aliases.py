@@ -98,7 +98,7 @@ def alias(c: Connection, swaps: Sequence[Swap], *, run_id: int | None, now: floa
 def _close(c: Connection, swap: Swap, now: float) -> bool:
     return bool(complete(
         c, swap.lease, outcome=Outcome.ALIAS, reason=f"fetched as {swap.preferred.url}",
-        http_status=None, redirect_key=swap.preferred.key, now=now,
+        redirect_key=swap.preferred.key, now=now,
     ))  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection
@@ -59,14 +59,11 @@ class LoggedVisit:
 
     def visit(self, covers: Callable[[str], bool] | None = None) -> Visit:
         """The visit with its links, of them only those to hosts that *covers* admits."""
-        page = self.page
         links = unpack_links(self.packed)
         if covers is not None:
             admitted = {host: covers(host) for host in {link.host for link in links}}
             links = tuple(link for link in links if admitted[link.host])
-        return Visit(
-            page.key, page.url, page.host, page.depth, page.relevance, page.relevant, page.at, links
-        )
+        return replace(self.page, links=links)
 
 
 def pack_links(links: Sequence[Link]) -> bytes:

@@ -117,15 +117,7 @@ def load_missing_pages(c: Connection, *, since: float) -> list[MissingPage]:
 def close_traps(c: Connection, refused: Sequence[tuple[Lease, str]], *, now: float) -> None:
     """Close the leases of *refused* as URLs of a trap, each with why; lost ones are left."""
     for lease, why in sorted(refused, key=lambda pair: pair[0].url_id):
-        complete(
-            c,
-            lease,
-            outcome=Outcome.TRAP,
-            reason=why,
-            http_status=None,
-            redirect_key=None,
-            now=now,
-        )
+        complete(c, lease, outcome=Outcome.TRAP, reason=why, now=now)
 
 
 def known_keys(c: Connection, keys: Sequence[bytes]) -> set[bytes]:

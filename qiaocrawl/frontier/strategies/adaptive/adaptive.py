@@ -183,7 +183,7 @@ class Adaptive:
         value = value_of(nodes, links, node)
         nodes.value[node] = value
         if not self.replaying:
-            # Start pages count too, although no link led there: their folder may hold more such pages.
+            # Start pages count too, though no link led there: their folder may hold more.
             add_yield(nodes, links, learnt, node, value, 1.0)
         if features is None:
             return
