@@ -47,8 +47,8 @@ MAX_PAGE_BYTES = 10 * 1024 * 1024
 """As a crawl: longer files are read up to here."""
 _ENDINGS = (".html", ".htm", ".shtml", ".html.gz", ".htm.gz")
 _PAGES_AT_A_TIME = 64
+# The code of a source in a docstring; it says nothing to who reads the list.
 _CODE = re.compile(r"\s*\([A-Z]+\d+\)")
-"""The code of a source in a docstring; it says nothing to who reads the list."""
 
 
 class _Source(NamedTuple):

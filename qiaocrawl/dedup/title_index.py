@@ -20,11 +20,10 @@ from qiaocrawl.items import TitleRecord, Verdict, VerdictKind
 from qiaocrawl.vsm.snapshot import IdfSnapshot
 
 _AT_A_TIME = 1000
+# Earlier titles of other words that one is compared with: those of the highest cosine.
 _MAX_ROWS = 64
-"""Earlier titles of other words that one is compared with: those of the highest cosine."""
+# Earlier titles of the same words, or with the same body, that one is compared with: the latest.
 _MAX_COPIES = 16
-"""Earlier titles of the same words, or with the same body, that one is compared with: the
-latest."""
 _MAX_ALSO = 15
 
 _DISTINCT = Verdict(VerdictKind.DISTINCT, why="no earlier title is near")

@@ -23,15 +23,15 @@ from qiaocrawl.text import fold
 
 MIN_PAGES = 32
 """Pages that are needed to judge."""
+# Words, or wide characters, of a page that are looked at.
 _UNITS = 800
-"""Words, or wide characters, of a page that are looked at."""
 _PHRASE = 5
+# One of so many is kept, the same ones of every page.
 _WORDS_KEPT, _PHRASES_KEPT = 4, 8
-"""One of so many is kept, the same ones of every page."""
+# Texts whose rare words recur less often than twice by chance are of no matter **(ours)**.
 _TIMES_CHANCE = 2.0
-"""Texts whose rare words recur less often than twice by chance are of no matter **(ours)**."""
+# Writers have twice as many at least **(ours)**.
 _OWN_PHRASES = 0.3
-"""Writers have twice as many at least **(ours)**."""
 _MIN_EXPECTED = 20.0
 _MIN_PHRASES = 200
 _WIDE = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"

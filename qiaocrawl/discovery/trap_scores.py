@@ -29,30 +29,30 @@ PROVEN_STORIES = 2
 _STORY = 2.0
 _LEADS = 1.0
 _LEADS_NOWHERE = -1.0
+# Lists may be read before the first story: 150 of them.
 _UNKNOWN = -0.04
-"""Lists may be read before the first story: 150 of them."""
 _DOUBLE = -1.0
+# The same story at one path with other parameters, on a page that leads to more of its group: they
+# choose nothing.
 _SAME_PATH_DOUBLE = -4.0
-"""The same story at one path with other parameters, on a page that leads to more of its group:
-they choose nothing."""
+# A story told elsewhere on a page that leads to no more of its group: an article stands in two
+# columns, or parameters say where a link stood (``?id=5&c=2``); its likes stand only here.
 _LEAF_DOUBLE = -0.2
-"""A story told elsewhere on a page that leads to no more of its group: an article stands in two
-columns, or parameters say where a link stood (``?id=5&c=2``); its likes stand only here."""
 _GONE = -0.5
 # A story without topic and date may be made up. So small that by the time it cuts a group,
 # the pages of a finite section have begun to link to known ones.
 _WEAK = -0.4
 _WEAK_BUT_CROSSED = 0.3
 _TREE_SHARE = 0.1
+# Known links that say nothing: a maze may lead back to where one came from.
 _WAY_BACK = 1
-"""Known links that say nothing: a maze may lead back to where one came from."""
 _LONG = 100
 _TREE_OF_LONG = 0.9
+# New URLs a page, in the mean, of what branches without end. A chain of pages, each with a link to
+# the next one, has one.
 _BRANCHES = 2
-"""New URLs a page, in the mean, of what branches without end. A chain of pages, each with a link
-to the next one, has one."""
+# A group so much of which was found on lists is a section.
 _LISTED = 0.05
-"""A group so much of which was found on lists is a section."""
 _NEW_A_PAGE = 5
 _LEADS_ON = 0.75
 _SAMPLES_KEPT = 40

@@ -51,12 +51,12 @@ class BlockSign:
         return f"{self.kind}: {self.seen}"
 
 
+# A longer page is no notice.
 _MOST_BYTES = 100_000
-"""A longer page is no notice."""
+# Bytes beside markup that so many characters take at most, entities included.
 _MOST_SHOWN_BYTES = 6_000
-"""Bytes beside markup that so many characters take at most, entities included."""
+# Visible characters of a check or ban page; news pages show more around their text.
 _MOST_TEXT = 500
-"""Visible characters of a check or ban page; news pages show more around their text."""
 _TITLE_CHARS = 40
 _SEEN_CHARS = 60
 

@@ -14,17 +14,17 @@ from dataclasses import dataclass, field
 from qiaocrawl.fetch.backoff import backoff_seconds
 from qiaocrawl.fetch.proxy import Proxy
 
+# What a result still weighs after the next one **(ours)**: about the last twenty count.
 _DECAY = 0.9
-"""What a result still weighs after the next one **(ours)**: about the last twenty count."""
 LONGEST_PAUSE_SECONDS = 3600.0
 _BUSY_SECONDS = 0.2
 _MINUTE = 60.0
+# Hosts remembered of one proxy, and of the pool; the oldest are forgotten first.
 _MOST_HOSTS = 10_000
-"""Hosts remembered of one proxy, and of the pool; the oldest are forgotten first."""
+# Latency that halves a proxy's score **(ours)**: the proxy answers, but costs time.
 _SLOW_SECONDS = 5.0
-"""Latency that halves a proxy's score **(ours)**: the proxy answers, but costs time."""
+# Hosts without an answer through a proxy before the proxy is at fault, not the hosts.
 _DOUBTS = 3
-"""Hosts without an answer through a proxy before the proxy is at fault, not the hosts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from qiaocrawl.page.blocks import Element, PageBlocks
 
 _NUMBER = re.compile(r"\d+")
+# Elements looked at for a name: bounds the time on any markup.
 _MAX_STEPS = 8
-"""Elements looked at for a name: bounds the time on any markup."""
 
 
 def block_digests(page_blocks: PageBlocks) -> NDArray[np.uint64]:

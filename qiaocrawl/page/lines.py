@@ -18,8 +18,8 @@ _HIDDEN_START = re.compile(rf"<(?:!--|({'|'.join(map(_any_case, _HIDDEN))})(?=[\
 _HIDDEN_END = {name: re.compile(rf"</{_any_case(name)}[^>]*>?") for name in _HIDDEN}
 _REST_OF_TAG = re.compile("[^<>]*>?")
 _HIDDEN_END["!--"] = re.compile("-->")
+# Never closed, these hide the rest of the page in a browser, and so they do here.
 _SWALLOWING = frozenset(("!--", "script", "style"))
-"""Never closed, these hide the rest of the page in a browser, and so they do here."""
 # Removes neighbouring tags at once; possessive, since "[^<>]" never needs to backtrack.
 _TAG = re.compile(r"<[/a-zA-Z!?][^<>\n]*+>(?:<[/a-zA-Z!?][^<>\n]*+>)*+")
 _LONG_TAG = re.compile(r"<[/a-zA-Z!?][^<>]*+>")
@@ -42,8 +42,8 @@ _BLOCK_EDGE = re.compile(
     f"<(?=/?(?:{_by_first_letter(_BLOCKS.split())}|{_by_first_letter(_BLOCKS.upper().split())})"
     r"[\s/>])"
 )
+# A source whose lines are longer than this on average is written without line ends.
 _LONG_LINE_CHARS = 2000
-"""A source whose lines are longer than this on average is written without line ends."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from qiaocrawl.topic.words import PageWords
 # before any sample is seen, and how firmly samples find them held (inverse variance).
 _PRIOR = np.array([-0.4, 2.0, 0.5, 1.5])
 _SURENESS = np.array([0.5, 1.0, 1.0, 0.25])
+# How many pages of a crawl are on topic; operators' samples do not tell.
 _SHARE_ON_TOPIC = 0.1
-"""How many pages of a crawl are on topic; operators' samples do not tell."""
 
 
 @page_scorers.register("blend")

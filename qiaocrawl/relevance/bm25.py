@@ -15,8 +15,8 @@ from qiaocrawl.topic.pack import TopicPack
 K1, B = 1.2, 0.75
 AVERAGE_WORDS = 500
 """Words of an average page, title counted three times (ours)."""
+# Pages the background collection stands for (ours).
 _PAGES = 1_000_000
-"""Pages the background collection stands for (ours)."""
 
 
 @page_scorers.register("bm25")

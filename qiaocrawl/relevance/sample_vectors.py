@@ -25,10 +25,10 @@ IN_TITLE = "title:"
 """Before a word that stands in the title: a feature of its own."""
 
 _TITLE_WEIGHT = 3.0
+# The background collection counts as this many samples beside the real ones.
 _BACKGROUND_PAGES = 50.0
-"""The background collection counts as this many samples beside the real ones."""
+# Distinct places for words on a page of the background collection.
 _BACKGROUND_WORDS = 300.0
-"""Distinct places for words on a page of the background collection."""
 _COLUMNS_AT_A_TIME = 2000
 
 

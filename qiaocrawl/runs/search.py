@@ -40,9 +40,9 @@ from qiaocrawl.storage.search import coverage, engine_budget, ledger
 
 logger = logging.getLogger(__name__)
 
+# Shorter periods come after every query of the plan: else the first of them would use up the day.
+# The next run orders them like all others.
 _BEHIND_ALL = 1e6
-"""Shorter periods come after every query of the plan: else the first of them would use up
-the day. The next run orders them like all others."""
 
 
 @dataclass(frozen=True, slots=True)

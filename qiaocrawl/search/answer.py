@@ -26,8 +26,8 @@ _BLOCKED_STATUSES = (403, 429)
 _NUMBER = re.compile(r"(\d{1,15}(?:[,，]\d{3})*(?:\.\d{1,6}(?!\d))?)\s{0,3}([万萬亿億]?)")
 _UNITS = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 _MAX_TOTAL_CHARS = 300
+# No engine has so many pages; more is a joke that no column of a database holds **(ours)**.
 _MOST_TOTAL = 10**15
-"""No engine has so many pages; more is a joke that no column of a database holds **(ours)**."""
 
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 

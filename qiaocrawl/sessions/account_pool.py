@@ -25,8 +25,8 @@ from qiaocrawl.sessions.recipe import Recipe
 
 MAX_FAILED_LOGINS = 3
 """Of one account in one run; most sites lock an account after five (faults F-C10)."""
+# After a login that failed for a passing reason.
 _RETRY_SECONDS = 5.0
-"""After a login that failed for a passing reason."""
 
 JarKey = tuple[str, int, int]
 

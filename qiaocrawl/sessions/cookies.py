@@ -23,8 +23,8 @@ from qiaocrawl.sessions.recipe import Recipe
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[^\x00-\x20\x7f;]*(?: [^\x00-\x20\x7f;]+)*")
 _HTTP_ONLY = "#HttpOnly_"
+# The end of the year 9999, in epoch seconds: no later one can be a cookie's end.
 _LATEST = 253_402_300_799.0
-"""The end of the year 9999, in epoch seconds: no later one can be a cookie's end."""
 _SAFE_PREFIXES = ("__Secure-", "__Host-")
 
 

@@ -28,8 +28,8 @@ from qiaocrawl.errors import SchemaError
 # Alembic logs the dialect at every look at the schema; its warnings still come through.
 logging.getLogger("alembic").setLevel(logging.WARNING)
 
+# Schemas before the first release; the first migration has their last.
 _DEVELOPMENT = re.compile(r"00(0\d|1[0-4])")
-"""Schemas before the first release; the first migration has their last."""
 
 # Two upgrades at once would both create the tables; on SQLite the write lock prevents it.
 _MYSQL_LOCK = "qiaocrawl.upgrade"

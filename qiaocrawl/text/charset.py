@@ -16,18 +16,18 @@ import webencodings
 from qiaocrawl.text.plausible import plausibility
 from qiaocrawl.text.prescan import declared_in
 
+# Chinese pages put long comments and scripts before their meta; the standard looks at 1,024.
 _PRESCAN_BYTES = 4096
-"""Chinese pages put long comments and scripts before their meta; the standard looks at 1,024."""
+# As far a parser may still come upon a meta tag that the prescan did not see.
 _LATE_BYTES = 65_536
-"""As far a parser may still come upon a meta tag that the prescan did not see."""
+# A guess reads this much from the first non-ASCII byte on: its time does not grow.
 _SAMPLE_BYTES = 16_384
-"""A guess reads this much from the first non-ASCII byte on: its time does not grow."""
+# A declared charset stands while at most this share of the characters cannot be decoded.
 _BAD_SHARE = 0.005
-"""A declared charset stands while at most this share of the characters cannot be decoded."""
+# Least share of everyday characters in text of the right charset: measured .93 and more.
 _PLAUSIBLE = 0.7
-"""Least share of everyday characters in text of the right charset: measured .93 and more."""
+# As before, when bytes are missing: Latin text read as Chinese stays under .1.
 _DAMAGED = 0.3
-"""As before, when bytes are missing: Latin text read as Chinese stays under .1."""
 _LATIN_AS_CHINESE = 0.1
 _FEW_BYTES = 3
 _LAST_RESORT = ["gb18030", "big5hkscs", "cp1252"]

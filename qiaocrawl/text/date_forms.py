@@ -25,12 +25,12 @@ _CLOCK = rf"(?:日?[\s,|T·–—-]{{0,4}}(?:at\s)?{_WEEKDAY}[\s,|·–—-]{{0,
 _CLOCK_BEFORE = re.compile(rf"(?<!\d){_TIME}\)?[\s,|·–—-]{{0,4}}(?:on\s)?{_WEEKDAY}[\s,]{{0,3}}$",
                            re.IGNORECASE)  # fmt: skip
 _CLOCK_BEFORE_CHARS = 40
+# Without such a mark no time of day is written.
 _CLOCK_SIGN = re.compile("[:时時点點mM]")
-"""Without such a mark no time of day is written."""
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+# In lower case.
 _ANY_MONTH = re.compile("|".join(MONTHS))
-"""In lower case."""
 _LATIN = re.compile("[A-Za-z]")
 DAY_MARK = re.compile(r"\d[/.-]\d")
 _NAME = (

@@ -17,11 +17,11 @@ with warnings.catch_warnings():
 TERM_TAG = "n"
 """Part of speech of a term that jieba's dictionary does not know; jieba itself would say "x",
 as of a punctuation mark."""
+# jieba's time grows with the square of a run of letters that its dictionary does not know. So much
+# Chinese without any mark is no prose; a word where it is cut may become two.
 _LONGEST = 2_000
-"""jieba's time grows with the square of a run of letters that its dictionary does not know. So
-much Chinese without any mark is no prose; a word where it is cut may become two."""
+# Up to the last character that jieba never joins with another.
 _TO_LAST_MARK = re.compile("(?s).*[^\u4e00-\u9fd5a-zA-Z0-9+#&._%\\-\r]")
-"""Up to the last character that jieba never joins with another."""
 
 
 class JiebaCutter:

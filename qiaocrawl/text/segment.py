@@ -13,11 +13,11 @@ from qiaocrawl.text.rjieba_cutter import RjiebaCutter
 
 Backend = Literal["jieba", "rjieba"]
 
+# What both dictionaries can hold. Longer entries are sentences, and jieba stores every prefix of an
+# entry; in a run of Latin letters a dictionary finds ``ai`` in ``email``.
 _DICTIONARY_TERM = re.compile("[\u4e00-\u9fd5]{1,40}")
-"""What both dictionaries can hold. Longer entries are sentences, and jieba stores every prefix of
-an entry; in a run of Latin letters a dictionary finds ``ai`` in ``email``."""
+# Letters and digits of the scripts that set words apart: between two of them is no border.
 _LETTER = "[^\\W_\u2e80-\U0010ffff]"
-"""Letters and digits of the scripts that set words apart: between two of them is no border."""
 
 
 class Segmenter:

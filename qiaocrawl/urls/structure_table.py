@@ -13,8 +13,8 @@ from qiaocrawl.vsm.growing_array import Column
 
 Floats = NDArray[np.float64]
 
+# A value seen once is never a frequent one.
 _LEAST_COUNT = 1
-"""A value seen once is never a frequent one."""
 
 
 def initial_weights() -> Floats:
@@ -162,13 +162,13 @@ class UrlStructures:
         return number
 
 
+# The column that says a position's value, in the order of the weights.
 _POSITIONS = (
     kernels.HOST,
     *range(kernels.FIRST_DIRECTORY, kernels.FIRST_DIRECTORY + kernels.DIRECTORIES),
     kernels.NAME,
     kernels.DEPTH,
 )
-"""The column that says a position's value, in the order of the weights."""
 _TEXT_COLUMNS = tuple(
     column for column in range(kernels.ROW) if column not in (kernels.DEPTH, kernels.FLAGS)
 )

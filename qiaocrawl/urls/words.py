@@ -7,8 +7,8 @@ from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
 _REMEMBERED = 16_384
+# What stands behind is data, not words.
 _MAX_CHARS = 512
-"""What stands behind is data, not words."""
 
 _RUN = re.compile(r"[^\W_]+")
 # Pieces inside a run: machineLearning, AIClub, course410.

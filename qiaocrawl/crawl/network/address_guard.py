@@ -24,9 +24,9 @@ from qiaocrawl.fetch.addresses import Allowance, Origin, is_public_address, lead
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+# What a guard of this process lets connections be made to. Twisted has one name service, with a
+# guard of its own, for all crawls.
 _connectable: set[Origin] = set()
-"""What a guard of this process lets connections be made to. Twisted has one name service, with a
-guard of its own, for all crawls."""
 
 
 class AddressGuard:

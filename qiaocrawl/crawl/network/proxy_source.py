@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 DATABASE = "database"
 _SHOWN_FAULTS = 3
+# After a list could not be had; the old one serves meanwhile.
 _AGAIN_SECONDS = 30.0
-"""After a list could not be had; the old one serves meanwhile."""
 
 DOWNLOAD_ERRORS = (
     AddressRefusedError,

@@ -21,8 +21,8 @@ LEAD_SENTENCES = 6
 """Sentences that count as a body's beginning; a sketch holds them always."""
 MAX_SKETCH_BYTES = 3 + 4 * (KEPT_SENTENCES + LEAD_SENTENCES)
 
+# Shorter sentences are joined with the next one: "他说。" stands in every second article.
 _MIN_LETTERS = 8
-"""Shorter sentences are joined with the next one: "他说。" stands in every second article."""
 _MAX_TOTAL = 0xFFFF
 _NUMBER = re.compile(r"\d")
 _SENTENCE_END = re.compile("[。!?;\n]+")

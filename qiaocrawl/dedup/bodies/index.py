@@ -26,8 +26,8 @@ MAX_NEAR = 32
 """Bodies that are compared with one."""
 
 _MIN_SHARED = 2
+# Weights go down to a quarter: with a smaller share of sentences no share by weight reaches .5.
 _MIN_SHARE = 0.2
-"""Weights go down to a quarter: with a smaller share of sentences no share by weight reaches .5."""
 _FEW_DEAD = 65_536
 
 

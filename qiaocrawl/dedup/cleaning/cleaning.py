@@ -20,8 +20,8 @@ from qiaocrawl.dedup.cleaning.title_pieces import Separator, separators
 MAX_TITLE_CHARS = 2_000
 """As much of a title as the store keeps. A longer one is a page's text in the wrong place: it
 is neither cut nor learnt from, and the words behind are not looked at."""
+# Letters that a cut by list or shape must leave; digits and the words of dates are none.
 _LEAST_LETTERS = 4
-"""Letters that a cut by list or shape must leave; digits and the words of dates are none."""
 _LEAST_LETTERS_LEARNT = 6
 """The same for a name that was learnt or stands in front: 北京天气 - 上海 is one title."""
 _LEAST_LETTERS_COUNTED = 8
@@ -33,10 +33,10 @@ _LEAVES = {
 }
 _OF_SENTENCES = frozenset("，。！？；…“”《》!?;")
 _DIGITS = re.compile("[0-9]+")
+# Name, channels and region at the end of one title; more are not counted.
 _MAX_LEARNT_PIECES = 5
-"""Name, channels and region at the end of one title; more are not counted."""
+# What sets off a name in front of a title; a hyphen does with spaces around it.
 _BEFORE_TITLES = frozenset("|_>")
-"""What sets off a name in front of a title; a hyphen does with spaces around it."""
 
 
 class TitleCleaner:

@@ -13,8 +13,8 @@ name, which is evidence by itself."""
 LEAST_SHARES = {ENDING: 0.2, CHANNEL: 0.02, BEGINNING: 0.5}
 """Of the titles that end in something short (of all with a separator for a beginning). A site
 has one name and many channels; what begins titles may be a series' name, so it needs more."""
+# At its trial's end a name is taken back below such a part of the share it was learnt at.
 _LEAST_KEPT_SHARE = 0.5
-"""At its trial's end a name is taken back below such a part of the share it was learnt at."""
 WINDOW = 128
 """Titles after which counts are halved, so that a new name is learnt on an old host too."""
 MAX_CANDIDATES = 48

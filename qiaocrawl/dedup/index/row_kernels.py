@@ -26,8 +26,8 @@ from qiaocrawl.vsm.compiled import compiled
 
 # Bounds of postings are stored in 8 bits.
 _STEPS = 255.0
+# What a cosine may fall short of the threshold by rounding.
 _SLACK = 1e-9
-"""What a cosine may fall short of the threshold by rounding."""
 # Blocks of 2 << 4 = 32 entries at most: rare words, most of all, take little room.
 _LAST_LEVEL = 4
 

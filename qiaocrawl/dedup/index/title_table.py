@@ -20,8 +20,8 @@ _GONE = -2
 _FEWEST_SLOTS = 2048
 _FULLEST = 0.7
 _UNDATED = int(np.iinfo(np.int32).min)
+# The year 6053; later dates count as this one.
 _MOST_MINUTES = int(np.iinfo(np.int32).max)
-"""The year 6053; later dates count as this one."""
 
 Array = NDArray[Any]
 

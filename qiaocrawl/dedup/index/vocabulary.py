@@ -12,9 +12,9 @@ from qiaocrawl.vsm.snapshot import IdfSnapshot
 from qiaocrawl.vsm.terms import CLASSES, NUMBER, word_class
 
 _NO_TERM = -1
+# In probing order a number counts as this common: years and ordinals are, though each of them is
+# unknown to a dictionary.
 _USUAL_NUMBER = 0.01
-"""In probing order a number counts as this common: years and ordinals are, though each of them
-is unknown to a dictionary."""
 
 
 class TermTable:

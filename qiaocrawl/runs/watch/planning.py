@@ -17,11 +17,11 @@ Floats = NDArray[np.float64]
 _HOUR = 3600.0
 FIRST_WAIT_HOURS = 4.0
 """Between the first two visits of a page found during a round; then it is planned."""
+# Of the daily budget, at least, for pages that lead to articles **(ours)**.
 _PAGES_SHARE = 0.25
-"""Of the daily budget, at least, for pages that lead to articles **(ours)**."""
 _MOST_DOUBLINGS = 6
+# No wait is so many times the longest; a page due later was planned by a wrong clock.
 _LONGEST_OF_ALL = 6
-"""No wait is so many times the longest; a page due later was planned by a wrong clock."""
 _GROUPS = tuple(GROUP_WEIGHTS)
 
 

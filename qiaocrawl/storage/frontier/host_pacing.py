@@ -18,11 +18,10 @@ FORGOTTEN_SECONDS = 600.0
 """A host that was quiet this long after it had asked to wait begins anew with short pauses."""
 
 NO_MARK = -1.0
+# Seconds a turn is good for, a twentieth of the gap at first: the gap begins when they are over.
+#
+# So no two requests are closer than their gap, however long a worker takes to send **(ours)**.
 _HOLD = "LEAST(0.8, :tries * 0.05 * LEAST(1, GREATEST(delay, :gap)))"
-"""Seconds a turn is good for, a twentieth of the gap at first: the gap begins when they are over.
-
-So no two requests are closer than their gap, however long a worker takes to send **(ours)**.
-"""
 _NOW = "UNIX_TIMESTAMP(SYSDATE(6))"
 # A mark is still ours as long as nobody took the next turn. A turn further in the future was
 # taken before the server's clock was set back: it does not count.

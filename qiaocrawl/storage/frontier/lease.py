@@ -22,8 +22,8 @@ from qiaocrawl.storage.frontier.scope import Scope, ScopedStatement
 from qiaocrawl.storage.raw_sql import ListStatement, Statement
 from qiaocrawl.storage.schema import State
 
+# Hosts looked at for one batch; with more, batches start at a random one and go round.
 _HOST_WINDOW = 200
-"""Hosts looked at for one batch; with more, batches start at a random one and go round."""
 
 _MAX_HOST_ID = (1 << 63) - 1
 

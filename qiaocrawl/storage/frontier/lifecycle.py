@@ -56,8 +56,8 @@ _RETRY = Statement(
     f" crashes = {UNMARKED} WHERE {HELD}"
 )
 
+# A lease that is this much longer than one's own was given before the clock was set back.
 _FAR_SECONDS = 3_600.0
-"""A lease that is this much longer than one's own was given before the clock was set back."""
 
 # A worker's rows are found through the frontier index, which begins with queue and topic: an
 # index of tokens would have to be written five times a page to be read every half minute.

@@ -13,8 +13,8 @@ from qiaocrawl.items import Queue
 from qiaocrawl.storage import schema
 from qiaocrawl.urls import canonical_url, url_key
 
+# Newest and oldest addresses, half each (ours): a changed rule meets some of them.
 _LOOKED_AT = 1_000
-"""Newest and oldest addresses, half each (ours): a changed rule meets some of them."""
 
 
 def url_form_problems(c: Connection) -> list[str]:

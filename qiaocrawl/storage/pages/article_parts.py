@@ -33,8 +33,8 @@ _MAX_REASON_CHARS = 500
 _MAX_FIELD_CHARS = 10_000
 _MAX_TOKENS = 2_000
 _MAX_ABOUT_CHARS = 200_000
+# Rows of one group that are looked at: three times what a pager may name.
 _MOST_ROWS = 300
-"""Rows of one group that are looked at: three times what a pager may name."""
 _MOST_NAMED = 10
 
 _NAMES = ("author", "source", "channel", "keywords", "description", "language", "method")

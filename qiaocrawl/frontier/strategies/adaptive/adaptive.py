@@ -43,20 +43,20 @@ from qiaocrawl.frontier.strategies.ranges import within
 from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage, strategies
 from qiaocrawl.vsm.growing_array import Column
 
+# Of a sample, what is learnt from.
 _SAMPLE_CHARS = 1_500
-"""Of a sample, what is learnt from."""
 _SAMPLE_TITLE_CHARS = 60
 _SAMPLE_ROUNDS = 3
 _COUNTER_EXAMPLE_WEIGHT = 0.3
 _EXPLAINED = 8
 _RESCORE_PAGES = 5
+# Waiting URLs rescored for every fetched page; they cost 0.4 ms.
 _NODES_A_PAGE = 300
-"""Waiting URLs rescored for every fetched page; they cost 0.4 ms."""
+# Log odds a link may add: a page's own words must be able to outweigh its links.
 _MOST_SAID = 3.0
-"""Log odds a link may add: a page's own words must be able to outweigh its links."""
 _RELEVANT = 0.5
+# No relevance is nearer to 0 or 1.
 _SURE = 0.002
-"""No relevance is nearer to 0 or 1."""
 
 
 @strategies.register("adaptive")

@@ -26,8 +26,8 @@ from qiaocrawl.frontier.strategies.adaptive.link_words import LinkWords, WordPla
 from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage
 from qiaocrawl.vsm.growing_array import Column
 
+# Distance from a relevant page where none is known.
 _FAR = 9.0
-"""Distance from a relevant page where none is known."""
 
 
 class LinkMemory:

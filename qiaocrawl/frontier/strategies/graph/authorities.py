@@ -12,9 +12,9 @@ from qiaocrawl.vsm.growing_array import Column
 
 _TOLERANCE = 1e-3
 _MAX_ITERATIONS = 20
+# Share of the best hub that every hub starts with: otherwise a part of the graph that once had no
+# authority would never get any, even after joining the others.
 _REVIVED = 1e-3
-"""Share of the best hub that every hub starts with: otherwise a part of the graph that once had
-no authority would never get any, even after joining the others."""
 
 
 class Authorities:

@@ -13,8 +13,8 @@ from qiaocrawl.vsm.growing_array import Column
 
 DAMPING = 0.85
 """Of Brin and Page (1998)."""
+# Iterations end when the ranks change by less than this share of their sum.
 _TOLERANCE = 1e-3
-"""Iterations end when the ranks change by less than this share of their sum."""
 _MAX_ITERATIONS = 40
 
 
