@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.text import fold
+from qiaocrawl.vsm.gram_hashes import gram_hashes
 
 MIN_PAGES = 32
 """Pages that are needed to judge."""
@@ -36,9 +37,6 @@ _MIN_EXPECTED = 20.0
 _MIN_PHRASES = 200
 _WIDE = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _UNIT = re.compile(f"[{_WIDE}]|[^\\W\\d_{_WIDE}]+")
-# Constants of SplitMix64: CRC-32 alone is too regular to sample by its size.
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_MIXING = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 
 
 def text_sample(text: str) -> bytes:
@@ -48,7 +46,8 @@ def text_sample(text: str) -> bytes:
     as they stand there, and, with bit 0 set, of phrases.
     """
     units = _UNIT.findall(fold(text[: 8 * _UNITS]))[:_UNITS]
-    codes = _mixed(np.array([_code(unit) for unit in units], dtype=np.uint64))
+    # Mixed, since CRC-32 alone is too regular to sample words by the size of their digests.
+    codes = gram_hashes(np.array([_code(unit) for unit in units], dtype=np.uint64), 1)
     words = np.concatenate((_grams(codes, 1), _grams(codes, 2)))
     phrases = np.unique(_grams(codes, _PHRASE)) | np.uint32(1)
     return np.concatenate((_some(words, _WORDS_KEPT), _some(phrases, _PHRASES_KEPT))).tobytes()
@@ -111,19 +110,9 @@ def _grams(codes: NDArray[np.uint64], length: int) -> NDArray[np.uint32]:
     """A digest of each run of *length* codes, bit 0 clear."""
     if len(codes) < length:
         return np.zeros(0, np.uint32)
-    runs = len(codes) - length + 1
-    hashes = codes[:runs].copy()
-    for offset in range(1, length):
-        hashes *= _MULTIPLIER
-        hashes += codes[offset : runs + offset]
-    return (_mixed(hashes) >> np.uint64(32)).astype("<u4") & np.uint32(0xFFFFFFFE)
+    hashes = gram_hashes(codes, length) >> np.uint64(32)
+    return hashes.astype("<u4") & np.uint32(0xFFFFFFFE)
 
 
 def _some(digests: NDArray[np.uint32], one_of: int) -> NDArray[np.uint32]:
     return digests[digests < 2**32 // one_of]
-
-
-def _mixed(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    for shift, factor in _MIXING:
-        hashes = (hashes ^ (hashes >> np.uint64(shift))) * np.uint64(factor)
-    return hashes ^ (hashes >> np.uint64(31))

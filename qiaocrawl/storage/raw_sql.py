@@ -53,6 +53,7 @@ class Statement:
 
     def __init__(self, sql: str, *, mysql: str | None = None) -> None:
         self._sqlite = _with_states(sql)
+        # PyMySQL formats with %, so every literal % is doubled first.
         self._mysql = _BIND.sub(r"%(\1)s", _with_states(mysql or sql).replace("%", "%%"))
 
     def run(self, c: Connection, params: Params | None = None) -> Rows:
@@ -121,6 +122,7 @@ def upsert(
 
 
 def _cursor(c: Connection) -> Any:
+    # SQLAlchemy begins transactions in its own execute(), which these statements go round.
     if not c.in_transaction():
         c.begin()
     return c.connection.cursor()
@@ -157,6 +159,7 @@ class ListStatement:
         return sum(result.rowcount for result in self.run(c, values, params))
 
     def _run_chunk(self, c: Connection, values: Sequence[Any], params: Params | None) -> Rows:
+        # Nine texts in all instead of 256; repeating a value in IN changes nothing.
         size = 1 << (len(values) - 1).bit_length()
         padded = [*values, *[values[-1]] * (size - len(values))]
         binds = {f"v{number}": value for number, value in enumerate(padded)}

@@ -108,6 +108,7 @@ def _replace(
         for row in c.execute(select(table).where(table.c.topic_id == topic)).mappings()
     }
     gone = [row["id"] for key, row in there.items() if key not in new_rows]
+    # SQLite bounds the values of one statement.
     for start in range(0, len(gone), 500):
         c.execute(delete(table).where(table.c.id.in_(gone[start : start + 500])))
     for key, row in new_rows.items():
