@@ -38,7 +38,6 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 # Looks for work even when nothing wakes the pump: rows become due, and other workers add some.
 _POLL_SECONDS = 0.25
-# New subdomains appear seldom; looking them up for every batch would cost a query each time.
 _HOSTS_FRESH_SECONDS = 2.0
 # Rows held of one host for each fetch it may have at a time. More would save writes, but a row
 # leased early cannot give way to a better one found meanwhile.
@@ -67,8 +66,7 @@ class FrontierWorker:
         self._wake_caller = wake
         self.aliases = AliasLearning(runtime.reader, runtime.writer, run_id, runtime.options)
         self._lease_seconds: float = runtime.options["QIAO_FRONTIER_LEASE_SECONDS"]
-        # Random, so that no worker, nor this one after a restart, takes another's lease for its
-        # own; 62 bits fit a signed column.
+        # Random: no worker may take another's lease, or its own before a restart, for its own.
         self.token = secrets.randbits(62)
         self._ordering = ordering
         self._batch: int = runtime.options["QIAO_FRONTIER_BATCH"]
@@ -102,8 +100,7 @@ class FrontierWorker:
     async def open(self) -> None:
         """Take back what dead workers held, then start leasing."""
         await self._find_rows()
-        # With SQLite's crawl lock in hand every lease found is a dead worker's; on a shared
-        # server only those that ran out are.
+        # With SQLite's crawl lock in hand every lease that is found is a dead worker's.
         await self.waits.take_back(self._rows, all_dead=self._runtime.database.is_exclusive)
         await self.aliases.load()
         if isinstance(self._ordering, LearningOrder):
@@ -143,7 +140,6 @@ class FrontierWorker:
             return None
         self._outstanding[lease.url_id] = lease
         self._hosts.begin(lease.host)
-        # Half a batch in advance, so that the downloader never waits for the database.
         if len(self._ready) < self._batch // 2:
             self._starve()
         return lease
@@ -286,7 +282,6 @@ class FrontierWorker:
         if self._closing:
             return
         await self._renew_when_due()
-        # Bounded: leases of resting hosts pile up while other hosts ask for more.
         if self._starved and len(self._ready) < self._batch * 4:
             await self._lease_more()
         if not len(self._ready) and not self._is_busy:
@@ -312,7 +307,7 @@ class FrontierWorker:
         self._rows_found_at = time.monotonic()
         self._rows = await self._runtime.write(rows_of(self._scope))
 
-    async def _lease_more(self) -> int:
+    async def _lease_more(self) -> None:
         self._starved = False
         if time.monotonic() - self._rows_found_at > _HOSTS_FRESH_SECONDS:
             await self._find_rows()
@@ -335,7 +330,6 @@ class FrontierWorker:
         if leases:
             self.drained = False
             self._wake_caller()
-        return len(leases)
 
     async def _remaining(self) -> frontier.Remaining:
         """What stands in the frontier for this worker's rows."""

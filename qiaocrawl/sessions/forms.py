@@ -50,8 +50,8 @@ def form_submission(page: Page, form: FormLogin, secret: Credentials) -> Submiss
     node = _login_form(page, form)
     method = (node.attributes.get("method") or "get").strip().lower()
     if method != "post" and not form.submit:
-        raise LoginError(f"the form on {without_query(page.url)} sends its fields in the address, not "
-                         "by POST; the recipe's form.submit can say where to post them",
+        raise LoginError(f"the form on {without_query(page.url)} sends its fields in the address, "
+                         "not by POST; the recipe's form.submit can say where to post them",
                          is_final=True)  # fmt: skip
     fields = list(_fields(node))
     user = form.user_field or _user_field(node, page.url)
@@ -88,15 +88,15 @@ def _login_form(page: Page, form: FormLogin) -> LexborNode:
     if form.select:
         node = page.tree.css_first(form.select)
         if node is None or node.tag != "form":
-            raise LoginError(f"no form {form.select!r} on {without_query(page.url)}; did its layout "
-                             "change?", is_final=True)  # fmt: skip
+            raise LoginError(f"no form {form.select!r} on {without_query(page.url)}; did its "
+                             "layout change?", is_final=True)  # fmt: skip
         return node
     for node in page.tree.css("form"):
         if node.css_first('input[type="password" i]') is not None:
             return node
     raise LoginError(
-        f"no form with a password field on {without_query(page.url)}: did its layout change, or is it "
-        "made by a script (then the way is browser or cookies)?",
+        f"no form with a password field on {without_query(page.url)}: did its layout change, or "
+        "is it made by a script (then the way is browser or cookies)?",
         is_final=True,
     )
 
@@ -141,8 +141,9 @@ def _user_field(form: LexborNode, url: str) -> str:
         if kind in _USER_TYPES:
             name = node.attributes.get("name") or name
     if not name:
-        raise LoginError(f"the form on {without_query(url)} has no field for the user name before the "
-                         "password; the recipe's form.user can name it", is_final=True)  # fmt: skip
+        raise LoginError(f"the form on {without_query(url)} has no field for the user name before "
+                         "the password; the recipe's form.user can name it",
+                         is_final=True)  # fmt: skip
     return name
 
 

@@ -113,9 +113,9 @@ def compare(
         a_weights, b_weights: of each entry, above 0, the same where the sentence is the same;
             all 1 unless both are given.
     """
-    # Sketches of two lengths hold comparable samples only up to the smaller reach.
     if a_weights is None or b_weights is None:
         a_weights, b_weights = np.ones(len(a.entries)), np.ones(len(b.entries))
+    # Each sketch holds its smallest digests: the two are comparable up to the smaller reach.
     counts, weights, lead = overlap(
         a.entries, b.entries, a_weights, b_weights, min(a.reach, b.reach)
     )
