@@ -138,6 +138,7 @@ def backup(
             task = progress.add_task("备份 backup", total=None)
 
             def tell(done: int, total: int) -> None:
+                # SQLite counts pages (4,096 bytes by default), a dump counts bytes without a total.
                 page = 4096 if total else 1
                 progress.update(task, completed=done * page, total=total * page or None)
 

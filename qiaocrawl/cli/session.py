@@ -213,7 +213,7 @@ def _run_spider(
         command += ["-a", f"qr={qr.absolute()}"]
     environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings"}
     if database:
-        # Not an argument: others could read its password there.
+        # Not an argument: every user of the machine could read its password there.
         environment["QIAO_DATABASE_URL"] = database
     done = subprocess.run(command, env=environment, check=False)
     if done.returncode:

@@ -89,6 +89,7 @@ def _answer(c: Connection, url: str, most_visits: int) -> _Answer:
         ConfigError: the URL was never seen.
     """
     canonical = canonical_url(url.strip())
+    # As written too: a search query's address is not in canonical form.
     names = dict.fromkeys(name for name in (canonical, url.strip()) if name)
     rows = (url_history.url_history(c, url_key(name)) for name in names)
     history = next((row for row in rows if row is not None), None)

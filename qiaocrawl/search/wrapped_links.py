@@ -25,7 +25,7 @@ from qiaocrawl.search.signals import (
 from qiaocrawl.text import decode_page
 from qiaocrawl.urls import canonical_url
 
-# Pages that only lead on are a tenth of that.
+# Pages that only redirect have a tenth of that.
 _MAX_BODY_BYTES = 65_536
 
 _LOCATION = re.compile(

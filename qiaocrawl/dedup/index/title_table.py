@@ -63,6 +63,7 @@ def _enter(numbers, keys, slots):  # type: ignore[no-untyped-def]
     mask = np.uint64(len(slots) - 1)
     for number in numbers:
         at = _home(keys[number]) & mask
+        # Open addressing; slots of removed members are taken again.
         while slots[at] >= 0:
             at = (at + np.uint64(1)) & mask
         slots[at] = number

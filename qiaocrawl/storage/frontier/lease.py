@@ -263,6 +263,7 @@ class _Picker:
             for at in range(0, len(turned), _HOST_WINDOW):
                 yield turned[at : at + _HOST_WINDOW]
             return
+        # A random start: the worker sees other hosts each time, and workers see different ones.
         start = random.randint(0, _MAX_HOST_ID)
         yield from self._host_windows(start)
 

@@ -28,7 +28,7 @@ from qiaocrawl.storage.raw_sql import ListStatement, Statement
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.search import engine_budget
 
-# Machines may disagree about the time by so much.
+# Clocks of several machines may differ by so much.
 _SKEW_SECONDS = 600.0
 
 _MAX_REASON_CHARS = 500

@@ -128,7 +128,7 @@ def seen_again(c: Connection, url_id: int, now: float) -> None:
 def load_page(c: Connection, url_id: int) -> FetchedPage | None:
     """The page of *url_id* that was seen last; None when none is stored."""
     row = _NEWEST.run(c, {"url_id": url_id}).fetchone()
-    return None if row is None else _page(row)
+    return None if row is None else page_of(row)
 
 
 def iter_pages(c: Connection, *, topic: str | None, after_id: int, limit: int) -> list[StoredPage]:
@@ -152,7 +152,7 @@ def iter_pages(c: Connection, *, topic: str | None, after_id: int, limit: int) -
 def _stored_page(row: Any) -> StoredPage:
     row_id, url_id, key, host, queue, topic, depth, anchor, *page = row
     return StoredPage(
-        row_id, url_id, bytes(key), host, queue, topic, depth, anchor, page=_page(page)
+        row_id, url_id, bytes(key), host, queue, topic, depth, anchor, page=page_of(page)
     )
 
 
@@ -210,7 +210,8 @@ def _declared_charset(content_type: str) -> str:
     return str(message.get_param("charset", "")).lower()
 
 
-def _page(row: Any) -> FetchedPage:
+def page_of(row: Any) -> FetchedPage:
+    """The page in *row*: URL, final URL, status, headers, body, time and whether it was cut."""
     url, final_url, status, headers, body, fetched_at, truncated = row
     when = from_time(fetched_at)
     assert when is not None
