@@ -33,6 +33,7 @@ class ProposedUrls:
                 new.append(key)
             if known is None or score > known:
                 self._scores[key] = score
+        # A dict keeps insertion order, so its first key is the oldest.
         while len(self._scores) > self._remembered:
             del self._scores[next(iter(self._scores))]
         return new

@@ -173,6 +173,8 @@ class Runtime:
         if self._closed:
             return
         self._closed = True
+        # The workers first, whose results still need the writer; the database, which holds the
+        # crawl lock, last.
         self.analysis.close()
         if (recorded := self.__dict__.get("recorded_web")) is not None:
             recorded.close()

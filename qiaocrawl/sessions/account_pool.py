@@ -113,6 +113,7 @@ class AccountPool:
             SessionRestError: no account may be used, or its login failed for now.
         """
         account = self._choose(host)
+        # Before the pause is reserved: a login may take longer than the pause.
         await self._ensure_open(account)
         now = self._clock()
         start = max(now, account.next_at)

@@ -66,6 +66,8 @@ def _dump_mysql(url: URL, part: Path, progress: Progress, *, compressed: bool) -
             _dump_program(), f"--defaults-extra-file={defaults}", "--single-transaction",
             "--quick", "--hex-blob", "--default-character-set=utf8mb4", url.database or "",
         ]  # fmt: skip
+        # A single transaction reads one snapshot and holds up no crawl; hexadecimal blobs survive
+        # whatever character set the copy is read with. Errors go to a file: a full pipe blocks.
         with tempfile.TemporaryFile() as errors, part.open("wb") as raw:
             output = gzip.GzipFile(fileobj=raw, mode="wb") if compressed else raw
             with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors) as process:

@@ -63,6 +63,7 @@ class CrawlLock:
         is_said = False
         while True:
             try:
+                # flock belongs to the open file; fcntl locks go when any descriptor closes.
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 self._socket = self._bound()
                 return

@@ -166,6 +166,7 @@ class AliasRules:
         Both in canonical form; *declared* may be *url* itself. "" and the address of another
         site teach nothing.
         """
+        # Front pages show other articles each day: what they declare says nothing about addresses.
         if not declared or is_front(url) or not _of_one_site(url, declared):
             return
         taken = steps_between(url, declared) or ()

@@ -55,6 +55,7 @@ class GuardedHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
         await self._close_idle()
         kwargs = {
             "proxy": await self._proxy.settings(), **(context_kwargs or {}),
+            # Requests of service workers would pass by the page's routes, and so by the guard.
             "service_workers": "block", "accept_downloads": False,
         }  # fmt: skip
         wrapper = await super()._create_browser_context(name, kwargs, spider)

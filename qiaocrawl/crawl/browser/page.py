@@ -97,6 +97,7 @@ class BrowserPage:
         cookies = _cookies(request)
         if cookies:
             await page.context.add_cookies(cookies)  # type: ignore[arg-type]
+        # Last: from here on the page may load, and every hook is in place.
         await page.route("**", self._route)
 
     @property

@@ -155,11 +155,13 @@ class BrowserProxy:
         if parts.scheme != "http":
             raise AddressRefusedError(f"scheme {parts.scheme!r} is not http or https")
         origin = Origin.of(target)
+        # These concern our own connection only; the site must not see the proxy's password.
         kept = [line for line in lines if not line.lower().startswith(_DROPPED)]
         if upstream is not None and upstream.authorization:
             kept.append(f"Proxy-Authorization: {upstream.authorization}")
         asked = target if upstream else parts._replace(scheme="", netloc="").geturl() or "/"
         server = await self._connect(origin, upstream)
+        # One request a connection, so that the end of an answer need not be recognised.
         request = "\r\n".join([f"{method} {asked} {version}", *kept, "Connection: close"])
         server[1].write(request.encode("latin-1") + b"\r\n\r\n")
         await _exchange(browser, server, _length(lines))

@@ -33,6 +33,7 @@ logger = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
 _TELL_SECONDS = 15.0
 _OPEN_MS = 60_000
+# Chromium refuses to start its sandbox as root and in most containers.
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
               "--no-first-run", "--disable-component-update", "--disable-sync"]  # fmt: skip
 

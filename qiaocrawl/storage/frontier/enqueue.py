@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Connection
@@ -221,9 +222,9 @@ def _update(c: Connection, pairs: Sequence[tuple[Candidate, Any]], run_id: int |
                 "payload": payload_text(one.payload),
                 "run_id": run_id,
             })  # fmt: skip
-    _RAISE.run_many(c, sorted(raised, key=_by_id))
-    _REARM.run_many(c, sorted(rearmed, key=_by_id))
-    _REVIVE.run_many(c, sorted(revived, key=_by_id))
+    _RAISE.run_many(c, sorted(raised, key=itemgetter("id")))
+    _REARM.run_many(c, sorted(rearmed, key=itemgetter("id")))
+    _REVIVE.run_many(c, sorted(revived, key=itemgetter("id")))
 
 
 # From the mildest on: the milder of two reasons to leave a URL out wins.
@@ -233,11 +234,6 @@ _LEFT_OUT = (Outcome.PRUNED, Outcome.TRAP, Outcome.POSTPONED)
 
 def _is_pruned(one: Candidate) -> bool:
     return one.left_out is not None and one.left_out.outcome is Outcome.PRUNED
-
-
-def _by_id(row: Mapping[str, Any]) -> int:
-    row_id: int = row["id"]
-    return row_id
 
 
 _RANKS = {Queue.PAGES.value: 1, Queue.SITE.value: 2, Queue.WATCH.value: 3}

@@ -292,6 +292,7 @@ class _Picker:
         for top in tops:
             if len(best) >= limit and top > best[limit - 1]:
                 break  # no row of this or a later host can be better
+            # A host's further rows are read only while its best one can still be in the batch.
             best = sorted([*best, *self._peek(top[2], limit)])[:limit]
         return best
 
