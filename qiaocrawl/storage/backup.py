@@ -67,7 +67,7 @@ def _dump_mysql(url: URL, part: Path, progress: Progress, *, compressed: bool) -
             "--quick", "--hex-blob", "--default-character-set=utf8mb4", url.database or "",
         ]  # fmt: skip
         # A single transaction reads one snapshot and holds up no crawl; hexadecimal blobs survive
-        # whatever character set the copy is read with. Errors go to a file: a full pipe blocks.
+        # whatever charset the copy is read with. Errors go to a file: a full pipe would block.
         with tempfile.TemporaryFile() as errors, part.open("wb") as raw:
             output = gzip.GzipFile(fileobj=raw, mode="wb") if compressed else raw
             with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors) as process:
