@@ -70,7 +70,7 @@ def _damage(c: Connection) -> list[str]:
     return faults
 
 
-def _server_problems(c: Connection) -> list[str]:
+def _mysql_problems(c: Connection) -> list[str]:
     return [*_version_problems(c), *_setting_problems(c), *_table_problems(c)]
 
 
