@@ -133,6 +133,7 @@ class SlowPages:
 
     async def _pass_on(self, lease: Lease) -> None:
         """Analyse *lease*, and send it through the pipelines as if it came from the spider."""
+        # Read again from the database: only leases wait here, since pages may be large.
         page = await self._runtime.read(partial(load_page, url_id=lease.url_id))
         if page is None:
             self._worker.forget(lease)

@@ -105,6 +105,7 @@ class ProxyPool:
             known: what an earlier run knew of new ones.
         """
         earlier = {**(known or {}), **self.states}
+        # What was seen in this run beats what an earlier run stored.
         self.states = {proxy: earlier.get(proxy) or ProxyState() for proxy in proxies}
         self._kept = {host: proxy for host, proxy in self._kept.items() if proxy in self.states}
 

@@ -108,6 +108,7 @@ class LearningOrder(FrontierOrder):
         try:
             async with asyncio.timeout(_CLOSE_SECONDS):
                 if self.is_ready:
+                    # First, so that the saved model and its place in the log agree.
                     await self._feed.read_log()
                     await self._models.save(self.run, self._feed.newest)
                     await self._feed.keep_scores()

@@ -96,6 +96,7 @@ class LearnedSupply(StoredSupply):
 
     async def take(self, rows: Scope, shape: BatchShape) -> list[Lease]:
         """Up to a batch of leases out of *rows*; [] when nothing may be leased now."""
+        # Stored pages first, as in lease(): they need analysis only, and no host is asked.
         stored = await self._stored(rows, shape["limit"])
         if stored:
             return stored

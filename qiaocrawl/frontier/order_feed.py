@@ -107,6 +107,7 @@ class OrderFeed:
         await self._run(self._in_memory.begin_telling)
         await self.read_log()
         await self._read_all_rows()
+        # Marks both as just done: begin() has read everything.
         for task in ("new rows", "scores"):
             self._is_due(task, 0.0)
 

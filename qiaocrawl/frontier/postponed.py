@@ -93,6 +93,7 @@ class TakingUp:
         shares = self._shares(waiting)
         if not shares:
             return False
+        # Before the round: what is stored from here on may be its doing.
         self._newest_article = await self._runtime.read(newest_article)
         taken = await self._runtime.write(
             partial(take_up, scope=rows, shares=shares, limit=_MAX_ROUND)

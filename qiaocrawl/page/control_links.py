@@ -45,6 +45,7 @@ def control_links(page: Page) -> tuple[Link, ...]:
     # Share buttons name the page itself, often under the other scheme.
     own, host = _without_scheme(canonical_url(page.url) or ""), canonical_host(page.url)
     links: dict[str, Link] = {}
+    # Bounded before filtering too: a page may hold a million buttons to one address.
     for url, node, anchor, tag in islice(_all(page), 5 * MAX_CONTROLS):
         if canonical_host(url) != host or url in links or _without_scheme(url) == own:
             continue

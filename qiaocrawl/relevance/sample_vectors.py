@@ -48,6 +48,7 @@ class SampleVectors:
     def __init__(self, samples: Sequence[PagePlaces]) -> None:
         sample_features = list(map(features, samples))
         frequencies = Counter(name for one in sample_features for name in one)
+        # A word of a single sample can only be learnt by heart.
         names = sorted(name for name, times in frequencies.items() if times > 1)
         self._columns = {name: column for column, name in enumerate(names)}
         self.idf = dict(zip(names, _idf(names, frequencies, len(samples)), strict=True))

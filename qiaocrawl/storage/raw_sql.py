@@ -112,6 +112,7 @@ def upsert(
         change = {name: f"new.{name}" for name in change.split(", ") if name}
     insert = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join(columns.values())})"
     changes = ", ".join(f"{name} = {value}" for name, value in change.items())
+    # MySQL has no DO NOTHING; INSERT IGNORE would hide other errors, so a column keeps its value.
     first = f"{table}.{key.split(', ')[0]}"
     update = f"({key}) DO UPDATE SET {changes.replace('new.', 'excluded.')}"
     return Statement(

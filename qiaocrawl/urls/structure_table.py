@@ -42,6 +42,7 @@ class UrlStructures:
         self._ids: dict[tuple[int, ...], int] = {}
         self._rows = Column(np.int32)
         self._counts = Column(np.int64)
+        # Text 0 is the empty one, so that missing parts need no special case.
         self._text("", 0)
 
     def __len__(self) -> int:

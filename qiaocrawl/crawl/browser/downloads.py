@@ -105,6 +105,7 @@ class RenderedDownloads:
                 self._count("not_needed")
                 return document
         lease: Lease | None = request.meta.get("lease")
+        # A page that failed before may have been the one that took the browser down.
         doubtful = lease is not None and bool(lease.failures or lease.crashes)
         if not doubtful:
             try:

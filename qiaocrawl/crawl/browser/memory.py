@@ -18,6 +18,7 @@ def browser_mib(pid: int) -> float:
     tell (no ``/proc``) or no driver runs.
     """
     children = children_by_parent()
+    # Only the driver's children: analysis workers are children of this process too.
     waiting = [child for child in children.get(pid, ()) if _DRIVER in _command(child)]
     kib = 0
     while waiting:

@@ -89,6 +89,7 @@ class LoginRunner:
         Raises:
             LoginError: it did not succeed.
         """
+        # Empty: a cookie of an earlier session could make a failed login look like a success.
         self._jars[jar_key] = new_jar()
         try:
             await self._run(login_flow(recipe, secret), jar_key)

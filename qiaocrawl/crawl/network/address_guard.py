@@ -88,6 +88,7 @@ class AddressGuard:
             raise AddressRefusedError(
                 f"{origin} is no public address; QIAO_ALLOW_ADDRESSES can name it", origin.host
             )
+        # After the checks of the name itself: a private address is refused through a proxy as well.
         if by_proxy and self._proxy_resolves:
             return
         try:

@@ -197,6 +197,7 @@ class HostRateLimiter:
         Raises:
             HostParkedError: it asked to be left alone for longer than a moment.
         """
+        # A lock a host keeps its requests in order; weakly held, it goes with its last waiter.
         queue = self._queues.setdefault(host, asyncio.Lock())
         async with queue:
             return await self._taken(host, gap)

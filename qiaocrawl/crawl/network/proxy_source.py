@@ -94,6 +94,7 @@ class ProxySource:
                 await self._fetch()
             else:
                 await self.save()
+                # In a thread: a file may lie on a slow disk, and the reader is waited for.
                 await asyncio.to_thread(self._load_here, first=False)
 
     async def save(self) -> None:

@@ -45,6 +45,7 @@ IS_POISON = "crashes < 0 AND -crashes >= :max_failures"
 
 _MARK = Statement(f"UPDATE url SET crashes = -ABS(crashes) WHERE {HELD}")
 _UNMARK = Statement(f"UPDATE url SET crashes = {UNMARKED} WHERE {HELD}")
+# Start pages have neither parent nor depth; a run that lost one has not done its job.
 _SEEDS = ScopedStatement(
     "SELECT url, reason FROM url WHERE {scope} AND state = State.SET_ASIDE AND outcome = 'poison'"
     " AND depth = 0 AND parent_key IS NULL"

@@ -68,6 +68,7 @@ class LoggedVisit:
 
 def pack_links(links: Sequence[Link]) -> bytes:
     """*links* as one zstd frame of JSON; keys and hosts are left out, they follow from URLs."""
+    # Lists without names: links are most of the log, and names would double it.
     rows = [
         (one.url, one.anchor, one.context, one.title, one.tag, int(one.nofollow), one.region)
         for one in links

@@ -213,7 +213,9 @@ def load_group(c: Connection, first_key: bytes) -> PartGroup | None:
     parts: dict[int, StoredPart] = {}
     for row in rows:
         part = _stored(row)
+        # Rows come by number and key: of two claims of one number the smaller key wins everywhere.
         parts.setdefault(part.number, part)
+    # Read last: a part that comes meanwhile changes the state, and the joining is done again.
     state = _state(_READ_STATE, c, first_key)
     return PartGroup(first_key, state, tuple(parts.values())) if parts else None
 

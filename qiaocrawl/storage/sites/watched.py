@@ -54,6 +54,7 @@ _DUE_ARTICLES = Statement(
     " AND u.state IN (State.PENDING, State.DONE, State.FAILED)"
     " ORDER BY w.next_at LIMIT :count"
 )
+# The earliest publication time holds: a correction must not begin the schedule anew.
 _PUT_ARTICLE = upsert(
     "watched_article", "url_id, topic_id, published, next_at, etag, modified", key="url_id",
     change={
@@ -62,6 +63,7 @@ _PUT_ARTICLE = upsert(
     },
 )  # fmt: skip
 _DROP_ARTICLE = Statement("DELETE FROM watched_article WHERE url_id = :url_id")
+# A due time beyond every step of the schedule was set by a clock that ran ahead.
 _RIGHT_ARTICLES = Statement(
     "UPDATE watched_article SET next_at = :now WHERE topic_id = :topic_id AND next_at > :latest"
 )

@@ -170,6 +170,7 @@ def drop_verdict(c: Connection, article_id: int) -> None:
 def best_of(c: Connection, article_ids: Collection[int]) -> int:
     """The one of *article_ids* (at least one) that the rule prefers."""
     best = sorted(article_ids)
+    # Each round leaves one of every 256, so a large group takes two or three.
     while len(best) > 1:
         rows = [result.fetchone() for result in _BEST.run(c, best)]
         # Without any place in the log they are all alike.
