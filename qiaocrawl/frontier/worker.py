@@ -195,7 +195,7 @@ class FrontierWorker:
 
         Args:
             before: what the transaction has to begin with (see :meth:`Writer.submit`).
-            then: called when it is committed: only then may caches know what was written.
+            then: called after the commit: a cache of what was rolled back would drop links for good.
 
         Returns:
             False when the lease was lost to another worker; nothing is written then.
@@ -207,7 +207,6 @@ class FrontierWorker:
         is_mine = await self.ending.stops_with(self._runtime.write(completion, before))
         if is_mine is None:
             raise OutdatedError(f"{lease.url}: what was to be stored is out of date")
-        # Only after the commit: a memory of what was rolled back would drop links for good.
         if is_mine and then is not None:
             then()
         if is_mine and (save := self.aliases.ended(lease, completion.end.outcome)):
