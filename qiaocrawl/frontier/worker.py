@@ -195,7 +195,7 @@ class FrontierWorker:
 
         Args:
             before: what the transaction has to begin with (see :meth:`Writer.submit`).
-            then: called after the commit: a cache of what was rolled back would drop links for good.
+            then: called after the commit: a cache of what is rolled back would lose links for good.
 
         Returns:
             False when the lease was lost to another worker; nothing is written then.
