@@ -22,8 +22,8 @@ from qiaocrawl.topic.words import PageWords
 # sample or two which contradict them do not turn a whole collection over.
 _PRIOR = np.array([-0.4, 2.0, 0.5, 1.5])
 _SURENESS = np.array([2.5, 5.0, 5.0, 0.25])
+# With so many samples of the rarer kind, words learnt from samples count for half.
 _HALF_HEARD = 1.5
-"""With so many samples of the rarer kind, words learnt from samples count for half."""
 
 
 @page_scorers.register("blend")

@@ -70,6 +70,7 @@ def reprocess_extract(runtime: Runtime, advance: Advance) -> Counter[str]:
             _learn(runtime, batch)
             changes += restated.changes
             groups |= restated.groups
+            # Joined later, since parts of one article may come in different batches.
             if len(groups) >= _GROUPS_AT_A_TIME:
                 _join_again(runtime, groups)
             if not advance(len(batch)):

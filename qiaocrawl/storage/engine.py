@@ -30,6 +30,7 @@ _SQLITE_PRAGMAS = (
     "PRAGMA synchronous=NORMAL",
     "PRAGMA foreign_keys=ON",
     f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}",
+    # Negative means KiB: 64 MiB.
     "PRAGMA cache_size=-65536",
     "PRAGMA temp_store=MEMORY",
     # Pages written again and again reach the file once per 16 MB of log, not per 4.
@@ -93,6 +94,7 @@ def _sqlite_engine(url: URL) -> Engine:
         url,
         # A pooled connection would keep the WAL's read mark of its last user; opening is cheap.
         poolclass=NullPool,
+        # Error messages end up in logs: no page's text or cookie may stand in them.
         hide_parameters=True,
         connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
     )
@@ -134,8 +136,11 @@ def _mysql_engine(url: URL) -> Engine:
     }
     engine = create_engine(
         url.update_query_dict({"charset": "utf8mb4"}),
+        # The default, REPEATABLE READ, locks gaps between keys, so that inserting workers
+        # deadlock, and hides what others committed since the transaction began.
         isolation_level="READ COMMITTED",
         pool_pre_ping=True,
+        # Servers drop connections that were idle for eight hours (wait_timeout), firewalls sooner.
         pool_recycle=1800,
         hide_parameters=True,
         connect_args=arguments,

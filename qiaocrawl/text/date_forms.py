@@ -25,12 +25,12 @@ _CLOCK = rf"(?:日?[\s,|T·–—-]{{0,4}}(?:at\s)?{_WEEKDAY}[\s,|·–—-]{{0,
 _CLOCK_BEFORE = re.compile(rf"(?<!\d){_TIME}\)?[\s,|·–—-]{{0,4}}(?:on\s)?{_WEEKDAY}[\s,]{{0,3}}$",
                            re.IGNORECASE)  # fmt: skip
 _CLOCK_BEFORE_CHARS = 40
+# Without such a mark no time of day is written.
 _CLOCK_SIGN = re.compile("[:时時点點mM]")
-"""Without such a mark no time of day is written."""
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+# In lower case.
 _ANY_MONTH = re.compile("|".join(MONTHS))
-"""In lower case."""
 _LATIN = re.compile("[A-Za-z]")
 DAY_MARK = re.compile(r"\d[/.-]\d")
 _NAME = (
@@ -48,7 +48,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern + _CLOCK, re.IGNORECASE)
 
 
-# What _YEAR_FIRST and _YEAR_LAST need; a search leaps to their first letters.
+# Quick tests for _YEAR_FIRST and _YEAR_LAST, which are much slower to search for.
 _YEAR_THEN_MARK = re.compile(r"[12][09]\d\d\s?[年/.-]")
 _MARK_THEN_YEAR = re.compile(r"[/.-](?:19|20)\d\d")
 _ANY_YEAR = re.compile(r"[12][09]\d\d")
@@ -65,7 +65,7 @@ _YEAR_AFTER_CLOCK = re.compile(
     re.IGNORECASE,
 )
 _NAME_SECOND = _compiled(rf"{_NAMED_DAY}[\s-]?(?:of\s)?{_NAME},?[\s-]?{_YEAR}")
-# Without a year, or with one that needs company to be believed.
+# Dates without a year, or with one that is believed only in context.
 REPUBLIC = _compiled(
     rf"民[國国]\s?(?P<roc>\d{{2,3}})\s?[年/.-]\s?{_MONTH}\s?[月/.-]\s?{_DAY}(?!\d)"
 )
@@ -87,7 +87,7 @@ COMPACT = re.compile(
     r"(?:[T ]?(?P<hour>[01]\d|2[0-3]):?(?P<minute>[0-5]\d):?(?P<second>[0-5]\d)?)?"
 )
 EPOCH = re.compile(r"\d{10}(?:\d{3})?")
-# As programs write them; a form of _YEAR_FIRST, read in a fraction of its time.
+# As programs write dates; a case of _YEAR_FIRST that is read in a fraction of its time.
 ISO = re.compile(
     r"((?:19|20)\d\d)-(\d\d)-(\d\d)"
     r"(?:[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d{1,9})?)?"

@@ -44,8 +44,8 @@ EARLIEST_YEAR = 1990
 """Before the web: such a date in a page is what the page talks about."""
 _FUTURE = timedelta(days=2)
 _MAX_CHARS = 20_000
+# Of one form; a text with more is no line of an article.
 _MAX_MATCHES = 200
-"""Of one form; a text with more is no line of an article."""
 _ROC_BEGIN = 1911
 
 _LATE = ("下午", "傍晚", "晚上", "晚间", "晚間", "晚")

@@ -118,6 +118,7 @@ def save_article(
         row_id = _INSERT.run(c, params).lastrowid
         assert row_id is not None
     else:
+        # Before the update, which is what it copies from.
         keep_version(c, row_id, params, now=now)
         _UPDATE.run(c, {**params, "id": row_id})
     title = TitleRecord(
@@ -178,6 +179,7 @@ def save_relevance(
             "method": clean_word(judgement.method, 64),
             "terms": to_json(_explained(judgement)),
         }
+        # In one order, so that workers do not deadlock.
         for judgement in sorted(judgements, key=lambda judgement: topic_ids[judgement.topic])
     ])  # fmt: skip
     decide_article(c, article_id)

@@ -24,8 +24,8 @@ OPERATOR = "operator"
 MAX_JUDGED_SAMPLES = 500
 """Newest judgements of a topic that become samples."""
 _MAX_TITLE_CHARS = 200
+# Scorers read no further.
 _MAX_TEXT_CHARS = 20_000
-"""Scorers read no further."""
 
 _SAVE = upsert(
     "judgement", "topic_id, `key`, url, relevant, note, judged_at",
