@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,11 @@ def create_private_file(path: Path) -> None:
     SQLite gives its ``-wal`` and ``-shm`` files the mode of the database file.
     """
     path.parent.mkdir(0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    # One that exists is not opened: to close it would cancel all locks this process has on it
+    # (POSIX), and the next process to leave would take the log away from under us.
+    if not path.exists():
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def _sqlite_engine(url: URL) -> Engine:
