@@ -80,9 +80,7 @@ def load_posts(data: Path, sites: Sequence[str] = ()) -> list[GoldPage]:
     posts = [row for row in posts if not sites or host_of(row["url"]) in sites]
     bodies = _bodies(data, {file_of[row["url"]] for row in posts if row["url"] in file_of})
     pages = [
-        _page(row, bodies[file])
-        for row in posts
-        if (file := file_of.get(row["url"], "")) in bodies
+        _page(row, bodies[file]) for row in posts if (file := file_of.get(row["url"], "")) in bodies
     ]
     if not pages:
         raise FieldsError(f"--data {str(data)!r}: no labelled posts")
