@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from operator import methodcaller
 
-from qiaocrawl.extract.fields.body_context import BodyContext, Lines
+from qiaocrawl.extract.fields.body_context import BodyContext
 from qiaocrawl.extract.fields.chinese_names import is_surely_chinese_name
 from qiaocrawl.extract.fields.claims import Claim, claim_of, heaviest
 from qiaocrawl.extract.fields.dateline import dateline_of
@@ -68,41 +68,10 @@ _NOT_WRITTEN = re.compile(
     re.IGNORECASE,
 )
 _WRITTEN = re.compile(r"(?:^|\n|[|·•,，]\s?)(?:(?:written|posted|published|created)\s)?$", re.I)
-_NO_BY = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "all",
-        "both",
-        "this",
-        "that",
-        "these",
-        "my",
-        "your",
-        "our",
-        "its",
-        "default",
-        "value",
-        "reference",
-        "id",
-        "name",
-        "date",
-        "using",
-        "step",
-        "side",
-        "one",
-        "each",
-        "any",
-        "way",
-        "means",
-        "hand",
-        "itself",
-        "themselves",
-        "using",
-        "clicking",
-        "time",
-    ]
+_NO_BY = re.compile(
+    r"the|an?|all|both|th[aeio]\w+|my|your|our|its|default|value|reference|id|name|date|using|step|"
+    r"side|one|each|any|way|means|hand|itself|clicking|time",
+    re.IGNORECASE,
 )
 _BY_LINE_CHARS = 80
 _SHORT_CHARS = 60
@@ -126,8 +95,9 @@ def chinese_claims(
         tail: the lines at the end of the body and below it.
         other: claims of other witnesses; where they suffice, only the lines near the title count.
     """
-    near, running = _near_and_running(context)
-    claims = _labelled(near, 0.92, "text near the title")
+    above_body, in_body, running = _near_title(context)
+    claims = _labelled(above_body, 0.92, "text near the title")
+    claims += _labelled(in_body, 0.8, "text in the body")
     claims += _labelled(running, 0.6, "text in the body", is_running=True, reporters=0.86)
     claims += _labelled("\n".join(context.above.texts[:4]), 0.8, "text above the title")
     if heaviest(other + claims) < _ENOUGH:
@@ -136,15 +106,13 @@ def chinese_claims(
     return claims
 
 
-def _near_and_running(context: BodyContext) -> tuple[str, str]:
-    """The lines near the title and, apart, the paragraphs of the body among them."""
-    head: Lines = context.head
-    near: list[str] = []
-    running: list[str] = []
-    for at, text in zip(head.at, head.texts, strict=True):
-        is_running = 0 <= context.first <= at and len(text) > _SHORT_CHARS
-        (running if is_running else near).append(text)
-    return "\n".join(near), "\n".join(running)
+def _near_title(context: BodyContext) -> tuple[str, str, str]:
+    """The lines between title and body, the short lines of the body, and its paragraphs."""
+    places: tuple[list[str], list[str], list[str]] = ([], [], [])
+    for at, text in zip(context.head.at, context.head.texts, strict=True):
+        is_inside = 0 <= context.first <= at
+        places[is_inside + (is_inside and len(text) > _SHORT_CHARS)].append(text)
+    return "\n".join(places[0]), "\n".join(places[1]), "\n".join(places[2])
 
 
 def _labelled(
@@ -170,7 +138,7 @@ def _labelled(
             claims.append(
                 claim_of(names, weight - (0.12 if look_right else 0.3), f"{origin}: by place")
             )
-    if not claims and not is_running:
+    if not is_running:
         claims += _by(text, weight - 0.2, f"{origin}: by")
     names = _reporters(text)
     if names:
@@ -206,7 +174,7 @@ def _by(text: str, weight: float, origin: str) -> list[Claim]:
             continue
         word = match[1]
         is_name = not word.isascii() or word[0].isupper() or _WRITTEN.search(before) is not None
-        names = split_names(word) if is_name and word.lower() not in _NO_BY else []
+        names = split_names(word) if is_name and not _NO_BY.fullmatch(word) else []
         if names:
             return [claim_of(names, weight, origin)]
     return []

@@ -47,6 +47,7 @@ _NO_AUTHOR_CLASS = re.compile(
     r"comment|reply|sidebar|relat|recommend|motto|desc|intro|signature|bio|count|avatar|social|follow|"
     r"stat(?:$|[\s_-])|footer|-link|edit"
 )
+_AUTHOR_CLASS = re.compile(r"(?:^|[\s_-])(?:author|byline)s?(?:[_-]+name)?(?:$|\s)")
 _HAN = re.compile("[\u3400-\u9fff]")
 _UNSURE = 0.6
 """Below this weight, elements marked as the author's are looked at."""
@@ -156,7 +157,7 @@ def _marked(page: Page, near: str, site: Declared) -> list[Claim]:
             claims.append(claim_of(shown, 0.7, "marked as author", "marked"))
         elif persons:
             claims.append(claim_of(persons, 0.5, "marked as author", "marked"))
-        elif len(names) == 1:
+        elif len(names) == 1 and (_AUTHOR_CLASS.search(element_names) or "rel" in attributes):
             claims.append(claim_of(names, 0.4, "marked as author", "marked"))
     return claims
 
