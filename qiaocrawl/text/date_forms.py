@@ -37,10 +37,7 @@ _NAME = (
     r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
     r"sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)(?![a-z])\.?"
 )
-HAN_MONTHS = ("十一月", "十二月", "一月", "二月", "三月", "四月", "五月", "六月", "七月", "八月", "九月",
-              "十月")  # fmt: skip
-"""November and December first: they end with the names of others."""
-_HAN_NAME = rf"(?P<han>{'|'.join(HAN_MONTHS)}|(?:1[0-2]|0?[1-9])\s?月)"
+_HAN_NAME = r"(?P<han>(?:十[一二]?|[一二三四五六七八九]|(?:1[0-2]|0?[1-9])\s?)月)"
 _YEAR = r"(?P<year>(?:19|20)\d\d)(?!\d)"
 _MONTH = r"(?P<month>1[0-2]|0?[1-9])"
 _DAY = r"(?P<day>[12]\d|3[01]|0?[1-9])"
@@ -68,7 +65,6 @@ _HAN_NAME_FIRST = _compiled(
     rf"(?<![\d十]){_HAN_NAME}\s{{0,2}}(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th|日)?\s?[,，]?\s?{_YEAR}"
 )
 _HAN_NAME_SECOND = _compiled(rf"{_NAMED_DAY}\s?[,，./-]?\s?{_HAN_NAME}\s?[,，./-]?\s?{_YEAR}")
-_HAN_MONTH_SIGN = re.compile(r"[一二三四五六七八九十\d]\s?月")
 # As C's asctime writes: Mon Feb 25 22:14:07 2002.
 _YEAR_AFTER_CLOCK = re.compile(
     rf"(?<![a-z]){_NAME}\s{{1,2}}(?P<day>[12]\d|3[01]|0?[1-9])\s{_TIME}\s{{1,2}}{_YEAR}",
@@ -130,7 +126,7 @@ def forms_in(text: str) -> list[re.Pattern[str]]:
         forms.append(_YEAR_FIRST)
     if _MARK_THEN_YEAR.search(text):
         forms.append(_YEAR_LAST)
-    if "月" in text and _HAN_MONTH_SIGN.search(text) and _ANY_YEAR.search(text):
+    if "月" in text and _ANY_YEAR.search(text):
         forms += [_HAN_NAME_FIRST, _HAN_NAME_SECOND]
     if may_name_month(text) and _ANY_YEAR.search(text):
         forms += [_NAME_FIRST, _NAME_SECOND, _YEAR_AFTER_CLOCK]

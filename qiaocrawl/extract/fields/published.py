@@ -294,6 +294,9 @@ def _weighed_lines(
         inside = body >= 0 and at >= body
         far = rank > 12 and not (body >= 0 and 0 <= body - at <= 6)
         yield head.texts[rank], 0.5 if inside else 0.55 if far else 0.7, "near the title"
+    beside = context.above.texts[0].partition(context.title)[2] if context.above.texts else ""
+    if context.title and beside:
+        yield beside, 0.7, "near the title"
     for rank in _numbers(context.above, words):
         yield context.above.texts[rank], 0.5 if rank < 4 else 0.25, "above the title"
     last = head.at[-1] if head.at else -1

@@ -17,6 +17,7 @@ from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.declared import Declared, declared_by, text_declared
 from qiaocrawl.extract.fields.site_suffix import SEPARATOR, is_called_as_sites, without_site_name
+from qiaocrawl.extract.fields.title_dates import without_date
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Element
 from qiaocrawl.text import collapse
@@ -28,12 +29,15 @@ _ALIKE = 0.6
 _HARD_BORDER = re.compile("[_|｜»>·•—–-]")
 _BORDER = re.compile(r"[\s_|｜»>·•:：,，(（【\[<《-]+|[—–]+")
 _TITLE_CLASS = re.compile(r"(?:^|[\s_-])(?:\w{0,12}title|headline|hd_?line|biaoti|tit)(?:$|[\s_-])")
-_NO_TITLE_CLASS = re.compile(r"logo|nav|side|relat|comment|menu|footer|recommend|subtit|sub-tit")
+_NO_TITLE_CLASS = re.compile(
+    r"logo|nav|side|relat|comment|menu|footer|recommend|subtit|sub-tit|site-?(?:title|name)|blog-(?:title|name)|brand|masthead"
+)
 _LARGE = re.compile(
     r"font-size\s*:\s*(?:1[89]|[2-6]\d)(?:\.\d+)?\s*(?:px|pt)|font-size:\s*[2-4]\.?\d*em"
 )
 _HEADING_TAGS = {"h1": 3.0, "h2": 1.5, "h3": 1.0}
 _MARK = re.compile(r"[\[【［][^\]】］]{1,8}[\]】］]\s*")
+_LABEL_LINE = re.compile(r"(?:来源|來源|日期|时间|時間|作者|发布|編輯|编辑|记者)\s?[：:]")
 _RAGGED_END = re.compile(r"[\s_|｜–—-]+$")
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -42,6 +46,8 @@ _SHOWN_BELOW = 30
 _SHOWN_ABOVE = 15
 """Blocks above the body among which a line may be a title by its looks alone."""
 _MAX_HEADINGS = 40
+_OWN_TITLE = "meta articletitle"
+"""A tag that publishing systems write on pages of articles alone, so it never names the site."""
 _FULL_SCORE = 9.0
 """The score of a heading that is certain: an h1 above the body, confirmed by <title>."""
 _MOST_WORTH = 1.0
@@ -117,12 +123,17 @@ def _witnesses(page: Page, body_first: int, site: Declared) -> _Witnesses:
         ("meta og:title", meta.get("og:title", "")),
         ("meta twitter:title", meta.get("twitter:title", "")),
         ("json-ld headline", text_declared(site.articles, "headline", "name")),
-        ("meta title", meta.get("articletitle", "") or meta.get("dc.title", "")),
+        (_OWN_TITLE, meta.get("articletitle", "")),
+        ("meta title", meta.get("dc.title", "")),
     )
     texts = {whole, *(text for _, text in declared)}  # most declare the same thrice
     cut = {text: without_site_name(collapse(text), page, site) for text in texts}
     short = cut[whole]
-    stripped = tuple((origin, cut[text]) for origin, text in declared if len(text) >= _LEAST_CHARS)
+    stripped = tuple(
+        (origin, cut[text])
+        for origin, text in declared
+        if len(text) >= _LEAST_CHARS or (text and origin == _OWN_TITLE)
+    )
     words = _words(" ".join(dict.fromkeys([short, *(text for _, text in stripped)])))
     return _Witnesses(
         whole=whole,
@@ -143,6 +154,7 @@ def _best(page: Page, w: _Witnesses) -> _Candidate | None:
     best = max((score for score, *_ in candidates), default=-_FULL_SCORE)
     shown = []
     for heading, score in _placed(page, w):
+        heading = heading._replace(text=without_date(heading.text, (w.tight, *w.tight_declared)))
         tight = _tight(heading.text)
         score += _confirmed(heading.text, tight, w)
         if score + _MOST_WORTH < best:
@@ -172,7 +184,9 @@ def _unshown(page: Page, w: _Witnesses) -> Iterator[_Candidate]:
     if line:
         yield 5.5, end, line, "line confirmed by <title>"
     for origin, text in w.declared:
-        if text and not w.site.is_site(text):
+        if text and origin == _OWN_TITLE:
+            yield 6.5, end, text, origin
+        elif text and not w.site.is_site(text):
             yield 3.5 if _is_most_of(w.whole, text) else 1.5, end, text, origin
     if w.short and not w.site.is_site(w.short):
         yield 2.5, end, w.short, "<title>"
@@ -199,7 +213,7 @@ def _fits(heading: str, tight: str, w: _Witnesses) -> bool:
         return False
     if len(heading) < _LEAST_CHARS:
         return _is_first_part(heading, w.whole)
-    is_half = 2 * len(tight) >= len(w.tight)
+    is_half = 2 * len(tight) >= len(w.tight) or tight == w.tight_short
     return is_half or not (is_called_as_sites(heading) or w.tight.endswith(tight))
 
 
@@ -215,7 +229,7 @@ def _is_first_part(heading: str, title: str) -> bool:
 
 
 def _text_points(heading: _Heading, tight: str, w: _Witnesses) -> float:
-    """What the text and its element's names say by themselves, from -16 to 1."""
+    """What the text and its element's names say by themselves, from -22 to 1."""
     text = heading.text
     score = 1.0 if len(text) >= 20 or (len(text) >= 8 and not text.isascii()) else 0.0
     if len(text) < _LEAST_CHARS and not _is_first_part(text, w.whole):
@@ -226,6 +240,8 @@ def _text_points(heading: _Heading, tight: str, w: _Witnesses) -> float:
         score -= 4.0
     if _is_no_title_name(heading.names):
         score -= 3.0
+    if _LABEL_LINE.match(text):
+        score -= 6.0
     return score
 
 
@@ -257,7 +273,10 @@ def _is_site(text: str, tight: str, w: _Witnesses) -> bool:
         return True
     if w.site.is_site(text):
         return True
-    return 2 * len(tight) < len(w.tight) and w.tight.endswith(tight)
+    if tight == w.tight_short or not w.tight.endswith(tight):
+        return False
+    is_cut_off = w.tight.startswith(w.tight_short) and len(tight + w.tight_short) < len(w.tight)
+    return 2 * len(tight) < len(w.tight) or (bool(w.short) and is_cut_off)
 
 
 def _headings(page: Page, body_first: int) -> list[_Heading]:
@@ -323,9 +342,10 @@ def _large_lines(page: Page, body_first: int) -> Iterator[_Heading]:
 
 
 def _line_in(title: str, page: Page) -> str:
-    """The longest beginning or end of *title*, cut at a border, that is a line by itself."""
+    """The longest beginning of *title* up to a border that is a line by itself; else the end."""
     lines = page.once(BlockTexts).lines
-    shown = [title] if len(title) >= _LEAST_CHARS and title in lines else []
+    shown = [title] if title in lines else []
+    ends = []
     for border in _BORDER.finditer(title):
         before, after = title[: border.start()].strip(), title[border.end() :].strip()
         if before in lines and (
@@ -334,8 +354,12 @@ def _line_in(title: str, page: Page) -> str:
         ):
             shown.append(before)
         if after in lines and 2 * len(after) >= len(title):
-            shown.append(after)
-    return max([part for part in shown if len(part) >= _LEAST_CHARS], key=len, default="")
+            ends.append(after)
+    for parts in (shown, ends):
+        long_parts = [part for part in parts if len(part) >= _LEAST_CHARS]
+        if long_parts:
+            return max(long_parts, key=len)
+    return ""
 
 
 def _is_most_of(whole: str, part: str) -> bool:
