@@ -21,9 +21,12 @@ _LABEL = re.compile(
     r"\s{0,2}[：:】\]][：: ]{0,3}"
 )
 _OF_THIS_TEXT = ("文章", "本文")
-# What may stand before 作者: the author of the original, of a picture or of a game is another.
-_BEFORE_LABEL = (*_OF_THIS_TEXT, "稿件", "博文", "图文", "圖文", "帖子", "日志", "主贴", "特约")
-_HAN = re.compile("[\u4e00-\u9fff]")
+# The author of the original, of a picture or of a game is another.
+_OTHER_AUTHOR = re.compile(
+    r"(?:原|原文|图片|圖片|照片|封面|插画|插圖|插图|漫画|主题|主題|插件|游戏|遊戲|软件|軟件|歌曲|音乐|视频|影片|"
+    r"作词|作曲|本书|书籍|小说|[该該此合创創写寫工名位的]|项目|程序|程式|代码|脚本|模板|皮肤|评论|回复|留言|关于|關於|"
+    r"文献|论文|著)$"
+)
 _LABEL_ONLY = re.compile(r"作者 (?<=^作者 )(?=[\u4e00-\u9fff]{2,4}(?:\s|$))", re.MULTILINE)
 _HAN_NAMES = r"([\u4e00-\u9fff·]{2,4}(?:[ 、][\u4e00-\u9fff·]{2,4}){0,4})"
 # A name without a label, by its place: (what the text must hold, form with the name as its first
@@ -152,7 +155,7 @@ def _by_label(text: str, weight: float, origin: str) -> list[Claim]:
     labels.sort(key=lambda label: not text.startswith(_OF_THIS_TEXT, max(0, label.start() - 2)))
     for match in labels:
         before = text[max(0, match.start() - 2) : match.start()]
-        if match[0][0] == "作" and _HAN.match(before[-1:]) and before not in _BEFORE_LABEL:
+        if match[0][0] == "作" and _OTHER_AUTHOR.search(before):
             continue
         value = text[match.end() : match.end() + _VALUE_CHARS].partition("\n")[0]
         names = split_names(value, is_labelled=True)

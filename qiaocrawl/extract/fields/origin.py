@@ -19,23 +19,11 @@ _SOURCE = re.compile(
     rf"(?:来\s{{0,2}}源|來\s{{0,2}}源|稿源|出处|出處|来自|來自|转自|轉自|转载自)\s*[：:]\s*"
     rf"[《【\[（(]?(?!http)({_NAME})"
 )
-_HAN = re.compile("[\u4e00-\u9fff]")
-# What may stand before 来源 for the article's own: pictures, data and food have sources too.
-_BEFORE_SOURCE = (
-    "文章",
-    "信息",
-    "稿件",
-    "新闻",
-    "新聞",
-    "内容",
-    "內容",
-    "本文",
-    "原文",
-    "消息",
-    "资讯",
-    "发布",
+# Pictures, data and food have sources too.
+_OTHER_SOURCE = re.compile(
+    r"(?:图|圖|图片|圖片|照片|视频|視頻|音频|数据|數據|资料|資料|素材|封面|收入|资金|资源|能量|食物|营养|灵感|"
+    r"题材|案例|例句|引文|参考|人才|客户|流量|污染|电力|税收|信源)$"
 )
-_RUNNING_CHARS = 60
 _OPENS = "（(【[《 　-—–/|｜·"
 _SECTION = re.compile(
     r"(?:(?:国内|国际|社会|时政|财经|体育|娱乐|科技|军事|教育|文化|健康|汽车|房产|旅游|历史|本地|热点|图片|"
@@ -96,12 +84,10 @@ def _labelled_source(lines: Lines, context: BodyContext) -> str:
     if not _MAY_NAME_SOURCE.search(lines.whole):
         return ""
     for at, text in zip(lines.at, lines.texts, strict=True):
-        is_running = len(text) > _RUNNING_CHARS and context.first <= at <= context.last
+        is_running = "。" in text and context.first <= at <= context.last
         for match in _SOURCE.finditer(text):
             before = text[: match.start()]
-            if is_running and before and before[-1] not in _OPENS:
-                continue
-            if _HAN.match(before[-1:]) and not before.endswith(_BEFORE_SOURCE):
+            if _OTHER_SOURCE.search(before) or (is_running and before[-1:] not in _OPENS):
                 continue
             name = _trimmed(match[1])
             if name:
