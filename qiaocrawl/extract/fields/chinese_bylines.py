@@ -17,7 +17,7 @@ from qiaocrawl.page import Page
 # where one may begin.
 _LABEL = re.compile(
     r"(?:作\s{0,2}者|撰稿人?|撰文|供稿|执笔|執筆|楼主|樓主|发帖人|博主|記者|记者|"
-    r"发布者|發佈者|发布人|发表人|投稿人|发贴人|发信人|主笔|编译|文字)"
+    r"发布者|發佈者|发布(?=\s?[：:]\s?[^\d\s])|发布人|发表人|投稿人|发贴人|发信人|主笔|编译|文字)"
     r"\s{0,2}[：:】\]][：: ]{0,3}"
 )
 _OF_THIS_TEXT = ("文章", "本文")
@@ -49,7 +49,7 @@ _PHOTOGRAPHER = re.compile(
 )
 _SIGNED = re.compile(r"[（(]([\u4e00-\u9fff·]{2,4})[）)]$")
 _REPORTER = re.compile(
-    r"(?P<open>[（(][^（()）\n]{0,14})?(?:记者|記者|实习生|通讯员|通訊員|特派员|撰稿|撰文|评论员)"
+    r"(?P<open>[（(][^（()）\n]{0,14}?)?(?:记者|記者|实习生|通讯员|通訊員|特派员|撰稿|撰文|评论员)"
     r"[ /：:]{0,2}"
     r"((?:[\u4e00-\u9fff·]{2,4}[ 、/]{1,2}){0,5}[\u4e00-\u9fff·]{2,4})"
     r"(?=[\s）)/／╱、|】\]摄攝]|$|[一二三四五六七八九十\d]+月|文并|报道|報道|報導)",
@@ -61,6 +61,7 @@ _TEXT_BY = re.compile(
     r"\s?[：:/／|｜丨]\s?([^\n，。；|（(]{2,30})",
     re.MULTILINE,
 )
+_PICTURES_BY = re.compile(r"\s*[图圖摄攝]\s?[/／：:]")
 _BY = re.compile(
     r"[Bb]y(?:(?<=^..)|(?<=[\s|·•,，]..))[：:\s]\s?([^\s，。；|]{2,16})(?=[\s，。|]|$)",
     re.MULTILINE,
@@ -129,7 +130,8 @@ def _labelled(
     """
     claims = _by_label(text, weight, origin)
     for match in _TEXT_BY.finditer(text):
-        names = [name for name in split_names(match[1]) if is_person(name)]
+        written = _PICTURES_BY.split(match[1])[0]
+        names = [name for name in split_names(written, is_labelled=True) if is_person(name)]
         if names:
             claims.append(claim_of(names, weight - 0.04, f"{origin}: 文"))
             break

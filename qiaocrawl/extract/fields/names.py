@@ -76,6 +76,8 @@ _NO_LATIN_NAME = re.compile(
     r"September|October|November|December|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|"
     r"Sunday|Getty|Images|Photo)\b"
 )
+_COUNTRY = re.compile("[\\[［（(【〔][美英法德日韩韓俄加澳意西荷印苏蘇]国?[\\]］）)】〕]")
+"""Before the name of a foreign author."""
 _SENTENCE_MARK = re.compile("[。！？!?…：；~～]")
 """What stands in mottos and questions, and in no name."""
 _MAX_HAN_CHARS = 12
@@ -110,7 +112,7 @@ def _remembered(written: str, is_labelled: bool) -> tuple[str, ...]:
 def _split(written: str, is_labelled: bool) -> list[str]:
     if is_labelled:
         written = _LABEL.sub("", written.strip())
-        written = _CUT.sub("", written)
+        written = _CUT.sub("", _COUNTRY.sub("", written))
     names: list[str] = []
     for part in _SPLIT.split(" ".join(written.split())):
         if not part or _ROLE.match(part):

@@ -107,10 +107,19 @@ def _declared_source(page: Page, declared: Declared) -> dict[str, Field]:
         if name and not name.startswith("http") and not _SECTION.fullmatch(name):
             confidence = 0.15 if _FILLER.fullmatch(name) else 0.75
             return {"source": Field(name, f"meta {key}", confidence)}
+    name = _account(page)
+    if name:
+        return {"source": Field(name, "name of the account", 0.7)}
     name = text_declared(declared.articles, "sourceOrganization", "provider")
     if name:
         return {"source": Field(name[:60], "json-ld sourceOrganization", 0.6)}
     return {}
+
+
+def _account(page: Page) -> str:
+    """The account a page of WeChat was published by; "" on other pages."""
+    node = page.tree.css_first("#js_name") if 'id="js_name"' in page.source else None
+    return collapse(node.text()[:60]) if node is not None else ""
 
 
 def _trimmed(name: str) -> str:

@@ -40,12 +40,14 @@ _EDITOR = re.compile(
     r"([^\n，。；|]{2,30})"
 )
 _LABEL_VALUE_CHARS = 60
-_BYLINE = '[rel~="author"],[itemprop~="author"],[class*="byline" i],[class*="author" i]'
+_BYLINE = (
+    '[rel~="author"],[itemprop~="author"],[class*="byline" i],[class*="author" i],'
+    '[id*="author_name"]'
+)
 _MAX_BYLINES = 16
 _MAX_BYLINE_CHARS = 120
 _NO_AUTHOR_CLASS = re.compile(
-    r"comment|reply|sidebar|relat|recommend|motto|desc|intro|signature|bio|count|avatar|social|follow|"
-    r"stat(?:$|[\s_-])|footer|-link|edit"
+    r"comment|reply|sidebar|relat|recommend|motto|desc|intro|signature|count|avatar|stats?(?:$|[\s_-])"
 )
 _AUTHOR_CLASS = re.compile(r"(?:^|[\s_-])(?:author|byline)s?(?:[_-]+name)?(?:$|\s)")
 _HAN = re.compile("[\u3400-\u9fff]")
@@ -150,6 +152,8 @@ def _marked(page: Page, near: str, site: Declared) -> list[Claim]:
         element_names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower()
         if _NO_AUTHOR_CLASS.search(element_names):
             continue
+        # A word in Chinese may be the heading of a card about the author.
+        is_name_element = _AUTHOR_CLASS.search(element_names) or "rel" in attributes
         names = [n for n in _names_marked(node) if not site.is_site(n)]
         persons = [name for name in names if is_person(name)]
         shown = [name for name in persons if name in near]
@@ -157,21 +161,20 @@ def _marked(page: Page, near: str, site: Declared) -> list[Claim]:
             claims.append(claim_of(shown, 0.7, "marked as author", "marked"))
         elif persons:
             claims.append(claim_of(persons, 0.5, "marked as author", "marked"))
-        elif len(names) == 1 and (_AUTHOR_CLASS.search(element_names) or "rel" in attributes):
+        elif len(names) == 1 and (names[0].isascii() or is_name_element):
             claims.append(claim_of(names, 0.4, "marked as author", "marked"))
     return claims
 
 
 def _names_marked(node: LexborNode) -> list[str]:
-    """The names in an element: its parts are read apart, for what stands beside a name (a role,
-    a motto, counts) is seldom set off by a space; but a Latin name may be in two parts."""
-    text = node.text(separator="\n")[: 4 * _MAX_BYLINE_CHARS]
-    whole = collapse(text)
+    """The names in an element. In Chinese its parts are read apart: what stands beside a name (a
+    role, a motto, counts) is not set off by a space or a capital letter."""
+    whole = collapse(node.text()[: 4 * _MAX_BYLINE_CHARS])
     if not 2 <= len(whole) <= _MAX_BYLINE_CHARS:
         return []
     if not _HAN.search(whole):
         return split_names(whole)
-    for line in text.split("\n"):
+    for line in node.text(separator="\n").split("\n"):
         names = split_names(line, is_labelled=True)
         if names:
             return names

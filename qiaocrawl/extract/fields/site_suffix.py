@@ -7,6 +7,7 @@ import re
 from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.extract.fields.declared import Declared
 from qiaocrawl.page import Page
+from qiaocrawl.text import collapse
 
 _ARROWS = "〉》»›▸►▶>＞→❯⟩⟫"
 SEPARATOR = re.compile(
@@ -16,6 +17,7 @@ _MAY_SEPARATE = re.compile(f"[-_＿|｜丨∣‖¦«‹{_ARROWS}—–－·•:�
 _ARROW = re.compile(rf"\s*[{_ARROWS}]+\s*")
 _QUOTES = re.compile("《[^》]*》")
 _MAX_SECTION_CHARS = 8
+_MAX_HEADINGS = 20
 _SITE_WORDS = (
     "网", "網", "网站", "網站", "在线", "在線", "频道", "頻道", "门户", "博客", "论坛", "論壇",
     "资讯", "資訊", "新闻", "新聞", "日报", "日報", "晚报", "晚報", "时报", "時報", "晨报", "商报",
@@ -46,8 +48,16 @@ def without_site_name(title: str, page: Page, site: Declared) -> str:
     """
     if not _MAY_SEPARATE.search(title):
         return title
-    title = _end_of_trail(title, site)
+    title = _end_of_trail(title, page, site)
     title = _without_leading_names(title, page, site)
+    rest = _without_trailing_names(title, page, site)
+    last = title[_cuts(title)[-1].end() :] if rest != title else ""
+    if last and _is_called_site(rest, site) and not _is_called_site(last, site):
+        return last  # the site stands first, and what follows is a line of the page
+    return rest
+
+
+def _without_trailing_names(title: str, page: Page, site: Declared) -> str:
     cuts = _cuts(title)
     lines = page.once(BlockTexts).lines
     for number in range(_MAX_NAMES):
@@ -73,7 +83,7 @@ def _cuts(title: str) -> list[re.Match[str]]:
     return cuts
 
 
-def _end_of_trail(title: str, site: Declared) -> str:
+def _end_of_trail(title: str, page: Page, site: Declared) -> str:
     """The last part of a *title* that is a trail from the site down: ``site 〉 section 〉 title``.
 
     A trail the other way round, with the site last, is left as it is.
@@ -86,6 +96,9 @@ def _end_of_trail(title: str, site: Declared) -> str:
     leads_down = _is_called_site(parts[0], site) or (
         len(parts) > 2 and len(parts[-1]) > max(map(len, parts[:-1]))
     )
+    if not leads_down:
+        headings = {collapse(node.text()) for node in page.tree.css("h1,h2,h3")[:_MAX_HEADINGS]}
+        leads_down = parts[-1] in headings and parts[0] not in headings
     return parts[-1] if leads_down else title
 
 
