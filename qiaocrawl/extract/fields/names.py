@@ -40,7 +40,6 @@ _CUT = re.compile(
     r"[链鏈]接|連結|地址|版[权權]|声明|聲明|转载|轉載|标[签籤]|標籤|分[类類]|[上下]一?[篇页頁]|本文|目[录錄]|"
     r"返回|首[页頁]|字[数數]|举报|点赞|[私来來][信自]|粉[丝絲]|[订訂][阅閱]|[简簡]介|[专專][栏欄]|[位次]置|"
     r"\d[\d.,]*\s?(?:万|k)?\s?(?:次|条|條|字|分[钟鐘]|人|篇|个|views?\b|comments?\b|min\b)|"
-    r"\s(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?\s\d|"
     r"\s(?:on|at|in|for|from|published|updated|posted|is|has|was|who|reports?|follow|email|contact|last)\s|"
     r"\s[-–—|•·]\s|[（(](?![A-Z][\w .]{2,30}[）)]\s*$)|[\[【\]】>《》「|｜丨•]|"
     r"\d{1,4}[-/.年月:]|\d{4}|https?:|www\.|@|。|\.\s[A-Z][a-z]+\s[a-z]).*",
