@@ -53,6 +53,8 @@ _NO_NAME = re.compile(
     r"bio|profile|n/?a|default|hexo|hugo|jekyll|typecho|z-?blog\w*|dede\w*|织梦\w*|帝国\w*|phpcms|ecms|"
     r"vuepress|gitbook|ghost|drupal|blogger|discuz!?.*|comsenz.*|phpwind.*|joomla.*|microsoft.*|"
     r"站长|站長|博主|作者|编者|編者|记者|記者|游客|遊客|用户|用戶|匿名用户|默认|未命名|公众号|微信|登录|登錄|"
+    r"bootstrap|colorlib|your name|author name|name|company|test|demo|首次|最后|最近|"
+    r"最初|最新|上次|置顶|精华|沙发|板凳|只看该作者|电梯直达|匿名|原文|已|"
     r"点击|目录|目錄|互动|互動|文库|文庫|本刊|我们|关于|關於)$|"
     r"^[\W\d_]*$|[{}=<>]|\((?-i:[a-z])|\.(?:com|cn|net|org)\b|\S@\S",
     re.IGNORECASE,
@@ -79,7 +81,7 @@ _COUNTRY = re.compile("[\\[［（(【〔][美英法德日韩韓俄加澳意西�
 """Before the name of a foreign author."""
 _SENTENCE_MARK = re.compile("[。！？!?…：；~～]")
 """What stands in mottos and questions, and in no name."""
-_MAX_HAN_CHARS = 12
+_MAX_HAN_CHARS = 8
 """A longer text of Chinese characters is a sentence, or the name of an office."""
 _ORGANISATION = re.compile(
     r"[\u4e00-\u9fff]{2}(?:网|網|报|報|社|台|臺|站|公司|中心|局|办|部|委|会|会议|频道|编辑部|杂志|周刊|"
@@ -121,7 +123,7 @@ def _split(written: str, is_labelled: bool) -> list[str]:
             name = tidy_name(piece)
             if name:
                 names.append(name)
-            elif is_labelled and names:
+            elif is_labelled and (names or _is_sentence(piece)):
                 return names
     return names
 

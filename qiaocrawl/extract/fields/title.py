@@ -26,8 +26,8 @@ MAX_TITLE_CHARS = 300
 _LEAST_CHARS = 4
 _ALIKE = 0.6
 """Least share of common letter pairs (Dice) for a heading that was edited after <title>."""
-_HARD_BORDER = re.compile("[_|｜»>·•—–-]")
-_BORDER = re.compile(r"[\s_|｜»>·•:：,，(（【\[<《-]+|[—–]+")
+_HARD_BORDER = re.compile("[_＿|｜丨∣»›«‹〉》▸►>＞·•—–－-]")
+_BORDER = re.compile(r"[\s_＿|｜丨∣»›«‹〉》▸►>＞·•:：,，(（【\[<《－-]+|[—–]+")
 _TITLE_CLASS = re.compile(r"(?:^|[\s_-])(?:\w{0,12}title|headline|hd_?line|biaoti|tit)(?:$|[\s_-])")
 _NO_TITLE_CLASS = re.compile(
     r"logo|nav|side|relat|comment|menu|footer|recommend|subtit|sub-tit|site-?(?:title|name)|blog-(?:title|name)|brand|masthead"
