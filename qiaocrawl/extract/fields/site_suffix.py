@@ -21,8 +21,8 @@ _MAX_HEADINGS = 20
 _SITE_WORDS = (
     "网", "網", "网站", "網站", "在线", "在線", "频道", "頻道", "门户", "博客", "论坛", "論壇",
     "资讯", "資訊", "新闻", "新聞", "日报", "日報", "晚报", "晚報", "时报", "時報", "晨报", "商报",
-    "周刊", "通讯社", "通訊社", "电视台", "中心", "首页", "首頁", "部落格", "之家", "官网", "官網",
-    "blog", "news",
+    "周刊", "通讯社", "通訊社", "电视台", "中心", "首页", "首頁", "主页", "部落格",
+    "之家", "官网", "官網", "blog", "news",
 )  # fmt: skip
 _MAX_SUFFIX_CHARS = 24
 _MAX_NAMES = 6
@@ -97,8 +97,9 @@ def _end_of_trail(title: str, page: Page, site: Declared) -> str:
         len(parts) > 2 and len(parts[-1]) > max(map(len, parts[:-1]))
     )
     if not leads_down:
-        headings = {collapse(node.text()) for node in page.tree.css("h1,h2,h3")[:_MAX_HEADINGS]}
-        leads_down = parts[-1] in headings and parts[0] not in headings
+        titles = {collapse(node.text()) for node in page.tree.css("h1,h2,h3")[:_MAX_HEADINGS]}
+        titles |= {block.text for block in page.blocks.blocks if not block.linked}
+        leads_down = parts[-1] in titles and parts[0] not in titles
     return parts[-1] if leads_down else title
 
 
@@ -115,7 +116,8 @@ def _without_leading_names(title: str, page: Page, site: Declared) -> str:
     lines = page.once(BlockTexts).lines
     if not site.is_site(first):
         last = title[cuts[-1].end() :]
-        is_name = _is_called_site(first, site) and first in lines
+        # Three parts and more are a trail; of two, the first may begin a sentence.
+        is_name = _is_called_site(first, site) and (len(cuts) > 1 or first in lines)
         if not is_name or _is_called_site(last, site) or len(last) <= len(first):
             return title
     title = title[cuts[0].end() :].lstrip()

@@ -180,7 +180,8 @@ def _placed(page: Page, w: _Witnesses) -> Iterator[tuple[_Heading, float]]:
 def _unshown(page: Page, w: _Witnesses) -> Iterator[_Candidate]:
     """The candidates that are no headings: a line of the page, what is declared, ``<title>``."""
     end = -len(page.blocks.blocks)
-    line = _line_in(w.whole, page)
+    # Of a trail from the site down, the beginning is no title.
+    line = _line_in(w.whole if w.whole.startswith(w.short) else w.short, page)
     if line:
         yield 5.5, end, line, "line confirmed by <title>"
     for origin, text in w.declared:

@@ -150,6 +150,8 @@ def test_trails_of_a_site_never_seen(whole: str) -> None:
 
 
 def test_a_short_title_at_the_end_of_a_trail() -> None:
+    shown = "<a href=/>云中客的小屋</a><p>夜雨</p>"
+    assert title_in(f"<title>云中客的小屋 〉 随笔 〉 夜雨</title>{shown}") == "夜雨"
     assert title_in("<title>云中客的小屋 › 随笔 › 夜雨</title><h2>夜雨</h2>") == "夜雨"
 
 
