@@ -50,8 +50,8 @@ class Extraction:
         page_kind: what the page is.
         confidence: of the body, in [0, 1].
         method: name of the body extractor.
-        fields: every field found, by name: ``title``, ``published_at``, ``modified_at``, ``authors``,
-            ``source``, ``source_url``, ``editor``, ``channel``, ``keywords``,
+        fields: every field found, by name: ``title``, ``published_at``, ``modified_at``,
+            ``authors``, ``source``, ``source_url``, ``editor``, ``channel``, ``keywords``,
             ``description``, ``language``, ``images``, ``main_links`` and others; absent when
             not found.
     """

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from operator import add
 from typing import NamedTuple
 
 from qiaocrawl.extract.block_texts import BlockTexts
@@ -18,6 +17,7 @@ from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.declared import Declared, declared_by, text_declared
 from qiaocrawl.extract.fields.site_suffix import SEPARATOR, is_called_as_sites, without_site_name
 from qiaocrawl.extract.fields.title_dates import without_date
+from qiaocrawl.extract.fields.title_words import dice, has_word, pairs_of, words_of
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Element
 from qiaocrawl.text import collapse
@@ -39,7 +39,6 @@ _HEADING_TAGS = {"h1": 3.0, "h2": 1.5, "h3": 1.0}
 _MARK = re.compile(r"[\[【［][^\]】］]{1,8}[\]】］]\s*")
 _LABEL_LINE = re.compile(r"(?:来源|來源|日期|时间|時間|作者|发布|編輯|编辑|记者)\s?[：:]")
 _RAGGED_END = re.compile(r"[\s_|｜–—-]+$")
-_WORD = re.compile(r"[^\W\d_]{4,}")
 _LETTER = re.compile(r"[^\W\d_]")
 _SHOWN_BELOW = 30
 """Headings so many blocks into the body are its own, but for an h1."""
@@ -134,7 +133,7 @@ def _witnesses(page: Page, body_first: int, site: Declared) -> _Witnesses:
         for origin, text in declared
         if len(text) >= _LEAST_CHARS or (text and origin == _OWN_TITLE)
     )
-    words = _words(" ".join(dict.fromkeys([short, *(text for _, text in stripped)])))
+    words = words_of(" ".join(dict.fromkeys([short, *(text for _, text in stripped)])))
     return _Witnesses(
         whole=whole,
         short=short,
@@ -199,12 +198,12 @@ def _confirmed(text: str, tight: str, w: _Witnesses) -> float:
     is_declared = tight in w.tight_declared
     if _fits(text, tight, w):
         score = 3.0 + 2.0 * min(1.0, len(tight) / max(1, len(w.tight_short)))
-    elif not is_declared and w.words and not _has_word(text, w.words):
+    elif not is_declared and w.words and not has_word(text, w.words):
         return -2.0  # speaks of something else
     elif len(text) < 3 * len(w.short):
-        dice = _dice(_pairs(w.short), _pairs(text))
-        if dice >= _ALIKE:
-            score = 2.0 + 1.5 * dice
+        alike = dice(pairs_of(w.short), pairs_of(text))
+        if alike >= _ALIKE:
+            score = 2.0 + 1.5 * alike
     return score + 2.0 * is_declared
 
 
@@ -371,30 +370,3 @@ def _is_most_of(whole: str, part: str) -> bool:
 
 def _tight(text: str) -> str:
     return "".join(text.split())
-
-
-def _words(text: str) -> frozenset[str]:
-    """Words of four letters or more, and pairs of Han characters, lower case."""
-    lower = text.lower()
-    words = set(_WORD.findall(lower))
-    if not lower.isascii():
-        words.update([pair for pair in map(add, lower, lower[1:]) if pair > "\u3000"])
-    return frozenset(words)
-
-
-def _has_word(text: str, words: frozenset[str]) -> bool:
-    """Whether *text* has one of *words*, which are as :func:`_words` gives them."""
-    lower = text.lower()
-    if not lower.isascii() and not words.isdisjoint(map(add, lower, lower[1:])):
-        return True
-    return not words.isdisjoint(_WORD.findall(lower))
-
-
-def _pairs(text: str) -> frozenset[str]:
-    tight = _tight(text).lower()
-    return frozenset(map(add, tight, tight[1:]))
-
-
-def _dice(one: frozenset[str], other: frozenset[str]) -> float:
-    """Twice the common part over both sizes, in [0, 1]; 0 when both are empty."""
-    return 2 * len(one & other) / (len(one) + len(other)) if one or other else 0.0
