@@ -39,7 +39,7 @@ _PUBLISHED_LABEL = re.compile(
     r"a(?<!\wa)dded|d(?<!\wd)ated?|w(?<!\ww)ritten|r(?<!\wr)elease)\b"
 )
 _MODIFIED_LABEL = re.compile(
-    r"更新|修改|修订|编辑|編輯|最后|(?:u(?<!\wu)pdated?|m(?<!\wm)odified|e(?<!\we)dited|"
+    r"更新|修改|修订|编辑[于时]|編輯[於時]|最后|(?:u(?<!\wu)pdated?|m(?<!\wm)odified|e(?<!\we)dited|"
     r"l(?<!\wl)ast|r(?<!\wr)evised|c(?<!\wc)orrected)\b"
 )
 _NOT_PUBLISHED = re.compile(
