@@ -50,8 +50,8 @@ class Extraction:
         page_kind: what the page is.
         confidence: of the body, in [0, 1].
         method: name of the body extractor.
-        fields: every field found, by name: ``title``, ``published_at``, ``authors``,
-            ``source``, ``source_url``, ``editor``, ``channel``, ``keywords``,
+        fields: every field found, by name: ``title``, ``published_at``, ``modified_at``,
+            ``authors``, ``source``, ``source_url``, ``editor``, ``channel``, ``keywords``,
             ``description``, ``language``, ``images``, ``main_links`` and others; absent when
             not found.
     """
@@ -65,3 +65,9 @@ class Extraction:
     confidence: float = 0.0
     method: str = ""
     fields: Mapping[str, Field] = field(default_factory=dict)
+
+    @property
+    def modified_at(self) -> datetime | None:
+        """When the page says it was last changed, aware; None where it does not say."""
+        changed = self.fields.get("modified_at")
+        return changed.value if changed is not None else None

@@ -37,6 +37,7 @@ _NAME = (
     r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
     r"sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)(?![a-z])\.?"
 )
+_HAN_NAME = r"(?P<han>(?:十[一二]?|[一二三四五六七八九]|(?:1[0-2]|0?[1-9])\s?)月)"
 _YEAR = r"(?P<year>(?:19|20)\d\d)(?!\d)"
 _MONTH = r"(?P<month>1[0-2]|0?[1-9])"
 _DAY = r"(?P<day>[12]\d|3[01]|0?[1-9])"
@@ -59,6 +60,11 @@ _YEAR_LAST = _compiled(rf"(?<!\d)(?P<one>\d\d?)(?P<mark>[-/.])(?P<two>\d\d?)(?P=
 _NAME_FIRST = _compiled(
     rf"(?<![a-z]){_NAME}\s?(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?(?!\d),?\s?{_YEAR}"
 )
+# As themes translated from English write: 十月 5th, 2010, 5 十月 2010, 10 月 5, 2010.
+_HAN_NAME_FIRST = _compiled(
+    rf"(?<![\d十]){_HAN_NAME}\s{{0,2}}(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th|日)?\s?[,，]?\s?{_YEAR}"
+)
+_HAN_NAME_SECOND = _compiled(rf"{_NAMED_DAY}\s?[,，./-]?\s?{_HAN_NAME}\s?[,，./-]?\s?{_YEAR}")
 # As C's asctime writes: Mon Feb 25 22:14:07 2002.
 _YEAR_AFTER_CLOCK = re.compile(
     rf"(?<![a-z]){_NAME}\s{{1,2}}(?P<day>[12]\d|3[01]|0?[1-9])\s{_TIME}\s{{1,2}}{_YEAR}",
@@ -120,6 +126,8 @@ def forms_in(text: str) -> list[re.Pattern[str]]:
         forms.append(_YEAR_FIRST)
     if _MARK_THEN_YEAR.search(text):
         forms.append(_YEAR_LAST)
+    if "月" in text and _ANY_YEAR.search(text):
+        forms += [_HAN_NAME_FIRST, _HAN_NAME_SECOND]
     if may_name_month(text) and _ANY_YEAR.search(text):
         forms += [_NAME_FIRST, _NAME_SECOND, _YEAR_AFTER_CLOCK]
     return forms
