@@ -1,4 +1,4 @@
-"""Looks at every answer for a block; what a block looks like stands in ``access.blocks``."""
+"""Looks at every answer for a block; :mod:`qiaocrawl.fetch.block_detection` knows them."""
 
 from __future__ import annotations
 

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from qiaocrawl.sessions import Recipe
     from qiaocrawl.sessions.account_pool import AccountUse
 
+# Request meta: recipe and account whose cookies the request carries.
 _ACCOUNT_USE = "qiaocrawl_session"
-"""Request meta: recipe and account whose cookies the request carries."""
 _TRIES = "qiaocrawl_session_tries"
 _MOST_TRIES = 2
 

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from rich.table import Table
+from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from qiaocrawl.cli.output import folding_table, table_console
@@ -52,6 +53,24 @@ def opened_database(url: str, *, may_make: bool = False) -> Iterator[Database]:
             raise StorageError(f"{error.object!r} is no UTF-8 text and cannot be stored") from error
 
 
+@contextmanager
+def connection_to(url: str) -> Iterator[Connection]:
+    """A connection to :func:`opened_database`, whose schema must be this version's."""
+    with opened_database(url) as opened:
+        opened.require_current()
+        with opened.engine.connect() as c:
+            yield c
+
+
+@contextmanager
+def transaction_on(url: str) -> Iterator[Connection]:
+    """As :func:`connection_to`, in a transaction that is committed at the end."""
+    with opened_database(url) as opened:
+        opened.require_current()
+        with opened.engine.begin() as c:
+            yield c
+
+
 @app.command()
 def upgrade(database: DatabaseUrl = "") -> None:
     """Bring the schema to this version; makes the tables of a new database."""
@@ -74,10 +93,8 @@ def check(database: DatabaseUrl = "") -> None:
 @app.command()
 def stats(database: DatabaseUrl = "") -> None:
     """Rows of every table, where URLs stand, and what the raw pages take."""
-    with opened_database(database) as opened:
-        opened.require_current()
-        with opened.engine.connect() as c:
-            figures = retention.stats(c)
+    with connection_to(database) as c:
+        figures = retention.stats(c)
     console = Console()
     for title, counts in (("表 table", figures.rows), ("网址 URLs", figures.states),
                           ("结果 outcome", figures.outcomes)):  # fmt: skip
@@ -100,10 +117,8 @@ def left_out(
 
     `qiaocrawl why URL` tells all of one.
     """
-    with opened_database(database) as opened:
-        opened.require_current()
-        with opened.engine.connect() as c:
-            lines = postponed.left_out(c, most=most)
+    with connection_to(database) as c:
+        lines = postponed.left_out(c, most=most)
     table = folding_table("结果 outcome", "猜测 guess", "数 number", "例 example")
     for line in lines:
         table.add_row(line.outcome, escape(line.guess), f"{line.urls:,}", escape(line.example))
@@ -123,6 +138,7 @@ def backup(
             task = progress.add_task("备份 backup", total=None)
 
             def tell(done: int, total: int) -> None:
+                # SQLite counts pages (4,096 bytes by default), a dump counts bytes without a total.
                 page = 4096 if total else 1
                 progress.update(task, completed=done * page, total=total * page or None)
 

@@ -13,7 +13,7 @@ from rich.markup import escape
 from sqlalchemy import Connection
 
 from qiaocrawl.cli import snapshot
-from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
@@ -37,7 +37,7 @@ _KINDS = {
 @app.command()
 def group(url: Url, database: DatabaseUrl = "") -> None:
     """Show who published a story when: the chain of reprints an article belongs to."""
-    with _reading(database) as c:
+    with connection_to(database) as c:
         chain = reprint_groups.chain(c, reprint_groups.article_at(c, url))
     numbers = {member.article_id: str(number) for number, member in enumerate(chain, start=1)}
     table = folding_table("", "时间 time", "站点 site", "来源 source line", "标题 title",
@@ -57,7 +57,7 @@ def group(url: Url, database: DatabaseUrl = "") -> None:
 @app.command()
 def why(url: Url, database: DatabaseUrl = "") -> None:
     """Show an article's verdict, and what it was compared with."""
-    with _reading(database) as c:
+    with connection_to(database) as c:
         at = reprint_groups.article_at(c, url)
         article = reprint_groups.members(c, [at]).get(at)
         if article is None:
@@ -88,7 +88,7 @@ def groups(
     database: DatabaseUrl = "",
 ) -> None:
     """Show the largest groups."""
-    with _reading(database) as c:
+    with connection_to(database) as c:
         there = [row.name for row in list_topics(c)]
         if topic and topic not in there:
             topics = ", ".join(there) or "none yet"
@@ -176,14 +176,6 @@ def _print_rest(runtime: Runtime, rest: Sequence[Member]) -> None:
     for head in heads:
         size = sum(member.group == head.article_id for member in now.values())
         _print(f"其余 the rest: {size} × {head.title} ({head.url})")
-
-
-@contextmanager
-def _reading(database: str) -> Iterator[Connection]:
-    with opened_database(database) as opened:
-        opened.require_current()
-        with opened.engine.connect() as c:
-            yield c
 
 
 @contextmanager

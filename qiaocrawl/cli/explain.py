@@ -25,12 +25,12 @@ MARK = "<!-- qiaocrawl extract --explain -->"
 """Stands in the first line of every such page, so that it is known again."""
 _SHADES = 10
 _PATH_ELEMENTS = 5
+# Characters shown of one block or line.
 _TEXT_CHARS = 1500
-"""Characters shown of one block or line."""
 _FIELD_CHARS = 600
 _LINES_SHOWN = 20_000
+# Scores this near to the threshold show a third digit: 0.50 may be below 0.5.
 _NEAR = 0.02
-"""Scores this near to the threshold show a third digit: 0.50 may be below 0.5."""
 _SHADE_RULES = "".join(
     f".j{shade}{{background:hsl(140 60% {99 - 3 * shade}%)}}" for shade in range(_SHADES + 1)
 )

@@ -79,7 +79,7 @@ def extract(
     extracted, extraction = examine(
         page.body, page.url or url, page.content_type, method, extractor
     )
-    # Before anything is printed: `| head` ends the command in the midst of that.
+    # Written before anything is printed: `| head` may end the command while it prints.
     if target is not None:
         shown = clean_text(page.url or source)
         try:

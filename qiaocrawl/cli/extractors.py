@@ -47,8 +47,8 @@ MAX_PAGE_BYTES = 10 * 1024 * 1024
 """As a crawl: longer files are read up to here."""
 _ENDINGS = (".html", ".htm", ".shtml", ".html.gz", ".htm.gz")
 _PAGES_AT_A_TIME = 64
+# The code of a published source in a docstring means nothing to readers of the list.
 _CODE = re.compile(r"\s*\([A-Z]+\d+\)")
-"""The code of a source in a docstring; it says nothing to who reads the list."""
 
 
 class _Source(NamedTuple):
@@ -62,7 +62,7 @@ class _Source(NamedTuple):
 def list_() -> None:
     """Print the registered methods, a line each; * marks the one a crawl would use."""
     chosen = Options.from_environment()["QIAO_EXTRACT_METHOD"]
-    extractors.get(chosen)  # a name that is none is said, not left without a mark
+    extractors.get(chosen)  # a wrong name is an error, not a list without a mark
     names = extractors.names()
     width = max(map(len, names))
     for name in names:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.storage.reports.alarms import Limits, RunLine, alarms, last_runs
 
@@ -32,11 +32,9 @@ def health(
     Runs that died or failed, URLs nobody holds, no new article, engines that refuse, logins that
     fail, dead proxies, a full disk. 运行中断、无人处理的网址、无新文章、引擎拒绝、登录失效等。
     """
-    with opened_database(database) as opened:
-        opened.require_current()
-        with opened.engine.connect() as c:
-            problems = alarms(c, Limits(article_hours, free_mb << 20), now=time.time())
-            last = last_runs(c, runs)
+    with connection_to(database) as c:
+        problems = alarms(c, Limits(article_hours, free_mb << 20), now=time.time())
+        last = last_runs(c, runs)
     if as_json:
         report = {"alarms": problems, "runs": [asdict(run) for run in last]}
         typer.echo(json.dumps(report, ensure_ascii=False, indent=2, default=str))

@@ -12,8 +12,8 @@ from rich.table import Table
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.text.zones import SHANGHAI
 
+# Columns of a console that is a file or a pipe: rows stay whole for grep and the like.
 _WIDE = 10_000
-"""Columns of a console that is a file or a pipe: rows stay whole for grep and the like."""
 
 
 def table_console() -> Console:

@@ -22,8 +22,8 @@ from qiaocrawl.urls import canonical_url
 MAX_FILE_BYTES = 10 * 1024 * 1024 + 1
 """One more than extraction reads, so that it can tell that a file went on."""
 STANDARD_INPUT = "-"
+# robots.txt, the page and five redirects, each within the crawl's own time limit, end sooner.
 _FETCH_SECONDS = 120
-"""robots.txt, the page and five redirects, each within the crawl's own time limit, end sooner."""
 
 
 class PageSourceError(QiaoError):

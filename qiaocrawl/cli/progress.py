@@ -24,8 +24,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
+# Exit code of a command that Ctrl-C ended, as shells have it: 128 + SIGINT.
 _INTERRUPTED = 130
-"""Exit code of a command that Ctrl-C ended, as shells have it: 128 + SIGINT."""
 
 
 class _Rate(ProgressColumn):

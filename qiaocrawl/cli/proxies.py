@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import typer
 from rich.markup import escape
 
-from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.output import folding_table, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.fetch.addresses import Allowance, Origin, is_public_address
@@ -48,10 +48,8 @@ def add(
     if not password_env.isidentifier() and password_env:
         raise ConfigError(f"--password-env: {password_env!r} is no name of a variable")
     parsed = Proxy(parsed.scheme, parsed.host, parsed.port, user)
-    with opened_database(database) as opened:
-        opened.require_current()
-        with opened.engine.begin() as c:
-            stored.add_proxy(c, parsed, password_env=password_env, note=note, now=time.time())
+    with transaction_on(database) as c:
+        stored.add_proxy(c, parsed, password_env=password_env, note=note, now=time.time())
     typer.echo(f"{parsed}: 已添加 added")
 
 
@@ -59,11 +57,9 @@ def add(
 def remove(proxy: ProxyUrl, database: DatabaseUrl = "") -> None:
     """Remove a proxy, whatever user names it is known with."""
     parsed = _named(proxy)
-    with opened_database(database) as opened:
-        opened.require_current()
-        with opened.engine.begin() as c:
-            if not stored.remove_proxy(c, parsed):
-                raise ConfigError(f"there is no proxy {parsed} in the database")
+    with transaction_on(database) as c:
+        if not stored.remove_proxy(c, parsed):
+            raise ConfigError(f"there is no proxy {parsed} in the database")
     typer.echo(f"{parsed}: 已删除 removed")
 
 
@@ -128,10 +124,8 @@ def _named(text: str) -> Proxy:
 
 
 def _all(database: str) -> list[stored.StoredProxy]:
-    with opened_database(database) as opened:
-        opened.require_current()
-        with opened.engine.connect() as c:
-            return stored.list_proxies(c)
+    with connection_to(database) as c:
+        return stored.list_proxies(c)
 
 
 def _target(url: str) -> str:

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.cli.secret_input import read_secret
 from qiaocrawl.errors import ConfigError, LoginError, SessionError
@@ -56,12 +56,10 @@ def new() -> None:
 def rotate(database: DatabaseUrl = "") -> None:
     """Encrypt all accounts anew with the first of several keys in QIAO_SECRET_KEY."""
     vault = _vault()
-    with opened_database(database) as opened:
-        opened.require_current()
-        with opened.engine.begin() as c:
-            number = stored.reseal_all(
-                c, lambda owner, sealed: vault.seal(owner, vault.open(owner, sealed))
-            )
+    with transaction_on(database) as c:
+        number = stored.reseal_all(
+            c, lambda owner, sealed: vault.seal(owner, vault.open(owner, sealed))
+        )
     typer.echo(f"{number} accounts are encrypted with the first key; the others may go")
 
 
@@ -92,10 +90,8 @@ def add(
     if recipe.way in ("form", "sso", "http"):
         password = read_secret(f"{site} {account}", env=env, stdin=stdin)
         sealed = Credentials(user or account, password).seal(vault, owner_name(site, account))
-    with opened_database(database) as opened:
-        opened.require_current()
-        with opened.engine.begin() as c:
-            stored.add_account(c, site, account, sealed, now=datetime.now(UTC))
+    with transaction_on(database) as c:
+        stored.add_account(c, site, account, sealed, now=datetime.now(UTC))
     typer.echo(f"{site}: account {account} is kept")
     if recipe.way in ("browser", "cookies"):
         typer.echo(f"log it in: qiaocrawl session login {site} {account}")
@@ -104,10 +100,8 @@ def add(
 @app.command("list")
 def list_command(database: DatabaseUrl = "") -> None:
     """List the accounts and how they stand; no secret is shown."""
-    with opened_database(database) as opened:
-        opened.require_current()
-        with opened.engine.connect() as c:
-            accounts = stored.list_accounts(c)
+    with connection_to(database) as c:
+        accounts = stored.list_accounts(c)
     table = folding_table("号 no.", "网站 site", "账号 account", "状态 state", "登录于 logged in",
                           "休息至 rests until", "原因 reason")  # fmt: skip
     for account in accounts:
@@ -166,7 +160,7 @@ def check(site: SiteName, account: AccountName, database: DatabaseUrl = "") -> N
 def logout(site: SiteName, account: AccountName, database: DatabaseUrl = "") -> None:
     """Forget an account's cookies and do not use it until its next login."""
     row = _account(site, account, database)
-    with opened_database(database) as opened, opened.engine.begin() as c:
+    with transaction_on(database) as c:
         stored.save_state(c, row.id, AccountState.OUT, "", now=datetime.now(UTC))
     typer.echo(f"{site}: account {account} is logged out")
 
@@ -175,7 +169,7 @@ def logout(site: SiteName, account: AccountName, database: DatabaseUrl = "") -> 
 def remove(site: SiteName, account: AccountName, database: DatabaseUrl = "") -> None:
     """Delete an account with its secret and cookies."""
     row = _account(site, account, database)
-    with opened_database(database) as opened, opened.engine.begin() as c:
+    with transaction_on(database) as c:
         stored.remove_account(c, row.id)
     typer.echo(f"{site}: account {account} is removed")
 
@@ -193,10 +187,8 @@ def _vault() -> Vault:
 
 
 def _account(site: str, name: str, database: str) -> Account:
-    with opened_database(database) as opened:
-        opened.require_current()
-        with opened.engine.connect() as c:
-            return stored.require_account(c, site, name)
+    with connection_to(database) as c:
+        return stored.require_account(c, site, name)
 
 
 def _keep_cookies(recipe: Recipe, vault: Vault, row: Account, text: str, database: str) -> None:
@@ -205,7 +197,7 @@ def _keep_cookies(recipe: Recipe, vault: Vault, row: Account, text: str, databas
     if not usable.cookies:
         raise SessionError(f"none of the cookies can be used for {recipe.name}: {refused}")
     sealed = SavedSession(usable.cookies).seal(vault, row.owner)
-    with opened_database(database) as opened, opened.engine.begin() as c:
+    with transaction_on(database) as c:
         stored.save_session(c, row.id, sealed, now=datetime.now(UTC), logged_in=True)
     left = f"; left out: {refused}" if refused else ""
     typer.echo(f"{row.site}: {len(usable.cookies)} cookies kept for account {row.name}{left}")
@@ -221,7 +213,7 @@ def _run_spider(
         command += ["-a", f"qr={qr.absolute()}"]
     environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings"}
     if database:
-        # Not an argument: others could read its password there.
+        # Not an argument: every user of the machine could read its password there.
         environment["QIAO_DATABASE_URL"] = database
     done = subprocess.run(command, env=environment, check=False)
     if done.returncode:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.group_changes import print_changes, write_changes
 from qiaocrawl.cli.output import check_output, folding_table, shown_moment, table_console
 from qiaocrawl.cli.progress import shown_pass, stopping
@@ -37,10 +37,8 @@ ChangesFile = Annotated[
 @app.command("list")
 def list_(database: DatabaseUrl = "") -> None:
     """Show the versions there are, and which one is in use."""
-    with opened_database(database) as opened:
-        opened.require_current()
-        with opened.engine.connect() as c:
-            versions = list_snapshots(c)
+    with connection_to(database) as c:
+        versions = list_snapshots(c)
     table = folding_table("版本 version", "在用 in use", "时间 made", "标题 titles", "词 words",
                           "判定 verdicts", "说明 note")  # fmt: skip
     for column in (0, 3, 4, 5):

@@ -13,7 +13,7 @@ import typer
 from rich.markup import escape
 from sqlalchemy import Connection
 
-from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.output import folding_table, shown_moment, shown_seconds, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
@@ -55,13 +55,11 @@ def list_pages(
     监测哪些页面：组别、间隔、最近更新、下次访问、带来多少新链接。
     """
     options = Options.from_environment({"QIAO_DATABASE_URL": database} if database else None)
-    with opened_database(database) as opened:
-        opened.require_current()
-        with opened.engine.connect() as c:
-            topics = [row.name for row in list_topics(c) if topic in ("", row.name)]
-            if not topics:
-                raise ConfigError(f"topic {topic!r} is not in the database")
-            by_topic = [_topic_facts(c, name, site, options) for name in topics]
+    with connection_to(database) as c:
+        topics = [row.name for row in list_topics(c) if topic in ("", row.name)]
+        if not topics:
+            raise ConfigError(f"topic {topic!r} is not in the database")
+        by_topic = [_topic_facts(c, name, site, options) for name in topics]
     if as_json:
         typer.echo(json.dumps(by_topic, ensure_ascii=False, indent=2))
         return
@@ -137,15 +135,13 @@ def show_history(
     文章的历次版本：改前内容、删除与恢复、存下的网页。
     """
     canonical = canonical_url(url.strip())
-    with opened_database(database) as opened:
-        opened.require_current()
-        with opened.engine.connect() as c:
-            history = url_history.url_history(c, url_key(canonical)) if canonical else None
-            if history is None:
-                raise ConfigError(f"{url!r} was never seen")
-            facts = revisions.revisions_of(c, history.id)
-            sources = revisions.sources_of(c, history.id)
-            today = revisions.article_text(c, history.id)
+    with connection_to(database) as c:
+        history = url_history.url_history(c, url_key(canonical)) if canonical else None
+        if history is None:
+            raise ConfigError(f"{url!r} was never seen")
+        facts = revisions.revisions_of(c, history.id)
+        sources = revisions.sources_of(c, history.id)
+        today = revisions.article_text(c, history.id)
     if as_json:
         answer = {"url": history.url, "now": today and {"title": today[0], "text": today[1]},
                 "revisions": [asdict(one) for one in facts],

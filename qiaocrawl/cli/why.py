@@ -13,7 +13,7 @@ import typer
 from rich.markup import escape
 from sqlalchemy import Connection
 
-from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.output import folding_table, shown_moment, shown_seconds, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.frontier.explain import Standing, standing_of
@@ -83,10 +83,8 @@ def why(
     为什么采、舍、等：得分与各部分、来路、结果。
     """
     most_visits: int = Options.from_environment()["QIAO_STRATEGY_HISTORY_PAGES"]
-    with opened_database(database) as opened:
-        opened.require_current()
-        with opened.engine.connect() as c:
-            answer = _answer(c, url, most_visits)
+    with connection_to(database) as c:
+        answer = _answer(c, url, most_visits)
     if as_json:
         typer.echo(json.dumps(_as_dict(answer, topic), ensure_ascii=False, indent=2))
     else:
@@ -100,6 +98,7 @@ def _answer(c: Connection, url: str, most_visits: int) -> _Answer:
         ConfigError: the URL was never seen.
     """
     canonical = canonical_url(url.strip())
+    # As written too: a search query's address is not in canonical form.
     names = dict.fromkeys(name for name in (canonical, url.strip()) if name)
     rows = (url_history.url_history(c, url_key(name)) for name in names)
     history = next((row for row in rows if row is not None), None)

@@ -34,7 +34,7 @@ class QiaoAddon:
 
 def _apply(options: Options, settings: BaseSettings) -> None:
     if options["QIAO_REPLAY"]:
-        # A recorded web has no host to spare and no end to guard against.
+        # A recorded web needs no politeness, and is finite: no limit has to bound it.
         lifted = {
             "DOWNLOAD_DELAY": 0,
             "AUTOTHROTTLE_ENABLED": False,
@@ -47,11 +47,11 @@ def _apply(options: Options, settings: BaseSettings) -> None:
             "QIAO_TRAPS": False,
             "QIAO_SOFT_404_PROBE": False,
         }
-        # What the command line asks for stands.
+        # Options given on the command line win.
         asked = {name for name in lifted if (settings.getpriority(name) or 0) >= _COMMAND_LINE}
         settings.setdict({name: lifted[name] for name in lifted.keys() - asked}, priority="cmdline")
     if options["QIAO_DEMO"]:
-        # Nobody is on the other side; Crawl-delay in its robots.txt is kept all the same.
+        # The demo web needs no delay; Crawl-delay in its robots.txt is kept all the same.
         settings.set("DOWNLOAD_DELAY", 0, priority="cmdline")
         if options["QIAO_BLOCK_PAUSE_SECONDS"] == DEFAULTS["QIAO_BLOCK_PAUSE_SECONDS"]:
             settings.set("QIAO_BLOCK_PAUSE_SECONDS", _DEMO_PAUSE_SECONDS, priority="cmdline")

@@ -102,10 +102,12 @@ class FetchOutcomes:
             if memory is not None:
                 memory.redirected(lease.url, decision.target)
         if target is not None:
+            # Only after the commit: a URL without a row cannot be leased.
             crawl.ordering.enqueued([target])
 
     async def _fail(self, lease: Lease, failure: FetchFailure) -> None:
         waits = self._waits[lease.url_id]
+        # Kept in memory only: after a restart a busy host deserves the same patience again.
         if failure.kind is FailureKind.BUSY:
             self._waits[lease.url_id] += 1
         decision = self._policy.decide(failure, failures=lease.failures, waits=waits)

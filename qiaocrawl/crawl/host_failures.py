@@ -96,7 +96,7 @@ class HostFailureHandler:
             case LoginPageError():
                 return FetchFailure(FailureKind.LOGIN, str(error))
             case IgnoreRequest():
-                # Scrapy ignores what robots.txt forbids, and bodies that unpack without end.
+                # Scrapy raises it for what robots.txt forbids and for decompression bombs.
                 forbidden = "robots.txt" in str(error)
                 kind = FailureKind.ROBOTS if forbidden else FailureKind.TOO_LARGE
                 return FetchFailure(kind, str(error))
@@ -144,7 +144,7 @@ class HostFailureHandler:
     def _without_proxy(self, lease: Lease, error: ProxiesRestError) -> FetchFailure:
         strike = self._access.unavailable(lease.host)
         self._access.counts["proxies/none_left"] += 1
-        # By then the list of proxies is another one, perhaps.
+        # By the next refresh there may be other proxies.
         pause = max(strike.pause_seconds, min(error.retry_seconds, self._proxy_refresh_seconds))
         self._rest(lease.host, pause, str(error), give_up=strike.give_up)
         return FetchFailure(FailureKind.CANNOT_ASK, str(error))
@@ -158,7 +158,7 @@ class HostFailureHandler:
 
     async def _without_robots(self, lease: Lease, error: RobotsUnreachableError) -> FetchFailure:
         """The proxies' fault is not the URL's; a host that is not there rests as for any page."""
-        # Such an error names what it comes from.
+        # The message names the error it comes from; the types are lost by then.
         if any(name in str(error) for name in _OF_PROXIES):
             return self._without_proxy(lease, ProxiesRestError(str(error), error.retry_seconds))
         if _OF_A_SERVER not in str(error):
@@ -170,7 +170,7 @@ class HostFailureHandler:
         if not isinstance(error, ProxyError):
             self._apply(lease.host, self._access.silent(lease.host), "no answer")
         if isinstance(error, _NOBODY_THERE):
-            # Its other URLs would fail alike: they wait, and other hosts have the slots.
+            # Its other URLs would fail as well: they wait, and other hosts get the slots.
             await self._park_in_turn(lease, 0.0)
 
     async def _park_in_turn(self, lease: Lease, seconds: float) -> float:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-# Its compiler prints some ten thousand lines at DEBUG.
+# numba's compiler prints some ten thousand lines at DEBUG.
 logging.getLogger("numba").setLevel(logging.INFO)
 
 
@@ -69,6 +69,6 @@ class QuietLogFormatter(LogFormatter):
 
 def _quiet(said: LogFormatterResult, error: object) -> LogFormatterResult:
     if isinstance(error, StorageError):
-        # The crawl stops at the first one and says so (ending.py).
+        # The crawl stops at the first one and says so (runtime/run_end.py).
         said["level"] = logging.DEBUG
     return said

@@ -11,7 +11,7 @@ from qiaocrawl.items import FetchedPage
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-# What would let others in as the account that fetched a page; kept nowhere but in its jar.
+# Session cookies would let a reader in as the account that fetched the page.
 _NOT_KEPT = frozenset({"set-cookie", "set-cookie2"})
 
 

@@ -40,8 +40,9 @@ logger = logging.getLogger(__name__)
 
 # A polite stop lets running fetches end for this long; container and scrapyd kill after 10 s.
 _GRACE_SECONDS = 4.0
+# Scrapy has no signal for the moment at which a crawl begins to close.
 _WATCH_SECONDS = 0.25
-# A database that is away or hangs is waited for this long beyond it.
+# Beyond the grace period a database that is away or hangs is waited for this long.
 _STORE_SECONDS = 4.0
 
 
@@ -106,7 +107,7 @@ class FrontierScheduler(BaseScheduler):
             await self._release_leases(reason)
         except StorageError as error:
             self._worker.stop("storage_error", error)
-        # What failed while the run was closing is how it ended.
+        # A failure while closing is how the run really ended, whatever reason Scrapy has.
         if failure := self._worker.ending.failure:
             self._crawler.stats.set_value(END_REASON, failure)
 
@@ -117,6 +118,7 @@ class FrontierScheduler(BaseScheduler):
             StorageError: the database does not take it.
         """
         assert self._worker is not None
+        # Before the leases go back: pages that are analysed apart still hold theirs.
         await self._crawler.signals.send_catch_log_async(frontier_closing)
         remaining = await self._worker.close()
         await self._check_seeds()
@@ -143,7 +145,7 @@ class FrontierScheduler(BaseScheduler):
             )
 
     async def _check_seeds(self) -> None:
-        """A run whose start pages could not be read has not done what it was asked."""
+        """Fail a run whose start pages could not be read: it has not done what it was asked."""
         assert self._worker is not None
         ending = self._worker.ending
         scope = crawl_of(self._crawler).scope
@@ -199,7 +201,7 @@ class FrontierScheduler(BaseScheduler):
         try:
             return spider.request(lease)
         except (KeyError, ValueError, TypeError) as error:
-            # A row no request can be made of must not hold up the others.
+            # A row that makes no valid request must not hold up the others.
             self._worker.left_downloader(lease)
             reason = f"no request: {type(error).__name__}: {error}"
             end = LeaseEnd(Outcome.DEAD, reason)
@@ -237,7 +239,7 @@ class FrontierScheduler(BaseScheduler):
         self._hurry_after_signal()
 
     def _hurry_after_signal(self) -> None:
-        """Whoever sent a signal kills what takes longer; any other end may wait for storage."""
+        """After a signal wait only briefly for storage: its sender kills what takes longer."""
         engine = self._crawler.engine
         if engine is not None and not engine.running:
             self._runtime.database.limit_wait(_STORE_SECONDS)

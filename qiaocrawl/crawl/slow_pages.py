@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from qiaocrawl.frontier.worker import FrontierWorker
     from qiaocrawl.items import FetchedPage, Lease
 
-# A host of so many slow pages, less its quick ones, gets no more time of the ordinary slots.
+# From so many slow pages on, less its quick ones, a host gets no more time in ordinary slots.
 _SLOW_PAGES = 2
-# So many of its pages may wait here; while there are more, it is asked for nothing.
+# With more pages of one host than this waiting here, the host is asked for nothing.
 _MOST_OF_HOST = 4
 
 logger = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ class SlowPages:
         return bool(lease.crashes) or is_large or self._slow[lease.host] >= _SLOW_PAGES
 
     def outlasted(self, lease: Lease) -> None:
-        """*lease* took an ordinary slot's time in vain."""
+        """*lease* used up an ordinary slot's time."""
         self._slow[lease.host] += 1
 
     def was_quick(self, host: str) -> None:
@@ -128,11 +128,12 @@ class SlowPages:
         except StorageError as error:
             self._worker.stop("storage_error", error)
         except ExtractionError as error:
-            # No page is at fault where no process can be had for it.
+            # No worker process could be started at all: no page is at fault.
             self._worker.stop("internal_error", error)
 
     async def _pass_on(self, lease: Lease) -> None:
         """Analyse *lease*, and send it through the pipelines as if it came from the spider."""
+        # Read again from the database: only leases wait here, since pages may be large.
         page = await self._runtime.read(partial(load_page, url_id=lease.url_id))
         if page is None:
             self._worker.forget(lease)

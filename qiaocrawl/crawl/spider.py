@@ -75,7 +75,7 @@ class FrontierSpider(Spider):
     def check_arguments(self) -> None:
         """Refuse unknown ``-a`` arguments and a missing topic, naming what is allowed."""
         known = {"topic": "name of an imported topic", **self.allowed_arguments}
-        # scrapyd gives every job its number.
+        # scrapyd adds _job to every job.
         for name in self.arguments.keys() - known.keys() - {"_job"}:
             allowed = ", ".join(f"{key}= ({help})" for key, help in known.items())
             raise ConfigError(f"spider {self.name!r} has no argument {name!r}; it takes {allowed}")
@@ -141,7 +141,7 @@ class FrontierSpider(Spider):
         )
 
     async def parse(self, response: Response) -> AsyncIterator[CrawlItem]:
-        """A response arrived: let it be read, or record what else it is.
+        """Read a response, or record what it is instead of a page.
 
         An error in here comes back through :meth:`on_spider_error`.
         """
@@ -152,6 +152,7 @@ class FrontierSpider(Spider):
         result = self.read(lease, page)
         is_busy = isinstance(result, FetchDecision) and result.is_busy
         if not is_busy and page.status not in BUSY_STATUSES:
+            # Any answer but "busy" ends the series of refusals that lengthens the host's pauses.
             await rate_limiter_of(self.crawler).answered(host_name(lease))
         if isinstance(result, FetchDecision):
             await self.outcomes.record(lease, page.status, result)
@@ -184,7 +185,7 @@ class FrontierSpider(Spider):
         await self._abandon(item.lease, failure.value)
 
     async def on_spider_error(self, failure: Failure, response: Response | None) -> None:
-        """The spider itself failed on a response; nothing may wait for ever for its outcome.
+        """The spider itself failed on a response; its lease still needs an outcome.
 
         None when its ``start()`` failed: Scrapy closes the crawl with ``start_error`` then.
         """

@@ -67,6 +67,7 @@ class Suspects:
             yield await first() if first is not None else None
             return
         await asyncio.sleep(self.calm_seconds(lease))
+        # One at a time: with two marked suspects a death would not say which one did it.
         async with self._alone:
             entered = await first() if first is not None else None
             await self._runtime.write(lambda c: frontier.mark(c, lease))

@@ -16,17 +16,17 @@ from qiaocrawl.dedup.methods import LEAST_COSINE, checked, methods
 from qiaocrawl.dedup.title_pair import Relation, TitlePair
 from qiaocrawl.items import VerdictKind
 
+# Of pairs the model calls the same at the default threshold, 2 % (events) and 8 % (revisions) have
+# a lower cosine; searching from .5 on would cost several times as much.
 _SEARCH_COSINE = 0.7
-"""Of pairs the model calls the same at the default threshold, 2 % (events) and 8 % (revisions)
-have a lower cosine; searching from .5 on would cost several times as much."""
 _DEFAULT = 0.8
 _LEAST_LETTERS = 6
 _MOST_DAYS = 30.0
 _SOURCE_DAYS = 2.0
+# How much less the titles need to say when both name one source within two days.
 _SOURCE_GAIN = 0.2
-"""How much less the titles need to say when both name one source within two days."""
+# SimHashes of 64 bits of one text differ in so many at most (Manku, Jain, Das Sarma 2007).
 _SAME_BITS = 3
-"""SimHashes of 64 bits of one text differ in so many at most (Manku, Jain, Das Sarma 2007)."""
 _AGREE_COSINE = 0.5
 
 

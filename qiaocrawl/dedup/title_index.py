@@ -20,11 +20,10 @@ from qiaocrawl.items import TitleRecord, Verdict, VerdictKind
 from qiaocrawl.vsm.snapshot import IdfSnapshot
 
 _AT_A_TIME = 1000
+# Earlier titles of other words that one is compared with: those of the highest cosine.
 _MAX_ROWS = 64
-"""Earlier titles of other words that one is compared with: those of the highest cosine."""
+# Earlier titles of the same words, or with the same body, that one is compared with: the latest.
 _MAX_COPIES = 16
-"""Earlier titles of the same words, or with the same body, that one is compared with: the
-latest."""
 _MAX_ALSO = 15
 
 _DISTINCT = Verdict(VerdictKind.DISTINCT, why="no earlier title is near")
@@ -151,7 +150,7 @@ class TitleIndex:
         method, threshold, snapshot, terms = self._settings
         fresh = TitleIndex(method, threshold, snapshot=snapshot, terms=terms)
         ordered = by_publish_date(records)
-        # Names of sites first, from all titles: else the earliest would be judged unclean.
+        # All titles teach the names of sites first; else the earliest would be judged with them.
         for record in ordered:
             fresh._hosts.learn(record)
         return group_titles(ordered, fresh.judge_all, placed)
@@ -169,7 +168,7 @@ class TitleIndex:
         titles: list[str] = []
         for chunk in batches(records, _AT_A_TIME):
             numbers = self._known.members.numbers(chunk)
-            # Their numbers are not known yet.
+            # Keys of the batch itself have no numbers in the index yet.
             met = {record.key for record in batch}
             for record, number in zip(chunk, numbers.tolist(), strict=True):
                 replaces = number >= 0 or record.key in met
@@ -184,7 +183,7 @@ class TitleIndex:
                         batch, titles = [], []
                     self._clean_again(record.host)
                 batch.append(record)
-                # By what is learnt so far, whatever the rest of the batch teaches.
+                # Cleaned now: verdicts must not depend on how titles are batched.
                 titles.append(self._hosts.clean(record))
                 met.add(record.key)
         if batch:
@@ -201,7 +200,7 @@ class TitleIndex:
         near_titles = self._near_titles(numbers, pairs)
         verdicts = [_DISTINCT] * len(batch)
         for place, (number, record) in enumerate(zip(numbers.tolist(), batch, strict=True)):
-            # One after the other, so that those behind it are not found.
+            # One after the other: a later title of the batch is not an earlier one.
             bodies = self._known.near_bodies(record, _MAX_COPIES)
             self._known.add_body(number, record)
             near = near_titles.get(place, {})
@@ -247,8 +246,8 @@ class TitleIndex:
         relations: list[tuple[int, float, Relation]] = []
         for earlier, score in near.items():
             body = bodies.get(earlier)
-            # The body index lists only bodies that share enough. For a title that is near by
-            # its words, little in common is evidence too.
+            # The body index lists only bodies that share enough. For titles that are near by
+            # their words, bodies with little in common are evidence too.
             if body is None and self._known.bodies is not None and record.body_sketch:
                 body = self._known.bodies.evidence(record, earlier)
             pair = self._known.pair(record, number, earlier, score, body)
@@ -267,6 +266,6 @@ class TitleIndex:
         earlier, cosine, relation = ranked[0]
         if relation.kind is VerdictKind.DISTINCT:
             return Verdict(VerdictKind.DISTINCT, None, cosine, relation.why)
-        # Those of the same story come first: when the strongest is none of them, none is.
+        # Sorted with the same story first: if the strongest is not of it, none is.
         also = [key(number) for number, _, other in ranked[1:] if other.is_same_story]
         return Verdict(relation.kind, key(earlier), cosine, relation.why, tuple(also[:_MAX_ALSO]))

@@ -17,11 +17,11 @@ from qiaocrawl.demo.theme import load_theme
 
 LOGIN_PATH = "/member/login.php"
 
+# Paged articles turn the page after about so many.
 _PART_CHARACTERS = 700
-"""Paged articles turn the page after about so many."""
 
+# Every fourth article has a print version, on sites that have them.
 _PRINT_EVERY = 4
-"""Every fourth article has a print version, on sites that have them."""
 
 _WEEKDAYS = "一二三四五六日"
 _LINKED_WORDS = (

@@ -14,8 +14,8 @@ from qiaocrawl.demo.model import DemoPage, Gold, Kind
 from qiaocrawl.demo.publishing import Posting
 from qiaocrawl.demo.theme import load_theme
 
+# Slots of a page's head that only articles fill.
 _BLANK = {"title": "", "date": "", "date_iso": "", "description": "", "id": "0", "ld": "{}"}
-"""Slots of a page's head that only articles fill."""
 
 
 class SiteFrame:

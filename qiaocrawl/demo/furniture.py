@@ -14,11 +14,11 @@ from qiaocrawl.demo.theme import Theme
 
 _RELATED, _RANKED, _RECOMMENDED, _WORDS = 8, 10, 6, 14
 _LINKS_A_LINE = 9
+# So many pages have a dead, moved or otherwise odd link among their related ones.
 _STRAY_SHARE = 0.3
-"""So many pages have a dead, moved or otherwise odd link among their related ones."""
 
+# So many links of a site that tracks its visitors carry a parameter.
 _MARKED_SHARE = 0.25
-"""So many links of a site that tracks its visitors carry a parameter."""
 
 
 class Furniture:

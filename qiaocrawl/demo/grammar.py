@@ -22,8 +22,8 @@ _ABROAD = ("country", "abroad", "zone")
 _HOME = ("home", "province", "county")
 _PLACES = (*_ABROAD, *_HOME)
 _PLACED = ("assoc", "school")
+# News rounds numbers from the first on to tens; ranges that end before the second are years.
 _ROUND_FROM, _LAST_YEAR = 1000, 2100
-"""News rounds numbers from the first on to tens; ranges that end before the second are years."""
 
 
 class Bindings:

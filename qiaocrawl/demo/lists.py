@@ -11,8 +11,8 @@ from qiaocrawl.demo.model import DemoPage, Kind
 from qiaocrawl.demo.publishing import Posting
 
 _HOME_ITEMS = 6
+# Characters of a title that one-line lists show, and of the first words below one.
 _SHORT_TITLE, _SUMMARY = 20, 60
-"""Characters of a title that one-line lists show, and of the first words below one."""
 
 
 def list_pages(frame: SiteFrame) -> Iterator[tuple[str, DemoPage]]:

@@ -15,17 +15,17 @@ from qiaocrawl.demo.stories import LAST_DAY, Story, StoryTeller
 _KIND_OF_THEME = {
     "forum": Kind.FORUM, "blog": Kind.BLOG, "photo": Kind.PHOTO, "wap": Kind.BRIEF,
 }  # fmt: skip
+# Photo stories and briefs end with the paragraph that reaches so many characters.
 _SHORT_FORMS = {Kind.PHOTO: 260, Kind.BRIEF: 130}
-"""Photo stories and briefs end with the paragraph that reaches so many characters."""
 
 _FIRST_HOUR = 7
 _MAX_COPIES = 5
+# Articles behind the login form of a site that has one, and in a section robots may not read.
 _WALLED, _INNER = 3, 4
-"""Articles behind the login form of a site that has one, and in a section robots may not read."""
 
 _SHELL_EVERY = 3
+# Round-ups, one kind for each site that has them, in the order of the sites.
 _DIGESTS = (("侨界一周", "qiaotuan"), ("一周体坛", "sport"))
-"""Round-ups, one kind for each site that has them, in the order of the sites."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from qiaocrawl.demo.inventory import Site, load_furniture
 from qiaocrawl.demo.stories import Story
 
 _CLAUSE = re.compile(r"[ ：，？！|]+")
+# A title is not shortened below so many characters.
 _MIN_TITLE = 7
-"""A title is not shortened below so many characters."""
 
 _CUT_SHARE = 0.35
 _ADD_SHARE = 0.3

@@ -17,8 +17,8 @@ from qiaocrawl.demo.model import ARTICLE_KINDS, CHINA_TIME, Gold, Kind
 from qiaocrawl.demo.web import DemoWeb
 
 _GRAM = 4
+# Pages that tell a story in their own right; print versions are copies by design.
 _STORY_KINDS = ARTICLE_KINDS - {Kind.PRINT}
-"""Pages that tell a story in their own right; print versions are copies by design."""
 
 
 @dataclass(frozen=True, slots=True)

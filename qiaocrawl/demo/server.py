@@ -14,8 +14,8 @@ from qiaocrawl.demo.model import DemoPage
 from qiaocrawl.demo.web import DemoWeb
 
 _MAX_HEAD_BYTES = 65_536
+# Requests whose times are remembered.
 _MAX_LOG = 200_000
-"""Requests whose times are remembered."""
 
 _READ_METHODS = ("GET", "HEAD", "POST")
 _BAD_REQUEST = DemoPage(400, (("Content-Type", "text/plain"),), b"bad request\n")

@@ -18,12 +18,12 @@ MIN_CHARACTERS = 120
 
 _DAYS = [FIRST_DAY + timedelta(days=number) for number in range((LAST_DAY - FIRST_DAY).days)]
 _OPTIONAL_SHARE = 0.62
+# So many frames that can have several instalments get one when they are told.
 _SERIES_SHARE = 0.4
-"""So many frames that can have several instalments get one when they are told."""
 _ATTEMPTS = 8
 _POOL_COUNTS = (0, 1, 1, 2, 2, 3, 4, 5)
+# How many longer paragraphs a story carries: features reach some 1,500 characters.
 _BACKGROUND_COUNTS = (0, 0, 1, 1, 2, 2, 3, 4, 7, 12)
-"""How many longer paragraphs a story carries: features reach some 1,500 characters."""
 
 _DIGEST_CHARACTERS = 2300
 

@@ -79,12 +79,12 @@ def moment_of(written: str) -> datetime | None:
 
 def _rfc822(text: str) -> datetime:
     moment = parsedate_to_datetime(text)
-    # RFC 5322, 3.3: -0000 is the time in UTC, of a place that is not told.
+    # RFC 5322, 3.3: -0000 is a time in UTC whose place is unknown.
     return moment.replace(tzinfo=UTC) if text.endswith("-0000") else moment
 
 
 def _w3c(text: str) -> datetime:
-    # Year alone, or year and month, are the first day of it.
+    # W3C dates may be a year, or a year and a month: take their first day.
     if len(text) == 4:
         text += "-01-01"
     elif len(text) == 7:

@@ -37,7 +37,7 @@ class FirstAddresses:
             return "", False
         if first_url == url:
             return "", False
-        # The shorter address is taken for the original: traps add to a URL, they cut nothing off.
+        # The shorter address counts as the original: traps lengthen URLs, they do not shorten them.
         if len(url) >= len(first_url) or url_forms(first_url)[0] == url_forms(url)[0]:
             return first_url, True
         self._urls[key] = url

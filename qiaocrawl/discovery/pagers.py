@@ -41,8 +41,8 @@ _PAGE_WORD = re.compile(
 _PAGE_WORD_CHARS = 12
 _DIGITS = re.compile(r"\d+")
 _HOLE = "\0"
+# More numbers in a row are the days of a month, or letters' neighbours **(ours)**.
 _MAX_NUMBERS = 20
-"""More numbers in a row are the days of a month, or letters' neighbours **(ours)**."""
 DRY_PAGES = 2
 """Pages of one list in a row that bring nothing new before its next one is put off **(ours)**: the
 first page often shows what the home page showed."""

@@ -17,7 +17,7 @@ from qiaocrawl.items import NO_PAYLOAD, Candidate, Lease, Link, Outcome, PageAna
 
 MAX_FEEDS_PER_HOST = 100
 """Feeds of one host that a run follows; blogs announce one a tag and author **(ours)**."""
-# Of the sitemaps that a run reads, so many times as many are kept as rows **(ours)**.
+# So many times the sitemaps that a run reads are kept as waiting rows **(ours)**.
 _KEPT_TIMES = 10
 _URL_SOURCES = (Outcome.SITEMAP, Outcome.FEED)
 
@@ -92,7 +92,7 @@ class LinkRules:
             too_deep = level_of(lease) >= MAX_LEVELS
             behind = f"sitemaps of {link.host} behind {MAX_LEVELS} indexes"
             guess = behind if too_deep else self.sitemap_postponed(link)
-        # What is put off stands for no other spelling.
+        # A postponed link may never be fetched, so no other spelling may wait for it.
         same_as = "" if guess else self._spellings.earlier_spelling(link.url, spelt)
         return replace(link, postponed=guess, same_as=same_as) if guess or same_as else link
 
@@ -156,7 +156,7 @@ class LinkRules:
         return why
 
     def _feed_guess(self, lease: Lease, analysis: PageAnalysis, link: Link) -> str:
-        # Blogs announce a feed of comments on every article.
+        # Blogs announce a feed of comments on every article: thousands of feeds, no news.
         if analysis.outcome in (Outcome.ARTICLE, Outcome.PART) and lease.depth:
             return f"feeds of {link.host} that articles announce"
         feeds = self._feeds.setdefault(link.host, set())

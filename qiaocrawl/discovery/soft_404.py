@@ -13,9 +13,9 @@ from urllib.parse import unquote
 from qiaocrawl.items import Outcome, PageAnalysis
 from qiaocrawl.urls import canonical_host
 
+# Of 64, under one title: a line of other words moves a short text that far; unrelated texts differ
+# in 32, give or take 4 **(ours)**.
 _NEAR_BITS = 10
-"""Of 64, under one title: a line of other words moves a short text that far; unrelated texts
-differ in 32, give or take 4 **(ours)**."""
 _SHORTEST_ADDRESS = 4
 
 
@@ -45,6 +45,7 @@ def probe_url(start_url: str) -> str:
 
 def without_address(text: str, url: str) -> str:
     """*text* less the address that was asked for: pages for what is missing like to repeat it."""
+    # Else every missing page would differ from the probe by its own address.
     path = "/" + url.partition("://")[2].partition("/")[2]
     for written in (url, path, unquote(path)):
         if len(written) >= _SHORTEST_ADDRESS:
@@ -73,7 +74,7 @@ def is_missing(analysis: PageAnalysis, missing: MissingPage) -> bool:
         return False
     near = (analysis.body_simhash ^ missing.simhash).bit_count() <= _NEAR_BITS
     alike = bool(missing.simhash and analysis.body_simhash) and near
-    # Sites with one title on all pages have short texts too; what is missing has no date.
+    # Sites with one title for all pages have short articles too, but those carry a date.
     dated = analysis.article is not None and analysis.article.published_at is not None
     return alike and not dated and analysis.page_title == missing.title
 

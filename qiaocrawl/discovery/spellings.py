@@ -64,7 +64,7 @@ class Spellings:
 def _plain_key(url: str) -> bytes | None:
     """The key of a page whatever its spelling; None where there can be no other one."""
     plain = plain_spelling(url)
-    # Only folders and what is spelt otherwise can have another spelling.
+    # Only folders, queries and unusual spellings can have another one: most URLs need no entry.
     if plain == url and not url.endswith("/") and "?" not in url:
         return None
     return url_key(plain)

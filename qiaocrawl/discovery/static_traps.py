@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 _NUMBER = re.compile(r"\d+(?:\.\w{1,5})?")
+# A folder that comes a third time in a path: StormCrawler's maxPathRepetition, Nutch's rule.
 _REPEATS = 3
-"""A folder that comes a third time in a path: StormCrawler's maxPathRepetition, Nutch's rule."""
+# Numbers may repeat more often: /2024/01/01/, /thread/1/1/1 **(ours)**.
 _NUMBER_REPEATS = 5
-"""Numbers may repeat more often: /2024/01/01/, /thread/1/1/1 **(ours)**."""
+# Folders that together come twice in a row: /a/b/c/a/b/c, as relative links make **(ours)**.
 _LONG_UNIT = 3
-"""Folders that together come twice in a row: /a/b/c/a/b/c, as relative links make **(ours)**."""
 _SAME_PARAMETERS = 3
 # Year and month with a mark between them, at the beginning of a part: elsewhere, without a mark,
 # or with a number that is no month of two digits or no folder, it is the number of a thread or an

@@ -31,30 +31,30 @@ YIELD = 0.2
 _STORY = 2.0
 _LEADS = 1.0
 _LEADS_NOWHERE = -1.0
+# Lists may be read before the first story: 150 of them.
 _UNKNOWN = -0.04
-"""Lists may be read before the first story: 150 of them."""
 _DOUBLE = -1.0
+# The same story at one path with other parameters, on a page that leads to more of its group: they
+# choose nothing.
 _SAME_PATH_DOUBLE = -4.0
-"""The same story at one path with other parameters, on a page that leads to more of its group:
-they choose nothing."""
+# A story told elsewhere on a page that leads to no more of its group: an article stands in two
+# columns, or parameters say where a link stood (``?id=5&c=2``); its likes stand only here.
 _LEAF_DOUBLE = -0.2
-"""A story told elsewhere on a page that leads to no more of its group: an article stands in two
-columns, or parameters say where a link stood (``?id=5&c=2``); its likes stand only here."""
 _GONE = -0.5
-# A story that is of no topic and of no date may be made up; so many of them are needed that
-# pages of a finite section have begun to lead to known ones by then.
+# A story without topic and date may be made up. So small that by the time it cuts a group,
+# the pages of a finite section have begun to link to known ones.
 _WEAK = -0.4
 _WEAK_BUT_CROSSED = 0.3
 _TREE_SHARE = 0.1
+# Known links that say nothing: a maze may lead back to where one came from.
 _WAY_BACK = 1
-"""Known links that say nothing: a maze may lead back to where one came from."""
 _LONG = 100
 _TREE_OF_LONG = 0.9
+# New URLs a page, in the mean, of what branches without end. A chain of pages, each with a link to
+# the next one, has one.
 _BRANCHES = 2
-"""New URLs a page, in the mean, of what branches without end. A chain of pages, each with a link
-to the next one, has one."""
+# A group so much of which was found on lists is a section.
 _LISTED = 0.05
-"""A group so much of which was found on lists is a section."""
 _NEW_A_PAGE = 5
 _LEADS_ON = 0.75
 _SAMPLES_KEPT = 40
@@ -146,7 +146,7 @@ class StoryStats:
 
     def __init__(self) -> None:
         self.pages = self.new_urls = self._unjudged = 0
-        # Tuples: most groups have none of these, and an empty one takes no memory.
+        # Tuples: most groups have none of these, and the empty tuple is shared.
         self.recent: tuple[int, ...] = ()
         self.targets: tuple[int, ...] = ()
         self._samples: tuple[tuple[bytes, bool], ...] = ()
@@ -244,7 +244,7 @@ class PageEffects:
 def record_page(score: PatternScore, page: PageEffects) -> None:
     """Count *page* in *score*."""
     if score.is_cut:
-        # Pages under way when the group was cut change nothing: their links were not followed.
+        # Pages that were under way when the group was cut: their links were not followed.
         return
     stats = score.story_stats = score.story_stats or StoryStats()
     is_tree = page.inside_new > 0 and _crossings(stats, page) <= _TREE_SHARE * page.inside_new
@@ -272,7 +272,7 @@ def record_page(score: PatternScore, page: PageEffects) -> None:
     if is_empty and score.stories >= max(PROVEN_STORIES, YIELD * score.fetched):
         # A broad group is a mixture; the narrow one that holds what is empty is cut by itself.
         change = max(change, 0.0)
-    # Capped, so that a good start does not pay for thousands of empty pages later.
+    # Capped: a good start must not pay for thousands of empty pages later.
     score.points = min(score.points + change, MAX_POINTS)
     if score.is_cut and page.value is PageValue.STORY and not page.is_double:
         score.cut_for("its pages lead to ever more of it and hardly to each other")
@@ -290,7 +290,7 @@ def judge_texts(score: PatternScore) -> bool:
 
 def _crossings(stats: StoryStats, page: PageEffects) -> int:
     """Known URLs of the group that *page* leads to, less what many a page of it leads to."""
-    # Links that many pages carry are navigation: they do not show that the group is finite.
+    # Links that many pages carry are navigation and do not show that the group is finite.
     crossed = [key for key in page.inside_known if key not in stats.recent]
     stats.recent = (*stats.recent, *crossed)[-_MAX_RECENT:]
     return max(0, len(crossed) - _WAY_BACK)
@@ -307,7 +307,7 @@ def _is_endless(score: PatternScore, stats: StoryStats) -> bool:
 
 def is_section(score: PatternScore) -> bool:
     """Whether lists lead to the group, not its own pages alone."""
-    # Of groups that an earlier run cut, only the pages that led on are known.
+    # Of groups that an earlier run cut only the number of tree pages is stored.
     inside_new = (
         score.story_stats.new_urls if score.story_stats is not None else _NEW_A_PAGE * score.trees
     )
@@ -343,7 +343,7 @@ def _of_double(*, same_path: bool, leads_on: bool) -> float:
 
 def _of_list(score: PatternScore, page: PageEffects) -> float:
     unseen = [key for key in page.stories if not score.seen >> key % _SEEN_BITS & 1]
-    # A bit map this full would take new stories for known ones.
+    # A bit map this full would take most new stories for known ones: start over.
     if score.seen.bit_count() > _MAX_SEEN:
         score.seen = 0
     for key in unseen:

@@ -91,7 +91,7 @@ class TrapTrials:
             tried: all of the round.
         """
         trial = self._groups.setdefault(group, _Trial())
-        # The host may have lost some of them.
+        # Some of the round may have failed to load, so two good ones are asked for at least.
         enough = trial.good >= 2 and trial.good >= _ACCEPTED * trial.tried
         accepted = enough and good >= _ACCEPTED * trial.tried and good > 0
         is_open = tried > 0 and (accepted or trial.runs_dry)
@@ -109,6 +109,7 @@ class TrapTrials:
             most = min(SHARE_OF_HOST * fetched + self._paid[host], LARGEST_SHARE * fetched)
             left = int(most) - self._asked[host]
             for at, group in enumerate(sorted(groups, key=self._share)):
+                # Rounded up. The smallest shares come first: what they leave goes to the others.
                 fair = -(-left // (len(groups) - at))
                 shares[group] = max(0, min(self._share(group), waiting[group], fair))
                 left -= shares[group]

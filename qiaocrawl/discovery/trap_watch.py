@@ -71,6 +71,7 @@ class TrapWatch:
         if self.is_allowed(url):
             return "", ""
         word = static_trap(url, self._limits)
+        # Without the lock: this is asked for every link, and before the first cut it is all.
         if not word and not self._scores:
             return "", ""
         with self._lock:
@@ -112,7 +113,7 @@ class TrapWatch:
             self.counts["doubles"] += bool(other)
             forms = self._forms(page.url)
             self._try(page, forms, is_double=is_double)
-            # Only groups that this very page cuts are reported.
+            # Report only groups that this page cuts.
             before = [form for form in forms if self._is_cut(form)]
             for form in forms:
                 record_page(
@@ -147,7 +148,7 @@ class TrapWatch:
             return []
         cut = []
         with self._lock:
-            # A redirect blames the URL's own form and its path, never broader folders.
+            # A redirect blames the URL's own form and its path, never a broader folder.
             for form in url_forms(url)[:2]:
                 score = self._score(form)
                 was_cut = score.is_cut
@@ -164,7 +165,7 @@ class TrapWatch:
         effects = self._effects(form, own, page)
         if not is_double:
             return effects
-        # The folders of the program are not at fault.
+        # A double under another query string blames forms with a query, not the folders above.
         same_path = "?" in form and _same_path(other, page.url)
         return replace(effects, is_double=True, same_path=same_path)
 
@@ -203,7 +204,7 @@ class TrapWatch:
             reasons: dict[str, str] = {}
             for reason, rows in waiting.items():
                 group = group_of(reason)
-                # Bounds that the operator set are no guess of ours, so nothing is tried there.
+                # The operator's own bounds are no guess, so they get no trial.
                 if not group or group.endswith(BOUNDS):
                     continue
                 if "/" in group and self._is_closed(group):
@@ -273,7 +274,7 @@ class TrapWatch:
         """The story at *url* also stands at *better*: returns the groups this cuts."""
         cut: list[str] = []
         same_path = _same_path(url, better)
-        # Where only parameters differ, the program behind the path is at fault as well.
+        # If only the parameters differ, the program at that path is to blame as well.
         for form in url_forms(url)[: 1 + same_path]:
             score = self._score(form)
             if not score.is_cut:

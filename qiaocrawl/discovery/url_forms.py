@@ -34,7 +34,7 @@ def url_forms(canonical: str) -> tuple[str, ...]:
     base = f"{authority}/{'/'.join(folders)}{'/' if folders else ''}"
     forms = []
     names = sorted({_DIGITS.sub("0", piece.partition("=")[0]) for piece in query.split("&")})
-    # What answers to parameters is a program: its name is the group.
+    # A path that takes parameters is a program, so its whole name is the group.
     form = f"{base}{last if mark else _last(last)}"
     if mark:
         forms += [f"{form}?{'&'.join(names[:_MAX_NAMES])}", f"{form}?…"]

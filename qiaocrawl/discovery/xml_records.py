@@ -24,10 +24,10 @@ MAX_BYTES = 50 * 1024 * 1024
 GZIP_MAGIC = b"\x1f\x8b"
 _PIECE = 64 * 1024
 _FREE_ELEMENTS = 20_000
+# A news sitemap has some ten, with pictures some more; what has more is no sitemap.
 _ELEMENTS_A_RECORD = 40
-"""A news sitemap has some ten, with pictures some more; what has more is no sitemap."""
+# Before the first element.
 _FREE_BYTES = 256 * 1024
-"""Before the first element."""
 _MAX_DEPTH = 64
 _MAX_FIELD_CHARS = 4_096
 _MAX_VALUES = 64

@@ -52,8 +52,8 @@ class Extraction:
         page_kind: what the page is.
         confidence: of the body, in [0, 1].
         method: name of the body extractor.
-        fields: every field found, by name: ``title``, ``published_at``, ``authors``,
-            ``source``, ``source_url``, ``editor``, ``channel``, ``keywords``,
+        fields: every field found, by name: ``title``, ``published_at``, ``modified_at``,
+            ``authors``, ``source``, ``source_url``, ``editor``, ``channel``, ``keywords``,
             ``description``, ``language``, ``images``, ``main_links`` and others; absent when
             not found.
         html: the body with its structure: headings, lists, tables, quotes, code, links and
@@ -78,3 +78,9 @@ class Extraction:
     markdown: str = ""
     engagement: Mapping[str, int] = field(default_factory=dict)
     comments: tuple[Comment, ...] = ()
+
+    @property
+    def modified_at(self) -> datetime | None:
+        """When the page says it was last changed, aware; None where it does not say."""
+        changed = self.fields.get("modified_at")
+        return changed.value if changed is not None else None

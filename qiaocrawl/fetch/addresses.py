@@ -34,6 +34,7 @@ def is_public_address(text: str) -> bool:
     that is no IP address.
     """
     try:
+        # Without the zone of a link-local address (fe80::1%eth0).
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
         return False

@@ -22,7 +22,7 @@ def retry_after_seconds(header: str, now: datetime, longest_seconds: float) -> f
     """
     header = header.strip()
     if header.isascii() and header.isdigit():
-        # Capped before conversion: a million digits are no number.
+        # Cut before conversion: a hostile header may hold a million digits.
         return min(float(header[:12]), longest_seconds)
     try:
         moment = parsedate_to_datetime(header)

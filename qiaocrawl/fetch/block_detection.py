@@ -51,12 +51,12 @@ class BlockSign:
         return f"{self.kind}: {self.seen}"
 
 
+# A longer page is no notice.
 _MOST_BYTES = 100_000
-"""A longer page is no notice."""
+# Bytes beside markup that so many characters take at most, entities included.
 _MOST_SHOWN_BYTES = 6_000
-"""Bytes beside markup that so many characters take at most, entities included."""
+# Visible characters of a check or ban page; news pages show more around their text.
 _MOST_TEXT = 500
-"""Visible characters of a check or ban page; news pages show more around their text."""
 _TITLE_CHARS = 40
 _SEEN_CHARS = 60
 
@@ -117,7 +117,7 @@ _SCRIPTS = re.compile(
     r"<(script|style|noscript|template)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-# None of these may look far from a place where it cannot match: pages are hostile.
+# All bounded: on a hostile page an open-ended pattern would take quadratic time.
 _TAG = re.compile(r"<[^<>]*>")
 _SCRIPT_BYTES = re.compile(rb"<(script|style)\b[^<]*(?:<(?!/\1)[^<]*)*", re.IGNORECASE)
 _TAG_BYTES = re.compile(rb"<[^<>]*>")
@@ -144,7 +144,7 @@ def find_block(page: FetchedPage, usual: UsualSizes | None = None) -> BlockSign 
     if page.status in _FIREWALL_STATUSES:
         return _by_words(page) or BlockSign(BlockKind.FORBIDDEN, f"HTTP {page.status}")
     if page.status == HTTPStatus.SERVICE_UNAVAILABLE:
-        # The usual status of a check page; without one the server is just busy.
+        # Check pages usually come with 503; without their words the server is just busy.
         return _by_words(page)
     if page.status not in _GOOD:
         return None
@@ -158,7 +158,7 @@ def find_block(page: FetchedPage, usual: UsualSizes | None = None) -> BlockSign 
 
 def _by_target(page: FetchedPage) -> BlockSign | None:
     target = page.header("location")
-    # Where it came from may stand in the query, with words of its own.
+    # Without the query, which may quote the page we came from.
     place = target.partition("?")[0]
     if _CHECK_PLACE.search(place) and not _CHECK_PLACE.search(page.url):
         return BlockSign(BlockKind.CHECK, f"redirect to {place[:_SEEN_CHARS]}")
@@ -194,7 +194,7 @@ def _by_title(title: str, text: str) -> BlockSign | None:
     if not title or len(title) > _TITLE_CHARS or len(text) > _MOST_TEXT:
         return None
     for kind, words in ((BlockKind.CAPTCHA, _CAPTCHA_TITLE), (BlockKind.BAN, _BAN_TITLE)):
-        # Most of a notice's title is the notice.
+        # The words fill most of a notice's title; a news headline has more to say.
         match = words.search(title)
         if match and 2 * len(match[0]) >= len(title):
             return BlockSign(kind, f"title {title!r}")

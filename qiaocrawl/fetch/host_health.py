@@ -13,14 +13,14 @@ from qiaocrawl.fetch.block_detection import BlockKind, BlockSign
 
 MOST_STRIKES = 2
 """Pauses a host gets in a run; one more strike and it is left until the next run."""
+# URLs in a row whose answers may be blocks before the host is taken for blocking: a site may well
+# forbid four of its folders.
 _UNSURE_IN_ROW = 5.0
-"""URLs in a row whose answers may be blocks before the host is taken for blocking: a site may
-well forbid four of its folders."""
+# A redirect to the login counts less: part of a site is often for members.
 _LOGIN_WEIGHT = 0.25
-"""A redirect to the login counts less: part of a site is often for members."""
+# URLs in a row without any answer before the host is taken for dead; with those under way at that
+# time no more than five are lost on it (faults F-K7).
 _SILENT_IN_ROW = 3
-"""URLs in a row without any answer before the host is taken for dead; with those under way
-at that time no more than five are lost on it (faults F-K7)."""
 _LONGEST_PAUSE_SECONDS = 3600.0
 
 
@@ -98,7 +98,7 @@ class HostHealth:
     def _strike(self, record: _Record, now: float) -> Strike:
         left = record.resting_until - now
         if left > 0:
-            # Answers to requests that were under way when it was parked: the same strike.
+            # Requests that were under way when the host was paused count as the same strike.
             return Strike(left, give_up=record.strikes > MOST_STRIKES)
         record.strikes += 1
         pause = backoff_seconds(min(record.strikes, 30), self._first_pause_seconds)

@@ -84,7 +84,7 @@ def _pattern(option: str, site: str, engine_hosts: Mapping[str, str]) -> str:
         return engine_hosts[site]
     below = site.startswith(_BELOW)
     host = host_of(f"http://{site.removeprefix(_BELOW)}") if "/" not in site else ""
-    # A misspelt engine would otherwise be a host nobody ever asks.
+    # Otherwise a misspelt engine would pass as a host that is never asked.
     if not host or ("." not in host and ":" not in host):
         engines = ", ".join(sorted(engine_hosts))
         raise ConfigError(

@@ -14,17 +14,17 @@ from dataclasses import dataclass, field
 from qiaocrawl.fetch.backoff import backoff_seconds
 from qiaocrawl.fetch.proxy import Proxy
 
+# What a result still weighs after the next one **(ours)**: about the last twenty count.
 _DECAY = 0.9
-"""What a result still weighs after the next one **(ours)**: about the last twenty count."""
 LONGEST_PAUSE_SECONDS = 3600.0
 _BUSY_SECONDS = 0.2
 _MINUTE = 60.0
+# Hosts remembered of one proxy, and of the pool; the oldest are forgotten first.
 _MOST_HOSTS = 10_000
-"""Hosts remembered of one proxy, and of the pool; the oldest are forgotten first."""
+# Latency that halves a proxy's score **(ours)**: the proxy answers, but costs time.
 _SLOW_SECONDS = 5.0
-"""Latency that halves a proxy's score **(ours)**: the proxy answers, but costs time."""
+# Hosts without an answer through a proxy before the proxy is at fault, not the hosts.
 _DOUBTS = 3
-"""Hosts without an answer through a proxy before the proxy is at fault, not the hosts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,7 @@ class ProxyPool:
             known: what an earlier run knew of new ones.
         """
         earlier = {**(known or {}), **self.states}
+        # What was seen in this run beats what an earlier run stored.
         self.states = {proxy: earlier.get(proxy) or ProxyState() for proxy in proxies}
         self._kept = {host: proxy for host, proxy in self._kept.items() if proxy in self.states}
 
@@ -185,7 +186,7 @@ class ProxyPool:
             return
         state.note(good=False)
         if state.resting_until > now:
-            # Requests that were under way together fail together: one failure.
+            # Requests that were under way together fail together and count once.
             return
         state.failures_in_row += 1
         state.doubts.clear()
@@ -219,7 +220,7 @@ class ProxyPool:
             self.blocked(proxy, host, now)
 
     def _pause(self, row: int) -> float:
-        # 4^30 s is more than an hour for any first pause, and still a number.
+        # Capped: 4^30 exceeds the hour for any first pause, and a float holds it.
         pause = backoff_seconds(min(row, 30), self._limits.first_pause_seconds)
         return min(pause, LONGEST_PAUSE_SECONDS)
 

@@ -13,12 +13,12 @@ from statistics import quantiles
 _FEWEST_PAGES = 20
 _MOST_PAGES = 60
 _MOST_FORMS = 5_000
+# Ninth to first decile of what counts as a steady size **(ours)**.
 _STEADY = 4.0
-"""Ninth to first decile of what counts as a steady size **(ours)**."""
+# Share of the first decile below which a page is suddenly small **(ours)**.
 _SHRUNK = 0.2
-"""Share of the first decile below which a page is suddenly small **(ours)**."""
+# So many small pages in a row and the small size may be the usual one now: they are learnt.
 _TRUSTED_RUN = 5
-"""So many small pages in a row and the small size may be the usual one now: they are learnt."""
 
 _DIGITS = re.compile(r"\d+")
 

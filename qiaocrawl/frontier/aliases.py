@@ -1,8 +1,8 @@
 """URLs that are other addresses of pages: learnt while pages are stored, not fetched twice.
 
-Where a leased URL has a preferred version, that is proposed and the URL closed, as if it
-redirected there, but nothing is asked of the site. So it does not matter whether the URL came
-from a link, a search hit or a former run, nor whether the rule was learnt before or after. When
+When a leased URL has a preferred version, that one is proposed and the URL closed, as if it
+redirected there, but without a request. So it does not matter whether the URL came
+from a link, a search hit or a former run, or whether the rule was learnt before or after. When
 the preferred version brings no page, the URL waits again under its own address, and the rule
 loses a vote.
 """
@@ -34,7 +34,7 @@ from qiaocrawl.urls.aliases import MAX_HOSTS, AliasRules
 
 _PAGES_BETWEEN_SAVES = 50
 
-# Such an end says nothing about the rule: the page may have moved, or is none.
+# These outcomes are no evidence about the rule: the page moved, or was never an article.
 _NO_EVIDENCE = READABLE | {
     Outcome.REDIRECT, Outcome.ALIAS, Outcome.NOT_ARTICLE, Outcome.NEEDS_RENDERING,
     Outcome.NOT_HTML, Outcome.SCANNED, Outcome.TOO_LARGE, Outcome.POISON,
@@ -114,7 +114,7 @@ class AliasLearning:
         return [lease for lease in leases if lease.url_id not in gone]
 
     def _swap(self, lease: Lease, within: FollowPolicy | None) -> Swap | None:
-        # A payload says that the row was proposed for its very address: a query, a redirect's
+        # A payload means that the row was proposed for exactly this address: a query, a redirect's
         # target, a part of an article, a preferred version, a start page, one tried in vain.
         if not self._is_on or lease.stored or lease.payload:
             return None
@@ -157,7 +157,7 @@ class AliasLearning:
             self.rules.doubt(original)
             self._in_vain += 1
         elif tried_for not in ("", AS_WRITTEN):
-            # Both dead: the page is gone, which is not the rule's fault.
+            # If its own address brings no page either, the page is gone: not the rule's fault.
             learn = self.rules.doubt if outcome in READABLE else self.rules.forgive
             learn(lease.url)
 

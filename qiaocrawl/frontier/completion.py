@@ -63,8 +63,10 @@ class CompleteLease(Generic[T]):
             redirect_key=end.redirect_key,
             now=time.time(),
         )
+        # BEFORE means that an earlier try was committed together with its writes.
         if ended is frontier.Ended.NOW and self._write is not None:
             self.written = self._write(c)
+        # In the same transaction: no kill may leave an alias waiting for a page that never comes.
         if end.outcome not in url_aliases.READABLE:
             url_aliases.settle(c, [self.lease.key])
         return bool(ended)

@@ -28,7 +28,7 @@ class Standing:
 
     Attributes:
         score: on the strategy's own scale; for what waits, what it would be fetched by.
-        place, waiting: the place-th of so many that wait, the best is 1; None = it waits not.
+        place, waiting: the place-th of so many that wait, the best is 1; None = does not wait.
         parts: of the score, by name; may be empty.
     """
 

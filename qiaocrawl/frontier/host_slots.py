@@ -13,8 +13,8 @@ from qiaocrawl.frontier.limits import Fetches, Limits
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.sites.hosts import host_names
 
-# Of all fetches at a time, those that hosts may hold which have not answered yet in this run.
-# Each has one, with its robots.txt two of Scrapy's slots: a quarter is left to others **(ours)**.
+# Share of all fetches that hosts may hold which have not answered yet in this run. Each holds
+# one, with its robots.txt two of Scrapy's slots: a quarter is left to other hosts **(ours)**.
 _UNKNOWN_SHARE = 3 / 8
 
 FOREVER = float("inf")
@@ -79,7 +79,7 @@ class HostUse:
         return rest <= 0
 
     def _held_by_unknown(self) -> int:
-        """Fetches under way of hosts that may never answer: they cannot have every slot."""
+        """Fetches under way to hosts that may never answer; they must not fill every slot."""
         return sum(n for host, n in self._downloading.items() if host not in self._answered)
 
     @property
@@ -112,7 +112,7 @@ class HostUse:
 
     @property
     def why_spent(self) -> str:
-        """Why a run ends of which only rows of spent hosts are left."""
+        """Why a run ends when only rows of spent hosts are left."""
         return "hosts_given_up" if self.given_up else "limit_pages_per_host"
 
     @property

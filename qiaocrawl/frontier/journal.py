@@ -22,7 +22,7 @@ class PagelessEnd:
 
 
 class CrawlJournal:
-    """Writes nothing; kinds of crawls that keep books of their own override what they need.
+    """Writes nothing; crawls that keep records of their own override what they need.
 
     Every method with a connection is called by the writer within a transaction, which may be
     played again.
@@ -35,7 +35,7 @@ class CrawlJournal:
         """The page of *lease* is stored, before anything is made of it."""
 
     def page_arrived(self, lease: Lease) -> None:
-        """That is committed: memories may know of it."""
+        """That is committed: caches may know of it."""
 
     def page_closes(
         self, c: Connection, lease: Lease, page: FetchedPage, analysis: PageAnalysis,

@@ -1,6 +1,6 @@
-"""The order of a strategy that learns: made again from the log, and kept in step while crawling.
+"""The order of a learning strategy: rebuilt from the log, and kept in step while crawling.
 
-Until the log is read, and wherever the order knows of nothing, the stored scores decide.
+Until the log is read, and whenever the order has nothing to offer, the stored scores decide.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ from qiaocrawl.storage.frontier.visit_log import LoggedVisit
 
 logger = logging.getLogger(__name__)
 
-# What waits for longer is looked at in the database meanwhile, which may have changed.
+# A longer wait is cut to this, since the row may change in the database meanwhile.
 _LONGEST_REST_SECONDS = 60.0
+# How often other workers' visits are read: what they learn arrives this late.
 _TEND_SECONDS = 3.0
-# Scoring all anew takes up to a second; a fetch may not wait for it.
+# Rescoring everything takes up to a second; no fetch may wait for it.
 _PATIENCE_SECONDS = 0.25
 # A stopping crawl has ten seconds in all.
 _CLOSE_SECONDS = 3.0
@@ -107,6 +108,7 @@ class LearningOrder(FrontierOrder):
         try:
             async with asyncio.timeout(_CLOSE_SECONDS):
                 if self.is_ready:
+                    # First, so that the saved model and its place in the log agree.
                     await self._feed.read_log()
                     await self._models.save(self.run, self._feed.newest)
                     await self._feed.keep_scores()
@@ -137,7 +139,7 @@ class LearningOrder(FrontierOrder):
         return super().stored(page)
 
     def _standing(self, score: float) -> float:
-        # A better score of a URL that waits is the order's affair, not the database's.
+        # Only new links need rows: better scores of waiting URLs are kept by the order in memory.
         return PRUNED if score == PRUNED else 0.0
 
     def scores(self, visit: Visit) -> list[float]:
@@ -174,6 +176,8 @@ class LearningOrder(FrontierOrder):
         if not self.is_ready:
             return None
         if self._asked is None:
+            # Kept when it is not done in time: the nodes it takes must not be lost, and the next
+            # question gets its answer.
             self._asked = asyncio.ensure_future(self.run(partial(
                 self.in_memory.choose, limit, per_host=per_host, busy_hosts=frozenset(busy_hosts),
                 now=time.monotonic(), at_least=self._bar.value if self._bar is not None else PRUNED,
@@ -251,7 +255,7 @@ def _everywhere(host: str) -> bool:
 
 
 async def _patiently(step: Callable[[], Awaitable[None]]) -> None:
-    """A database that is away ends the crawl elsewhere; here it is only waited for."""
+    """Repeat *step* while the database is away; the worker decides when that ends the crawl."""
     while True:
         try:
             await step()
@@ -262,11 +266,11 @@ async def _patiently(step: Callable[[], Awaitable[None]]) -> None:
 
 
 def _ended(task: asyncio.Task[None]) -> None:
-    """The crawl goes on by stored scores; what stopped the order is said."""
+    """Log what stopped the order; the crawl goes on by stored scores."""
     if not task.cancelled() and (error := task.exception()) is not None:
         logger.error("the crawl order is no longer tended", exc_info=error)
 
 
 def _monotonic(at: float) -> float:
-    """Epoch second *at* by a clock nobody sets, a minute ahead at most: then the row is asked."""
+    """Epoch second *at* on the monotonic clock, a minute ahead at most; then the row is asked."""
     return time.monotonic() + min(at - time.time(), _LONGEST_REST_SECONDS)

@@ -21,11 +21,11 @@ from qiaocrawl.storage.frontier.lease import BatchShape
 
 logger = logging.getLogger(__name__)
 
-# Other workers may have taken all that was chosen; then the next best are tried.
+# Other workers may have taken every chosen row; then the next best are tried.
 _ROUNDS = 8
-# How often rows the order does not know of are looked for while it has others.
+# How often stored pages of dead workers are looked for; rows come from the order meanwhile.
 _LOOK_SECONDS = 1.0
-# An order that says something waits and has nothing to give for so long may be mistaken.
+# An order that claims that rows wait but hands out none for so long may be wrong.
 _DOUBT_SECONDS = 2.0
 
 
@@ -78,7 +78,7 @@ class StoredSupply:
 
 def _note(c: Connection, leases: Sequence[Lease], reason: Callable[[Lease], Decision]) -> None:
     """Keep why each of *leases* is fetched."""
-    # A page that is stored was decided on before; a query is no page.
+    # The decision for a stored page was kept when it was fetched; a query is no page.
     save_decisions(c, [
         (lease.url_id, reason(lease))
         for lease in leases if not lease.stored and lease.queue is not Queue.SEARCH
@@ -96,6 +96,7 @@ class LearnedSupply(StoredSupply):
 
     async def take(self, rows: Scope, shape: BatchShape) -> list[Lease]:
         """Up to a batch of leases out of *rows*; [] when nothing may be leased now."""
+        # Stored pages first, as in lease(): they need analysis only, and no host is asked.
         stored = await self._stored(rows, shape["limit"])
         if stored:
             return stored
@@ -112,7 +113,7 @@ class LearnedSupply(StoredSupply):
         doubtful = time.monotonic() - self._leased_at > _DOUBT_SECONDS
         if chosen is not None and chosen.waiting and (self._ordering.has_threshold or not doubtful):
             return []
-        # The order has no answer yet, or others left rows behind it does not know of.
+        # The order is not ready, or does not know of rows that other workers added.
         leases = await super().take(rows, shape)
         self._leased_at = time.monotonic()
         self._ordering.taken(leases, missed=chosen is not None)
@@ -141,7 +142,7 @@ class LearnedSupply(StoredSupply):
                 c, rows, scores, token=self._token, lease_seconds=self._lease_seconds, now=now
             )
             _note(c, found.leases, lambda lease: choices[lease.key].decision(strategy, now))
-            # The order looks at this machine's clock.
+            # Database time to this machine's, by which the order waits.
             ahead = time.time() - now
             return replace(found, later={key: at + ahead for key, at in found.later.items()})
 

@@ -25,14 +25,6 @@ class Limits:
         return "limit_seconds" if self.seconds and seconds >= self.seconds else ""
 
 
-def _no_rest(host: str) -> float:
-    return 0.0
-
-
-def _no_trial(host: str) -> bool:
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class Fetches:
     """How hosts are asked.
@@ -45,5 +37,5 @@ class Fetches:
 
     per_host: int
     at_once: int
-    rest_seconds: Callable[[str], float] = _no_rest
-    is_on_trial: Callable[[str], bool] = _no_trial
+    rest_seconds: Callable[[str], float] = lambda host: 0.0
+    is_on_trial: Callable[[str], bool] = lambda host: False

@@ -1,7 +1,7 @@
 """One crawl's order in memory, kept in step with what is committed and what is in hand.
 
-Beside :class:`~qiaocrawl.frontier.PriorityIndex`, which a simulation uses as it is, a real crawl
-has rows that are not committed yet, rows other workers took, and pauses. None of it is thread
+Around :class:`~qiaocrawl.frontier.PriorityIndex`, which a simulation uses as it is, a real crawl
+has rows that are not committed yet, rows that other workers took, and pauses. It is not thread
 safe: one thread does everything here.
 """
 
@@ -24,8 +24,8 @@ MAX_WAITING = 500_000
 """Waiting URLs read from the database; what is beyond waits there until the order runs dry."""
 
 REST = 10.0
-"""Scoring all anew is put off for so many times what the last page took: with 100,000 URLs
-waiting it would fill the thread otherwise. Pages of a polite crawl come later than that."""
+"""After each page rescoring rests for so many times what the page took, so that it fills at most
+a tenth of the thread even with 100,000 URLs waiting. Pages of a polite crawl come more slowly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +81,13 @@ class InMemoryFrontier:
         self.strategy = strategy
         self.covers = covers
         self.visits = 0
-        """Pages told of, those of the log included."""
+        """Pages learnt from, those of the log included."""
         self._held: dict[bytes, _Held] = {}
         self._out: set[bytes] = set()
         self._later: list[tuple[float, bytes]] = []
         self._is_telling = False
         self._rests_until = 0.0
-        # While waiting rows are read: what this process saw meanwhile, and what was read.
+        # While waiting rows are read: nodes this process saw meanwhile, and nodes that were read.
         self._fresh: set[int] | None = None
         self._found: set[int] = set()
 
@@ -101,6 +101,7 @@ class InMemoryFrontier:
         """
         self.visits += 1
         self._led(visit.key, visit.host, via)
+        # The thread's own time: on a busy machine the wall clock would put rescoring off for ever.
         began = time.thread_time()
         self.order.scores_anew = not self._is_telling and time.monotonic() >= self._rests_until
         scores = self.order.visit(visit)
@@ -108,13 +109,13 @@ class InMemoryFrontier:
         return scores
 
     def begin_telling(self) -> None:
-        """The log is about to be told again; all is scored anew when waiting rows were read."""
+        """The log is about to be replayed; everything is rescored once waiting rows were read."""
         self._is_telling = True
 
     def hold(
         self, page: bytes, links: Iterable[bytes], candidates: Sequence[Candidate] = ()
     ) -> None:
-        """What *page* brought has no rows until :meth:`stored` says so.
+        """Hold back what *page* brought, which has no rows before :meth:`stored`.
 
         Args:
             links: keys of its links that were not known before.
@@ -136,7 +137,7 @@ class InMemoryFrontier:
         self.enqueued(held.candidates)
 
     def closed(self, page: bytes) -> None:
-        """*page* is in hand no more; links of it that are still held have no rows."""
+        """*page* is no longer in hand; its links that are still held have no rows."""
         self._out.discard(page)
         held = self._held.pop(page, None)
         if held is not None:
@@ -176,7 +177,7 @@ class InMemoryFrontier:
         of_host: Counter[str] = Counter()
         full = set(busy_hosts)
         while len(nodes) < limit:
-            # Full hosts are left out and the others asked again: sorting all for the sake of
+            # Asks again without the hosts that are full: sorting all nodes for the sake of
             # a few would cost ten times as much.
             found = order.best(limit, busy_hosts=full, at_least=at_least)
             found = [node for node in found if node not in nodes]
@@ -206,7 +207,7 @@ class InMemoryFrontier:
         return Choice(order.key_of(node), order.score_of(node), place, waiting, parts)
 
     def settle(self, later: Mapping[bytes, float], gone: Iterable[bytes]) -> None:
-        """What was chosen and not had: *later* from some second on, the others never."""
+        """Chosen rows that were not leased: *later* from their second on, *gone* never."""
         self._out.difference_update(gone)
         for key, at in later.items():
             self.wait_until(key, at)
@@ -262,7 +263,7 @@ class InMemoryFrontier:
         return True
 
     def end_reading(self, *, complete: bool) -> None:
-        """All rows were read: what was not among them waits no longer, and scores are made anew.
+        """All rows were read: nodes not among them stop waiting, and everything is rescored.
 
         Args:
             complete: False where reading was given up for lack of room.
@@ -270,6 +271,7 @@ class InMemoryFrontier:
         if complete and self._fresh is not None:
             known = self._found | self._fresh
             for node in self.order.waiting.tolist():
+                # Another worker took or closed its row.
                 if node not in known:
                     self.order.close(node)
         self._fresh, self._found = None, set()
@@ -304,7 +306,7 @@ class InMemoryFrontier:
         if node is not None and state is NodeState.TAKEN and again:
             order.put_back(node)
         taken = state is NodeState.TAKEN and not again
-        # A node that links lead to has its score from the strategy.
+        # A node that links lead to keeps the strategy's score, not the stored one.
         known = node is not None and order.score_of(node) > -np.inf
         if node is None or (not taken and (not known or score >= SEED_SCORE)):
             node = order.add(one.key, one.url, one.host, one.depth, score)

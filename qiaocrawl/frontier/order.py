@@ -47,12 +47,12 @@ class PriorityIndex:
         self._host_names: list[str] = []
         self._host_of = Column(np.int32)
         self._score = Column(np.float64, -np.inf)
-        # The score where the node waits, else -inf: what is looked at to find the best.
+        # The score of waiting nodes, -inf for all others: finding the best needs no second array.
         self._open = Column(np.float64, -np.inf)
         self._state = Column(np.int8)
         self._unscored_visits = 0
         self.scores_anew = True
-        """Whether pages bring about that all is scored anew; off while a log is told again."""
+        """Whether visits trigger a rescoring; off while a log is replayed."""
 
     def __len__(self) -> int:
         """How many URLs are known."""
@@ -139,7 +139,7 @@ class PriorityIndex:
         if self._learner is None:
             return
         nodes = self.waiting
-        # What waits by its own right, start pages for instance, keeps its place.
+        # Start pages and the like wait in their own right and keep their score.
         nodes = nodes[self._score.data[nodes] < SEED_SCORE]
         if len(nodes):
             scores = self._learner.rescored(nodes)
@@ -167,6 +167,7 @@ class PriorityIndex:
         busy = [self._hosts[host] for host in busy_hosts if host in self._hosts]
         if busy:
             scores = np.where(np.isin(self._host_of.data[:size], busy), -np.inf, scores)
+        # The common question of a simulation, without a sort.
         if limit == 1:
             return _filtered([int(scores.argmax())] if size else [], scores, at_least)
         ranked = _ranked(scores, limit if not per_host else size)
@@ -263,7 +264,7 @@ def _ranked(scores: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     """The places of the *most* highest of *scores*, highest first, earlier first among equals."""
     if most < len(scores):
         best = np.argpartition(-scores, most)[:most]
-        # Equals of the last one that stand earlier belong in.
+        # argpartition picks any of equal scores; the older ones must win.
         best = np.flatnonzero(scores >= scores[best].min())
     else:
         best = np.arange(len(scores))

@@ -1,8 +1,8 @@
 """What an order in memory is fed with from the database, and what it writes back.
 
-At first the newest visits of the log, then all rows that wait; from then on what other workers
-add. Reading happens on the reader's thread, and the order takes it in small bites, so that a
-page that was just fetched does not wait for long.
+First the newest visits of the log, then all waiting rows; from then on what other workers add.
+Reading happens on the reader's thread, and the order takes it in small pieces, so that a page
+that was just fetched does not wait for long.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ from qiaocrawl.storage.frontier.visit_log import LoggedVisit
 T = TypeVar("T")
 
 NEW_ROWS_SECONDS = 60.0
-"""How often rows are looked for that no visit tells of: targets of redirects, say."""
+"""How often rows are looked for that no visit mentions: targets of redirects, say."""
 ALL_ROWS_SECONDS = 30.0
 """How often, at most, all rows are read again."""
 KEEP_SCORES_SECONDS = 300.0
 """How often the best scores are written to their rows."""
 
 _HEADS_AT_A_TIME = 20_000
-# Told in one go: a page that was just fetched waits no longer than for these.
+# Taken in at once: a page that was just fetched waits no longer than for these.
 _VISITS_AT_A_TIME = 25
 _ROWS_AT_A_TIME = 2_000
 _SCORES_KEPT = 2_000
+# Small, since each row is locked until the commit and other workers want to lease it.
 _SCORES_A_TRANSACTION = 200
 
 
@@ -106,6 +107,7 @@ class OrderFeed:
         await self._run(self._in_memory.begin_telling)
         await self.read_log()
         await self._read_all_rows()
+        # Marks both as just done: begin() has read everything.
         for task in ("new rows", "scores"):
             self._is_due(task, 0.0)
 
@@ -113,6 +115,7 @@ class OrderFeed:
         """Take in what is new; to be called every few seconds."""
         await self.read_log()
         if self.wants_all_rows and self._is_due("all rows", ALL_ROWS_SECONDS):
+            # Cleared before reading, so that a row missed meanwhile can set it again.
             self.wants_all_rows = False
             try:
                 await self._read_all_rows()

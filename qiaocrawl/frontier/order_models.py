@@ -100,5 +100,5 @@ class ModelKeeping:
             logger.warning("what was learnt is not kept: %s", error)
         else:
             self.saved += 1
-        # Not where the database is away: the next try has it all.
+        # Not reached when the database is away: the next try then saves it all.
         self._since_saved -= since

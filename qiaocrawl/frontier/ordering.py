@@ -89,7 +89,7 @@ class FrontierOrder:
     def stored(self, page: FollowedPage) -> list[bytes]:
         """All that *page* brought is committed; keys of links no page had brought before."""
         return self._proposed.remember(
-            # What is left out for now is news again when a better or a plain link leads there.
+            # A left-out link is remembered as the worst, so that any better or plain link is news.
             (one.key, self._standing(one.score) if one.left_out is None else PRUNED)
             for one in page.links.candidates
         )

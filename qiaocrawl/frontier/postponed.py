@@ -1,4 +1,4 @@
-"""What a guess of discovery put off is tried when nothing else waits, until the guess has held."""
+"""Tries what a guess of discovery put off when nothing else waits, until the guess has held."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ FIRST_SHARE = 4
 """URLs of one reason that are tried first; twice as many every time **(ours)**."""
 FRUITLESS_ROUNDS = 3
 """Rounds without a new article after which a guess has held: 28 URLs of one reason **(ours)**."""
+# A round of all reasons together stays small beside a crawl.
 _MAX_ROUND = 500
 
 
@@ -92,6 +93,7 @@ class TakingUp:
         shares = self._shares(waiting)
         if not shares:
             return False
+        # Before the round: what is stored from here on may be its doing.
         self._newest_article = await self._runtime.read(newest_article)
         taken = await self._runtime.write(
             partial(take_up, scope=rows, shares=shares, limit=_MAX_ROUND)

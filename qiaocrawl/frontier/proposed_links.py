@@ -1,4 +1,4 @@
-"""Which URLs pages of this process have brought: a memory in front of the frontier's unique key."""
+"""URLs that pages of this process have brought: a cache in front of the frontier's unique key."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _REMEMBERED = 500_000
 
 
 class ProposedUrls:
-    """Spares a crawl the links it has stored; the frontier's unique key is the judge.
+    """Spares a crawl writing links it has stored; the frontier's unique key decides.
 
-    It is told of links once they are committed, never before: a page whose transaction was
-    refused brings all of them again. The oldest are forgotten first, which only costs a write.
+    It learns of links once they are committed, never before: a page whose transaction was
+    refused brings all of them again. The oldest are forgotten first; that only costs a write.
     """
 
     def __init__(self, remembered: int = _REMEMBERED) -> None:
@@ -33,6 +33,7 @@ class ProposedUrls:
                 new.append(key)
             if known is None or score > known:
                 self._scores[key] = score
+        # A dict keeps insertion order, so its first key is the oldest.
         while len(self._scores) > self._remembered:
             del self._scores[next(iter(self._scores))]
         return new

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 
 from qiaocrawl.items import Lease
 
@@ -35,7 +36,7 @@ class ReadyLeases:
         if not free:
             return None
         if self._present_score is None:
-            lease = max((self._hosts[host][0] for host in free), key=_score)
+            lease = max((self._hosts[host][0] for host in free), key=attrgetter("score"))
         else:
             every = [lease for host in free for lease in self._hosts[host]]
             lease = max(every, key=self._present_score)
@@ -55,7 +56,3 @@ class ReadyLeases:
     def all(self) -> list[Lease]:
         """All that wait here, in no order."""
         return [lease for queue in self._hosts.values() for lease in queue]
-
-
-def _score(lease: Lease) -> float:
-    return lease.score

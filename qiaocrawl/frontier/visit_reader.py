@@ -1,7 +1,7 @@
 """Which rows of the log of visits are new: read on from a place, and look back a while.
 
-Numbers are given when a row is written, not when it is committed, so a row may come to light
-behind a higher one. How long that takes is bounded by how long a transaction may last.
+Numbers are given when a row is written, not when it is committed, so a row may become visible
+after one with a higher number; at most a transaction's duration later.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 LOOK_BACK_SECONDS = 120.0
-"""Rows that come to light later than this after a higher one are missed by those who read on;
-a restart finds them."""
+"""A row that becomes visible later than this after a higher one is missed until a restart."""
 
 
 class VisitReader:

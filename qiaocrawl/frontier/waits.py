@@ -1,8 +1,8 @@
-"""What a run that asks for nothing waits for, and that no wait is longer than one asked for.
+"""What an idle run waits for; and no row waits longer than an option allows.
 
-Rows say from when on they may be asked by the clock of the wall. Where that clock is set back,
-they would wait for as long as it was ahead: what is further off than any option can have put it
-is due.
+Rows name the wall-clock time from which they may be fetched. If that clock is set back, they
+would wait for as long as it was ahead: a row that is due later than any option can have asked is
+due at once.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from qiaocrawl.storage import frontier
 
 logger = logging.getLogger(__name__)
 
-# Hosts that do not answer, block or have no robots.txt rest an hour at most, whatever the options.
+# Whatever the options, a host that does not answer or blocks rests for up to an hour.
 _LEAST_SECONDS = 3_600.0
-# Clocks of several machines, and a transaction that was waited for.
+# For clocks of several machines, and for transactions that had to wait.
 _SLACK_SECONDS = 60.0
 _LOOK_SECONDS = 600.0
-# What was found longer ago says nothing of now.
+# An older count says nothing about now.
 _FRESH_SECONDS = 5.0
 
 
@@ -59,7 +59,7 @@ class RowWaits:
             await self.right(rows)
 
     async def right(self, rows: frontier.Scope) -> None:
-        """Let rows wait no longer than options say."""
+        """Make rows due that wait longer than any option asks for."""
         self._looked_at = time.monotonic()
         changed = await self._runtime.write(lambda c: frontier.bound_waits(
             c, rows, now=frontier.clock(c), longest_seconds=self._longest_seconds

@@ -1,4 +1,4 @@
-"""One process's hold on the frontier: leases in, outcomes out, nothing lost between.
+"""One process's share of the frontier: leases in, outcomes out, nothing lost in between.
 
 A worker leases rows in batches, keeps them alive, hands them out host by host and gives
 them back when it stops. It knows asyncio and the store, not Scrapy.
@@ -36,10 +36,11 @@ from qiaocrawl.storage.frontier.lease import BatchShape
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+# Looks for work even when nothing wakes the pump: rows become due, and other workers add some.
 _POLL_SECONDS = 0.25
 _HOSTS_FRESH_SECONDS = 2.0
-# Rows held of one host, for each fetch it may have at a time. More would save writes; but a
-# row leased early cannot give way to a better one found meanwhile.
+# Rows held of one host for each fetch it may have at a time. More would save writes, but a row
+# leased early cannot give way to a better one found meanwhile.
 _ROWS_PER_FETCH = 2
 
 
@@ -65,6 +66,7 @@ class FrontierWorker:
         self._wake_caller = wake
         self.aliases = AliasLearning(runtime.reader, runtime.writer, run_id, runtime.options)
         self._lease_seconds: float = runtime.options["QIAO_FRONTIER_LEASE_SECONDS"]
+        # Random: no worker may take another's lease, or its own before a restart, for its own.
         self.token = secrets.randbits(62)
         self._ordering = ordering
         self._batch: int = runtime.options["QIAO_FRONTIER_BATCH"]
@@ -87,7 +89,7 @@ class FrontierWorker:
         ordering = self._ordering
         if not isinstance(ordering, LearningOrder):
             return StoredSupply(self._runtime, ordering, self.token), ReadyLeases()
-        # Leased late, so that what the last pages taught counts at once.
+        # Small batches, leased late, so that what the last pages taught counts at once.
         self._batch = min(self._batch, 2 * fetches.at_once)
         self._rows_per_host = fetches.per_host
         supply = LearnedSupply(self._runtime, ordering, self.token)
@@ -98,6 +100,7 @@ class FrontierWorker:
     async def open(self) -> None:
         """Take back what dead workers held, then start leasing."""
         await self._find_rows()
+        # With SQLite's crawl lock in hand every lease that is found is a dead worker's.
         await self.waits.take_back(self._rows, all_dead=self._runtime.database.is_exclusive)
         await self.aliases.load()
         if isinstance(self._ordering, LearningOrder):
@@ -107,7 +110,7 @@ class FrontierWorker:
 
     async def close(self) -> int:
         """Give unfinished leases back; returns how many URLs of the scope still wait."""
-        # Asked to end, not cancelled: a cancelled lease write would leave rows nobody holds.
+        # Asked to end, not cancelled: cancelling a lease in flight would leave rows nobody holds.
         self._closing = True
         self._event.set()
         if self._pump_task is not None:
@@ -128,7 +131,7 @@ class FrontierWorker:
     # --- handing out ----------------------------------------------------------------
 
     def next_lease(self) -> Lease | None:
-        """The best-scored lease whose host may be asked now; None when there is none."""
+        """The best lease whose host may be asked now; None when there is none."""
         if self.stop_reason or self._limit_reached():
             return None
         lease = self._ready.next(self._hosts.is_free)
@@ -192,13 +195,13 @@ class FrontierWorker:
 
         Args:
             before: what the transaction has to begin with (see :meth:`Writer.submit`).
-            then: called when it is committed: from here on memories may know what was written.
+            then: called after the commit: a cache of what is rolled back would lose links for good.
 
         Returns:
             False when the lease was lost to another worker; nothing is written then.
 
         Raises:
-            OutdatedError: the guard said no; nothing is written, and the lease is held on.
+            OutdatedError: the guard said no; nothing is written, and the lease is kept.
         """
         lease = completion.lease
         is_mine = await self.ending.stops_with(self._runtime.write(completion, before))
@@ -227,7 +230,7 @@ class FrontierWorker:
         return self._settled(lease, is_mine)
 
     def release(self, lease: Lease, reason: str) -> None:
-        """*lease* was not used: its row waits again, and no failure is counted."""
+        """Give an unused *lease* back: its row waits again, and no failure is counted."""
         self._outstanding.pop(lease.url_id, None)
 
         def operation(c: Connection) -> None:
@@ -241,7 +244,7 @@ class FrontierWorker:
             self._ordering.wait_until(lease.key, 0.0)
 
     def forget(self, lease: Lease) -> None:
-        """*lease* was lost to another worker: nothing is owed for it here."""
+        """*lease* was lost to another worker: it needs no outcome from us."""
         self._settled(lease, False)
 
     def holds(self, lease: Lease) -> bool:
@@ -249,12 +252,12 @@ class FrontierWorker:
         return self._outstanding.get(lease.url_id) is lease
 
     def _settled(self, lease: Lease, mine: bool) -> bool:
-        # One that was lost may have been leased again since.
+        # A lost lease may have come back to us under a new attempt, which is not settled here.
         if self.holds(lease):
             del self._outstanding[lease.url_id]
         self._ordering.closed(lease)
         if not mine:
-            # Whoever has it may give it up: it is looked for when its lease could be over.
+            # Its new holder may give it up: look for it again when that lease could be over.
             self._ordering.wait_until(lease.key, time.time() + self._lease_seconds)
         self._event.set()
         return mine
@@ -284,10 +287,11 @@ class FrontierWorker:
             await self._check_drained()
 
     async def _renew_when_due(self) -> None:
+        # A third: two renewals may fail before a lease is lost.
         if time.monotonic() - self._renewed_at < self._lease_seconds / 3:
             return
         self._renewed_at = time.monotonic()
-        # Only what is in hand: rows whose lease was committed while the answer got lost run out.
+        # Only what is in hand: rows leased by a commit whose answer got lost must run out.
         held = [*self._outstanding, *(lease.url_id for lease in self._ready.all())]
         await self._runtime.write(
             lambda c: frontier.renew(
@@ -302,7 +306,7 @@ class FrontierWorker:
         self._rows_found_at = time.monotonic()
         self._rows = await self._runtime.write(rows_of(self._scope))
 
-    async def _lease_more(self) -> int:
+    async def _lease_more(self) -> None:
         self._starved = False
         if time.monotonic() - self._rows_found_at > _HOSTS_FRESH_SECONDS:
             await self._find_rows()
@@ -312,7 +316,7 @@ class FrontierWorker:
         leases = await self._supply.take(self._rows, shape)
         kept, preferred = await self.aliases.to_fetch(leases, self._scope.within)
         self._ready.add(kept)
-        # Given up while the rows were on their way.
+        # These hosts were given up while their rows were being leased.
         for host in {lease.host for lease in kept} & self._hosts.given_up:
             self.park(host, FOREVER)
         if preferred:
@@ -325,7 +329,6 @@ class FrontierWorker:
         if leases:
             self.drained = False
             self._wake_caller()
-        return len(leases)
 
     async def _remaining(self) -> frontier.Remaining:
         """What stands in the frontier for this worker's rows."""
@@ -333,6 +336,7 @@ class FrontierWorker:
         return await self._runtime.write(lambda c: frontier.remaining(c, rows, now=time.time()))
 
     async def _check_drained(self) -> None:
+        # First: an alias whose preferred version brought no page makes a row wait again.
         await self.aliases.settle()
         await self._find_rows()
         left = await self._remaining()
@@ -340,7 +344,7 @@ class FrontierWorker:
             if await self._postponed.next_round(self._rows, self._hosts.spent):
                 self._starve()
                 return
-            left = await self._remaining()  # something may have been proposed meanwhile
+            left = await self._remaining()  # a row may have been proposed meanwhile
         if self._is_busy:
             return
         if not left.is_open:

@@ -149,6 +149,7 @@ class Ontology:
         keep = outside[below] & outside[above]
         below, above = below[keep], above[keep]
         depth = np.zeros(self.size, np.int64)
+        # One round a level: longest paths of an acyclic graph, all nodes at once.
         for _ in range(_ROUNDS):
             before = depth.copy()
             np.maximum.at(depth, below, before[above] + 1)
@@ -159,6 +160,7 @@ class Ontology:
     @cached_property
     def in_circles(self) -> NDArray[np.bool_]:
         """Which concepts are their own hypernyms by some way, or lie between such circles."""
+        # Strips concepts without an edge up or down until only circles and their links are left.
         left = np.ones(self.size, bool)
         while True:
             ends = left[self._edges[:, 0]] & left[self._edges[:, 1]]
@@ -257,7 +259,7 @@ def _without_short_cuts(table: Ints, other_tables: Sequence[Ints]) -> Ints:
     size = int(max(table.max(initial=0), rest.max(initial=0))) + 1
     up = _Neighbours(rest[:, 0], rest[:, 1], size)
     keep = np.ones(len(table), bool)
-    # A short cut both begins and ends at what the others know.
+    # Only edges between concepts that other wordnets know can be short cuts.
     is_known = np.isin(table[:, 0], rest[:, 0]) & np.isin(table[:, 1], rest[:, 1])
     for row in np.flatnonzero(is_known).tolist():
         below, above = table[row].tolist()

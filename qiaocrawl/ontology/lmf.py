@@ -23,8 +23,8 @@ _DOWN = {"hyponym": 0, "instance_hyponym": 1}
 # Synsets of the Open Multilingual Wordnet are called by their offsets in WordNet 3.0; those of
 # omw-en31 are not, and other wordnets number their own.
 _OMW_ID = re.compile(r"omw-[a-z-]+?-([0-9]{8}-[nvars])")
+# What stands before the WordNet 3.0 synset in ``dc:identifier``, in wordnets of ours.
 _WN30_IDENTIFIER = "pwn30:"
-"""What stands before the WordNet 3.0 synset in ``dc:identifier``, in wordnets of ours."""
 _PINYIN = "pinyin"
 _ATTRIBUTES = Mapping[str, str]
 

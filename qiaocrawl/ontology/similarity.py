@@ -109,6 +109,7 @@ class WordSimilarity:
         other, as have words without a common concept above, such as a noun and a verb.
         """
         one, other = fold(one), fold(other)
+        # Symmetric, so both orders share one entry of the cache.
         return self._of_folded(*((one, other) if one <= other else (other, one)))
 
     def distance(self, one: str, other: str) -> int | None:

@@ -119,6 +119,7 @@ def read_source(source: Path | None, advance: Advance = lambda _: None) -> Draft
 def _limited(stream: IO[bytes], source: Path) -> Iterator[bytes]:
     """The lines of *stream*; one without end is cut, and so seen as damaged."""
     read = 0
+    # Bounded reads: a decompression bomb may be a single line.
     while line := stream.readline(1 << 20):
         read += len(line)
         if read > _MAX_BYTES:

@@ -33,6 +33,7 @@ class SortedTexts:
     """
 
     def __init__(self, blob: Bytes) -> None:
+        # One blob instead of a list: a quarter of a million str objects would take 20 MB a process.
         self._blob = blob.tobytes()
         ends = np.flatnonzero(blob == ord("\n"))
         self._starts: list[int] = [0, *(ends + 1).tolist()]
@@ -103,6 +104,7 @@ class StoredWordnet:
 def arrays_of(draft: Draft) -> dict[str, NDArray[Any]]:
     """*draft* as the arrays that are stored: lemmas folded, equal ones joined, all sorted."""
     senses = _folded_senses(draft)
+    # By bytes, not by code points: look-ups compare the blob's bytes.
     entries = sorted({(lemma.encode(), language) for language, lemma, _ in senses})
     place = {entry: number for number, entry in enumerate(entries)}
     rows = sorted(
@@ -191,6 +193,7 @@ def stored(name: str, arrays: dict[str, NDArray[Any]]) -> StoredWordnet:
             forms=SortedTexts(arrays["forms"]),
             **{key: arrays[key].astype(np.int64) for key in _NUMBERS},
         )
+        # Checked once here: every later look-up indexes these arrays without a test.
         _check(wordnet)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise OntologyError(f"{name}: is no installed ontology: {error}") from None
@@ -232,6 +235,7 @@ def write_wordnet(arrays: dict[str, NDArray[Any]], file: Path) -> None:
     Raises:
         OntologyError: the folder cannot be written.
     """
+    # By process: two installations at once must not write the same draft.
     part = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

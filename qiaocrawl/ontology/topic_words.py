@@ -69,10 +69,12 @@ class TopicWords:
         self._names: dict[int, float] = {}
         self._spread: dict[int, float] = {}
         for word, share in self._own.items():
+            # Names reach other names of the same thing only, see NAMED_KINDS.
             if word in spread:
                 into = self._names if word in named else self._spread
                 for concept in ontology.senses(word):
                     into[concept] = max(share, into.get(concept, 0.0))
+        # Upwards once for the topic: per word only its own way up is left to walk.
         self._reach = _reach(ontology, self._spread)
         self.similarity = lru_cache(_MEMORY)(self._similarity)
 

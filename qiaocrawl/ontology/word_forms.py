@@ -9,8 +9,8 @@ _ENDINGS = (
     ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""),
     ("er", ""), ("est", ""), ("er", "e"), ("est", "e"),
 )  # fmt: skip
+# What is left has at least so many letters: ``as`` is no plural.
 _LEAST = 3
-"""What is left has at least so many letters: ``as`` is no plural."""
 
 
 def base_forms(word: str) -> list[str]:

@@ -19,11 +19,11 @@ _RUNNING = frozenset(
      "small", "span", "strike", "sub", "sup", "time", "tt", "u", "var", "wbr")
 )  # fmt: skip
 SKIP, TEXT, BREAK, IMAGE, BLOCK, _INLINE, _LINK, _STRONG = range(8)
+# What a node is to the walk; everything else begins a block.
 _KINDS = {
     **dict.fromkeys(_HIDDEN, SKIP), "br": BREAK, "img": IMAGE,
     **dict.fromkeys(_RUNNING, _INLINE), "a": _LINK, "b": _STRONG, "strong": _STRONG,
 }  # fmt: skip
-"""What a node is to the walk; everything else begins a block."""
 _WIDE = "\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\u2018-\u201d\u2026"
 # Old pages break their source lines within sentences; between wide characters that is no space
 # (segment breaks, CSS Text Module Level 3).

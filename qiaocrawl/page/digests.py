@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from qiaocrawl.page.blocks import Element, PageBlocks
 
 _NUMBER = re.compile(r"\d+")
+# Elements looked at for a name: bounds the time on any markup.
 _MAX_STEPS = 8
-"""Elements looked at for a name: bounds the time on any markup."""
 
 
 def block_digests(page_blocks: PageBlocks) -> NDArray[np.uint64]:
@@ -66,7 +66,7 @@ def _named(elements: list[Element], at: int) -> int:
     return at
 
 
-# The pages of a site share their places; cut, so that a hostile one cannot fill the memory.
+# Pages of a site share their places. Arguments come cut, so that no page fills the memory.
 @lru_cache(maxsize=4096)
 def _digest_of(tag: str, names: str) -> int:
     return crc32(f"{tag} {general_names(names)}".encode("utf-8", "replace"))

@@ -119,7 +119,7 @@ def _inks(elements: Sequence[Element], written: list[str]) -> tuple[list[str], l
     return backgrounds, colours
 
 
-# Reading comes before writing: a write between two reads would cost a new layout each time.
+# All reads come before all writes: a write between two reads forces a new layout each time.
 _SCRIPT = """() => {
   const BOX = "%(box)s", INK = "%(ink)s", INLINE = new Set("%(inline)s".split(" "));
   for (const old of document.querySelectorAll(`[${BOX}],[${INK}]`)) {

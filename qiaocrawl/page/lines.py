@@ -10,7 +10,7 @@ _HIDDEN = ("script", "style", "noscript", "template", "textarea", "select", "svg
 
 
 def _any_case(name: str) -> str:
-    # Instead of IGNORECASE, with which the search could not leap from "<" to "<".
+    # Not IGNORECASE, which keeps the regex engine from skipping straight from "<" to "<".
     return "".join(f"[{letter}{letter.upper()}]" for letter in name)
 
 
@@ -18,9 +18,9 @@ _HIDDEN_START = re.compile(rf"<(?:!--|({'|'.join(map(_any_case, _HIDDEN))})(?=[\
 _HIDDEN_END = {name: re.compile(rf"</{_any_case(name)}[^>]*>?") for name in _HIDDEN}
 _REST_OF_TAG = re.compile("[^<>]*>?")
 _HIDDEN_END["!--"] = re.compile("-->")
+# Never closed, these hide the rest of the page in a browser, and so they do here.
 _SWALLOWING = frozenset(("!--", "script", "style"))
-"""Never closed, these hide the rest of the page in a browser, and so they do here."""
-# Neighbouring tags go at once; possessive, since "[^<>]" never has to give back.
+# Removes neighbouring tags at once; possessive, since "[^<>]" never needs to backtrack.
 _TAG = re.compile(r"<[/a-zA-Z!?][^<>\n]*+>(?:<[/a-zA-Z!?][^<>\n]*+>)*+")
 _LONG_TAG = re.compile(r"<[/a-zA-Z!?][^<>]*+>")
 
@@ -32,7 +32,7 @@ _BLOCKS = (
 
 
 def _by_first_letter(names: list[str]) -> str:
-    # A flat alternation would try every name at every tag: twice the time.
+    # Grouped by first letter: a flat alternation tries every name at every tag, twice the time.
     letters = sorted({name[0] for name in names})
     ends = ("|".join(name[1:] for name in names if name[0] == letter) for letter in letters)
     return "|".join(f"{letter}(?:{end})" for letter, end in zip(letters, ends, strict=True))
@@ -42,8 +42,8 @@ _BLOCK_EDGE = re.compile(
     f"<(?=/?(?:{_by_first_letter(_BLOCKS.split())}|{_by_first_letter(_BLOCKS.upper().split())})"
     r"[\s/>])"
 )
+# A source whose lines are longer than this on average is written without line ends.
 _LONG_LINE_CHARS = 2000
-"""A source whose lines are longer than this on average is written without line ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def visible_lines(source: str) -> list[str]:
 
 
 def _plain(line: str) -> str:
-    # An entity may stand for a line break, which would shift the lines.
+    # An entity may decode to a line break, which would shift all following lines.
     return html.unescape(line).replace("\n", " ").replace("\r", " ").strip()
 
 

@@ -29,13 +29,13 @@ MAX_TITLE_CHARS = 120
 NEXT_TAG = "next"
 """``Link.tag`` of what the page itself calls its next page."""
 _SIDE_CHARS = MAX_CONTEXT_CHARS // 2
+# Nodes looked at for the text on one side: bounds the time on any markup.
 _SIDE_NODES = 12
-"""Nodes looked at for the text on one side: bounds the time on any markup."""
 _NO_PAGE = ("javascript:", "mailto:", "tel:", "data:")
 _RAW_CHARS = 4 * _SIDE_CHARS
 _TEXT = "-text"
+# What stands here is another link or no text: it says nothing about this link.
 _NEIGHBOURS = frozenset(("a", "li", "ul", "ol", "nav", "script", "style", "-comment", "select"))
-"""What stands here is another link or no text: it says nothing about this link."""
 
 
 @dataclass(frozen=True, slots=True)

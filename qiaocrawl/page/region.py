@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
+# Elements named; links of one list differ further in only.
 _NEAR = 3
-"""Elements named; links of one list differ further in only."""
+# Elements looked at for a landmark.
 _FAR = 12
-"""Elements looked at for a landmark."""
 _MAX_NAME_CHARS = 24
 _LANDMARKS = frozenset(("nav", "header", "footer", "aside", "main", "article"))
 _NUMBERS = re.compile(r"\d+")

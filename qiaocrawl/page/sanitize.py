@@ -23,8 +23,8 @@ MAX_TAGS = 600_000
 """Real pages stay under 20,000. So many cost about three seconds and 300 MB."""
 MAX_LINKS = 10_000
 """Links of a page, doubles too. A page of 650,000 costs what one of these costs."""
+# So near to the start of its tag a link's address is looked for, to count the links.
 _HREF_CHARS = 60
-"""So near to the start of its tag a link's address is looked for, to count the links."""
 MAX_ROOTS = 20
 """``<html>`` and ``<body>`` tags: the attributes of further ones all go to the first."""
 MAX_OPTIONS = 2_000
@@ -32,8 +32,8 @@ MAX_OPTIONS = 2_000
 MAX_REBUILT = 3_000_000
 """Formatting elements that may be built again over the whole page: open ones, summed over tags."""
 
+# Smaller pages cannot hold enough markup to hurt: at worst 0.1 s.
 _SUSPECT_CHARS = 60_000
-"""Smaller pages cannot hold enough markup to hurt: at worst 0.1 s."""
 _SUSPECT_TAGS = 6_000
 _LONG_TAG_CHARS = 8000
 # Scripts are leapt over: what stands in them is no markup.

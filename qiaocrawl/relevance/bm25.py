@@ -15,8 +15,8 @@ from qiaocrawl.topic.pack import TopicPack
 K1, B = 1.2, 0.75
 AVERAGE_WORDS = 500
 """Words of an average page, title counted three times (ours)."""
+# Pages the background collection stands for (ours).
 _PAGES = 1_000_000
-"""Pages the background collection stands for (ours)."""
 
 
 @page_scorers.register("bm25")
@@ -36,6 +36,7 @@ class Bm25Scorer(TermScorer):
 
     def __init__(self, pack: TopicPack, threshold: float = 0.0) -> None:
         super().__init__(pack, threshold)
+        # idf from general usage, not from the crawl: scores stay comparable from page to page.
         frequencies, total = background_frequencies(self.weights)
         self._idf = {term: idf(frequencies[term] / total) for term in self.weights}
         self._half = 2 * idf(0.0)

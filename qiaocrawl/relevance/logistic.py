@@ -48,8 +48,10 @@ def fit_logistic(
         predicted = 1.0 / (1.0 + np.exp(-np.clip(features @ weights, -_FURTHEST, _FURTHEST)))
         gradient = features.T @ (importance * (predicted - targets)) + strength * (weights - prior)
         curve = importance * predicted * (1.0 - predicted)
+        # The prior's strength keeps it invertible, also with fewer rows than columns.
         hessian = (features * curve[:, None]).T @ features + np.diag(strength)
         step, size = np.linalg.solve(hessian, gradient), 1.0
+        # A full Newton step may overshoot where the curve is flat.
         while size > _SMALLEST_STEP and loss(weights - size * step) > before:
             size /= 2
         weights = weights - size * step

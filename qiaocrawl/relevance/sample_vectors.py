@@ -25,10 +25,10 @@ IN_TITLE = "title:"
 """Before a word that stands in the title: a feature of its own."""
 
 _TITLE_WEIGHT = 3.0
+# The background collection counts as this many samples beside the real ones.
 _BACKGROUND_PAGES = 50.0
-"""The background collection counts as this many samples beside the real ones."""
+# Distinct places for words on a page of the background collection.
 _BACKGROUND_WORDS = 300.0
-"""Distinct places for words on a page of the background collection."""
 _COLUMNS_AT_A_TIME = 2000
 
 
@@ -48,6 +48,7 @@ class SampleVectors:
     def __init__(self, samples: Sequence[PagePlaces]) -> None:
         sample_features = list(map(features, samples))
         frequencies = Counter(name for one in sample_features for name in one)
+        # A word of a single sample can only be learnt by heart.
         names = sorted(name for name, times in frequencies.items() if times > 1)
         self._columns = {name: column for column, name in enumerate(names)}
         self.idf = dict(zip(names, _idf(names, frequencies, len(samples)), strict=True))
@@ -70,6 +71,7 @@ class SampleVectors:
             np.array([self._columns[name] for name in row], dtype=np.int64) for row in self.rows
         ]
         values = [np.array(list(row.values())) for row in self.rows]
+        # Blocks of columns: a dense matrix of all words would take gigabytes.
         for first in range(0, len(self._columns), _COLUMNS_AT_A_TIME):
             block = np.zeros((size, _COLUMNS_AT_A_TIME))
             for number, (column, value) in enumerate(zip(columns, values, strict=True)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,15 +72,7 @@ class SvmScorer:
     def judge(self, page: PageText) -> Relevance:
         """The probability for a page, explained by the words that speak for the topic."""
         if self._by_terms is not None:
-            by_terms = self._by_terms.judge(page)
-            return Relevance(
-                by_terms.topic,
-                by_terms.score,
-                by_terms.relevant,
-                "svm",
-                by_terms.terms,
-                by_terms.places,
-            )
+            return replace(self._by_terms.judge(page), method="svm")
         places = PagePlaces(page, self._words)
         if not places.both:
             return Relevance(self._topic, 0.0, False, "svm")
@@ -114,6 +107,7 @@ def support(products: Floats, relevant: NDArray[np.bool_], cost: float = _COST) 
     signs = np.where(relevant, 1.0, -1.0)
     factors = np.zeros(len(signs))
     margins = np.zeros(len(signs))
+    # Random order makes coordinate descent converge fast; the seed makes it repeatable.
     order = np.random.default_rng(0)
     for _ in range(_ROUNDS):
         largest = 0.0

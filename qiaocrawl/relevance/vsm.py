@@ -14,12 +14,12 @@ from qiaocrawl.topic.pack import TopicPack
 from qiaocrawl.topic.profile import build_profile
 from qiaocrawl.topic.words import PageWords
 
+# Topic weight at which the page has reached 63 % of full breadth.
 _BREADTH = 3.0
-"""Topic weight at which the page has reached 63 % of full breadth."""
+# Share of its heaviest term that does not count for breadth.
 _FIRST_TERM_DISCOUNT = 0.85
-"""Share of its heaviest term that does not count for breadth."""
+# Shorter pages are measured as if they had this many other words.
 _MIN_WORDS = 25
-"""Shorter pages are measured as if they had this many other words."""
 
 
 @page_scorers.register("vsm")

@@ -19,14 +19,14 @@ _log = logging.getLogger(__name__)
 # A cache file not opened for this long is deleted when another one is written.
 _UNUSED_SECONDS = 30 * 86400
 _SUFFIX = ".pack"
-# Lock files stay: one that is deleted while held would lock nobody out.
+# Lock files stay: whoever locks a deleted one excludes nobody.
 _LOCK_SUFFIX = ".lock"
 
 
 def default_folder() -> Path:
     """``qiaocrawl/replay`` in the user's cache folder."""
     cache = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG rules: a relative path is to be ignored.
+    # As the XDG specification says, a relative path is ignored.
     base = Path(cache) if os.path.isabs(cache) else Path("~/.cache").expanduser()
     return base / "qiaocrawl" / "replay"
 
@@ -95,7 +95,7 @@ class IndexCache:
         for path in self._folder.iterdir():
             if path.suffix == _LOCK_SUFFIX:
                 continue
-            # We hold the lock of this fingerprint: nobody else writes a draft of it.
+            # We hold this fingerprint's lock, so a draft of it was left by a killed process.
             left = path.name.startswith(f"{fingerprint}.")
             try:
                 if left or time.time() - path.stat().st_mtime > _UNUSED_SECONDS:
@@ -119,7 +119,7 @@ def _touch(index_file: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except PermissionError:
-        # A cache that belongs to somebody else is as good.
+        # A cache file of another user cannot be touched, but serves as well.
         return True
     return True
 

@@ -11,7 +11,7 @@ from qiaocrawl.replay.encoding import NotDecodableError, content_encodings, deco
 _STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})(?!\d)")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _CHUNK_SIZE = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
-# They describe the body on the wire; ours is decoded.
+# These describe the body as transferred; the stored one is decoded.
 _WIRE_HEADERS = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 
 
@@ -76,7 +76,7 @@ def _decoded(
             body, cut_short = decode(body, encodings, max_bytes)
             complete = complete and not cut_short
         except NotDecodableError:
-            # Many recorders store the decoded body under the headers of the wire.
+            # Many recorders store a decoded body under its original headers: keep it as it is.
             faults.add("undecodable")
     if not complete:
         faults.add("truncated")

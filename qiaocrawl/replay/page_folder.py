@@ -31,9 +31,9 @@ _HEADERS = (("content-type", "text/html"),)
 _MAX_LINE_BYTES = 8 * 1024**2
 # A graph is held in memory while its pages are unpacked: room for a million pages.
 _MAX_GRAPH_BYTES = 1024**3
-# Names in front of one member of a tar file; more is an attack on our memory.
+# Headers before one member of a tar file; a larger one is an attack on our memory.
 _MAX_TAR_HEADER_BYTES = 1024**2
-# JSON can write half a character; no URL is one.
+# JSON can escape half a surrogate pair, which no URL holds.
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BROKEN = (EOFError, OSError, zlib.error, lzma.LZMAError)
 
@@ -199,7 +199,7 @@ def _member_body(
     if member.isdir():
         return None
     if not member.isreg() or member.size < 0:
-        # Links and devices: a collection has no use for them.
+        # Links and devices could lead outside; a collection needs none.
         writer.faults["refused"] += 1
         return None
     writer.spend(member.size, tar)

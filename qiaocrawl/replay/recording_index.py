@@ -118,7 +118,7 @@ class IndexWriter:
         self.limits = limits
         self.faults: Counter[str] = Counter()
         self._total_bytes = 0
-        # Nobody sees the file before it is complete, so a crash may leave it torn.
+        # Without durability: only a complete file gets its name, so a torn one is never seen.
         self._db = sqlite3.connect(path, isolation_level=None)
         self._db.execute("PRAGMA journal_mode=OFF")
         self._db.execute("PRAGMA synchronous=OFF")
@@ -178,7 +178,7 @@ class IndexWriter:
             return
         for statement in _REVISIT_INDEXES:
             self._db.execute(statement)
-        # Looked up before any is added: a revisit never stands for another revisit.
+        # All are looked up before any is added: a revisit must not refer to another revisit.
         originals = [(revisit, self._original(revisit)) for revisit in revisits]
         for revisit, row in originals:
             if row is None:

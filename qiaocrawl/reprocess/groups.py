@@ -100,6 +100,7 @@ def regroup(
         title_log.lock(c)
         if first is not None:
             first(c)
+        # Under the lock the log stands still: the first pass holds if it saw the newest entry.
         stands = title_log.newest(c) == first_pass.newest
         grouped = first_pass if stands else group_all(c, index, advance)
         changes = _write(c, grouped, runtime.articles.titles.method, snapshot.version)
@@ -204,6 +205,7 @@ def _save_bodies(c: Connection, texts: list[tuple[int, int, str]]) -> None:
     for entry in title_log.entries_of_articles(c, list(by_article)):
         assert entry.article_id is not None
         seq, text = by_article[entry.article_id]
+        # Else the title was written anew meanwhile, with the fingerprints of its new body.
         if entry.seq == seq:
             prints = body_fingerprints(text)
             title_log.append(c, replace(entry, record=replace(

@@ -85,6 +85,7 @@ class MaximumLikelihood:
         safe = np.where(there, widths, 1.0)
         for _ in range(_STEPS):
             middle = (low + high) / 2
+            # Bisection over the logarithm: rates span eight decades. exp(50) does not overflow.
             power = np.minimum(np.exp(middle)[:, None] * safe, 50.0)
             moved = (weight * changed * safe / np.expm1(power)).sum(axis=1)
             is_low = moved > still

@@ -87,6 +87,7 @@ def fill_budget(demand: Callable[[float], Floats], bounds: Bounds) -> Floats:
     """
     low_visits, high_visits = 1 / bounds.longest_hours, 1 / bounds.shortest_hours
     low, high = -_HALF_DECADES, _HALF_DECADES
+    # Demand falls with the price, so bisection finds the price that spends the budget.
     for _ in range(_BISECTIONS):
         price = (low + high) / 2
         demanded = np.clip(demand(price), low_visits, high_visits)
@@ -95,7 +96,7 @@ def fill_budget(demand: Callable[[float], Floats], bounds: Bounds) -> Floats:
         else:
             high = price
     visits: Floats = np.clip(demand(high), low_visits, high_visits)
-    # A budget below the longest intervals is still kept.
+    # A budget too small even for the longest intervals is kept all the same.
     over = visits.sum() / bounds.visits_per_hour if bounds.visits_per_hour > 0 else np.inf
     return visits / over if over > 1 else visits
 
@@ -104,7 +105,7 @@ def fill_budget(demand: Callable[[float], Floats], bounds: Bounds) -> Floats:
 # psi(x) = 1/(2 x^2) - phi(x): the same for age. Both fall; x from 0.01 to 10,000.
 _X: Floats = np.logspace(-2, 4, 2_000)
 _PHI: Floats = -np.expm1(-1 / _X) - np.exp(-1 / _X) / _X
-# The difference of two large numbers beyond x = 50; its series begins with 1/(3 x^3).
+# Beyond x = 50 the difference cancels; its series begins with 1/(3 x^3).
 _PSI: Floats = np.where(_X < 50, 0.5 / _X**2 - _PHI, 1 / (3 * _X**3) - 1 / (8 * _X**4))
 _LOG_X, _LOG_PHI, _LOG_PSI = np.log(_X), np.log(_PHI), np.log(_PSI)
 

@@ -11,8 +11,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 WEEK_HOURS = 168
+# No hour is taken for emptier than this: what is published against all habit is found too.
 _LEAST = 0.05
-"""No hour is taken for emptier than this: what is published against all habit is found too."""
 # Rows of cumulated hours are told apart by this step when all are searched at once.
 _STEP = 4.0 * WEEK_HOURS
 

@@ -1,7 +1,7 @@
 """A search run: what it asks first, what it may ask at all, what it makes of an answer.
 
 The ledger is the plan. A run takes what is due, orders it, and puts as much into the frontier
-as the day's budgets have room for; what the frontier does not come to stays in the ledger.
+as the day's budgets allow; queries that are never handed out stay in the ledger.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from qiaocrawl.storage.search import coverage, engine_budget, ledger
 
 logger = logging.getLogger(__name__)
 
+# Shorter periods come after every query of the plan: else the first of them would use up the day.
+# The next run orders them like all others.
 _BEHIND_ALL = 1e6
-"""Shorter periods come after every query of the plan: else the first of them would use up
-the day. The next run orders them like all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,9 @@ def due_candidates(runtime: Runtime, topic: str, wanted: SearchPlan) -> list[Can
         _enter(c, topic_id, planned, now)
         asked = _order(c, runtime, topic, wanted, planned, now)
         others = _not_chosen(runtime, asked)
+        # Engines that were not chosen are in the ledger too, so that coverage shows the gap.
         ledger.plan_queries(c, topic_id, others, now, AnswerState.ROBOTS)
+        # Queries still waiting from an earlier run must not push out today's order.
         engine_budget.move_to_the_end(c, topic)
         return asked
 
@@ -186,7 +188,7 @@ class AskingOrder(FrontierOrder):
         self._hosts = {name: one.host for name, one in engines.items()}
         self._rests = rests
         self._spent: set[str] = set()
-        # For the statistics alone: what a refused transaction counted, its next try counts again.
+        # For the statistics alone: a transaction that is played again counts again.
         self._put_off: Counter[str] = Counter()
 
     def admitted(self, c: Connection, leases: list[Lease], now: float) -> list[Lease]:
@@ -212,15 +214,7 @@ class AskingOrder(FrontierOrder):
         return False
 
     def _leave_out(self, c: Connection, lease: Lease, reason: str, now: float) -> None:
-        frontier.complete(
-            c,
-            lease,
-            outcome=Outcome.PRUNED,
-            reason=reason,
-            http_status=None,
-            redirect_key=None,
-            now=now,
-        )
+        frontier.complete(c, lease, outcome=Outcome.PRUNED, reason=reason, now=now)
         self._put_off[lease.payload.engine] += 1
 
     def put_off(self, c: Connection, topic: str, engine: str, reason: str) -> None:
@@ -352,6 +346,7 @@ def _shorter(
     for period in shorter_periods(definition, query.period, _today(now)):
         shorter = replace(query, page=1, period=period)
         if not ledger.is_settled(c, topic_id, shorter, since=since, now=now):
+            # Periods whose answer is recent enough cost no further request.
             candidate = query_candidate(shorter, definition, depth=lease.depth + 1)
             score = lease.score - _BEHIND_ALL
             yield shorter, replace(candidate, score=score, parent=lease.key)

@@ -85,7 +85,7 @@ def link_rules(options: Options, *, learns: bool = True) -> LinkRules:
         chars=options["QIAO_MAX_URL_CHARS"],
         path_depth=options["QIAO_MAX_PATH_DEPTH"],
         parameters=options["QIAO_MAX_PARAMETERS"],
-        # News is not of the year after next.
+        # A URL dated later than next year is a calendar's, not an article's.
         latest_year=datetime.now(UTC).year + 1,
     )
     url_sources = UrlSourceOptions(
@@ -146,7 +146,7 @@ class SiteDiscovery:
             logger.info("%d URLs closed as traps wait again", again)
 
     def _is_none_now(self, url: str) -> bool:
-        """Whether *url* is of no trap: options changed, its group was opened or is forgotten."""
+        """Whether *url* is in no trap now: options changed, or its group was reopened."""
         return not self.rules.watch.reason(url)[0]
 
     # --- URL sources --------------------------------------------------------------------------
@@ -170,6 +170,7 @@ class SiteDiscovery:
                 for link in links
                 if not self.rules.sitemap_fault(link)
             ]
+        # One address that cannot exist shows what this host answers for missing pages.
         if self._options["QIAO_SOFT_404_PROBE"] and canonical_host(base) not in self._missing:
             found.append(self._candidate(probe_url(base), Payload(probe=True)))
         return found
@@ -256,7 +257,7 @@ class SiteDiscovery:
             self._missing[page.host] = page
             return as_missing(analysis), page
         known = self._missing.get(lease.host)
-        # A host may show its home page for what is missing: the home page itself is there.
+        # A host may answer missing pages with its home page, which itself is no missing page.
         if known is None or lease.depth == 0 or analysis.outcome not in _COMPARED:
             return analysis, None
         found = as_missing(analysis, lease.host) if is_missing(analysis, known) else analysis
@@ -284,7 +285,7 @@ class SiteDiscovery:
         ]
 
     async def turn(self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy) -> Turned:
-        """Put off all links of a list's paging but the next page; that too, when it is dry."""
+        """Postpone a list's paging links but the next page, and that one too when it is dry."""
         pager = self.pager(lease, analysis)
         if pager is None:
             return Turned(analysis)

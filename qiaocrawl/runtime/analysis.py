@@ -90,6 +90,7 @@ class RunAnalysis:
 
     def cancel(self) -> int:
         """Give up running analyses (a stopping crawl), whose pages are stored; says how many."""
+        # A cached property: asking for it here would start the workers.
         return self.slots.stop() if "slots" in self.__dict__ else 0
 
     def close(self) -> None:

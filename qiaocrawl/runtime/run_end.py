@@ -49,7 +49,7 @@ class Ending:
         """Stop for *reason*; the first one holds.
 
         Args:
-            error: what failed. Only the first one is told: the others follow from it.
+            error: what failed. Only the first one is logged: the others follow from it.
         """
         if error is not None and not self.failure:
             self.failure = reason
@@ -67,7 +67,7 @@ class Ending:
             raise
 
     def pump_ended(self, task: asyncio.Task[None]) -> None:
-        """Without its pump the crawl would wait for ever: it stops, and says why."""
+        """Stop the crawl when its pump fails: it would wait for ever otherwise."""
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("the frontier worker failed", exc_info=error)
             self.stop("internal_error", error)

@@ -158,7 +158,7 @@ class Runtime:
         if run_id is None:
             return
         if reason == "finished" and self.articles.has_stored:
-            # Linear in all titles, so not for a run that must stop within seconds.
+            # Linear in all titles, so only after a finished run; a stopped one must end in seconds.
             await self.write(rebuild_term_weights)
         numbers = {k: v for k, v in stats.items() if isinstance(v, int | float | str)}
         if (learning := self.analysis.learning) is not None:
@@ -173,6 +173,8 @@ class Runtime:
         if self._closed:
             return
         self._closed = True
+        # The workers first, whose results still need the writer; the database, which holds the
+        # crawl lock, last.
         self.analysis.close()
         if (recorded := self.__dict__.get("recorded_web")) is not None:
             recorded.close()

@@ -26,8 +26,8 @@ _BLOCKED_STATUSES = (403, 429)
 _NUMBER = re.compile(r"(\d{1,15}(?:[,，]\d{3})*(?:\.\d{1,6}(?!\d))?)\s{0,3}([万萬亿億]?)")
 _UNITS = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 _MAX_TOTAL_CHARS = 300
+# No engine has so many pages; more is a joke that no column of a database holds **(ours)**.
 _MOST_TOTAL = 10**15
-"""No engine has so many pages; more is a joke that no column of a database holds **(ours)**."""
 
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 
@@ -66,7 +66,7 @@ def parse_answer(
     try:
         return _by_document(definition, query, status, document)
     except ValueError as error:
-        # A selector that compiles but cannot be evaluated: the definition is at fault.
+        # A selector that compiles but cannot be evaluated: the engine's definition is wrong.
         return SearchAnswer(AnswerState.ERROR, message=f"{definition.source}: {error}")
 
 
@@ -96,7 +96,7 @@ def _by_document(
     document: Document,
 ) -> SearchAnswer:
     signals = definition.signals
-    # The title of a check page is sure; other signs may stand beside hits.
+    # Only the title proves a check page; other signs may also stand beside real hits.
     titles = [signal for signal in signals.blocked if signal.place == "title"]
     if sign := matching_signal(titles, document, _terms(query)):
         return SearchAnswer(AnswerState.BLOCKED, message=sign)
@@ -109,7 +109,7 @@ def _by_document(
     answer = _by_hits(definition, query, document, page)
     failed = failed_upstreams(definition, document)
     if failed and answer.state in (AnswerState.BLOCKED, AnswerState.ERROR):
-        # All of them: one sign alone shows only its words.
+        # Name all failed upstreams: the sign that matched shows only one.
         answer = replace(answer, message=describe_failures(failed))
     return replace(answer, failed=failed)
 
@@ -183,7 +183,7 @@ def _total(text: str, at_least: int) -> int | None:
     for digits, unit in _NUMBER.findall(text[:_MAX_TOTAL_CHARS]):
         whole = float(digits.replace(",", "").replace("，", "")) * _UNITS.get(unit, 1)
         numbers.append(int(whole))
-    # 0 is how an interface says that it does not know.
+    # Interfaces write 0 for "unknown".
     total = max(numbers, default=0)
     return total if max(at_least, 1) <= total <= _MOST_TOTAL else None
 
@@ -230,5 +230,5 @@ def _classify_without_signal(
         return SearchAnswer(AnswerState.LAYOUT_CHANGED, message="no hits and no sign why")
     if query.page > 1:
         return SearchAnswer(AnswerState.EMPTY, message="past the last page")
-    # An interface that lists nothing and says nothing: unknown, not empty.
+    # An empty list without a word proves nothing: "unknown" is asked again, "empty" is not.
     return SearchAnswer(AnswerState.UNKNOWN, message="an empty list and no sign that it is true")

@@ -18,26 +18,25 @@ from parsel import Selector
 from qiaocrawl.page.sanitize import sanitize_html
 from qiaocrawl.text import collapse
 
-# Words in scripts and styles are not said to anybody.
+# Result pages are a quarter of that; the rest of a longer one is not read.
 _MAX_CHARS = 2 * 1024 * 1024
-"""Result pages are a quarter of that; the rest of a longer one is not read."""
 
+# Result pages have a tenth of that.
 _MAX_TAGS = 100_000
-"""Result pages have a tenth of that too."""
 
+# Engines give up to 50 results a page; a longer list is an attack or a fault.
 _MAX_ENTRIES = 200
-"""Engines give up to 50 results a page; what is more is somebody's joke."""
 
+# Entries an entry may stand in: deeper ones would cost the square of their number.
 _MAX_AROUND = 1
-"""Entries an entry may stand in: deeper ones would cost the square of their number."""
 
+# Read of one element: longer than any title or snippet.
 _MAX_TEXT_CHARS = 5000
-"""Read of one element: longer than any title or snippet."""
 
 _MAX_SCRIPTS = 200
 
+# Elements of one selector that are read for a sign.
 _MAX_SIGNS = 50
-"""Elements of one selector that are read for a sign."""
 
 _VISIBLE_TEXT = (
     "xpath://text()[not(parent::script or parent::style or parent::noscript or parent::title)]"
@@ -264,7 +263,7 @@ def _is_element(node: Selector) -> bool:
 def _element_text(element: Any) -> str:
     texts: list[str] = []
     length = 0
-    # Comments and processing instructions are no text.
+    # Elements only: comments and processing instructions have texts as well.
     for text in element.itertext(etree.Element, with_tail=True):
         texts.append(text)
         length += len(text)

@@ -101,7 +101,7 @@ class EnginePauses:
         return Pause(max(growing, asked_seconds), engine in self._parked)
 
     def _upstreams_failed(self, engine: str, failed: Iterable[str], asked_seconds: float) -> Pause:
-        # While one upstream is known to answer, an empty list may be true.
+        # An empty list may be true as long as one upstream is known to answer.
         if not self._answering.get(engine, set()).difference(failed):
             fruitless = self._fruitless[engine] = self._fruitless.get(engine, 0) + 1
             if self.park_after and fruitless >= self.park_after * FRUITLESS_TIMES:

@@ -50,7 +50,7 @@ def parse_hits(
             left_out += 1
             continue
         if definition.format == "scripts" and not url and not title:
-            # A page made by programs has scripts for all its other parts too.
+            # The scripts of such a page also hold data of its other parts.
             continue
         place += 1
         if not url or not title:
@@ -83,7 +83,7 @@ def _is_left_out(definition: EngineDefinition, document: Document, item: Any, ur
 def _real_url(definition: EngineDefinition, document: Document, item: Any, page_url: str) -> str:
     """The canonical address of a hit: by the first rule that gives one, else the link's own."""
     written = document.value(item, definition.hits.link)
-    # Resolved against the page, no link would be the page itself.
+    # An empty link, resolved against the page, would be the page itself.
     link = (canonical_url(written, page_url) or "") if written else ""
     for rule in definition.unwrap:
         if rule.by in ("header", "script"):
@@ -92,7 +92,7 @@ def _real_url(definition: EngineDefinition, document: Document, item: Any, page_
             wrapped = document.attribute(item, rule.of, rule.name)
         else:
             wrapped = _parameter(rule, link)
-        # Without a base: only a whole http(s) URL counts as unwrapped.
+        # Without a base, so that only a complete http(s) URL counts as unwrapped.
         url = canonical_url(wrapped) if wrapped else None
         if url:
             return url

@@ -105,7 +105,7 @@ def _questions(
     while due:
         _, rank, turn = heapq.heappop(due)
         group = groups[rank]
-        # min() takes the first of equals: the more important site.
+        # Of equals min() takes the first, which is the more important site.
         site = min(waiting[rank], key=lambda host: -1 if host == EVERYWHERE else times[host])
         waiting[rank].remove(site)
         times[site] += 1

@@ -13,9 +13,9 @@ REQUESTS_A_DAY = {"scraped": 200, "service": 5_000, "keyed": 100}
 """Where the operator says nothing: what a diligent reader asks a public engine (ours), what an
 instance of one's own stands easily, and what Baidu and Google give a key for nothing."""
 
+# Names that never lead to a real host (RFC 6761), such as the demo's engines: nobody is spared
+# there.
 _RESERVED = (".test", ".invalid", ".example")
-"""Names that never lead to a real host (RFC 6761), such as the demo's engines: nobody is spared
-there."""
 
 
 def budgets_of(given: Sequence[str]) -> dict[str, int]:

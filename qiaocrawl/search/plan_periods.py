@@ -18,7 +18,7 @@ LAST_PERIODS = ("day", "week", "month", "year")
 _SHORTER = {"": "year", "year": "month", "month": "week", "week": "day"}
 _DAYS = {"year": 365, "month": 31, "week": 7, "day": 1}
 _RANGE = re.compile(r"\d{4}-\d\d-\d\d/\d{4}-\d\d-\d\d")
-# News on the web begins about then (ours).
+# About when news on the web begins (ours).
 _FIRST_DAY = date(1995, 1, 1)
 
 
@@ -71,14 +71,14 @@ def is_cut_off(
         most_pages: result pages the operator has asked for one query.
     """
     if answer.has_next:
-        # An engine whose pages do not say whether more follow: a page less than half full is
+        # Some engines' pages do not say whether more follow: a page less than half full is
         # the last one (ours).
         may_have_more = bool(engine.signals.next) or 2 * len(answer.hits) >= engine.paging.per_page
         return may_have_more and query.page >= most_pages
     if query.page < min(most_pages, engine.paging.max_pages):
         return False
     if answer.total is None:
-        # No total, and no page more that could be asked for: a full one tells (ours).
+        # No total, and no further page may be asked for: a page that is half full tells (ours).
         return not engine.signals.next and 2 * len(answer.hits) >= engine.paging.per_page
     return answer.total > query.page * engine.paging.per_page
 

@@ -22,12 +22,12 @@ from qiaocrawl.search.query import Query
 LONGEST_WAITING_EVERY = 4
 """Every place of this number goes by waiting time (ours)."""
 
+# How many requests' worth the expectation of a pair counts for (ours).
 _PRIOR_REQUESTS = 1.0
-"""How many requests' worth the expectation of a pair counts for (ours)."""
+# The same for the factor of a term, a site or an engine (ours).
 _FACTOR_REQUESTS = 5.0
-"""The same for the factor of a term, a site or an engine (ours)."""
+# How many articles the topic's own share on topic counts for (ours).
 _PRIOR_ARTICLES = 5.0
-"""How many articles the topic's own share on topic counts for (ours)."""
 _LEAST_FACTOR, _MOST_FACTOR = 0.05, 20.0
 
 Pair = tuple[str, str, str]
@@ -116,7 +116,7 @@ def prioritise(due: Iterable[DueQuery], expected_yield: ExpectedYield) -> list[D
     productive = sorted(
         waiting, key=lambda query: (-expected_yield.of(pair_of(query.query)), query.rank)
     )
-    # Two queues over the same queries: what one has handed out, the other skips.
+    # Two queues over the same queries: each skips what the other has handed out.
     lines = iter(productive), iter(waiting)
     chosen: set[Query] = set()
     order: list[DueQuery] = []

@@ -10,15 +10,15 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, timedelta
 from urllib.parse import quote, urlencode
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.search.query import Query
 from qiaocrawl.search.records import EngineDefinition
 from qiaocrawl.search.request_records import DAY_FORMS, Addition, AnyOf, Key
+from qiaocrawl.text.zones import SHANGHAI
 
-CHINA_TIME = timezone(timedelta(hours=8))
 """Days of a range begin and end at midnight there."""
 
 PERIOD_DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
@@ -127,8 +127,8 @@ def day_range(period: str, today: date | None = None) -> tuple[date, date]:
         ConfigError: *period* is no name and no ``2026-01-01/2026-02-01``.
     """
     if period in PERIOD_DAYS:
-        last = today or datetime.now(CHINA_TIME).date()
-        # A date the calendar does not reach is the first one it has.
+        last = today or datetime.now(SHANGHAI).date()
+        # No further back than the calendar reaches.
         back = min(PERIOD_DAYS[period], last.toordinal() - 1)
         return last - timedelta(days=back), last + timedelta(days=1)
     match = _RANGE.fullmatch(period)
@@ -197,7 +197,7 @@ def _terms(definition: EngineDefinition, query: Query) -> str:
     if not set(query.also) - {query.term}:
         return query.term
     terms = dict.fromkeys((query.term, *query.also))
-    # White space would divide a term of two words among its neighbours.
+    # Unquoted, the words of a term would be joined with its neighbours by OR.
     quoted = (f'"{term}"' if len(term.split()) > 1 else term for term in terms)
     form = definition.any_of or AnyOf()
     return form.query.replace("{terms}", form.join.join(quoted))
@@ -208,7 +208,7 @@ def _day_values(first: date, after: date) -> dict[str, str]:
     values: dict[str, str] = {}
     bounds = (("from", first, 0), ("to", last, _DAY_SECONDS - 1), ("until", after, 0))
     for name, day, seconds in bounds:
-        midnight = datetime(day.year, day.month, day.day, tzinfo=CHINA_TIME)
+        midnight = datetime(day.year, day.month, day.day, tzinfo=SHANGHAI)
         forms = (
             day.isoformat(), str(int(midnight.timestamp()) + seconds),
             str((day - _EPOCH_DAY).days), day.isoformat().replace("-", ""),
@@ -238,6 +238,7 @@ def _filled_body(template: object, values: Mapping[str, str]) -> object:
         return {name: _filled_body(value, values) for name, value in template.items()}
     if isinstance(template, list):
         return [_filled_body(value, values) for value in template]
+    # Interfaces that take JSON refuse numbers written as texts.
     if template in ("{page}", "{offset}"):
         return int(values[str(template)[1:-1]])
     return _filled(template, values) if isinstance(template, str) else template
@@ -255,7 +256,7 @@ def _key_value(definition: EngineDefinition, key: Key, environment: Mapping[str,
 
 
 def _percent(text: str, charset: str) -> str:
-    # Browsers send characters the form's charset lacks as &#…; references.
+    # As browsers do: what the form's charset lacks is sent as &#…; references.
     return quote(text.encode(charset, "xmlcharrefreplace"), safe="")
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from qiaocrawl.search.documents import Document
 from qiaocrawl.search.records import EngineDefinition
 
+# Of one answer; SearXNG asks about a dozen (ours).
 _MOST_NAMES = 50
-"""Of one answer; SearXNG asks about a dozen (ours)."""
 _MAX_CHARS = 100
 
 

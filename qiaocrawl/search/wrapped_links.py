@@ -25,8 +25,8 @@ from qiaocrawl.search.signals import (
 from qiaocrawl.text import decode_page
 from qiaocrawl.urls import canonical_url
 
+# Pages that only redirect have a tenth of that.
 _MAX_BODY_BYTES = 65_536
-"""Pages that only lead on are a tenth of that."""
 
 _LOCATION = re.compile(
     r"""\blocation(?:\.(?:href|replace|assign))?\s{0,9}[=(]\s{0,9}(["'])(.{1,4000}?)\1""", re.DOTALL

@@ -25,8 +25,8 @@ from qiaocrawl.sessions.recipe import Recipe
 
 MAX_FAILED_LOGINS = 3
 """Of one account in one run; most sites lock an account after five (faults F-C10)."""
+# The pause after a login that failed for a passing reason.
 _RETRY_SECONDS = 5.0
-"""After a login that failed for a passing reason."""
 
 JarKey = tuple[str, int, int]
 
@@ -113,6 +113,7 @@ class AccountPool:
             SessionRestError: no account may be used, or its login failed for now.
         """
         account = self._choose(host)
+        # Before the pause is reserved: a login may take longer than the pause.
         await self._ensure_open(account)
         now = self._clock()
         start = max(now, account.next_at)
@@ -134,6 +135,7 @@ class AccountPool:
         """
         account = use.account
         async with account.lock:
+            # The lock makes requests that saw the same session end share one login.
             if account.generation != use.generation and account.is_open:
                 return  # another request saw it first
             self._refuse_resting(account)
@@ -174,7 +176,7 @@ class AccountPool:
             await self._rest(account, f"its session ended ({why}); it takes a person to log in: "
                              "`qiaocrawl session login`")  # fmt: skip
         elif account.is_unproven:
-            # It had just logged in and was asked to log in again: that login failed.
+            # Asked to log in right after a login: that login did not work.
             await self._failed(account, f"a login did not help ({why})")
 
     async def _log_in(self, account: LiveAccount) -> None:

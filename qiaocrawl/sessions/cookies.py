@@ -19,13 +19,12 @@ from qiaocrawl.errors import SessionError
 from qiaocrawl.sessions.origins import is_public_suffix
 from qiaocrawl.sessions.recipe import Recipe
 
-# The snapshot of the Public Suffix List inside the package: no download, no cache folder.
 # RFC 6265 4.1.1: a token; any octets but control characters, spaces and ; in a value.
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[^\x00-\x20\x7f;]*(?: [^\x00-\x20\x7f;]+)*")
 _HTTP_ONLY = "#HttpOnly_"
+# The end of the year 9999, in epoch seconds: no later one can be a cookie's end.
 _LATEST = 253_402_300_799.0
-"""The end of the year 9999, in epoch seconds: no later one can be a cookie's end."""
 _SAFE_PREFIXES = ("__Secure-", "__Host-")
 
 

@@ -25,12 +25,12 @@ from qiaocrawl.sessions.forms import (
     onward_submission,
 )
 from qiaocrawl.sessions.matching import SeenPage, is_login_form, matching_marker
-from qiaocrawl.sessions.origins import is_same_origin, joined, origin_of
+from qiaocrawl.sessions.origins import is_same_origin, joined, origin_of, without_query
 from qiaocrawl.sessions.recipe import FormLogin, Recipe
 
 _KEEPS_BODY = frozenset({307, 308})
 _REFRESH = re.compile(r"""^\s*+\d*+\s*+[;,]\s*+(?:url\s*+=\s*+)?["']?([^"']+)""", re.IGNORECASE)
-# Sina's sign-on, and others, hand over by a script that only goes on.
+# Sina's sign-on and others hand over by a script that only navigates on.
 _SCRIPTED = re.compile(
     r"""location(?:\.href)?(?:\s*=|\.replace\(|\.assign\()\s*\(?["'](https?:[^"']+)["']"""
 )
@@ -133,7 +133,7 @@ def _open(recipe: Recipe, url: str, *, strict: bool = True) -> Flow:
                 return answer
             raise _leaves(location)
         answer = yield LoginStep("GET", location)
-    raise LoginError(f"more than {recipe.max_steps} redirects from {_plain(url)}")
+    raise LoginError(f"more than {recipe.max_steps} redirects from {without_query(url)}")
 
 
 def _submit(recipe: Recipe, step: LoginStep) -> Flow:
@@ -162,7 +162,7 @@ def _hand_over(recipe: Recipe, answer: LoginAnswer) -> Flow:
             return answer
         if not recipe.may_open(step.url):
             if recipe.way != "sso":
-                return answer  # the cookies of a form are there; where it leads on is no matter
+                return answer  # a form's cookies are set; it does not matter where it leads on
             raise _leaves(step.url)
         answer = yield step
         _refuse_failure(recipe, answer)
@@ -172,7 +172,7 @@ def _hand_over(recipe: Recipe, answer: LoginAnswer) -> Flow:
 def _next_step(answer: LoginAnswer) -> LoginStep | None:
     seen = answer.seen
     if seen.location:
-        # Whatever the status: nothing that was posted is posted on.
+        # GET whatever the status: no posted body is ever sent on.
         return LoginStep("GET", seen.location)
     if not 200 <= answer.status < 300 or not seen.is_html or not answer.body:
         return None
@@ -184,7 +184,7 @@ def _next_step(answer: LoginAnswer) -> LoginStep | None:
 
 
 def _refresh_target(seen: SeenPage) -> str:
-    # Not the page's own reading of it: that drops session ids, and tickets may look like them.
+    # Not by the page's canonical links: those drop session ids, and a ticket may look like one.
     match = _REFRESH.match(seen.page.meta.get("refresh", ""))
     target = joined(seen.page.base_url, match[1]) if match else ""
     return "" if target == seen.url else target
@@ -227,7 +227,7 @@ def _posting(submission: Submission, page_url: str, *, is_secret: bool = False) 
     headers = {"Content-Type": submission.content_type}
     origin = origin_of(page_url)
     if is_same_origin(page_url, submission.url):
-        # Some sites refuse forms that come from nowhere; other origins learn no address.
+        # Some sites refuse forms without a Referer; other origins must not learn the address.
         headers |= {"Origin": str(origin), "Referer": page_url}
     if submission.content_type == JSON_TYPE:
         headers["Accept"] = JSON_TYPE
@@ -236,16 +236,16 @@ def _posting(submission: Submission, page_url: str, *, is_secret: bool = False) 
 
 def _refuse_error(answer: LoginAnswer) -> None:
     if answer.status >= 400:
-        raise LoginError(f"the login page {_plain(answer.url)} answers HTTP {answer.status}")
+        raise LoginError(f"the login page {without_query(answer.url)} answers HTTP {answer.status}")
 
 
 def _refuse_failure(recipe: Recipe, answer: LoginAnswer) -> None:
     failed = matching_marker(recipe.failure, answer.seen)
     if failed:
-        # The same password again would only bring the account nearer to being locked.
+        # Trying the same password again would only bring the account closer to being locked.
         raise LoginError(f"the site refuses the login ({failed})", is_final=True)
     if answer.status >= 500 or answer.status == 429:
-        raise LoginError(f"HTTP {answer.status} from {_plain(answer.url)}")
+        raise LoginError(f"HTTP {answer.status} from {without_query(answer.url)}")
 
 
 def _leaves(url: str) -> LoginError:
@@ -254,7 +254,3 @@ def _leaves(url: str) -> LoginError:
         "does not name (hosts, sso.hosts)",
         is_final=True,
     )
-
-
-def _plain(url: str) -> str:
-    return url.partition("?")[0]

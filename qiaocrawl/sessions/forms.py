@@ -13,7 +13,7 @@ from selectolax.lexbor import LexborNode
 from qiaocrawl.errors import LoginError
 from qiaocrawl.page import Page
 from qiaocrawl.sessions.accounts import Credentials
-from qiaocrawl.sessions.origins import joined
+from qiaocrawl.sessions.origins import joined, without_query
 from qiaocrawl.sessions.recipe import FormLogin
 
 _NOT_SENT = frozenset(("submit", "button", "image", "reset", "file"))
@@ -50,18 +50,20 @@ def form_submission(page: Page, form: FormLogin, secret: Credentials) -> Submiss
     node = _login_form(page, form)
     method = (node.attributes.get("method") or "get").strip().lower()
     if method != "post" and not form.submit:
-        raise LoginError(f"the form on {_plain(page.url)} sends its fields in the address, not "
-                         "by POST; the recipe's form.submit can say where to post them",
+        raise LoginError(f"the form on {without_query(page.url)} sends its fields in the address, "
+                         "not by POST; the recipe's form.submit can say where to post them",
                          is_final=True)  # fmt: skip
     fields = list(_fields(node))
     user = form.user_field or _user_field(node, page.url)
     password = form.password_field or _password_field(node, page.url)
+    # Never the page's own values for the fields we fill in: a form may come pre-filled.
     values = [(name, value) for name, value in fields if name not in (user, password)]
     values = [(name, value) for name, value in values if name not in form.fields]
     values += [*form.fields.items(), (user, secret.user), (password, secret.password)]
     _refuse_captcha(node, form.fields)
     action = (node.attributes.get("action") or "").strip()
     url = form.submit or (joined(page.base_url, action) if action else page.url)
+    # As browsers do: in the page's charset, what that lacks as character references.
     encoded = urlencode(values, encoding=page.charset or "utf-8", errors="xmlcharrefreplace")
     return Submission(url, FORM_TYPE, encoded.encode("ascii"))
 
@@ -86,15 +88,15 @@ def _login_form(page: Page, form: FormLogin) -> LexborNode:
     if form.select:
         node = page.tree.css_first(form.select)
         if node is None or node.tag != "form":
-            raise LoginError(f"no form {form.select!r} on {_plain(page.url)}; did its layout "
-                             "change?", is_final=True)  # fmt: skip
+            raise LoginError(f"no form {form.select!r} on {without_query(page.url)}; did its "
+                             "layout change?", is_final=True)  # fmt: skip
         return node
     for node in page.tree.css("form"):
         if node.css_first('input[type="password" i]') is not None:
             return node
     raise LoginError(
-        f"no form with a password field on {_plain(page.url)}: did its layout change, or is it "
-        "made by a script (then the way is browser or cookies)?",
+        f"no form with a password field on {without_query(page.url)}: did its layout change, or "
+        "is it made by a script (then the way is browser or cookies)?",
         is_final=True,
     )
 
@@ -124,7 +126,7 @@ def _password_field(form: LexborNode, url: str) -> str:
     node = form.css_first('input[type="password" i]')
     name = (node.attributes.get("name") or "") if node is not None else ""
     if not name:
-        raise LoginError(f"the form on {_plain(url)} has no password field with a name; the "
+        raise LoginError(f"the form on {without_query(url)} has no password field with a name; the "
                          "recipe's form.password can name it", is_final=True)  # fmt: skip
     return name
 
@@ -139,8 +141,9 @@ def _user_field(form: LexborNode, url: str) -> str:
         if kind in _USER_TYPES:
             name = node.attributes.get("name") or name
     if not name:
-        raise LoginError(f"the form on {_plain(url)} has no field for the user name before the "
-                         "password; the recipe's form.user can name it", is_final=True)  # fmt: skip
+        raise LoginError(f"the form on {without_query(url)} has no field for the user name before "
+                         "the password; the recipe's form.user can name it",
+                         is_final=True)  # fmt: skip
     return name
 
 
@@ -154,7 +157,3 @@ def _refuse_captcha(form: LexborNode, given: Mapping[str, str]) -> None:
                 "with a browser or paste cookies",
                 is_final=True,
             )
-
-
-def _plain(url: str) -> str:
-    return url.partition("?")[0]

@@ -6,15 +6,17 @@ import re
 from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
-import tldextract
+from qiaocrawl.urls.hosts import SUFFIX_LIST
 
-# A backslash is a slash to browsers and to Scrapy, and a character of a user's name to urlsplit:
+# A backslash is a slash to browsers and Scrapy, but part of a user name to urlsplit:
 # https://evil.cn\@good.cn/ would be judged as good.cn and sent to evil.cn.
 _AMBIGUOUS = re.compile(r"[\\\x00-\x20\x7f]")
-_SUFFIXES = tldextract.TLDExtract(
-    cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True
-)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def without_query(url: str) -> str:
+    """*url* as messages may show it: its query may hold a ticket."""
+    return url.partition("?")[0]
 
 
 class Origin(NamedTuple):
@@ -70,7 +72,7 @@ def is_public_suffix(domain: str) -> bool:
     Under a top-level domain the list lacks only that domain itself is one (its rule ``*``).
     """
     name = domain.lstrip(".").lower().rstrip(".")
-    parts = _SUFFIXES(name)
+    parts = SUFFIX_LIST(name)
     if parts.ipv4 or parts.ipv6:
         return False
     return not parts.domain or name == parts.suffix or "." not in name

@@ -39,13 +39,13 @@ from qiaocrawl.sessions.origins import Origin, is_public_suffix, origin_of
 from qiaocrawl.text.toml_file import Text, Texts, listed, number, raise_faults
 from qiaocrawl.urls.sites import in_site
 
+# What a way of logging in cannot do without.
 _NEEDED = {
     "sso": ("hosts", "must name at least one host"),
     "http": ("origins", "must name at least one origin"),
     "form": ("page", "must be given"),
     "browser": ("page", "must be given, and a sign in [browser.done]"),
 }
-"""What a way of logging in cannot do without."""
 
 _EMPTY_PAGE = LexborHTMLParser("<p></p>")
 

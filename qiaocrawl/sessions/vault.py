@@ -46,6 +46,7 @@ class Vault:
 
     def seal(self, owner: str, value: Mapping[str, Any]) -> bytes:
         """*value* (JSON) as bytes that only this vault, and *owner*, can open."""
+        # The owner is sealed with it, so that a secret copied to another row does not open there.
         text = json.dumps({"owner": owner, "value": dict(value)}, ensure_ascii=False)
         return self._fernet.encrypt(text.encode())
 

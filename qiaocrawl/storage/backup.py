@@ -54,6 +54,7 @@ def _copy_sqlite(source: Path, part: Path, progress: Progress) -> None:
 
     with closing(sqlite3.connect(source)) as reader, closing(sqlite3.connect(part)) as writer:
         reader.backup(writer, pages=_PAGES_AT_A_TIME, progress=tell)
+        # A copy of a damaged file is damaged too, and a backup is only tested when it is needed.
         (verdict,) = writer.execute("PRAGMA integrity_check(1)").fetchone()
     if verdict != "ok":
         raise StorageError(f"the copy of {str(source)!r} is damaged: {verdict}")
@@ -65,6 +66,8 @@ def _dump_mysql(url: URL, part: Path, progress: Progress, *, compressed: bool) -
             _dump_program(), f"--defaults-extra-file={defaults}", "--single-transaction",
             "--quick", "--hex-blob", "--default-character-set=utf8mb4", url.database or "",
         ]  # fmt: skip
+        # A single transaction reads one snapshot and holds up no crawl; hexadecimal blobs survive
+        # whatever charset the copy is read with. Errors go to a file: a full pipe would block.
         with tempfile.TemporaryFile() as errors, part.open("wb") as raw:
             output = gzip.GzipFile(fileobj=raw, mode="wb") if compressed else raw
             with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors) as process:

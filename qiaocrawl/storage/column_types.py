@@ -24,6 +24,7 @@ _MYSQL = ("mysql", "mariadb")
 
 def id_type() -> TypeEngine[int]:
     """64-bit row id; SQLite numbers only an INTEGER primary key by itself."""
+    # In SQLite an INTEGER has 64 bits anyway.
     return BigInteger().with_variant(Integer(), "sqlite")
 
 

@@ -1,7 +1,7 @@
 """A cache per connection of what it has committed, to ask the database less.
 
-Only what can never become untrue is kept (rows of ``topic``, ``host`` and ``url`` are never
-deleted). A rollback forgets everything, since what was learnt in it may not be there.
+It keeps only what stays true (rows of ``topic``, ``host`` and ``url`` are never
+deleted). A rollback forgets everything, since rows it has seen may not exist.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class ConnectionCache:
             and last[1] == candidate.topic
             and last[2] >= candidate.score
             and last[3] <= candidate.depth
-            # What was left out is heard of anew by a link that does not leave it out.
+            # A link that does not leave the URL out revives it, so it must reach the database.
             and (candidate.left_out is not None or not last[4])
         )
 
@@ -83,6 +83,7 @@ class ConnectionCache:
                 candidate.left_out is not None,
             )
         if len(offers) > _MAX_OFFERS:
+            # Half at once, in the order of insertion: trimming costs nothing per page.
             for key in list(islice(offers, len(offers) - _MAX_OFFERS // 2)):
                 del offers[key]
 

@@ -18,20 +18,15 @@ from qiaocrawl.storage.column_types import MAX_HOST_CHARS
 
 REPLACEMENT = "\ufffd"
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-# An even number of backslashes before it are escaped backslashes.
+# With an even number of backslashes before it the backslash of \u0000 is not itself escaped.
 _ESCAPED_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 
 changes: Counter[str] = Counter()
 """What was changed on the way in: ``replaced_chars``, ``replaced_texts``, ``cut_texts``; and
 ``unread_texts``, that could not be read on the way out.
 
-At least that: a replayed transaction counts again. Read it with :func:`change_counts`.
+At least that: a replayed transaction counts again.
 """
-
-
-def change_counts() -> dict[str, int]:
-    """How many characters and texts were replaced or cut since the process started."""
-    return dict(changes)
 
 
 def clean_text(text: str, max_chars: int) -> str:
@@ -84,6 +79,7 @@ def _shortened(items: Sequence[object], max_chars: int) -> list[object]:
     """*items* in their order without the longest ones, so that their JSON fits."""
     sizes = [len(json.dumps(item, ensure_ascii=False)) + 1 for item in items]
     chosen, room = set(), max_chars - 2
+    # Shortest first: most items survive, and the oversized one is as a rule a fault of its page.
     for index in sorted(range(len(items)), key=sizes.__getitem__):
         room -= sizes[index]
         if room < 0:

@@ -26,7 +26,7 @@ class Database:
         if engine.dialect.name == "sqlite":
             self.file = SqliteFile(sqlite_path(engine.url))
         self.limits_patience: list[Callable[[float], None]] = []
-        """What lets each thread that uses the database wait no longer than so many seconds."""
+        """One function for each thread using the database; it shortens that thread's patience."""
         self._crawl_lock: CrawlLock | None = None
 
     @classmethod

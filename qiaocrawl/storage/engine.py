@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ _SQLITE_PRAGMAS = (
     "PRAGMA synchronous=NORMAL",
     "PRAGMA foreign_keys=ON",
     f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}",
+    # Negative means KiB: 64 MiB.
     "PRAGMA cache_size=-65536",
     "PRAGMA temp_store=MEMORY",
     # Pages written again and again reach the file once per 16 MB of log, not per 4.
@@ -84,7 +86,11 @@ def create_private_file(path: Path) -> None:
     SQLite gives its ``-wal`` and ``-shm`` files the mode of the database file.
     """
     path.parent.mkdir(0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    # One that exists is not opened: to close it would cancel all locks this process has on it
+    # (POSIX), and the next process to leave would take the log away from under us.
+    if not path.exists():
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def _sqlite_engine(url: URL) -> Engine:
@@ -93,6 +99,7 @@ def _sqlite_engine(url: URL) -> Engine:
         url,
         # A pooled connection would keep the WAL's read mark of its last user; opening is cheap.
         poolclass=NullPool,
+        # Error messages end up in logs: no page's text or cookie may stand in them.
         hide_parameters=True,
         connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
     )
@@ -134,8 +141,11 @@ def _mysql_engine(url: URL) -> Engine:
     }
     engine = create_engine(
         url.update_query_dict({"charset": "utf8mb4"}),
+        # The default, REPEATABLE READ, locks gaps between keys, so that inserting workers
+        # deadlock, and hides what others committed since the transaction began.
         isolation_level="READ COMMITTED",
         pool_pre_ping=True,
+        # Servers drop connections that were idle for eight hours (wait_timeout), firewalls sooner.
         pool_recycle=1800,
         hide_parameters=True,
         connect_args=arguments,

@@ -92,6 +92,7 @@ def classify(error: BaseException) -> ErrorKind:
     if isinstance(error, DatabaseLostError):
         return ErrorKind.LOST
     if isinstance(error, DBAPIError):
+        # SQLAlchemy saw the connection break, whatever the driver's code.
         if error.connection_invalidated:
             return ErrorKind.OUTAGE
         return _classify_driver(error.orig)

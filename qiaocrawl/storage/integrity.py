@@ -21,6 +21,8 @@ MIN_MYSQL = (8, 0, 16)
 
 def problems(c: Connection) -> list[str]:
     """Every fault of the database behind *c*, in words; [] is healthy."""
+    # The form of addresses is read through this version's columns: not of another schema or a
+    # damaged file.
     faults = _schema_problems(c)
     is_current = not faults
     faults += _sqlite_problems(c) if c.dialect.name == "sqlite" else _mysql_problems(c)

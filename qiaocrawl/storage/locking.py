@@ -25,8 +25,9 @@ _TAKEN = {errno.EWOULDBLOCK, errno.EADDRINUSE}
 class CrawlLock:
     """Holds ``<database file>.crawl-lock`` until :meth:`release` or the end of the process.
 
-    Linux has a name for the path besides, which goes with its process and cannot be deleted: so
-    nobody crawls into a new file beside a crawl whose files were deleted.
+    On Linux it also binds an abstract socket named after the path, which ends with the process
+    and cannot be deleted: so nobody starts a crawl into a new file while another still writes to
+    the deleted one.
 
     Args:
         wait_seconds: how long another crawl is waited for.
@@ -36,7 +37,7 @@ class CrawlLock:
     """
 
     def __init__(self, database: Path, wait_seconds: float = 0.0) -> None:
-        # By whatever link it is reached.
+        # Resolved: two links to one file are one database.
         database = database.resolve()
         self.path = database.with_name(database.name + ".crawl-lock")
         self._name = f"\0qiaocrawl {sha256(os.fsencode(database)).hexdigest()}"
@@ -62,6 +63,7 @@ class CrawlLock:
         is_said = False
         while True:
             try:
+                # flock belongs to the open file; fcntl locks go when any descriptor closes.
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 self._socket = self._bound()
                 return
@@ -74,7 +76,7 @@ class CrawlLock:
             time.sleep(_POLL_SECONDS)
 
     def _bound(self) -> socket.socket | None:
-        """The name of the path, taken; None where the system has no such names."""
+        """A socket bound to the path's name; None where there are no abstract sockets."""
         if not sys.platform.startswith("linux"):
             return None
         named = socket.socket(socket.AF_UNIX)
@@ -91,11 +93,11 @@ class CrawlLock:
         return self._peer() or holder or "unknown"
 
     def _peer(self) -> str:
-        """The process that holds the name; "" where nobody does."""
+        """The process that holds the socket's name; "" when none does."""
         if not sys.platform.startswith("linux"):
             return ""
         with socket.socket(socket.AF_UNIX) as connection:
-            # It accepts nobody: its queue may be full.
+            # The holder never accepts, so its queue may be full: connect must not block.
             connection.setblocking(False)
             try:
                 connection.connect(self._name)

@@ -25,13 +25,13 @@ from sqlalchemy import Connection, text
 
 from qiaocrawl.errors import SchemaError
 
-# It announces the dialect at every look at the schema; its warnings still come through.
+# Alembic logs the dialect at every look at the schema; its warnings still come through.
 logging.getLogger("alembic").setLevel(logging.WARNING)
 
+# Schemas before the first release; the first migration has their last.
 _DEVELOPMENT = re.compile(r"00(0\d|1[0-4])")
-"""Schemas before the first release; the first migration has their last."""
 
-# Two upgrades at a time would both create the tables; on SQLite the write lock sees to it.
+# Two upgrades at once would both create the tables; on SQLite the write lock prevents it.
 _MYSQL_LOCK = "qiaocrawl.upgrade"
 _LOCK_WAIT_SECONDS = 300
 
@@ -106,7 +106,7 @@ def _known_revisions() -> frozenset[str]:
 
 
 def why_refused(revision: str | None) -> str:
-    """What stands against a database of *revision*; "" when this version can upgrade it."""
+    """Why a database of *revision* is refused; "" when this version can upgrade it."""
     if revision is None or revision in _known_revisions():
         return ""
     if _DEVELOPMENT.fullmatch(revision):

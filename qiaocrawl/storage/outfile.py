@@ -28,6 +28,7 @@ def growing_file(target: Path) -> Iterator[Path]:
         raise StorageError(f"cannot write {str(target)!r}: {error}") from error
     try:
         yield part
+        # Atomic on one file system, which is why the part lies beside its target.
         os.replace(part, target)
     except OSError as error:
         raise StorageError(f"cannot write {str(target)!r}: {error}") from error

@@ -53,6 +53,7 @@ class Statement:
 
     def __init__(self, sql: str, *, mysql: str | None = None) -> None:
         self._sqlite = _with_states(sql)
+        # PyMySQL formats with %, so every literal % is doubled first.
         self._mysql = _BIND.sub(r"%(\1)s", _with_states(mysql or sql).replace("%", "%%"))
 
     def run(self, c: Connection, params: Params | None = None) -> Rows:
@@ -111,6 +112,7 @@ def upsert(
         change = {name: f"new.{name}" for name in change.split(", ") if name}
     insert = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join(columns.values())})"
     changes = ", ".join(f"{name} = {value}" for name, value in change.items())
+    # MySQL has no DO NOTHING; INSERT IGNORE would hide other errors, so a column keeps its value.
     first = f"{table}.{key.split(', ')[0]}"
     update = f"({key}) DO UPDATE SET {changes.replace('new.', 'excluded.')}"
     return Statement(
@@ -121,6 +123,7 @@ def upsert(
 
 
 def _cursor(c: Connection) -> Any:
+    # SQLAlchemy begins transactions in its own execute(), which these statements go round.
     if not c.in_transaction():
         c.begin()
     return c.connection.cursor()
@@ -157,6 +160,7 @@ class ListStatement:
         return sum(result.rowcount for result in self.run(c, values, params))
 
     def _run_chunk(self, c: Connection, values: Sequence[Any], params: Params | None) -> Rows:
+        # Nine texts in all instead of 256; repeating a value in IN changes nothing.
         size = 1 << (len(values) - 1).bit_length()
         padded = [*values, *[values[-1]] * (size - len(values))]
         binds = {f"v{number}": value for number, value in enumerate(padded)}

@@ -229,7 +229,7 @@ query = _table(
     Column("due_at", time_type()),
     # Results the engine says there are; NULL where it does not say.
     Column("total", id_type()),
-    # Requests and new URLs, older ones counting less; see storage.ledger.
+    # Requests and new URLs, older ones counting less: see storage/search/ledger.py.
     Column("asked_weight", seconds_type(), nullable=False, server_default="0"),
     Column("new_weight", seconds_type(), nullable=False, server_default="0"),
     # Of the frontier row that asked it last, which is the parent of the URLs it brought.
@@ -261,7 +261,7 @@ engine_day = _table(
 
 host = _table(
     "host",
-    # A hash of the name: see values.host_id.
+    # A hash of the name: see converters.host_id.
     Column("id", id_type(), primary_key=True, autoincrement=False),
     Column("name", code_type(MAX_HOST_CHARS), nullable=False, unique=True),
 )
@@ -292,7 +292,7 @@ url = _table(
     Column("not_before", seconds_type(), nullable=False, default=0),
     Column("attempts", Integer, nullable=False, default=0),
     Column("failures", Integer, nullable=False, default=0),
-    # What deaths of workers say of it: see storage/deaths.py.
+    # What deaths of workers say about it: see storage/frontier/deaths.py.
     Column("crashes", Integer, nullable=False, default=0),
     Column("fetched_at", time_type()),
     Column("done_at", time_type()),
@@ -431,7 +431,7 @@ verdict = _table(
 
 title_clock = _table(
     "title_clock",
-    # One row, 1. Who holds its lock may write to title_entry, and so judge titles.
+    # One row, 1: its lock is the right to write title_entry, and so to judge titles.
     Column("id", Integer, primary_key=True, autoincrement=False),
     # The version of the IDF snapshot in use.
     Column("snapshot", Integer, nullable=False),
@@ -561,7 +561,7 @@ decision = _table(
     Column("url_id", ForeignKey("url.id"), primary_key=True, autoincrement=False),
     Column("strategy", name_type(64), nullable=False),
     Column("score", seconds_type(), nullable=False),
-    # Among how many waiting URLs it was the how manieth, from 1; NULL where nobody counted.
+    # It was the place-th of so many waiting URLs, from 1; NULL where nobody counted.
     Column("place", Integer),
     Column("waiting", Integer),
     # JSON: the parts of the score by name.
@@ -600,7 +600,7 @@ proxy = _table(
     Column("password_env", code_type(100), nullable=False),
     Column("note", name_type(200), nullable=False),
     Column("added_at", time_type(), nullable=False),
-    # Decayed counts and mean, see access.pool.
+    # Decayed counts and mean: see fetch/proxy_pool.py.
     Column("successes", seconds_type(), nullable=False),
     Column("failures", seconds_type(), nullable=False),
     Column("latency_seconds", seconds_type(), nullable=False),

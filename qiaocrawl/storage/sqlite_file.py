@@ -1,6 +1,6 @@
 """Whether the SQLite files that are open are still the ones at their path.
 
-A deleted file takes writes for as long as somebody has it open: nothing says that they are lost.
+A deleted file takes writes as long as a process has it open, and no error says they are lost.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class SqliteFile:
     """The database file at *path*, as it is now."""
 
     def __init__(self, path: Path) -> None:
-        # The program may change its folder.
+        # Absolute, since the program may change its working directory.
         self.path = path.absolute()
         self._identity = _identity(self.path)
 
@@ -36,7 +36,7 @@ class SqliteFile:
         try:
             now = _identity(self.path)
         except OSError:
-            # It cannot be seen at the moment, which says nothing; SQLite will tell.
+            # Not visible at the moment; SQLite itself reports what is wrong.
             return
         if now == self._identity:
             return
@@ -82,7 +82,7 @@ def write_back(c: Connection) -> None:
     driver = c.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
     try:
-        # Not by the engine, which would begin a transaction first.
+        # On the driver: the engine would begin a transaction, within which no checkpoint runs.
         driver.execute("PRAGMA wal_checkpoint(FULL)").close()
     except sqlite3.Error as error:
         logger.error("what the log of the database held could not be written back: %s", error)

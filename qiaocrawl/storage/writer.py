@@ -1,9 +1,9 @@
 """One thread and one connection for writing, one of each for reading.
 
 Operations are functions of a connection. The writer takes all that are queued into one
-transaction (group commit); their futures resolve after the commit. What passes by itself, a
-deadlock or a lost connection, is met by playing the whole group again, so operations must be
-idempotent and must touch nothing outside the database.
+transaction (group commit); their futures resolve after the commit. After an error that passes, a
+deadlock or a lost connection, the whole group is played again, so operations must be idempotent
+and must touch nothing outside the database.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Operation = Callable[[Connection], T]
 _MAX_CONTENTION_TRIES = 12
 _FIRST_PAUSE_SECONDS = 0.02
 _LONGEST_PAUSE_SECONDS = 5.0
-# A connection that was cut is back at once; only what lasts longer is worth a line.
+# A connection that was cut is back at once; only a longer outage is worth a log line.
 _OUTAGE_SECONDS = 0.5
 
 
@@ -69,7 +69,7 @@ class _Tries:
     @property
     def pause_seconds(self) -> float:
         grown = _FIRST_PAUSE_SECONDS * 2.0 ** min(self._count - 1, 20)
-        # Spread, so that two that met do not meet again.
+        # Jitter, so that two transactions that collided do not collide again.
         return min(grown, _LONGEST_PAUSE_SECONDS) * random.uniform(0.5, 1.0)
 
 
@@ -95,6 +95,7 @@ class _ConnectionThread:
         self._groups_done = 0
         self._closing = False
         self._has_ended = False
+        # close() and submit() exclude each other: a task behind the end mark would never run.
         self._submit_lock = threading.Lock()
         self._thread = threading.Thread(
             target=self._run, name=f"qiaocrawl-{type(self).__name__.lower()}", daemon=True
@@ -120,8 +121,9 @@ class _ConnectionThread:
         Blocks while the queue is full: an event loop looks at :attr:`backlog` first.
 
         Args:
-            first: done before all operations of the transaction, once if several name it: a
-                lock that all workers take must not be waited for with other rows in hand.
+            first: runs before all operations of the transaction, once even if several name it.
+                For a lock that all workers take: waiting for it while holding rows that others
+                need would deadlock.
 
         Raises:
             StorageError: closed already.
@@ -138,9 +140,9 @@ class _ConnectionThread:
         return self.submit(operation).result()
 
     def limit_wait(self, seconds: float) -> None:
-        """Wait no longer than *seconds* for a database that is away: the run has to end.
+        """Wait no longer than *seconds* for a database that is away, since the run has to end.
 
-        What a server that hangs keeps longer fails then, though it may be committed later.
+        What a hanging server holds longer than that fails, though it may still be committed later.
         """
         self._outage_seconds = min(seconds, self._outage_seconds)
         self._is_hurried.set()
@@ -151,7 +153,7 @@ class _ConnectionThread:
         timer.start()
 
     def _abandon_unless(self, groups_done: int) -> None:
-        """Give up what has been under way since so many groups were done."""
+        """Give up unless a group was finished since *groups_done* were."""
         if self._groups_done > groups_done or not self._group:
             return
         self._given_up = self._given_up or StorageError(
@@ -170,6 +172,7 @@ class _ConnectionThread:
             if not self._closing:
                 self._closing = True
                 self._queue.put(None)
+        # Polls: an abandoned thread may hang in the driver and never be joined.
         while self._thread.is_alive() and not self._is_abandoned:
             self._thread.join(0.1)
 
@@ -207,16 +210,11 @@ class _ConnectionThread:
         if error is None:
             return
         if len(live) > 1 and self._given_up is None:
-            # One of them is at fault: each on its own, so that it fails alone.
+            # One of them is at fault: each runs again by itself, so that it fails alone.
             for task in live:
-                self._run_alone(task)
+                self._run_live([task])
             return
         for task in live:
-            _fail(task, error)
-
-    def _run_alone(self, task: _Task[Any]) -> None:
-        error = self._try_group([task])
-        if error is not None:
             _fail(task, error)
 
     def _try_group(self, group: list[_Task[Any]]) -> BaseException | None:
@@ -224,6 +222,7 @@ class _ConnectionThread:
         tries = _Tries()
         while self._given_up is None:
             try:
+                # Each time: SQLite writes without an error into a file that was deleted.
                 self._check_files()
                 results = self._transaction(group)
             except Exception as error:  # what an operation raises belongs to its future
@@ -237,6 +236,7 @@ class _ConnectionThread:
                 self._is_hurried.clear()
                 continue
             self._note_return()
+            # Only after the commit: what a future reports as done survives a kill.
             for task, result in zip(group, results, strict=True):
                 with contextlib.suppress(InvalidStateError):  # given up meanwhile
                     task.future.set_result(result)
@@ -246,7 +246,7 @@ class _ConnectionThread:
     def _stopped_by(
         self, error: BaseException, fault: ErrorKind, spent_seconds: float
     ) -> BaseException:
-        """What *error* is told as. After an outage or a loss nothing is tried again."""
+        """The error callers get for *error*. After an outage or a loss nothing is tried again."""
         wrapped = as_storage_error(error, self._database.shown_url)
         if fault is ErrorKind.OUTAGE:
             wrapped = StorageError(
@@ -267,7 +267,7 @@ class _ConnectionThread:
         try:
             self._log.check()
         except DatabaseLostError:
-            # The connection still has what they held.
+            # The open connection can still read the deleted log: save what it holds.
             write_back(self._connection)
             raise
 
@@ -295,7 +295,7 @@ class _ConnectionThread:
         if connection is None:
             return
         try:
-            # What it remembers may have been rolled back, and it may be broken.
+            # Its cache may hold what was rolled back, and the connection itself may be broken.
             connection.invalidate()
             connection.close()
         except SQLAlchemyError as error:
@@ -345,6 +345,7 @@ class Writer(_ConnectionThread):
         )
 
     def _gather(self, group: list[_Task[Any]]) -> None:
+        # The first task waits at most this long in all, however many more arrive.
         until = time.monotonic() + self._linger_seconds
         while len(group) < self._max_group:
             try:
@@ -374,6 +375,7 @@ class Reader(_ConnectionThread):
         connection = self._connection or self._connect()
         with connection.begin() as transaction:
             results = [task.operation(connection) for task in group]
+            # A commit would be as right, but a rollback proves that nothing was written.
             transaction.rollback()
         return results
 

@@ -16,18 +16,18 @@ import webencodings
 from qiaocrawl.text.plausible import plausibility
 from qiaocrawl.text.prescan import declared_in
 
+# Chinese pages put long comments and scripts before their meta; the standard looks at 1,024.
 _PRESCAN_BYTES = 4096
-"""Chinese pages put long comments and scripts before their meta; the standard looks at 1,024."""
+# As far a parser may still come upon a meta tag that the prescan did not see.
 _LATE_BYTES = 65_536
-"""As far a parser may still come upon a meta tag that the prescan did not see."""
+# A guess reads this much from the first non-ASCII byte on: its time does not grow.
 _SAMPLE_BYTES = 16_384
-"""A guess reads this much from the first non-ASCII byte on: its time does not grow."""
+# A declared charset stands while at most this share of the characters cannot be decoded.
 _BAD_SHARE = 0.005
-"""A declared charset stands while at most this share of the characters cannot be decoded."""
+# Least share of everyday characters in text of the right charset: measured .93 and more.
 _PLAUSIBLE = 0.7
-"""Least share of everyday characters in text of the right charset: measured .93 and more."""
+# As before, when bytes are missing: Latin text read as Chinese stays under .1.
 _DAMAGED = 0.3
-"""As before, when bytes are missing: Latin text read as Chinese stays under .1."""
 _LATIN_AS_CHINESE = 0.1
 _FEW_BYTES = 3
 _LAST_RESORT = ["gb18030", "big5hkscs", "cp1252"]
@@ -37,7 +37,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# A superset each, so that a label never loses a character a browser shows.
+# Each is a superset, so that no character a browser shows is lost.
 _WIDER = {"gbk": "gb18030", "hz": "gb18030", "big5": "big5hkscs", "iso8859-1": "cp1252"}
 _SINGLE_BYTE = re.compile(r"cp125|iso8859|windows-|latin|mac-|cp874|koi8|ascii")
 
@@ -69,7 +69,7 @@ def decode_page(body: bytes, content_type: str = "") -> Decoded:
     if body.isascii():
         if declared.startswith("utf-16"):
             declared = ""
-        # What the standard falls back to; the text is the same in all that remain.
+        # The standard's fallback; ASCII reads the same in all remaining charsets.
         return Decoded(body.decode("ascii"), declared or "cp1252", source)
     return _weighed(body, declared, source)
 
@@ -116,7 +116,7 @@ def _weighed(body: bytes, declared: str, source: str) -> Decoded:
     if not declared or guessed == declared:
         return _decoded(body, guessed, source)
     if _SINGLE_BYTE.match(guessed) and plausibility(sample, declared) >= _DAMAGED:
-        # Any bytes are valid in a single-byte charset: damaged Chinese is no Latin text.
+        # A single-byte charset decodes any bytes, so it proves nothing against damaged Chinese.
         return _decoded(body, declared, source)
     as_guessed, declared_text = (
         _decoded(body, guessed, "overruled"),
@@ -142,7 +142,7 @@ def _decoded(body: bytes, charset: str, source: str) -> Decoded:
 
 
 def _lost(text: str) -> int:
-    # Asking first is four times as fast, and nearly always the answer.
+    # `in` is four times as fast as count(), and nearly always false.
     return text.count("\ufffd") if "\ufffd" in text else 0
 
 
@@ -165,7 +165,7 @@ def _sample(body: bytes) -> bytes:
 def _fits(sample: bytes, charset: str) -> bool:
     """Whether *sample* reads like text in *charset*."""
     if _SINGLE_BYTE.match(charset):
-        # Any bytes decode; multi-byte text gives itself away by being plausible elsewhere.
+        # Any bytes decode; multi-byte text shows by being plausible in another charset.
         return max(_scores(sample).values()) < _PLAUSIBLE
     return plausibility(sample, charset) >= _PLAUSIBLE
 
@@ -193,6 +193,6 @@ def _is_better(guessed: Decoded, declared: Decoded, sample: bytes) -> bool:
         return guessed.replaced < declared.replaced
     if not _SINGLE_BYTE.match(guessed.charset):
         return True
-    # A few accents swallow the letters behind them and make rare characters, all of them.
+    # Read as Chinese, each accent swallows the letter after it: nearly all characters are rare.
     enough = len(_NON_ASCII.findall(sample)) >= _FEW_BYTES
     return enough and plausibility(sample, declared.charset) < _LATIN_AS_CHINESE

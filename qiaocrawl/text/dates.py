@@ -44,8 +44,8 @@ EARLIEST_YEAR = 1990
 """Before the web: such a date in a page is what the page talks about."""
 _FUTURE = timedelta(days=2)
 _MAX_CHARS = 20_000
+# Of one form; a text with more is no line of an article.
 _MAX_MATCHES = 200
-"""Of one form; a text with more is no line of an article."""
 _ROC_BEGIN = 1911
 
 _LATE = ("下午", "傍晚", "晚上", "晚间", "晚間", "晚")
@@ -194,9 +194,7 @@ class DateReader:
         if part.get("one"):
             month, day = self._month_and_day(int(part["one"]), int(part["two"]))
         else:
-            name = part.get("name")
-            month = MONTHS.index(name[:3].lower()) + 1 if name else int(part["month"])
-            day = int(part["day"])
+            month, day = _month(part), int(part["day"])
         if not part.get("hour") and text:
             before = clock_before(text, match.start())
             part = before.groupdict() if before is not None else part
@@ -292,6 +290,17 @@ def _clock(part: dict[str, str | None]) -> tuple[int, int, int]:
     elif hour == 12 and (ampm == "a" or half == "凌晨"):
         hour = 0
     return hour, int(part.get("minute") or part.get("dotted") or 0), int(part.get("second") or 0)
+
+
+def _month(part: dict[str, str]) -> int:
+    """The month of a match, written in digits, in English or in Chinese."""
+    name, han = part.get("name"), part.get("han")
+    if name:
+        return MONTHS.index(name[:3].lower()) + 1
+    if han:
+        written = han.rstrip("月 ")
+        return int(written) if written.isdigit() else _number(written)
+    return int(part["month"])
 
 
 def _short_year(match: re.Match[str]) -> int:

@@ -17,11 +17,11 @@ with warnings.catch_warnings():
 TERM_TAG = "n"
 """Part of speech of a term that jieba's dictionary does not know; jieba itself would say "x",
 as of a punctuation mark."""
+# jieba's time grows with the square of a run of letters that its dictionary does not know. So much
+# Chinese without any mark is no prose; a word where it is cut may become two.
 _LONGEST = 2_000
-"""jieba's time grows with the square of a run of letters that its dictionary does not know. So
-much Chinese without any mark is no prose; a word where it is cut may become two."""
+# Up to the last character that jieba never joins with another.
 _TO_LAST_MARK = re.compile("(?s).*[^\u4e00-\u9fd5a-zA-Z0-9+#&._%\\-\r]")
-"""Up to the last character that jieba never joins with another."""
 
 
 class JiebaCutter:
@@ -36,6 +36,7 @@ class JiebaCutter:
         frequencies, total = _base_dictionary()
         self._jieba = jieba.Tokenizer()
         self._jieba.FREQ, self._jieba.total = dict(frequencies), total
+        # jieba would read its dictionary file again; ours is shared by all cutters of the process.
         self._jieba.initialized = True
         for term in terms:
             self._add(term)
@@ -57,7 +58,7 @@ class JiebaCutter:
             return
         frequency = self._jieba.FREQ.get(term, 0)
         self._jieba.add_word(term, tag=None if frequency else TERM_TAG)
-        # jieba counts the old frequency of a word as well.
+        # add_word() adds the new frequency to the total without taking the old one away.
         self._jieba.total -= frequency
 
     @cached_property

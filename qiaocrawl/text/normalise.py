@@ -20,8 +20,8 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff
 
 _HAN = range(0x3400, 0xA000)
 _IN_PHRASES = "覆沈藉坏瞭彷"
+# One does; a dictionary that turns one character into another and back must not hang us.
 _MORE_ROUNDS = 3
-"""One does; a dictionary that turns one character into another and back must not hang us."""
 
 
 def fold(text: str) -> str:

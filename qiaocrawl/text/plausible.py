@@ -12,8 +12,8 @@ from functools import cache
 _ASCII = re.compile("[\\x00-\\x7f]+")
 _WIDE_MARKS = frozenset("　、。·…—～〈〉《》「」『』【】！（），．：；？“”‘’￥・〜－")
 _KANA = frozenset(map(chr, (*range(0x3041, 0x3097), *range(0x30A1, 0x30FD))))
+# Japanese without kana is not told from Chinese, and Chinese is what is looked for.
 _LEAST_KANA_SHARE = 0.15
-"""Japanese without kana is not told from Chinese, and Chinese is what is looked for."""
 _UTF8_COMMON = frozenset(map(chr, (*range(0xA0, 0x250), *range(0x4E00, 0x9FA6))))
 
 # First level of each table: lead bytes from, to (exclusive), trail bytes.

@@ -8,16 +8,16 @@ from itertools import compress
 
 import rjieba
 
+# rjieba keeps ``gpt-4``, ``24-25`` and ``1.2.3`` whole, which jieba cuts.
 _JOINED = re.compile("[-._](?<=[0-9A-Za-z].)(?=[0-9A-Za-z])")
-"""rjieba keeps ``gpt-4``, ``24-25`` and ``1.2.3`` whole, which jieba cuts."""
+# What jieba keeps whole of such a run (``re_skip`` in ``jieba/finalseg``).
 _RUN = re.compile("([a-zA-Z0-9]+(?:\\.[0-9]+)?%?)")
-"""What jieba keeps whole of such a run (``re_skip`` in ``jieba/finalseg``)."""
+# Lone surrogates, which rjieba does not take, and rare Chinese characters, which it joins with
+# others; to jieba each is a mark by itself.
 _APART = re.compile(
     "([\u3400-\u4dbf\u9fd6-\u9fff\uf900-\ufaff\ud800-\udfff"
     "\U00020000-\U0002ebef\U0002f800-\U0002fa1f])"
 )
-"""Lone surrogates, which rjieba does not take, and rare Chinese characters, which it joins with
-others; to jieba each is a mark by itself."""
 
 
 class RjiebaCutter:

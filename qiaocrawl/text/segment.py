@@ -13,11 +13,11 @@ from qiaocrawl.text.rjieba_cutter import RjiebaCutter
 
 Backend = Literal["jieba", "rjieba"]
 
+# What both dictionaries can hold. Longer entries are sentences, and jieba stores every prefix of an
+# entry; in a run of Latin letters a dictionary finds ``ai`` in ``email``.
 _DICTIONARY_TERM = re.compile("[\u4e00-\u9fd5]{1,40}")
-"""What both dictionaries can hold. Longer entries are sentences, and jieba stores every prefix of
-an entry; in a run of Latin letters a dictionary finds ``ai`` in ``email``."""
+# Letters and digits of the scripts that set words apart: between two of them is no border.
 _LETTER = "[^\\W_\u2e80-\U0010ffff]"
-"""Letters and digits of the scripts that set words apart: between two of them is no border."""
 
 
 class Segmenter:
@@ -64,7 +64,7 @@ class Segmenter:
         """The words of *text*, white space and punctuation included: joined they give it back."""
         if self._phrases is None or self._phrases.search(text) is None:
             return self._cut(text)
-        # Split at a group: every other piece is a phrase.
+        # Splitting at a group keeps it: every other piece is a phrase.
         pieces = self._phrases.split(text)
         words = self._cut(pieces[0])
         for phrase, piece in zip(pieces[1::2], pieces[2::2], strict=True):
@@ -101,7 +101,7 @@ def _any_of(phrases: list[str]) -> re.Pattern[str] | None:
     if not phrases:
         return None
     joined = "|".join(map(_bordered, phrases))
-    # Looking at one character first is what makes the search fast.
+    # Testing one character first is what makes the search fast.
     starts = "".join(sorted({re.escape(phrase[0]) for phrase in phrases}))
     return re.compile(f"(?=[{starts}])({joined})")
 

@@ -48,6 +48,7 @@ def number(low: float, high: float) -> BeforeValidator:
     types, words = (int, "a whole number") if isinstance(low, int) else ((int, float), "a number")
 
     def convert(value: object) -> object:
+        # True is an int to Python, but no number to whoever wrote the file.
         if isinstance(value, bool) or not isinstance(value, types) or not low <= value <= high:
             raise ValueError(f"must be {words} from {low:g} to {high:g}, got {value!r}")
         return value

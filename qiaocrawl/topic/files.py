@@ -37,6 +37,7 @@ def read_limited(path: Path, max_bytes: int = MAX_FILE_BYTES) -> bytes:
             word = "is no file" if path.exists() else "does not exist"
             raise TopicError(f"{str(path)!r} {word}")
         with path.open("rb") as file:
+            # One byte more than allowed tells a file that is too large without a look at its size.
             data = file.read(max_bytes + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise TopicError(f"cannot read {str(path)!r}: {error}") from error

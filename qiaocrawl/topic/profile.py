@@ -17,8 +17,8 @@ MAX_SAMPLE_WORDS = 150
 SAMPLE_WEIGHT = 0.6
 """A word learnt from samples weighs at most this; an expert's ordinary term weighs 1."""
 _MIN_SAMPLES_WITH_WORD = 2
+# Terms of one character are in many words and names; they count this share.
 _ONE_CHARACTER = 0.15
-"""Terms of one character are in many words and names; they count this share."""
 MIN_RARITY = 0.4
 _COMMON_PER_MILLION = 300.0
 

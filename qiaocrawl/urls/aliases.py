@@ -47,7 +47,7 @@ MAX_STEPS = 12
 _VERSION = 1
 _KINDS = frozenset(("https", "host", "first", "last", "suffix", "parameter"))
 _MAX_WORD_CHARS = 300
-# More steps than any honest address has; one that has more is left as it is.
+# An address that takes more steps than any honest one has is left as it is.
 _MAX_TAKEN = 12
 
 
@@ -149,7 +149,7 @@ class AliasRules:
     def __init__(self, max_hosts: int = MAX_HOSTS) -> None:
         self._max_hosts = max_hosts
         self._hosts: dict[str, dict[Step, _Votes]] = {}
-        # Each host stands in one of these, the one longest not met first.
+        # Each host is in one of these, least recently met first; quiet ones are forgotten first.
         self._quiet: OrderedDict[str, None] = OrderedDict()
         self._spoken: OrderedDict[str, None] = OrderedDict()
         self._unsaved: set[str] = set()
@@ -166,6 +166,7 @@ class AliasRules:
         Both in canonical form; *declared* may be *url* itself. "" and the address of another
         site teach nothing.
         """
+        # Front pages show other articles each day: what they declare says nothing about addresses.
         if not declared or is_front(url) or not _of_one_site(url, declared):
             return
         taken = steps_between(url, declared) or ()
@@ -211,7 +212,7 @@ class AliasRules:
         votes = steps.get(step)
         if votes is None:
             if len(steps) >= MAX_STEPS:
-                # Whoever makes up steps without end cannot push out one that many agree on.
+                # A host that invents steps without end cannot push out one that articles agree on.
                 del steps[min(steps, key=lambda candidate: steps[candidate].agreed)]
             votes = steps[step] = _Votes()
         votes.count(_digest(url), agrees=agrees)
@@ -270,7 +271,7 @@ class AliasRules:
         votes = by_step.get(step)
         if votes is None or not votes.hold:
             return False
-        # With and without "www." could lead to each other; then neither does.
+        # Rules with and without "www." may point at each other; then neither is followed.
         back = self._hosts.get(step.word, {}).get(Step("host", host))
         return step.kind != "host" or back is None or not back.hold
 

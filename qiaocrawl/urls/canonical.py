@@ -27,9 +27,9 @@ _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 _ESCAPES = {
     f"{code:02X}": chr(code) if code in _UNRESERVED else f"%{code:02X}" for code in range(256)
 }
-# What the WHATWG parser leaves untouched, so that joining is string addition: no dot
-# segments, no empty segments, no escapes, no parameters.
-# Possessive, or a link that fails to match would cost exponential time.
+# Fast path: paths the WHATWG parser leaves untouched (no dot or empty segments, no escapes, no
+# parameters), so that joining is string addition. Possessive quantifiers: otherwise a link that
+# fails to match would cost exponential time.
 _SEGMENT = r"(?:[\w~-]|%[89A-F][0-9A-F])(?:[\w.~-]++|%[89A-F][0-9A-F])*+"
 _SIMPLE_PATH = re.compile(rf"(?:/{_SEGMENT})*+/?", re.ASCII)
 _SIMPLE_URL = re.compile(
@@ -93,7 +93,7 @@ class UrlJoiner:
         return canonical_url(href, self._base or None)
 
 
-# Menus repeat on every page of a site, so what does not depend on the page is remembered.
+# Menus repeat on every page of a site, so results that do not depend on the page are cached.
 @lru_cache(maxsize=_REMEMBERED_LINKS)
 def _rooted(origin: str, path: str) -> str | None:
     return origin + path if _SIMPLE_PATH.fullmatch(path) else canonical_url(path, origin)
@@ -126,7 +126,7 @@ def _tidy(href: str) -> str | None:
     host, slash, path = rest.partition("/")
     host = host.rpartition("@")[2]
     if _host_ends_with_dot(host):
-        # Without the dot the host may be read as an IPv4 address: parse again.
+        # Without the dot the host may parse as an IPv4 address: parse again.
         name, colon, port = host.partition(":")
         name = name.rstrip(".")
         return canonical_url(f"{scheme}://{name}{colon}{port}{slash}{path}") if name else None

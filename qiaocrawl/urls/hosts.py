@@ -8,9 +8,9 @@ import tldextract
 
 from qiaocrawl.urls.canonical import canonical_url
 
-# The snapshot of the Public Suffix List inside the package: no download, no cache folder.
-# Private suffixes count, since sites under github.io belong to different owners.
-_EXTRACT = tldextract.TLDExtract(
+# The Public Suffix List's snapshot inside the package: no download, no cache folder.
+# With private suffixes, since sites under github.io belong to different owners.
+SUFFIX_LIST = tldextract.TLDExtract(
     cache_dir=None, suffix_list_urls=(), fallback_to_snapshot=True, include_psl_private_domains=True
 )
 
@@ -36,7 +36,7 @@ def registrable_domain(host: str) -> str:
     """
     name = host if host.startswith("[") else host.partition(":")[0]
     name = name.lower().rstrip(".")
-    parts = _EXTRACT(name)
+    parts = SUFFIX_LIST(name)
     if parts.suffix or parts.ipv4 or parts.ipv6:
         return parts.top_domain_under_public_suffix or name
     return ".".join(name.split(".")[-2:])

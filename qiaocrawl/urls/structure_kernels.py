@@ -51,6 +51,7 @@ def edit_distance(masks, length, codes, other_length):  # type: ignore[no-untype
     top = bit << np.uint64(length - 1)
     positive, negative = ~np.uint64(0), np.uint64(0)
     distance = length
+    # positive and negative hold, a bit a row, where the column rises and falls by one.
     for i in range(other_length):
         equal = masks[codes[i]]
         vertical = equal | negative
@@ -123,7 +124,7 @@ def _files(row, example, masks, texts):  # type: ignore[no-untyped-def]
     lengths = texts[1]
     longer = max(lengths[row[NAME]], lengths[example[NAME]])
     if row[SUFFIX] == example[SUFFIX] and (ours & theirs & HAS_DOT) and longer < MAX_TEXT:
-        # The same ending costs nothing, so the names are as far apart as the stems.
+        # With the same suffix the names differ only in their stems: no second edit distance.
         stems = max(lengths[row[STEM]], lengths[example[STEM]])
         return (likeness + 1.0 - (1.0 - stem) * stems / longer) / 6.0
     return (likeness + _texts(row, example, masks, NAME, texts)) / 6.0
@@ -171,7 +172,8 @@ def nearest(rows, hosts, examples, texts, weights, best, parts):  # type: ignore
     last = 0
     for i in range(len(compared)):
         first = max(since[i], ever - len(example_rows))
-        # Neighbours resemble each other: what was nearest to the last row is tried first.
+        # Neighbouring rows resemble each other: trying the last row's nearest example first
+        # raises the bar for all others.
         for step in range(first, ever + 1):
             number = last if step == first else step - 1
             if number < first or number >= ever or best[i] >= whole:

@@ -13,8 +13,8 @@ from qiaocrawl.vsm.growing_array import Column
 
 Floats = NDArray[np.float64]
 
+# A value seen once is never a frequent one.
 _LEAST_COUNT = 1
-"""A value seen once is never a frequent one."""
 
 
 def initial_weights() -> Floats:
@@ -42,6 +42,7 @@ class UrlStructures:
         self._ids: dict[tuple[int, ...], int] = {}
         self._rows = Column(np.int32)
         self._counts = Column(np.int64)
+        # Text 0 is the empty one, so that missing parts need no special case.
         self._text("", 0)
 
     def __len__(self) -> int:
@@ -162,13 +163,13 @@ class UrlStructures:
         return number
 
 
+# The column that says a position's value, in the order of the weights.
 _POSITIONS = (
     kernels.HOST,
     *range(kernels.FIRST_DIRECTORY, kernels.FIRST_DIRECTORY + kernels.DIRECTORIES),
     kernels.NAME,
     kernels.DEPTH,
 )
-"""The column that says a position's value, in the order of the weights."""
 _TEXT_COLUMNS = tuple(
     column for column in range(kernels.ROW) if column not in (kernels.DEPTH, kernels.FLAGS)
 )

@@ -7,11 +7,11 @@ from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
 _REMEMBERED = 16_384
+# What stands behind is data, not words.
 _MAX_CHARS = 512
-"""What stands behind is data, not words."""
 
 _RUN = re.compile(r"[^\W_]+")
-# The borders inside a run: machineLearning, AIClub, course410.
+# Pieces inside a run: machineLearning, AIClub, course410.
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
 _EVERYWHERE = """
     www com cn org net gov edu html htm shtml php asp aspx jsp do index default
@@ -40,7 +40,7 @@ def url_words(url: str) -> str:
 def _readable(text: str) -> str:
     if "%" not in text:
         return text
-    # Half an escape may stand where the text was cut.
+    # The cut may have split an escape.
     decoded = unquote_to_bytes(text.encode("utf-8", "replace"))
     try:
         return decoded.decode("utf-8")

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+# A tenth more than needed: memory stays near what is used, copies stay few.
 _GROWTH = 1.1
-"""A tenth more than needed: memory stays near what is used, copies stay few."""
 _LEAST = 1024
 
 

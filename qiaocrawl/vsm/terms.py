@@ -25,8 +25,8 @@ _NAME_TAGS = ("nr", "ns", "nt", "nz")
 _FUNCTION_TAGS = frozenset("ucpdfryoe")
 # Words of a title, on average.
 _TITLE_WORDS = 12.0
+# The share of titles a word is taken to stand in when nothing is known of it.
 _RAREST = 1e-6
-"""The share of titles a word is taken to stand in when nothing is known of it."""
 
 
 @cache

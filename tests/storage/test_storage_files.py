@@ -172,3 +172,23 @@ def test_check_does_not_advise_an_upgrade_that_refuses(database: Database) -> No
     (problem,) = (one for one in database.check() if "9999" in one)
     assert "db upgrade" not in problem
     assert "upgrade the program" in problem
+
+
+def test_opening_it_again_cancels_no_lock_of_this_process(
+    opened: tuple[Path, Database, Writer],
+) -> None:
+    """What POSIX does when a process closes a file it has locks on corrupted a database once."""
+    path, database, _ = opened
+    log = path.with_name(path.name + "-wal")
+    leaves = (
+        f"import sqlite3; c = sqlite3.connect({str(path)!r});"
+        "c.execute('CREATE TABLE other (a)'); c.commit(); c.close()"
+    )
+    with database.engine.connect() as c:
+        assert scalar(c, "SELECT COUNT(*) FROM url") == 10
+        c.rollback()
+        with Database.open(f"sqlite:///{path}"):
+            pass
+        subprocess.run([sys.executable, "-c", leaves], check=True, timeout=60)
+        assert log.exists(), "the other process took itself for the last one"
+        assert scalar(c, "SELECT COUNT(*) FROM other") == 0

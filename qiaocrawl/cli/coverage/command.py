@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from qiaocrawl.cli.coverage.cells import STATES, Cell, Sums, cells_of, sums_by
 from qiaocrawl.cli.coverage.heat_map import heat_map
 from qiaocrawl.cli.coverage.summary import WHOLE_WEB, missed_first, summary_lines
-from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.output import (
     check_output,
     folding_table,
@@ -92,15 +92,13 @@ def coverage(**given: Any) -> None:
     assert isinstance(wanted, _Wanted)
     assert isinstance(chosen, stored.Chosen)
     engines = _definitions()
-    with opened_database(wanted.database) as opened:
-        opened.require_current()
-        with opened.engine.connect() as c:
-            _check_topic(c, wanted.topic)
-            rows = stored.ledger_rows(c, wanted.topic, chosen)
-            lost = stored.lost_answers(c, wanted.topic)
-            sizes = {name: engine.paging.per_page for name, engine in engines.items()}
-            cells = cells_of(rows, lost, sizes)
-            past = stored.past_answers(c, [row.id for row in rows[:_HISTORIES_SHOWN]])
+    with connection_to(wanted.database) as c:
+        _check_topic(c, wanted.topic)
+        rows = stored.ledger_rows(c, wanted.topic, chosen)
+        lost = stored.lost_answers(c, wanted.topic)
+        sizes = {name: engine.paging.per_page for name, engine in engines.items()}
+        cells = cells_of(rows, lost, sizes)
+        past = stored.past_answers(c, [row.id for row in rows[:_HISTORIES_SHOWN]])
     _show(cells, engines)
     if wanted.history:
         _show_history(rows, past)

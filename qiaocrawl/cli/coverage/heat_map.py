@@ -23,8 +23,8 @@ _LABEL = 150
 _TOP = 120
 _GAP = 34
 _SLANT = 90
+# Of a label, in narrow characters; a Chinese one is as wide as two.
 _LABEL_WIDTH = 24
-"""Of a label, in narrow characters; a Chinese one is as wide as two."""
 _FONT = "Noto Sans CJK SC, Microsoft YaHei, PingFang SC, sans-serif"
 
 _COLOURS = {

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.storage.topics import judgements as stored
@@ -26,10 +26,10 @@ def judge(
     note: Annotated[str, typer.Option(help="Why, for those who read it later.")] = "",
     database: DatabaseUrl = "",
 ) -> None:
-    """Say whether a page is on topic; its article becomes a sample of the topic.
+    """Say whether a page is on topic: that is its verdict from now on.
 
-    Crawls learn from it when they start; `qiaocrawl reprocess --stage relevance` judges what
-    is stored anew. The last judgement of a page counts.
+    Its article becomes a sample of the topic. Crawls learn from it when they start; `qiaocrawl
+    reprocess --stage relevance` judges what is stored anew. The last judgement of a page counts.
     """
     relevant = _ANSWERS.get(answer.strip().lower())
     if relevant is None:
@@ -37,12 +37,10 @@ def judge(
     address = canonical_url(url)
     if address is None:
         raise ConfigError(f"{url!r} is not the http(s) address of a page")
-    with opened_database(database) as opened:
-        opened.require_current()
-        with opened.engine.begin() as c:
-            stored.save_judgement(c, topic, address, relevant=relevant, note=note,
-                                  now=time.time())  # fmt: skip
-            newest = stored.list_judgements(c, topic, limit=1)[0]
+    with transaction_on(database) as c:
+        stored.save_judgement(c, topic, address, relevant=relevant, note=note,
+                              now=time.time())  # fmt: skip
+        newest = stored.list_judgements(c, topic, limit=1)[0]
     typer.echo(f"{address}: {_shown(relevant)}")
     if newest.title is None:
         typer.echo("there is no article at this address yet; the judgement counts once there is")
@@ -54,10 +52,8 @@ def judgements(
     database: DatabaseUrl = "",
 ) -> None:
     """List what operators said of pages, the newest first."""
-    with opened_database(database) as opened:
-        opened.require_current()
-        with opened.engine.connect() as c:
-            judged = stored.list_judgements(c, topic, limit)
+    with connection_to(database) as c:
+        judged = stored.list_judgements(c, topic, limit)
     table = folding_table("判断 judged", "切题 on topic", "网址 URL", "文章 article", "备注 note")
     for row in judged:
         title = "(无 none yet)" if row.title is None else row.title

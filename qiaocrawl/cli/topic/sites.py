@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 from sqlalchemy import Connection
 
-from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.sites.site_template import START
@@ -25,11 +25,9 @@ def sites(
     ] = False,
 ) -> None:
     """Show what crawls learnt of sites: what their pages repeat, and where articles stand."""
-    with opened_database(database) as opened:
-        opened.require_current()
-        with opened.engine.connect() as c:
-            templates = stored_templates(c, host)
-            rules = _alias_rules(c, host) if aliases else []
+    with connection_to(database) as c:
+        templates = stored_templates(c, host)
+        rules = _alias_rules(c, host) if aliases else []
     if host and not (rules if aliases else templates):
         raise ConfigError(f"nothing is known of {host!r}; it takes some articles of one host")
     if aliases:

@@ -41,7 +41,7 @@ class GuardedHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
     def __init__(self, crawler: Crawler, proxy: BrowserProxy) -> None:
         super().__init__(crawler)
         self._proxy = proxy
-        # Whether a page gets another try is the frontier's matter.
+        # The frontier decides whether a page gets another try.
         self.config.target_closed_max_retries = 0
         self.config.restart_disconnected_browser = True
         self._is_running = False
@@ -55,10 +55,11 @@ class GuardedHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
         await self._close_idle()
         kwargs = {
             "proxy": await self._proxy.settings(), **(context_kwargs or {}),
+            # Requests of service workers would pass by the page's routes, and so by the guard.
             "service_workers": "block", "accept_downloads": False,
         }  # fmt: skip
         wrapper = await super()._create_browser_context(name, kwargs, spider)
-        # Pages we open have routes of their own; all others (popups) get nothing.
+        # Pages we open have routes of their own; all others (popups) load nothing.
         await wrapper.context.route("**", _abort)
         return wrapper
 
@@ -70,8 +71,8 @@ class GuardedHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
                 await wrapper.context.close()
 
     async def _apply_page_methods(self, page: Page, request: Request, spider: Spider) -> None:
-        # After each method of its own it waits for the event `load`, which never comes on a page
-        # whose scripts were kept from leading away.
+        # As a page method of its own `settle` would be followed by a wait for the event `load`,
+        # which never comes on a page whose scripts were kept from navigating away.
         await super()._apply_page_methods(page, request, spider)
         if (settle := request.meta.get(SETTLE)) is not None:
             await settle(page)
@@ -89,7 +90,7 @@ class GuardedHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
         try:
             await super()._maybe_launch_browser()
         except Error as error:
-            # The driver may be dead. A new one may do better; once.
+            # The driver may be dead: try once with a new one.
             logger.warning("no browser: %s", str(error).split("\n")[0][:200])
             await self._launch()
             await super()._maybe_launch_browser()
@@ -101,7 +102,7 @@ class GuardedHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
         return browser is None or not browser.is_connected()
 
     async def has_gone(self) -> bool:
-        """As :attr:`is_gone`, by asking it: pages of a browser that dies are told of first."""
+        """As :attr:`is_gone`, by asking the browser: its pages report a crash before it does."""
         if self.is_gone:
             return True
         try:

@@ -41,15 +41,15 @@ if TYPE_CHECKING:
 
 Fetch = Callable[["Request"], Awaitable[Response]]
 
-# Beyond the time the page may take to settle: opening, reading, laying out.
+# For opening, reading and layout, beyond the time a page may take to settle.
 _GRACE_SECONDS = 20.0
 _CLOSE_SECONDS = 5.0
-# A page may name any number of addresses: so many get a line in the log.
+# A page may name any number of addresses; only so many get a line in the log.
 _MOST_TOLD = 100
 _OF_THE_BODY = ("Content-Encoding", "Content-Length", "Transfer-Encoding", RENDERED_HEADER)
 
 logger = logging.getLogger(__name__)
-# It prints a traceback for every page that is given up; ours says it in a line.
+# It prints a traceback for every page that is given up; we log one line.
 logging.getLogger("scrapy-playwright").setLevel(logging.ERROR)
 
 _downloads: WeakKeyDictionary[Crawler, RenderedDownloads] = WeakKeyDictionary()
@@ -105,6 +105,7 @@ class RenderedDownloads:
                 self._count("not_needed")
                 return document
         lease: Lease | None = request.meta.get("lease")
+        # A page that failed before may have been the one that took the browser down.
         doubtful = lease is not None and bool(lease.failures or lease.crashes)
         if not doubtful:
             try:
@@ -112,7 +113,7 @@ class RenderedDownloads:
             except BrowserLostError:
                 if document is None or not await self._handler.has_gone():
                     raise  # its host would have to be asked again, or only this page is gone
-                # One of those that were open took the browser down; it need not be this one.
+                # One of the open pages took the browser down, not necessarily this one.
                 self._count("tried_alone")
         return await self._alone(request, document)
 
@@ -148,7 +149,7 @@ class RenderedDownloads:
         try:
             return lacks_content(page, await self._runtime.analysis.analyse(page))
         except ExtractionError:
-            return False  # it will fail again where that is counted
+            return False  # it fails again in the pipeline, where that is counted
 
     async def _renew_if_worn(self) -> None:
         if not self._is_worn:
@@ -177,6 +178,7 @@ class RenderedDownloads:
             self._count("crashes" if isinstance(error, BrowserLostError) else "failures")
             raise
         finally:
+            # A page that cannot be closed keeps its memory: only a new browser gets rid of it.
             if not await visit.close(_CLOSE_SECONDS):
                 self._is_worn = True
             self._pages += 1

@@ -18,6 +18,7 @@ def browser_mib(pid: int) -> float:
     tell (no ``/proc``) or no driver runs.
     """
     children = children_by_parent()
+    # Only the driver's children: analysis workers are children of this process too.
     waiting = [child for child in children.get(pid, ()) if _DRIVER in _command(child)]
     kib = 0
     while waiting:
@@ -32,7 +33,7 @@ def children_by_parent() -> dict[int, list[int]]:
     found: dict[int, list[int]] = defaultdict(list)
     for folder in _PROC.glob("[0-9]*"):
         try:
-            # The name may hold anything, so what follows its last bracket counts.
+            # The process name may hold anything, brackets too: the fields begin after the last one.
             parent = int((folder / "stat").read_text("latin-1").rpartition(")")[2].split()[1])
         except (OSError, ValueError, IndexError):
             continue  # it has ended meanwhile

@@ -31,14 +31,15 @@ if TYPE_CHECKING:
 XHR_ATTRIBUTE = "data-qiaocrawl-xhr"
 """On a script element at the end of a rendered page's source: where its JSON came from."""
 
+# JSON kept of one page **(ours)**: a page may fetch without end.
 _MOST_ANSWERS = 20
 _ANSWER_BYTES = 512 * 1024
 _ALL_ANSWERS_BYTES = 2 * 1024 * 1024
 _LAST_ANSWERS_SECONDS = 2.0
 _ALIVE_SECONDS = 8.0
-# A page that shows less and wants to lead elsewhere is a redirect made by a script (ours).
+# A page that shows less text and navigates elsewhere is a redirect made by a script (ours).
 _REDIRECT_CHARS = 200
-# Said of the body as it came, which the browser does not get.
+# These describe the body as it was transferred; the browser gets it decoded.
 _OF_THE_BODY = frozenset({
     "content-encoding", "content-length", "transfer-encoding", "content-type", "connection",
     "content-disposition", "refresh", "link", "alt-svc", "strict-transport-security",
@@ -96,6 +97,7 @@ class BrowserPage:
         cookies = _cookies(request)
         if cookies:
             await page.context.add_cookies(cookies)  # type: ignore[arg-type]
+        # Last: from here on the page may load, and every hook is in place.
         await page.route("**", self._route)
 
     @property
@@ -107,7 +109,7 @@ class BrowserPage:
         if not request.is_navigation_request():
             await route.fallback()
         elif self.page is None or request.frame != self.page.main_frame:
-            # What stands in a frame is no part of the page's source.
+            # The content of a frame is not part of the page's source.
             await route.abort("aborted")
         elif self._opened:
             if urldefrag(request.url)[0] != urldefrag(self._url)[0]:
@@ -187,7 +189,7 @@ class BrowserPage:
                 await page.wait_for_load_state(state, timeout=left_ms)
         except NotInTime:
             self._count("unsettled")
-        # A page whose script never ends answers nothing any more: it is given up here.
+        # A page whose script never ends does not answer any more; it counts as crashed.
         asked = page.evaluate("document.body ? document.body.innerText.length : 0")
         try:
             self.shown_chars = int(await asyncio.wait_for(asked, _ALIVE_SECONDS))
@@ -212,7 +214,8 @@ class BrowserPage:
             return source
         elements = "".join(
             f'\n<script type="application/json" {XHR_ATTRIBUTE}="{escape(url)}">'
-            # "<" stands in JSON within strings only, where it may be written so.
+            # "</script" would end the element; in JSON "<" occurs in strings only, where it may
+            # be escaped.
             + text.replace("<", "\\u003c")
             + "</script>"
             for url, text in self._answers

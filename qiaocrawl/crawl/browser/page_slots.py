@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 class PageSlots:
     """A semaphore of *most* pages with an exclusive mode, which waits until no page is open.
 
-    A page that once went down with the browser is opened alone, so that the guilt for the next
-    time is certain; and the browser is started anew only while nobody is in it.
+    A page that once went down with the browser is opened alone, so that a second crash is surely
+    its own; and the browser is restarted only while no page is open.
     """
 
     def __init__(self, most: int) -> None:
@@ -37,6 +37,7 @@ class PageSlots:
     async def acquire_exclusive(self) -> AsyncIterator[None]:
         """Hold all slots: nobody else has a page open."""
         async with self._changed:
+            # Counted before waiting: no further page is let in, or the wait might never end.
             self._waiting_exclusive += 1
             try:
                 await self._changed.wait_for(lambda: self._taken == 0)

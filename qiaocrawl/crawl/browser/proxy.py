@@ -30,6 +30,7 @@ _HEAD_BYTES = 64 * 1024
 _CHUNK_BYTES = 64 * 1024
 MAX_CONNECTION_BYTES = 32 * 1024 * 1024
 """What one connection may bring: scripts of news sites are a hundredth of it **(ours)**."""
+# A silent connection is closed, so that a page cannot hold sockets open for ever.
 _IDLE_SECONDS = 30.0
 _CONNECT_SECONDS = 15.0
 _DROPPED = ("proxy-", "connection:", "keep-alive:")
@@ -76,7 +77,7 @@ class Upstream:
 class BrowserProxy:
     """Listens on loopback, one port for direct connections and one for each upstream proxy.
 
-    Only who knows the password, made anew for each run, may use it.
+    A password, new for each run, keeps other processes of this machine out.
 
     Args:
         demo: ``host:port`` of the demo web, where hosts under ``.test`` live; "" for none.
@@ -154,11 +155,13 @@ class BrowserProxy:
         if parts.scheme != "http":
             raise AddressRefusedError(f"scheme {parts.scheme!r} is not http or https")
         origin = Origin.of(target)
+        # These concern our own connection only; the site must not see the proxy's password.
         kept = [line for line in lines if not line.lower().startswith(_DROPPED)]
         if upstream is not None and upstream.authorization:
             kept.append(f"Proxy-Authorization: {upstream.authorization}")
         asked = target if upstream else parts._replace(scheme="", netloc="").geturl() or "/"
         server = await self._connect(origin, upstream)
+        # One request a connection, so that the end of an answer need not be recognised.
         request = "\r\n".join([f"{method} {asked} {version}", *kept, "Connection: close"])
         server[1].write(request.encode("latin-1") + b"\r\n\r\n")
         await _exchange(browser, server, _length(lines))
@@ -181,6 +184,7 @@ class BrowserProxy:
     async def _connect(self, origin: Origin, upstream: Upstream | None) -> _Streams:
         addresses = await self._addresses(origin, upstream)
         error: OSError | None = None
+        # Each address was judged: a name with one bad address does not get here.
         for address, at in addresses:
             try:
                 async with asyncio.timeout(_CONNECT_SECONDS):
@@ -275,7 +279,7 @@ async def _pipe_both(one: _Streams, other: _Streams) -> None:
         asyncio.ensure_future(_pipe(other[0], one[1], MAX_CONNECTION_BYTES)),
     ]
     try:
-        # With one way closed nothing more is to come: TLS ends in both.
+        # TLS closes both directions together, so the first end is the end.
         await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for way in ways:
@@ -285,7 +289,7 @@ async def _pipe_both(one: _Streams, other: _Streams) -> None:
 
 
 async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most: int) -> None:
-    """Hand on up to *most* bytes; ends with the stream, or when it is silent for too long."""
+    """Forward up to *most* bytes; ends with the stream, or when it is silent for too long."""
     left = most
     with suppress(OSError, TimeoutError):
         while left > 0:

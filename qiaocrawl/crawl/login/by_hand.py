@@ -33,6 +33,7 @@ logger = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
 _TELL_SECONDS = 15.0
 _OPEN_MS = 60_000
+# Chromium refuses to start its sandbox as root and in most containers.
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
               "--no-first-run", "--disable-component-update", "--disable-sync"]  # fmt: skip
 
@@ -69,7 +70,7 @@ async def browser_login(
             await browser.close()
             return found
     except Error as error:
-        # The rest of the text is the browser's log, which may hold addresses with tickets.
+        # Only the first line: the browser's log follows, and its addresses may hold tickets.
         raise LoginError(f"the browser failed: {str(error).splitlines()[0][:200]}") from None
 
 
@@ -118,7 +119,7 @@ async def _wait_for_login(
 
 
 async def _is_done(login: BrowserLogin, page: Page, session: SavedSession) -> bool:
-    # 0: the statuses a browser saw are not known any more.
+    # Status 0: the browser's state does not tell which one it saw.
     body = (
         b""
         if not (login.done.words or login.done.selectors)
@@ -150,7 +151,7 @@ async def _save_picture(code: Locator, file: Path, last: bytes) -> bytes:
     except Error:
         return last  # not there yet, or gone since it was scanned
     if picture != last:
-        # Whoever scans it decides who logs in here: it is for the operator alone.
+        # Readable by the operator alone: whoever scans the code logs in here.
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as out:
             os.fchmod(descriptor, 0o600)

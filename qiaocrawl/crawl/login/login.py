@@ -10,18 +10,11 @@ from http.cookiejar import Cookie, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
-from scrapy.exceptions import (
-    CannotResolveHostError,
-    DownloadCancelledError,
-    DownloadConnectionRefusedError,
-    DownloadFailedError,
-    DownloadTimeoutError,
-    IgnoreRequest,
-    ResponseDataLossError,
-)
+from scrapy.exceptions import IgnoreRequest
 from scrapy.http.cookies import CookieJar
 from scrapy.http.request import NO_CALLBACK
 
+from qiaocrawl.crawl.network.proxy_source import DOWNLOAD_ERRORS
 from qiaocrawl.errors import AddressRefusedError, LoginError, QiaoError
 from qiaocrawl.sessions import Credentials, Recipe
 from qiaocrawl.sessions.cookies import StoredCookie, from_jar, usable_for
@@ -40,18 +33,14 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-NETWORK_ERRORS = (
-    CannotResolveHostError, DownloadCancelledError, DownloadConnectionRefusedError,
-    DownloadFailedError, DownloadTimeoutError, IgnoreRequest, OSError, QiaoError,
-    ResponseDataLossError,
-)  # fmt: skip
+NETWORK_ERRORS = (*DOWNLOAD_ERRORS, IgnoreRequest, QiaoError)
 """How a request ends when no answer came."""
 
 LOGIN_STEP = "qiaocrawl_login_step"
 """Request meta key: a step of a login, whose address may hold a ticket."""
 
 
-# What RFC 6265 (6.1) and browsers keep; each request carries all of its domain.
+# As browsers and RFC 6265 (6.1) bound it; every request carries all cookies of its domain.
 _MAX_COOKIE_CHARS = 4096
 _MAX_COOKIES = 180
 
@@ -100,6 +89,7 @@ class LoginRunner:
         Raises:
             LoginError: it did not succeed.
         """
+        # Empty: a cookie of an earlier session could make a failed login look like a success.
         self._jars[jar_key] = new_jar()
         try:
             await self._run(login_flow(recipe, secret), jar_key)

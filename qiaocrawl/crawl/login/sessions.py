@@ -183,7 +183,7 @@ class CrawlSessions:
         account = LiveAccount(row.id, can_log_in=recipe.logs_in_by_itself and secret is not None)
         now = time.time()
         longest = 3_600.0 * self._runtime.options["QIAO_SESSION_REST_HOURS"]
-        # Further off than any rest lasts: it was set by a clock that was ahead.
+        # A rest that lasts longer than any was set by a clock that ran ahead.
         if row.rests_until is not None and 0 < row.rests_until.timestamp() - now <= longest:
             account.rests = f"until {row.rests_until:%Y-%m-%d %H:%M} UTC: {row.reason}"
             return account
@@ -208,7 +208,7 @@ class CrawlSessions:
             level = logging.CRITICAL if error.is_alert else logging.WARNING
             logger.log(level, "%s: account %d: %s", site.recipe.name, account.id, error)
             raise
-        # The jar of the session before the last has no request left that could want it.
+        # No request can still need the jar of the session before last.
         self._jars.pop(("account", account.id, jar[2] - 2), None)
         await self._save(site, account, jar, logged_in=True)
         logger.info("%s: account %d is logged in", site.recipe.name, account.id)

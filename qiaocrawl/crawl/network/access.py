@@ -183,7 +183,7 @@ def host_of_request(request: Request) -> str:
 def _engine_hosts(runtime: Runtime) -> dict[str, str]:
     names = ("QIAO_CRAWL_WINDOWS", "QIAO_IDENTITIES", "QIAO_PROXIES")
     if not any(runtime.options[name] for name in names):
-        # Their definitions are files; most runs need none of them.
+        # Engines are read from files, and most runs need none of them here.
         return {}
     return {name: engine.host for name, engine in runtime.catalogue.engines.items()}
 

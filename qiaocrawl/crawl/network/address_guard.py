@@ -24,9 +24,9 @@ from qiaocrawl.fetch.addresses import Allowance, Origin, is_public_address, lead
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+# What a guard of this process lets connections be made to. Twisted has one name service, with a
+# guard of its own, for all crawls.
 _connectable: set[Origin] = set()
-"""What a guard of this process lets connections be made to. Twisted has one name service, with a
-guard of its own, for all crawls."""
 
 
 class AddressGuard:
@@ -88,6 +88,7 @@ class AddressGuard:
             raise AddressRefusedError(
                 f"{origin} is no public address; QIAO_ALLOW_ADDRESSES can name it", origin.host
             )
+        # After the checks of the name itself: a private address is refused through a proxy as well.
         if by_proxy and self._proxy_resolves:
             return
         try:
@@ -95,7 +96,7 @@ class AddressGuard:
         except CannotResolveHostError:
             if not by_proxy:
                 raise
-            # The proxy is not to blame.
+            # A ProxyError, so that the proxy is not blamed for our name service.
             raise ProxyError(
                 f"{origin.host} cannot be looked up here; QIAO_PROXY_REMOTE_DNS leaves that to "
                 "proxies"
@@ -178,7 +179,7 @@ def address_guard_of(crawler: Crawler) -> AddressGuard:
 
 @cache
 def _names_of_process() -> Names:
-    # Scrapy makes the name service's guard for the process, before there is a crawler.
+    # Scrapy makes the resolver's guard once a process, before there is a crawler.
     return Names()
 
 

@@ -106,7 +106,7 @@ class GuardedDownloadHandler:
         try:
             return await self._network.download_request(request, before_sending)
         except CannotResolveHostError:
-            # Perhaps its name leads inside since it was checked: then it is refused.
+            # The name may lead inside since it was checked; then the right error is a refusal.
             await self._check_ways(request)
             raise
 
@@ -126,7 +126,7 @@ class GuardedDownloadHandler:
         return 0.0 if slot is None else slot.delay
 
     def cancel_all(self) -> int:
-        """Cut all running downloads short; returns how many there were."""
+        """Cancel all running downloads; returns how many there were."""
         running = list(self._running)
         for task in running:
             task.cancel()

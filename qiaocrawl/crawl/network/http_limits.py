@@ -42,7 +42,7 @@ MAX_INTERIM_ANSWERS = 5
 """1xx answers before the real one, as Go's client bounds it."""
 MAX_FRAMING_BYTES = 512 * 1024
 """Of a chunked body, beside the body: 85,000 chunks, a quarter of a second of CPU **(ours)**."""
-# A host that leaves the other half of a closed TLS connection open holds no file of ours longer.
+# A host that never closes its half of a TLS connection holds our file descriptor no longer.
 _CLOSING_SECONDS = 5.0
 
 
@@ -58,7 +58,7 @@ class LimitedHTTPHandler(http11.HTTP11DownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        # Scrapy makes it itself.
+        # Scrapy makes the pool in its constructor and takes no class for it.
         self._pool.__class__ = PacedPool
         self._pool._factory = partial(_LimitedFactory, LargeAnswers())  # type: ignore[assignment]
 
@@ -72,7 +72,7 @@ class LimitedHTTPHandler(http11.HTTP11DownloadHandler):
         except DownloadFailedError as error:
             raise _cause(error) from error
         except DownloadCancelledError as error:
-            # Scrapy tells the log alone how large a body was that it cut.
+            # Scrapy's error says nothing: the size of a body it cut goes only to the log.
             limit = request.meta.get("download_maxsize", self._default_maxsize)
             said = str(error) or f"a body of more than {limit} bytes"
             raise AnswerTooLargeError(said) from error
@@ -109,7 +109,7 @@ class _CountedChunks(_ChunkedTransferDecoder):
             super().dataReceived(data)
         finally:
             self._flush()
-        # A chunk's line that is not whole is kept by Twisted, and is short.
+        # Checked after the flush: an incomplete chunk line stays with Twisted, and is short.
         if self._framing_bytes > MAX_FRAMING_BYTES:
             raise AnswerTooLargeError(f"chunks with more than {MAX_FRAMING_BYTES} bytes of framing")
 
@@ -195,14 +195,14 @@ class _LimitedProtocol(http11._LenientHTTP11ClientProtocol):
             self._large_answers.received(transport, len(data), self._answer_bytes)
 
     def _disconnectParser(self, reason: Failure) -> None:
-        # However an answer ends, this is called.
+        # Twisted calls this however an answer ends.
         self._large_answers.ended(cast("Transport", self.transport))
         super()._disconnectParser(reason)  # type: ignore[no-untyped-call]
 
     def _giveUp(self, reason: Failure) -> None:
         super()._giveUp(reason)  # type: ignore[no-untyped-call]
         if _is(reason, ConnectionDone):
-            # Over TLS the other side is asked to close as well, and need not.
+            # Over TLS the other side is asked to close as well, and may not do so.
             asyncio.get_running_loop().call_later(_CLOSING_SECONDS, self._abort)
         else:
             self._abort()
@@ -259,9 +259,9 @@ def _ignored(data: bytes) -> None:
 
 
 def _is(reason: Failure | None, kind: type[Exception]) -> bool:
-    # Where a connection is kept for the next request Twisted gives an exception, no failure.
+    # For a connection that is kept alive Twisted passes an exception, not a Failure.
     return isinstance(getattr(reason, "value", reason), kind)
 
 
-# Scrapy's agent names its class, and offers no other place to say so.
+# Scrapy's agent names this class itself; there is no setting to replace it.
 http11._TunnelingTCP4ClientEndpoint = _LimitedTunnel  # type: ignore[misc]

@@ -3,8 +3,8 @@
 Each answer is bounded by ``DOWNLOAD_MAXSIZE``, their sum is not: fifty hosts that send ten
 megabytes each, as fast as they can, hold half a gigabyte and leave the event loop little time for
 others. So an answer beyond its first part takes one of a few places, in the order they come, and
-is read at a pace that no ordinary line reaches. Who waits is not read from, which TCP tells the
-host; ``DOWNLOAD_TIMEOUT`` runs on meanwhile.
+is read at a pace that no ordinary line reaches. A waiting connection is not read, and TCP tells
+the host so; ``DOWNLOAD_TIMEOUT`` runs on meanwhile.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PLACES = 3
 """Large answers read at once **(ours)**: with 10 MiB each, 30 MiB in all."""
 BYTES_PER_SECOND = 4 * 1024 * 1024
 """At most, of each large answer **(ours)**."""
-# Shorter pauses would cost more than they spare.
+# Timers for shorter pauses would cost more than they save.
 _SHORTEST_PAUSE_SECONDS = 0.02
 
 

@@ -1,7 +1,7 @@
-"""One answer to each name, for all who ask in this process (fault F-S2).
+"""One answer for each name, for all of this process (fault F-S2).
 
-Who checks a host and who connects to it read the same answer: a name service that says one
-thing first and another thing then is heard once.
+The check of a host and the connection to it use the same answer, so a name service that changes
+its answer in between (DNS rebinding) gains nothing.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from collections.abc import Callable, Sequence
 
 from scrapy.exceptions import CannotResolveHostError
 
-# The system's answers carry no time to live. A host may move; one that could not be found may
-# come back, and is not asked for by every waiting URL meanwhile.
+# The system's answers carry no time to live. A host may move. One that could not be found may
+# come back, but must not be looked up again for every waiting URL.
 _FRESH_SECONDS = 600.0
 _FAILED_SECONDS = 5.0
-# From the check of a request to its connection it may wait for its host's turn.
+# Between its check and its connection a request may wait for its host's turn.
 _GRACE_SECONDS = 300.0
 _REMEMBERED = 10_000
 _LOOKUPS_AT_ONCE = 32
@@ -66,6 +66,7 @@ class Names:
         if until + (_GRACE_SECONDS if known and is_checked else 0.0) <= time.monotonic():
             if host not in self._asking:
                 self._asking[host] = asyncio.ensure_future(self._ask(host))
+            # Shielded: one cancelled request must not cancel the look-up the others wait for.
             known = await asyncio.shield(self._asking[host])
         if not known:
             raise CannotResolveHostError(f"the name {host!r} leads to no address")
@@ -107,5 +108,6 @@ def _in_thread(lookup: Lookup, host: str) -> asyncio.Future[Sequence[str]]:
         if not loop.is_closed():
             loop.call_soon_threadsafe(settle, found, failed)
 
+    # Not the loop's executor: the process would wait for its threads at exit.
     threading.Thread(target=run, name=f"look up {host}", daemon=True).start()
     return future

@@ -39,7 +39,7 @@ class PacedPool(HTTPConnectionPool):
     def getConnection(self, key: Any, endpoint: Any) -> Deferred[Any]:
         """A connection of *key*, an old one or a new one."""
         connecting: Deferred[Any] = super().getConnection(key, endpoint)
-        # Whoever calls back later does so in another context.
+        # Read now: the callback below runs in another context.
         before_sending = _before_sending.get()
         if before_sending is None:
             return connecting
@@ -56,7 +56,7 @@ class PacedPool(HTTPConnectionPool):
         try:
             await waiting
         except BaseException:
-            # One that was used before comes wrapped.
+            # A connection that was used before comes wrapped.
             unused = getattr(connection, "_clientProtocol", connection)
             self._putConnection(key, unused)  # type: ignore[no-untyped-call]
             raise

@@ -32,11 +32,11 @@ T = TypeVar("T")
 
 # Pauses of a host that refuses again and again grow to the third: 2, 8, 32 s by default.
 _STEPS = 3
-# What is left of a pause at most to be waited for with the request in hand.
+# A pause with no more than this left is waited for with the request in hand.
 _SHORT_SECONDS = 1.0
-# A turn of this process alone is dated anew when it is used later than this.
+# In a process of its own a turn used later than this is dated anew.
 _LATE_SECONDS = 0.005
-# A process that is late with its turn asks for a longer one each time, then sends.
+# A process late for its turn asks for one that holds longer, five times, then sends anyway.
 _LATE_TRIES = (2, 8, 32, 128, 512)
 
 
@@ -136,7 +136,7 @@ class SharedClock:
         self, database: Database, outage_seconds: float = 300.0, longest_seconds: float = 86_400.0
     ) -> None:
         self._longest_seconds = longest_seconds
-        # One transaction a statement: a row that waits in a group would hold up the others.
+        # One transaction a statement: within a group one locked row would hold up all others.
         self._writer = Writer(
             database, outage_seconds=outage_seconds, max_group=1, linger_seconds=0.0
         )
@@ -197,6 +197,7 @@ class HostRateLimiter:
         Raises:
             HostParkedError: it asked to be left alone for longer than a moment.
         """
+        # A lock a host keeps its requests in order; weakly held, it goes with its last waiter.
         queue = self._queues.setdefault(host, asyncio.Lock())
         async with queue:
             return await self._taken(host, gap)

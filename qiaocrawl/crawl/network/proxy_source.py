@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 DATABASE = "database"
 _SHOWN_FAULTS = 3
+# After a list could not be had; the old one serves meanwhile.
 _AGAIN_SECONDS = 30.0
-"""After a list could not be had; the old one serves meanwhile."""
 
 DOWNLOAD_ERRORS = (
     AddressRefusedError,
@@ -94,6 +94,7 @@ class ProxySource:
                 await self._fetch()
             else:
                 await self.save()
+                # In a thread: a file may lie on a slow disk, and the reader is waited for.
                 await asyncio.to_thread(self._load_here, first=False)
 
     async def save(self) -> None:
@@ -134,7 +135,7 @@ class ProxySource:
             except ValueError as error:
                 faults.append(f"{row.proxy}: {error}")
                 continue
-            # A clock that was ahead may have sent it to rest for longer than any rest is.
+            # A clock that ran ahead may have stored a longer rest than any there is.
             until = min(_shifted(row.state, -ahead), time.monotonic() + LONGEST_PAUSE_SECONDS)
             known[proxy] = replace(row.state, resting_until=until)
         return ProxyList(tuple(known), tuple(faults)), known

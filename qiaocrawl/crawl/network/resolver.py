@@ -69,6 +69,7 @@ class GuardedResolver:
             resolutionReceiver.resolutionComplete()
 
         task = asyncio.ensure_future(answer())
+        # asyncio keeps only a weak reference to a task.
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)
         return resolution

@@ -115,6 +115,7 @@ def compare(
     """
     if a_weights is None or b_weights is None:
         a_weights, b_weights = np.ones(len(a.entries)), np.ones(len(b.entries))
+    # Each sketch holds its smallest digests: the two are comparable up to the smaller reach.
     counts, weights, lead = overlap(
         a.entries, b.entries, a_weights, b_weights, min(a.reach, b.reach)
     )
@@ -168,7 +169,7 @@ def same_body(evidence: BodyEvidence, *, titles_agree: bool = False) -> bool:
 
 
 def _figures_agree(evidence: BodyEvidence) -> bool:
-    # One may be a date line that was written anew; half of two say nothing.
+    # One sentence may be a date line that was rewritten; half of two prove nothing.
     lost = max(_LOST_FIGURES, 1.0 / max(evidence.figures, 1.0)) + _ROUNDING
     return evidence.figures_shared > _MIN_FIGURES and evidence.figures_shared >= 1.0 - lost
 
@@ -189,5 +190,5 @@ def other_body(evidence: BodyEvidence) -> bool:
 
 
 def _share(part: float, whole: float, of_nothing: float) -> float:
-    # Sums of the same weights in another order may be rounded to more than the whole.
+    # Sums of the same weights in another order may round to more than the whole.
     return min(1.0, part / whole) if whole else of_nothing

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.text import fold
+from qiaocrawl.vsm.gram_hashes import gram_hashes
 
 SKETCH_VERSION = 1
 KEPT_SENTENCES = 64
@@ -21,8 +22,8 @@ LEAD_SENTENCES = 6
 """Sentences that count as a body's beginning; a sketch holds them always."""
 MAX_SKETCH_BYTES = 3 + 4 * (KEPT_SENTENCES + LEAD_SENTENCES)
 
+# Shorter sentences are joined with the next one: "他说。" stands in every second article.
 _MIN_LETTERS = 8
-"""Shorter sentences are joined with the next one: "他说。" stands in every second article."""
 _MAX_TOTAL = 0xFFFF
 _NUMBER = re.compile(r"\d")
 _SENTENCE_END = re.compile("[。!?;\n]+")
@@ -31,9 +32,6 @@ _NO_LETTER = re.compile(r"[\W_]+")
 
 _GRAM = 4
 _CHUNK = 1 << 16
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-# The finaliser of splitmix64 (Steele, Lea and Flood, 2014): each input bit reaches all bits.
-_MIXING = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +111,7 @@ def _sketch(sentences: list[str]) -> bytes:
     entries = np.frombuffer(b"".join(hashes), dtype="<u4") & np.uint32(0xFFFFFFFC)
     entries |= np.array([_NUMBER.search(s) is not None for s in distinct], np.uint32) << 1
     entries[:LEAD_SENTENCES] |= np.uint32(1)
-    # Two sentences of one digest are one, and as the lead where either is.
+    # Sentences with one digest count as one; descending order keeps the entry marked as lead.
     entries = np.sort(entries)[::-1]
     _, firsts = np.unique(entries >> 1, return_index=True)
     entries = entries[firsts]
@@ -133,23 +131,16 @@ def _simhash(letters: str) -> int:
     grams = len(codes) - _GRAM + 1
     counts = np.zeros(64, np.int64)
     for at in range(0, grams, _CHUNK):
+        # In chunks that overlap by a gram: the bits of a whole book would take gigabytes.
         counts += _bit_counts(codes[at : at + _CHUNK + _GRAM - 1])
     bits = np.packbits(2 * counts > grams)
-    # 0 means that nothing is known.
+    # 0 stands for "unknown", so a hash of 0 becomes 1.
     return int.from_bytes(bits.tobytes(), "big") or 1
 
 
 def _bit_counts(codes: NDArray[np.uint64]) -> NDArray[np.int64]:
     """How many of the 4-grams of *codes* have each of 64 bits in their hash."""
-    grams = len(codes) - _GRAM + 1
-    hashes = codes[:grams].copy()
-    for offset in range(1, _GRAM):
-        hashes *= _MULTIPLIER
-        hashes += codes[offset : grams + offset]
-    for shift, factor in _MIXING:
-        hashes ^= hashes >> np.uint64(shift)
-        hashes *= np.uint64(factor)
-    hashes ^= hashes >> np.uint64(31)
+    hashes = gram_hashes(codes, _GRAM)
     bits = np.unpackbits(hashes.astype("<u8").view(np.uint8)).reshape(-1, 64)
     counts: NDArray[np.int64] = np.add.reduce(bits, axis=0, dtype=np.uint32).astype(np.int64)
     return counts

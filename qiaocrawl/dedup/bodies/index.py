@@ -26,8 +26,8 @@ MAX_NEAR = 32
 """Bodies that are compared with one."""
 
 _MIN_SHARED = 2
+# Weights go down to a quarter: with a smaller share of sentences no share by weight reaches .5.
 _MIN_SHARE = 0.2
-"""Weights go down to a quarter: with a smaller share of sentences no share by weight reaches .5."""
 _FEW_DEAD = 65_536
 
 
@@ -51,7 +51,7 @@ class BodyIndex:
         self._clear()
 
     def _clear(self) -> None:
-        # By place, all bodies one behind the other.
+        # By place: the entries of all bodies, one body after the other.
         self._entries = Column(np.uint32)
         self._following = Column(np.int32, UNLISTED)
         self._heads = np.full(1024, END, np.int32)
@@ -132,7 +132,7 @@ class BodyIndex:
         smaller = np.minimum(self._starts.data[slots + 1] - starts[slots], len(sketch.entries))
         score = np.bincount(inverse, weights) / smaller
         similar = np.flatnonzero((shared >= _MIN_SHARED) & (shared >= _MIN_SHARE * smaller))
-        # Of equal ones those added first.
+        # Of equals those added first, so that the result does not depend on array layout.
         best = np.lexsort((slots[similar], -score[similar]))[:MAX_NEAR]
         return [int(slot) for slot in slots[similar][best]]
 
@@ -151,6 +151,7 @@ class BodyIndex:
         last = first + len(sketch.entries)
         entries, following = self._entries.reserve(last), self._following.reserve(last)
         entries[first:last] = sketch.entries
+        # As many buckets as entries keep the chains short; doubling makes relinking rare.
         if last > len(self._heads):
             self._heads = np.full(2 * len(self._heads), END, np.int32)
             rebuild_postings(entries, following, self._heads, first)

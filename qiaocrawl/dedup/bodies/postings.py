@@ -19,8 +19,8 @@ UNLISTED = -2
 
 @compiled
 def _bucket(sentence, buckets):  # type: ignore[no-untyped-def]
-    # Sentences are digests but for their lowest bit, and the smallest of many at that: mixed
-    # by Knuth's multiplicative hashing. *buckets* is a power of two.
+    # Sketches keep the smallest digests, so the high bits are mostly 0: Knuth's multiplicative
+    # hashing spreads them. *buckets* is a power of two.
     return (np.uint64(sentence) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)) & np.uint64(
         buckets - 1
     )

@@ -2,9 +2,8 @@
 
 A title is cut piece by piece from its end, never at a sign alone. A piece is removed when it is a
 name by list or shape (:mod:`~qiaocrawl.dedup.cleaning.site_names`), when this host's titles keep
-ending
-in it (:mod:`~qiaocrawl.dedup.cleaning.host_endings`), or when it is a channel's name directly
-before one of these. Extraction, which has the page at hand, has removed some names already.
+ending in it (:mod:`~qiaocrawl.dedup.cleaning.host_endings`), or when it is a channel's name
+directly before one of these. Extraction, which has the page at hand, has removed some already.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from qiaocrawl.dedup.cleaning.title_pieces import Separator, separators
 MAX_TITLE_CHARS = 2_000
 """As much of a title as the store keeps. A longer one is a page's text in the wrong place: it
 is neither cut nor learnt from, and the words behind are not looked at."""
+# Letters that a cut by list or shape must leave; digits and the words of dates are none.
 _LEAST_LETTERS = 4
-"""Letters that a cut by list or shape must leave; digits and the words of dates are none."""
 _LEAST_LETTERS_LEARNT = 6
 """The same for a name that was learnt or stands in front: 北京天气 - 上海 is one title."""
 _LEAST_LETTERS_COUNTED = 8
@@ -34,10 +33,10 @@ _LEAVES = {
 }
 _OF_SENTENCES = frozenset("，。！？；…“”《》!?;")
 _DIGITS = re.compile("[0-9]+")
+# Name, channels and region at the end of one title; more are not counted.
 _MAX_LEARNT_PIECES = 5
-"""Name, channels and region at the end of one title; more are not counted."""
+# What sets off a name in front of a title; a hyphen does with spaces around it.
 _BEFORE_TITLES = frozenset("|_>")
-"""What sets off a name in front of a title; a hyphen does with spaces around it."""
 
 
 class TitleCleaner:
@@ -106,7 +105,7 @@ def _end_of_title(title: str, signs: Sequence[Separator], endings: HostEndings |
             if not least or not _LEAVES[least].match(title, 0, sign.start):
                 break
             title_end, behind = sign.start, sign.kind
-        # Nothing between two signs, or a date: goes together with a name before it.
+        # An empty piece or a date is cut together with a name before it, never by itself.
         end = sign.start
     return title_end
 
@@ -121,7 +120,7 @@ def _letters_to_leave(piece: str, kind: str, behind: str, endings: HostEndings |
     role = role_of(piece)
     if role is Role.CHANNEL and kind == behind:
         return _LEAST_LETTERS
-    # A dash of the text stands before all kinds of words: there a shape proves nothing.
+    # A dash of the sentence may precede any word, so there the shape of a name proves nothing.
     if kind != ":" and (role is Role.NAME or (role is Role.SHAPED and kind != "—")):
         return _LEAST_LETTERS
     if endings is None or len(piece) > MAX_NAME_CHARS:

@@ -13,8 +13,8 @@ name, which is evidence by itself."""
 LEAST_SHARES = {ENDING: 0.2, CHANNEL: 0.02, BEGINNING: 0.5}
 """Of the titles that end in something short (of all with a separator for a beginning). A site
 has one name and many channels; what begins titles may be a series' name, so it needs more."""
+# At its trial's end a name is taken back below such a part of the share it was learnt at.
 _LEAST_KEPT_SHARE = 0.5
-"""At its trial's end a name is taken back below such a part of the share it was learnt at."""
 WINDOW = 128
 """Titles after which counts are halved, so that a new name is learnt on an old host too."""
 MAX_CANDIDATES = 48
@@ -67,7 +67,7 @@ class HostEndings:
         self._ended += is_ended
         is_changed = False
         for text in marked:
-            # Put in again at the end: the order tells which was met last.
+            # Re-inserted at the end: a dict keeps the order in which texts were met last.
             self._counts[text] = self._counts.pop(text, 0) + 1
             if text in self._known:
                 self._known[text] = self._known.pop(text)
@@ -114,6 +114,7 @@ class HostEndings:
         return bool(wrong)
 
     def _fade(self) -> None:
+        # Counts and totals alike, so that the shares stay as they are.
         self._titles //= 2
         self._ended //= 2
         self._counts = {text: n // 2 for text, n in self._counts.items() if n > 1}

@@ -9,8 +9,8 @@ from qiaocrawl.dedup.cleaning.title_pieces import separators
 from qiaocrawl.items import TitleRecord
 
 _MAX_HOSTS = 4096
+# Of each host, those with separators: names are learnt within a few dozen titles.
 _KEPT_TITLES = 64
-"""Of each host, those with separators: names are learnt within a few dozen titles."""
 
 
 class HostTitles:

@@ -19,10 +19,10 @@ from qiaocrawl.text import fold
 
 MAX_NAME_CHARS = 48
 """Longer texts are no names: a ministry's in English has about as many."""
+# Pieces of titles whose role is remembered, some 3 MB; one costs 5 to 20 us to work out.
 _CACHE_SIZE = 8192
-"""Pieces of titles whose role is remembered, some 3 MB; one costs 5 to 20 us to work out."""
+# As 海外华人社区新闻; what is longer and ends so is a headline of its own.
 _MAX_CHANNEL_CHARS = 8
-"""As 海外华人社区新闻; what is longer and ends so is a headline of its own."""
 _HAN_NAME = re.compile("[a-z0-9]{0,8}[\u3400-\u9fff]{2,14}")
 _LEAST_HAN_NAME = 3
 _DOMAIN = re.compile(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+# Signs that sites put before their name, by kind; a run of several is of the first kind here that
+# is in it. 丨 is a character, but stands for a bar wherever it is met in headlines.
 _KINDS = {
     "|": "|｜丨│┃∣¦",
     "_": "_＿",
@@ -14,11 +16,9 @@ _KINDS = {
     "·": "·•・",
     ":": ":：",
 }
-"""Signs that sites put before their name, by kind; a run of several is of the first kind here
-that is in it. 丨 is a character, but stands for a bar wherever it is met in headlines."""
 _KIND_OF = {sign: kind for kind, signs in _KINDS.items() for sign in signs}
+# Kinds that belong to the text without spaces around them: 张三：…, 科比·布莱恩特.
 _SPACED_ONLY = "·:"
-"""Kinds that belong to the text without spaces around them: 张三：…, 科比·布莱恩特."""
 
 
 def _class_of(kinds: str) -> str:

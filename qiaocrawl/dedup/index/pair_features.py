@@ -101,6 +101,7 @@ def _words(a, b, idf, kinds, out):  # type: ignore[no-untyped-def]
         if in_b[i]:
             best = max(best, idf[a[i]])
     out[8], out[9] = best, min(shared_a, shared_b)
+    # `at` runs through NAMES in order; each helper returns where the next one goes on.
     at = 10
     lone = np.zeros((2, _CLASSES), np.int32)
     both = np.zeros(_CLASSES, np.int32)

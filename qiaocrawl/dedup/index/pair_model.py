@@ -114,6 +114,7 @@ def _are_whole(trees: Trees) -> bool:
         and len(trees.start) == 1
         and ((trees.roots >= 0) & (trees.roots < size)).all()
         and (trees.features < COUNT).all()
+        # Children behind their parents: no path can run in a circle.
         and (children > np.tile(splits, 2)).all()
         and (children < size).all()
     )
@@ -172,6 +173,7 @@ def _score_pairs(ones, others, cosines, rows, terms, trees):  # type: ignore[no-
         one = rows.terms[rows.starts[ones[i]] : rows.starts[ones[i] + 1]]
         other = rows.terms[rows.starts[others[i]] : rows.starts[others[i] + 1]]
         letters[i] = min(_letters(one, terms.letters_at), _letters(other, terms.letters_at))
+        # One row: the same words in the same order.
         if ones[i] == others[i]:
             scores[i] = 1.0
             continue

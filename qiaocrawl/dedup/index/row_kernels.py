@@ -24,9 +24,11 @@ import numpy as np
 from qiaocrawl.dedup.index.row_arrays import Query
 from qiaocrawl.vsm.compiled import compiled
 
+# Bounds of postings are stored in 8 bits.
 _STEPS = 255.0
+# What a cosine may fall short of the threshold by rounding.
 _SLACK = 1e-9
-"""What a cosine may fall short of the threshold by rounding."""
+# Blocks of 2 << 4 = 32 entries at most: rare words, most of all, take little room.
 _LAST_LEVEL = 4
 
 
@@ -43,6 +45,7 @@ def _distinct(words, terms, ids, weights):  # type: ignore[no-untyped-def]
     """The distinct words of a title in probing order, with tf·idf; returns how many, and norm."""
     count = 0
     for word in words:
+        # A linear search: titles have some ten words, and a set costs more in compiled code.
         at = 0
         while at < count and ids[at] != word:
             at += 1
@@ -52,6 +55,7 @@ def _distinct(words, terms, ids, weights):  # type: ignore[no-untyped-def]
         ids[count] = word
         weights[count] = terms.idf[word]
         count += 1
+    # Insertion sort by (commonness, word): the one fixed order that prefix filtering needs.
     squares = 0.0
     for i in range(count):
         squares += weights[i] * weights[i]
@@ -99,6 +103,7 @@ def _post(term, row, weight, rest, postings, pool):  # type: ignore[no-untyped-d
 
 @compiled
 def _hash(words):  # type: ignore[no-untyped-def]
+    # FNV-1a over words instead of bytes, with a shift that mixes the high bits down.
     value = np.uint64(14695981039346656037)
     for word in words:
         value = (value ^ np.uint64(word)) * np.uint64(1099511628211)
@@ -149,6 +154,7 @@ def _cosine(row, place, norm, rows, terms):  # type: ignore[no-untyped-def]
             product += terms.weights[term] * terms.idf[term]
     squares = 0.0
     for i in range(start, end):
+        # Repeated words: the row's length needs tf² per distinct word, which is tf per occurrence.
         times = 0
         for j in range(start, end):
             times += rows.terms[j] == rows.terms[i]
@@ -166,6 +172,7 @@ def _search(query, index, out):  # type: ignore[no-untyped-def]
     threshold, rows, postings, terms = index
     out_row, out_cosine, first = out
     found = 0
+    # Squared, as `left` is: what is left of the query's length 1 after the words probed so far.
     least = (threshold - _SLACK) ** 2
     bound = (threshold - _SLACK) * _STEPS
     left = 1.0
@@ -224,7 +231,7 @@ def _look(words, own, index, out):  # type: ignore[no-untyped-def]
     for k in range(len(query.ids)):
         terms.weights[query.ids[k]] = query.weights[k]
         terms.places[query.ids[k]] = k + 1
-    # Its own row is in already; without members it is passed over.
+    # Its own row is in the result already; while it has no head the search skips it.
     head = 0
     if own >= 0:
         head = rows.heads[own]
@@ -278,6 +285,7 @@ def _keep_best(rows, cosines, first, count, limit):  # type: ignore[no-untyped-d
     for at in range(first, first + count):
         row, cosine = rows[at], cosines[at]
         to = end
+        # Insertion into the best ones so far; `limit` is small and most pairs end at once.
         if end < first + limit:
             end += 1
         else:
@@ -327,6 +335,7 @@ def place(titles, first, index, members, sizes, out, limit):  # type: ignore[no-
         row = rows.slots[slot]
         if len(out_row):
             more = _look(own, row, index, (out_row, out_cosine, count))
+            # Nothing of this title was entered: the caller makes room and goes on from here.
             if count + more > len(out_row):
                 return title, count
             if limit:

@@ -103,6 +103,7 @@ class TitleRows:
             count = near(words, self._index, out)
             if count <= room:
                 return out[0][:count], out[1][:count]
+            # Too many for the room: search once more, with room for all.
             room = count
 
     def place(

@@ -20,8 +20,8 @@ _GONE = -2
 _FEWEST_SLOTS = 2048
 _FULLEST = 0.7
 _UNDATED = int(np.iinfo(np.int32).min)
+# The year 6053; later dates count as this one.
 _MOST_MINUTES = int(np.iinfo(np.int32).max)
-"""The year 6053; later dates count as this one."""
 
 Array = NDArray[Any]
 
@@ -63,6 +63,7 @@ def _enter(numbers, keys, slots):  # type: ignore[no-untyped-def]
     mask = np.uint64(len(slots) - 1)
     for number in numbers:
         at = _home(keys[number]) & mask
+        # Open addressing; slots of removed members are taken again.
         while slots[at] >= 0:
             at = (at + np.uint64(1)) & mask
         slots[at] = number

@@ -12,9 +12,9 @@ from qiaocrawl.vsm.snapshot import IdfSnapshot
 from qiaocrawl.vsm.terms import CLASSES, NUMBER, word_class
 
 _NO_TERM = -1
+# In probing order a number counts as this common: years and ordinals are, though each of them is
+# unknown to a dictionary.
 _USUAL_NUMBER = 0.01
-"""In probing order a number counts as this common: years and ordinals are, though each of them
-is unknown to a dictionary."""
 
 
 class TermTable:
@@ -43,6 +43,7 @@ class TermTable:
     def ids(self, words: list[str]) -> NDArray[np.int32]:
         """The number of each of *words*, -1 for what is no word (no letter or digit)."""
         numbers = list(map(self._ids.get, words))
+        # Nearly all words are known: one pass of look-ups is the usual cost.
         if None in numbers:
             unknown = [word for word, term in zip(words, numbers, strict=True) if term is None]
             self._add(list(dict.fromkeys(unknown)))

@@ -84,6 +84,7 @@ class BodyContext:
 
     Attributes:
         blocks: all blocks of the page.
+        title: of the article.
         title_at: index of the block that shows the title; -1 if none does.
         first, last: of the body; -1 if there is none.
         head: from the title into the body, where date, source and author stand.
@@ -91,8 +92,11 @@ class BodyContext:
         tail: the last blocks of the body and those just below it.
     """
 
-    def __init__(self, blocks: list[Block], title_at: int, first: int, last: int) -> None:
+    def __init__(
+        self, blocks: list[Block], title: str, title_at: int, first: int, last: int
+    ) -> None:
         self.blocks = blocks
+        self.title = title
         self.title_at, self.first, self.last = title_at, first, last
         self.head = Lines(blocks, self._head())
         above = range(title_at, max(-1, title_at - _BEFORE_TITLE), -1) if title_at >= 0 else ()
@@ -147,4 +151,4 @@ def body_context(page: Page, span: tuple[int, int], title: str) -> BodyContext:
             and tight in "".join(text.split())
         )
         at = next(shown, -1)
-    return BodyContext(blocks, at, first, last)
+    return BodyContext(blocks, title, at, first, last)

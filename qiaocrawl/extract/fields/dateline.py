@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from qiaocrawl.extract.block_texts import lines_with
 from qiaocrawl.extract.fields.body_context import BodyContext
+from qiaocrawl.extract.fields.chinese_names import is_surely_chinese_name
 from qiaocrawl.extract.fields.declared import Declared
-from qiaocrawl.extract.fields.names import is_person
 
 _LINE_CHARS = 80
 _MOST_NAMES = 3
@@ -67,5 +67,5 @@ def _read(before: str, after: str, declared: Declared) -> DateLine:
     names = [word for word in words if _HAN_NAME.fullmatch(word)]
     if not source:
         source = next((n for n in names if _MEDIUM.search(n) or declared.is_site(n)), "")
-    author = next((n for n in names if n != source and len(n) <= 4 and is_person(n)), "")
+    author = next((n for n in names if n != source and is_surely_chinese_name(n)), "")
     return DateLine(source, author)

@@ -121,7 +121,7 @@ def site_names(page: Page) -> frozenset[str]:
     names = [
         meta.get(key, "")
         for key in ("og:site_name", "application-name", "author:site", "apple-mobile-web-app-title",
-                    "twitter:site", "copyright", "publisher", "dc.publisher")
+                    "twitter:site", "copyright", "publisher", "dc.publisher", "sitename")
     ]  # fmt: skip
     for item in page.json_ld:
         names.append(first_text(item.get("publisher")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timezone
@@ -20,6 +21,7 @@ from qiaocrawl.extract.fields.title import title_of
 from qiaocrawl.page import Page
 from qiaocrawl.text.dates import SHANGHAI, DateReader, latest_plausible
 
+_HAN = re.compile("[\u3400-\u9fff]")
 _SAMPLE_BLOCKS = 6
 _SAMPLE_CHARS = 150
 _DAY_FIRST = (
@@ -119,7 +121,9 @@ def metadata_of(
         fields["language"] = language
     written = language.value if language is not None else ""
     fields.update(dates_of(page, context, declared, _reader(page, written, now)))
-    fields.update(people_of(page, context, declared, written.startswith("zh")))
+    # A Chinese page may hold little but code, or quote English.
+    is_chinese = written.startswith("zh") or _HAN.search(title) is not None
+    fields.update(people_of(page, context, declared, is_chinese))
     fields.update(source_of(page, context, declared))
     channel = channel_of(page, context, declared, title)
     if channel is not None:

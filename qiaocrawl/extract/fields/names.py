@@ -5,18 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-# The commonest surnames: about nine in ten Chinese names begin with one of them. Both scripts.
-_SURNAMES = frozenset(
-    "王李张張刘劉陈陳杨楊黄黃赵趙吴吳周徐孙孫马馬朱胡郭何林高罗羅郑鄭梁谢謝宋唐许許韩韓邓鄧"
-    "冯馮曹彭曾肖蕭田董潘袁蔡蒋蔣余于杜叶葉程魏苏蘇吕呂丁任卢盧姚沈钟鍾姜崔谭譚陆陸范範汪"
-    "廖石金韦韋贾賈夏付傅方邹鄒熊白孟秦邱侯江尹薛闫閻段雷龙龍黎史陶贺賀毛郝顾顧龚龔邵万萬"
-    "覃武钱錢戴严嚴莫孔向常汤湯康易乔喬赖賴文庞龐樊兰蘭殷施洪翟安颜顏倪牛温溫芦章鲁魯葛伍"
-    "申尤毕畢聂聶柴焦俞辛詹关關岳齐齊柯梅庄莊解管祝左涂凌霍阮包裴柳欧歐阎宁寧卓华華饶饒蓝"
-    "藍骆駱曲苗戚单單童娄婁应應冉舒游费費桂穆卜屈冀项項甘符路宫宮盛占靳宗晏牟党滕古景房占"
-    "柏曲格仝佘幸郎郦符竺闵宦麻强牧隗山储储晁冉宿艾宁蔚尉郁滑贡劳逄姬申扶冷訾辜阙东欧鄢国盖公万俟司马上官令狐皇甫尉迟东方赫连欧阳诸葛桓揭缪干鹿蒲解应訾"
-    "甄褚沙薄费池司上官诸諸令东東尚巩鞏仇邢原利谷麦麥查瞿米敖祁丛叢连連鲍鮑时時车車佟楚隋"
-    "桑来糜边邊戈商刁权權窦竇厉厲宓简簡耿花匡"
-)
+from qiaocrawl.extract.fields.chinese_names import is_chinese_name, is_foreign_name
+
 _LATIN_NAME = re.compile(
     r"(?:[A-ZÀ-ÞŁŚŽČ][\w'’.\-]*|de|del|della|di|da|dos|du|la|le|van|der|den|von|bin|binti|al|el|ul|ibn|y|ter|O'[A-Z]\w+)"
     r"(?:\s(?:[A-ZÀ-ÞŁŚŽČ0-9][\w'’.\-]*|de|del|della|di|da|dos|du|la|le|van|der|den|von|bin|binti|al|el|ul|ibn|y|ter))"
@@ -38,7 +28,7 @@ _GLUED = re.compile(
 """What follows a name without a space: markup put it beside, not the writer."""
 _LABEL = re.compile(
     r"^(?:(?:(?:written|posted|published|words|story|reported|text|review(?:ed)?)\s)?by\b|authors?\b|"
-    r"作\s*者|撰稿人?|撰文|本[报報网網刊台社][讯訊]?|记者|記者|通讯员|通訊員|文(?=\s*[：:/])|特约|实习|见习|"
+    r"(?:文章|本文|图文|圖文)?作\s*者|撰稿人?|撰文|本[报報网網刊台社][讯訊]?|记者|記者|通讯员|通訊員|文(?=\s*[：:/])|特约|实习|见习|"
     r"原创|楼主|编辑|編輯|责任编辑|責任編輯|责编)\s*[：:/]?\s*",
     re.IGNORECASE,
 )
@@ -47,6 +37,10 @@ _CUT = re.compile(
     r"(?:作者|(?:编辑|編輯)(?!部)|责编|責編|记者|記者|通讯员|责任|責任|发布|發布|发表|時間|时间|点击|點擊|"
     r"浏览|瀏覽|阅读|閱讀|字号|字體|打印|分享|来源|來源|稿源|日期|评论|評論|我要|摄影|攝影|校对|校對|"
     r"出处|出處|审核|审校|人气|关注|收藏|回复|发表于|于\s?\d|更新|文章|查看|收听|"
+    r"译者|譯者|翻译|选题|題图|题图|配图|监制|策划|出品|设计|制作|排版|主编|统筹|美编|值班|"
+    r"(?<=\s)[\u3400-\u9fff]{1,5}\s?[：:]|[链鏈]接|連結|地址|版[权權]|声明|聲明|转载|轉載|标[签籤]|標籤|分[类類]|[上下]一?[篇页頁]|本文|目[录錄]|"
+    r"返回|首[页頁]|字[数數]|举报|点赞|[私来來][信自]|粉[丝絲]|[订訂][阅閱]|[简簡]介|[专專][栏欄]|[位次]置|"
+    r"\d[\d.,]*\s?(?:万|k)?\s?(?:次|条|條|字|分[钟鐘]|人|篇|个|views?\b|comments?\b|min\b)|"
     r"\s(?:on|at|in|for|from|published|updated|posted|is|has|was|who|reports?|follow|email|contact|last)\s|"
     r"\s[-–—|•·]\s|[（(](?![A-Z][\w .]{2,30}[）)]\s*$)|[\[【\]】>《》「|｜丨•]|"
     r"\d{1,4}[-/.年月:]|\d{4}|https?:|www\.|@|。|\.\s[A-Z][a-z]+\s[a-z]).*",
@@ -57,7 +51,12 @@ _NO_NAME = re.compile(
     r"佚名|未知|不详|不詳|网络|網絡|匿名|管理员|管理員|小编|本站|本网|本報|本报|原创|转载|轉載|"
     r"网友|網友|编辑|編輯|综合|互联网|无|暂无|系统管理员|webmaster|system|view|all posts|follow|"
     r"share|subscribe|theme|wordpress|wp|more|read more|about|comments?|advertisement|see more|"
-    r"bio|profile)$|"
+    r"bio|profile|n/?a|default|hexo|hugo|jekyll|typecho|z-?blog\w*|dede\w*|织梦\w*|帝国\w*|phpcms|ecms|"
+    r"vuepress|gitbook|ghost|drupal|blogger|discuz!?.*|comsenz.*|phpwind.*|joomla.*|microsoft.*|"
+    r"站长|站長|博主|作者|编者|編者|记者|記者|游客|遊客|用户|用戶|匿名用户|默认|未命名|公众号|微信|登录|登錄|"
+    r"bootstrap|colorlib|your name|author name|name|company|test|demo|首次|最后|最近|"
+    r"最初|最新|上次|置顶|精华|沙发|板凳|只看该作者|电梯直达|匿名|原文|已|"
+    r"点击|目录|目錄|互动|互動|文库|文庫|本刊|我们|关于|關於)$|"
     r"^[\W\d_]*$|[{}=<>]|\((?-i:[a-z])|\.(?:com|cn|net|org)\b|\S@\S",
     re.IGNORECASE,
 )
@@ -79,6 +78,12 @@ _NO_LATIN_NAME = re.compile(
     r"September|October|November|December|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|"
     r"Sunday|Getty|Images|Photo)\b"
 )
+_COUNTRY = re.compile("[\\[［（(【〔][美英法德日韩韓俄加澳意西荷印苏蘇]国?[\\]］）)】〕]")
+"""Before the name of a foreign author."""
+_SENTENCE_MARK = re.compile("[。！？!?…：；~～]")
+"""What stands in mottos and questions, and in no name."""
+_MAX_HAN_CHARS = 8
+"""A longer text of Chinese characters is a sentence, or the name of an office."""
 _ORGANISATION = re.compile(
     r"[\u4e00-\u9fff]{2}(?:网|網|报|報|社|台|臺|站|公司|中心|局|办|部|委|会|会议|频道|编辑部|杂志|周刊|"
     r"日报|晚报|政府|学院|大学|医院|协会|客户端|平台|在线|论坛|工作室)$"
@@ -109,7 +114,7 @@ def _remembered(written: str, is_labelled: bool) -> tuple[str, ...]:
 def _split(written: str, is_labelled: bool) -> list[str]:
     if is_labelled:
         written = _LABEL.sub("", written.strip())
-        written = _CUT.sub("", written)
+        written = _CUT.sub("", _COUNTRY.sub("", written))
     names: list[str] = []
     for part in _SPLIT.split(" ".join(written.split())):
         if not part or _ROLE.match(part):
@@ -119,7 +124,7 @@ def _split(written: str, is_labelled: bool) -> list[str]:
             name = tidy_name(piece)
             if name:
                 names.append(name)
-            elif is_labelled and names:
+            elif is_labelled and (names or _is_sentence(piece)):
                 return names
     return names
 
@@ -150,15 +155,24 @@ def tidy_name(written: str) -> str:
         name = _GLUED.sub("", name)
     if not name or len(name) > _MAX_NAME_CHARS or len(name.split()) > _MAX_WORDS:
         return ""
-    return "" if _NO_NAME.search(name) or len(name) < 2 else name
+    return "" if len(name) < 2 or _NO_NAME.search(name) or _is_sentence(name) else name
+
+
+def _is_sentence(name: str) -> bool:
+    """Whether *name*, with Chinese characters, is a motto or another sentence."""
+    if name.isascii() or not _HAN.search(name):
+        return False
+    if _SENTENCE_MARK.search(name):
+        return True
+    return len(_HAN.findall(name)) > _MAX_HAN_CHARS and not is_organisation(name)
 
 
 def is_person(name: str) -> bool:
     """Whether *name* looks like a person's: a Chinese surname first, or capitalised words."""
     if _HAN.search(name):
         if _FOREIGN_HAN.search(name):
-            return _HAN_NAME.fullmatch(name) is not None
-        return 2 <= len(name) <= 4 and name[0] in _SURNAMES
+            return _HAN_NAME.fullmatch(name) is not None and is_foreign_name(name)
+        return is_chinese_name(name)
     return _LATIN_NAME.fullmatch(name) is not None and not _NO_LATIN_NAME.search(name)
 
 

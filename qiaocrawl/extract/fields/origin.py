@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.extract.extraction import Field
-from qiaocrawl.extract.fields.body_context import BodyContext
+from qiaocrawl.extract.fields.body_context import BodyContext, Lines
 from qiaocrawl.extract.fields.dateline import dateline_of
 from qiaocrawl.extract.fields.declared import Declared, first_text, text_declared
 from qiaocrawl.page import Page
@@ -19,6 +19,18 @@ _SOURCE = re.compile(
     rf"(?:来\s{{0,2}}源|來\s{{0,2}}源|稿源|出处|出處|来自|來自|转自|轉自|转载自)\s*[：:]\s*"
     rf"[《【\[（(]?(?!http)({_NAME})"
 )
+# Pictures, data and food have sources too.
+_OTHER_SOURCE = re.compile(
+    r"(?:图|圖|图片|圖片|照片|视频|視頻|音频|数据|數據|资料|資料|素材|封面|收入|资金|资源|能量|食物|营养|灵感|"
+    r"题材|案例|例句|引文|参考|人才|客户|流量|污染|电力|税收|信源)$"
+)
+_OPENS = "（(【[《 　-—–/|｜·"
+_SECTION = re.compile(
+    r"(?:(?:国内|国际|社会|时政|财经|体育|娱乐|科技|军事|教育|文化|健康|汽车|房产|旅游|历史|本地|热点|图片|"
+    r"视频|公司|行业|最新|综合|通知|公告|政策)(?:新闻|要闻|动态|资讯|公告|频道|栏目)?|新闻|要闻|资讯|动态|"
+    r"公告|通知公告|新闻动态|[\u4e00-\u9fff]{2,4}(?:频道|頻道|栏目|欄目|专题|專題|专栏|專欄))"
+)
+"""A section of a site, which is no medium."""
 _MAY_NAME_SOURCE = re.compile("[源处處自]")
 _FILLER = re.compile(
     r"(?:本站|本网|本網|本报|本報|网络|網絡|网路|互联网|未知|佚名|不详|原创|原創|转载|整理|综合|"
@@ -48,9 +60,7 @@ def source_of(page: Page, context: BodyContext, declared: Declared) -> dict[str,
         (context.above, 0.8, "text 来源 above the title"),
         (context.tail, 0.7, "text 来源 at the end"),
     ):
-        text = lines.whole
-        match = _SOURCE.search(text) if _MAY_NAME_SOURCE.search(text) else None
-        name = _trimmed(match[1]) if match is not None else ""
+        name = _labelled_source(lines, context)
         if not name:
             continue
         if _FILLER.fullmatch(name):
@@ -62,22 +72,54 @@ def source_of(page: Page, context: BodyContext, declared: Declared) -> dict[str,
         return fields
     beside = dateline_of(context, declared).source
     fields = _declared_source(page, declared)
-    if beside and "source" not in fields:
+    is_section = _SECTION.fullmatch(beside) or beside in _crumb_parts(context)
+    if beside and not is_section and "source" not in fields:
         confidence = 0.15 if _FILLER.fullmatch(beside) else 0.6
         fields["source"] = Field(beside, "text beside the date", confidence)
     return fields
 
 
+def _labelled_source(lines: Lines, context: BodyContext) -> str:
+    """The name behind the first label 来源 that is the article's own; "" when there is none."""
+    if not _MAY_NAME_SOURCE.search(lines.whole):
+        return ""
+    for at, text in zip(lines.at, lines.texts, strict=True):
+        is_running = "。" in text and context.first <= at <= context.last
+        for match in _SOURCE.finditer(text):
+            before = text[: match.start()]
+            if _OTHER_SOURCE.search(before) or (is_running and before[-1:] not in _OPENS):
+                continue
+            name = _trimmed(match[1])
+            if name:
+                return name
+    return ""
+
+
+def _crumb_parts(context: BodyContext) -> list[str]:
+    """The parts of the lines above the article that may be a breadcrumb."""
+    crumbs = (text for text in context.crumbs.texts if _CRUMB_END.search(text))
+    return [part.strip() for text in crumbs for part in _CRUMB_END.split(text)]
+
+
 def _declared_source(page: Page, declared: Declared) -> dict[str, Field]:
     for key in ("source", "mediaid", "article:source", "dc.source", "contentsource"):
         name = collapse(page.meta.get(key, ""))[:60]
-        if name and not name.startswith("http"):
+        if name and not name.startswith("http") and not _SECTION.fullmatch(name):
             confidence = 0.15 if _FILLER.fullmatch(name) else 0.75
             return {"source": Field(name, f"meta {key}", confidence)}
+    name = _account(page)
+    if name:
+        return {"source": Field(name, "name of the account", 0.7)}
     name = text_declared(declared.articles, "sourceOrganization", "provider")
     if name:
         return {"source": Field(name[:60], "json-ld sourceOrganization", 0.6)}
     return {}
+
+
+def _account(page: Page) -> str:
+    """The account a page of WeChat was published by; "" on other pages."""
+    node = page.tree.css_first("#js_name") if 'id="js_name"' in page.source else None
+    return collapse(node.text()[:60]) if node is not None else ""
 
 
 def _trimmed(name: str) -> str:

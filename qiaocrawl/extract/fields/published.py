@@ -12,8 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from math import prod
+
+from selectolax.lexbor import LexborNode
 
 from qiaocrawl.extract.block_texts import lines_with
 from qiaocrawl.extract.extraction import Field
@@ -37,12 +39,14 @@ _PUBLISHED_LABEL = re.compile(
     r"a(?<!\wa)dded|d(?<!\wd)ated?|w(?<!\ww)ritten|r(?<!\wr)elease)\b"
 )
 _MODIFIED_LABEL = re.compile(
-    r"更新|修改|修订|编辑|編輯|最后|(?:u(?<!\wu)pdated?|m(?<!\wm)odified|e(?<!\we)dited|"
+    r"更新|修改|修订|编辑[于时]|編輯[於時]|最后|(?:u(?<!\wu)pdated?|m(?<!\wm)odified|e(?<!\we)dited|"
     r"l(?<!\wl)ast|r(?<!\wr)evised|c(?<!\wc)orrected)\b"
 )
 _NOT_PUBLISHED = re.compile(
     "今天是|今日是|今天日期|现在是|copyright|©|版权|注册|註冊|登录|入会|截止|有效期|joined|"
-    "expire|born|deadline|备案|许可证|活动时间|会议时间|报名|天气|weather|°|℃"
+    "expire|born|deadline|备案|许可证|报名|天气|weather|°|℃|打印|列印|print|当前时间|现在时间|系统时间|"
+    "(?:活动|活動|会议|會議|比赛|演出|考试|举办|舉辦|开庭|开标|投标|截稿|培训|讲座|查询|访问|下载|抓取|"
+    "生效|施行|实施|成文|出生|event|meeting)(?:时间|時間|日期| date| time)"
 )
 _MAY_HOLD_UNSURE = re.compile(r"\d[-/月:.年]|前|昨|今[天日]|刚|剛|ago|day,?\s|just|[a-z]\.? \d")
 _UNSURE_SIGN = re.compile("[0-9０-９前昨今刚剛]|ago|day|just")
@@ -80,6 +84,16 @@ _LIKELY = 0.5
 """With such a vote by the lines, dates with a missing year are not looked for."""
 _MAX_TIMES = 12
 _MAX_INSIDE = 400
+_MAX_TIME_CHARS = 80
+_CHANGED = re.compile(r"modif|updat|revis|\blast|更新|修改")
+_DATE_CLASS = re.compile("publi|updat|date|time|posted")
+_DAY_ALONE = re.compile(r"(?:[12]\d|3[01]|0?[1-9])日?")
+_MONTH_ALONE = re.compile(
+    r"(?:19|20)\d\d\s?[-/.年]\s?(?:1[0-2]|0?[1-9])月?|[A-Za-z]{3,9}\.?,?\s(?:19|20)\d\d|"
+    r"[一二三四五六七八九十]{1,2}月[，,]?\s?(?:19|20)\d\d"
+)
+_PART_CHARS = 16
+"""Day and month of a date in two lines are no longer."""
 
 
 @dataclass
@@ -118,6 +132,7 @@ def dates_of(
     _vote_lines(context, ballot, year)
     if ballot.strongest < _ENOUGH:
         _vote_scripts(page.source, ballot)
+    _as_shown(ballot)
     fields = {}
     modified = _elected(ballot.modified)
     if modified is not None:
@@ -128,6 +143,17 @@ def dates_of(
     if published is not None:
         fields["published_at"] = published
     return fields
+
+
+def _as_shown(ballot: _Ballot) -> None:
+    """Give declared moments of another time zone the day on which the page's readers see them,
+    where a line of the page shows that day."""
+    zone = ballot.reader.zone
+    days = {moment.date() for moment, _, origin, _ in ballot.votes if origin.startswith("text")}
+    for number, (moment, weight, origin, has_clock) in enumerate(ballot.votes):
+        local = moment.astimezone(zone)
+        if has_clock and local.date() in days and moment.date() not in days:
+            ballot.votes[number] = (local, weight, origin, has_clock)
 
 
 def _elected(votes: list[tuple[datetime, float, str, bool]]) -> Field | None:
@@ -185,14 +211,39 @@ def _vote_json_ld(declared: Declared, ballot: _Ballot) -> None:
 
 
 def _vote_time_elements(page: Page, ballot: _Ballot) -> None:
-    for rank, node in enumerate(page.nodes("time")[:_MAX_TIMES]):
+    for rank, node in enumerate([*page.nodes("time")[:_MAX_TIMES], *_dated_abbreviations(page)]):
         attributes = node.attributes
-        names = f"{attributes.get('class') or ''} {attributes.get('itemprop') or ''}".lower()
-        written = attributes.get("datetime") or attributes.get("content") or node.text()
+        shown = f"{attributes.get('class') or ''} {attributes.get('title') or ''}".lower()
+        names = f"{shown} {attributes.get('itemprop') or ''}"
         is_published = "publi" in names or "entry-date" in names or "pubdate" in attributes
-        is_modified = _MODIFIED_KEY.search(names) is not None and not is_published
+        # Themes that mark both dates as published tell them apart by class or tooltip.
+        is_modified = _CHANGED.search(shown if is_published else names) is not None
+        if is_modified and "publi" in shown:
+            is_modified = False
         weight = 0.85 if is_published else 0.55 if not rank else 0.2
-        ballot.declared(written, weight, "time element", is_modified)
+        written = attributes.get("datetime") or attributes.get("content")
+        text = node.text()[:_MAX_TIME_CHARS]
+        for moment in _moments(written or attributes.get("title") or text, text, ballot.reader):
+            ballot.cast(moment, weight, "time element", is_modified)
+
+
+def _dated_abbreviations(page: Page) -> list[LexborNode]:
+    """``<abbr class="published" title="…">`` and the like, as feeds in HTML write dates."""
+    if "<abbr" not in page.source:
+        return []
+    nodes = page.tree.css("abbr[class][title]")[:_MAX_TIMES]
+    return [node for node in nodes if _DATE_CLASS.search(node.attributes.get("class") or "")]
+
+
+def _moments(declared: str, text: str, reader: DateReader) -> list[WrittenDate]:
+    """The date *declared* in an attribute; where the *text* shows the day before or after, that
+    day: the attribute may be in the time zone of a server."""
+    dates = reader.sure(declared[:80])[:1]
+    shown = reader.sure(text)[:1] if text != declared else []
+    if dates and shown:
+        away_days = (shown[0].moment.date() - dates[0].moment.date()).days
+        return shown if abs(away_days) == 1 else dates
+    return dates or shown
 
 
 def _vote_url(url: str, ballot: _Ballot) -> int:
@@ -224,6 +275,8 @@ def _vote_lines(context: BodyContext, ballot: _Ballot, year: int) -> None:
             year = year or context.copyright_year
             _vote_line(text, ballot, ballot.reader.unsure(text, year), weight * 0.6, origin)
     if ballot.strongest < _LIKELY:
+        _vote_two_lines(context, ballot)
+    if ballot.strongest < _LIKELY:
         _vote_inside(context, ballot)
 
 
@@ -241,6 +294,9 @@ def _weighed_lines(
         inside = body >= 0 and at >= body
         far = rank > 12 and not (body >= 0 and 0 <= body - at <= 6)
         yield head.texts[rank], 0.5 if inside else 0.55 if far else 0.7, "near the title"
+    beside = context.above.texts[0].partition(context.title)[2] if context.above.texts else ""
+    if context.title and beside:
+        yield beside, 0.7, "near the title"
     for rank in _numbers(context.above, words):
         yield context.above.texts[rank], 0.5 if rank < 4 else 0.25, "above the title"
     last = head.at[-1] if head.at else -1
@@ -251,6 +307,22 @@ def _weighed_lines(
 
 def _numbers(lines: Lines, words: tuple[str, ...]) -> Sequence[int]:
     return lines_with(lines.whole, words) if words else range(len(lines.texts))
+
+
+def _vote_two_lines(context: BodyContext, ballot: _Ballot) -> None:
+    """Vote by a day and, in the line before or after it, its month and year (a calendar leaf)."""
+    texts = [*context.above.texts[::-1], *context.head.texts]
+    for one, other in pairwise(texts):
+        if len(one) > _PART_CHARS or len(other) > _PART_CHARS:
+            continue
+        for day, month in ((one, other), (other, one)):
+            if _DAY_ALONE.fullmatch(day) and _MONTH_ALONE.fullmatch(month):
+                day = day.rstrip("日")
+                is_number = month[0].isdigit()
+                written = f"{month.rstrip('月')}-{day}" if is_number else f"{day} {month}"
+                for leaf in ballot.reader.sure(written.replace("年", "-"))[:1]:
+                    ballot.cast(leaf, 0.5, "text in two lines")
+                    return
 
 
 def _vote_inside(context: BodyContext, ballot: _Ballot) -> None:

@@ -7,13 +7,22 @@ import re
 from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.extract.fields.declared import Declared
 from qiaocrawl.page import Page
+from qiaocrawl.text import collapse
 
-SEPARATOR = re.compile(r"\s*(?:[_|｜»>]+|--+|——?|–)\s*|\s+[-·•:：]\s+|-(?=[^\d\s][^-]*$)")
-_MAY_SEPARATE = re.compile("[-_|｜»>—–·•:：]")
+_ARROWS = "〉》»›▸►▶>＞→❯⟩⟫"
+SEPARATOR = re.compile(
+    rf"\s*(?:[_＿|｜丨∣‖¦«‹{_ARROWS}]+|--+|——?|–|－)\s*|\s+[-·•:：/／~]\s+|-(?=[^\d\s][^-]*$)"
+)
+_MAY_SEPARATE = re.compile(f"[-_＿|｜丨∣‖¦«‹{_ARROWS}—–－·•:：/／~]")
+_ARROW = re.compile(rf"\s*[{_ARROWS}]+\s*")
+_QUOTES = re.compile("《[^》]*》")
+_MAX_SECTION_CHARS = 8
+_MAX_HEADINGS = 20
 _SITE_WORDS = (
     "网", "網", "网站", "網站", "在线", "在線", "频道", "頻道", "门户", "博客", "论坛", "論壇",
     "资讯", "資訊", "新闻", "新聞", "日报", "日報", "晚报", "晚報", "时报", "時報", "晨报", "商报",
-    "周刊", "通讯社", "通訊社", "电视台", "中心", "首页", "blog", "news",
+    "周刊", "通讯社", "通訊社", "电视台", "中心", "首页", "首頁", "主页", "部落格",
+    "之家", "官网", "官網", "blog", "news",
 )  # fmt: skip
 _MAX_SUFFIX_CHARS = 24
 _MAX_NAMES = 6
@@ -35,16 +44,25 @@ def without_site_name(title: str, page: Page, site: Declared) -> str:
 
     A part counts as such when it is a name of the *site*, or is short and stands elsewhere
     in the page by itself; a dash inside a title (``4-0``, ``GPT-2``) never cuts. A name of
-    the site before the title is cut as well.
+    the site before the title is cut as well, with the channels behind it.
     """
     if not _MAY_SEPARATE.search(title):
         return title
-    cuts = list(SEPARATOR.finditer(title))
-    if cuts and cuts[0].start() and site.is_site(title[: cuts[0].start()]):
-        title = title[cuts[0].end() :].lstrip()
-        cuts = list(SEPARATOR.finditer(title))
-    for _ in range(_MAX_NAMES):
-        if not cuts or not cuts[-1].start():
+    title = _end_of_trail(title, page, site)
+    title = _without_leading_names(title, page, site)
+    rest = _without_trailing_names(title, page, site)
+    last = title[_cuts(title)[-1].end() :] if rest != title else ""
+    if last and _is_called_site(rest, site) and not _is_called_site(last, site):
+        return last  # the site stands first, and what follows is a line of the page
+    return rest
+
+
+def _without_trailing_names(title: str, page: Page, site: Declared) -> str:
+    cuts = _cuts(title)
+    lines = page.once(BlockTexts).lines
+    for number in range(_MAX_NAMES):
+        is_shown = number and title in lines
+        if not cuts or not cuts[-1].start() or is_shown:
             return title
         cut = cuts[-1]
         suffix = title[cut.end() :].strip()
@@ -52,7 +70,63 @@ def without_site_name(title: str, page: Page, site: Declared) -> str:
         if suffix and not _is_name(suffix, title, page, site):
             return title
         title = rest
-        cuts = list(SEPARATOR.finditer(title))
+        cuts = _cuts(title)
+    return title
+
+
+def _cuts(title: str) -> list[re.Match[str]]:
+    """The separators of *title*; the marks of a book's name are none."""
+    cuts = list(SEPARATOR.finditer(title))
+    if "《" in title and cuts:
+        names = [name.span() for name in _QUOTES.finditer(title)]
+        cuts = [cut for cut in cuts if not any(a < cut.end() and cut.start() < b for a, b in names)]
+    return cuts
+
+
+def _end_of_trail(title: str, page: Page, site: Declared) -> str:
+    """The last part of a *title* that is a trail from the site down: ``site 〉 section 〉 title``.
+
+    A trail the other way round, with the site last, is left as it is.
+    """
+    if not _ARROW.search(title) or "《" in title:
+        return title
+    parts = [part for part in _ARROW.split(title.strip()) if part]
+    if len(parts) < 2 or _is_called_site(parts[-1], site):
+        return title
+    leads_down = _is_called_site(parts[0], site) or (
+        len(parts) > 2 and len(parts[-1]) > max(map(len, parts[:-1]))
+    )
+    if not leads_down:
+        titles = {collapse(node.text()) for node in page.tree.css("h1,h2,h3")[:_MAX_HEADINGS]}
+        titles |= {block.text for block in page.blocks.blocks if not block.linked}
+        leads_down = parts[-1] in titles and parts[0] not in titles
+    return parts[-1] if leads_down else title
+
+
+def _is_called_site(text: str, site: Declared) -> bool:
+    return site.is_site(text) or (len(text) <= _MAX_SUFFIX_CHARS and is_called_as_sites(text))
+
+
+def _without_leading_names(title: str, page: Page, site: Declared) -> str:
+    """*title* less a name of the site before it, and less the channels that follow that name."""
+    cuts = _cuts(title)
+    if not cuts or not cuts[0].start():
+        return title
+    first = title[: cuts[0].start()]
+    lines = page.once(BlockTexts).lines
+    if not site.is_site(first):
+        last = title[cuts[-1].end() :]
+        # Three parts and more are a trail; of two, the first may begin a sentence.
+        is_name = _is_called_site(first, site) and (len(cuts) > 1 or first in lines)
+        if not is_name or _is_called_site(last, site) or len(last) <= len(first):
+            return title
+    title = title[cuts[0].end() :].lstrip()
+    for _ in range(_MAX_NAMES):
+        cuts = _cuts(title)
+        section = title[: cuts[0].start()] if cuts else ""
+        if not section or len(section) > _MAX_SECTION_CHARS or section not in lines:
+            break
+        title = title[cuts[0].end() :].lstrip()
     return title
 
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from operator import add
 from typing import NamedTuple
 
 from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.declared import Declared, declared_by, text_declared
 from qiaocrawl.extract.fields.site_suffix import SEPARATOR, is_called_as_sites, without_site_name
+from qiaocrawl.extract.fields.title_dates import without_date
+from qiaocrawl.extract.fields.title_words import dice, has_word, pairs_of, words_of
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Element
 from qiaocrawl.text import collapse
@@ -25,23 +26,27 @@ MAX_TITLE_CHARS = 300
 _LEAST_CHARS = 4
 _ALIKE = 0.6
 """Least share of common letter pairs (Dice) for a heading that was edited after <title>."""
-_HARD_BORDER = re.compile("[_|｜»>·•—–-]")
-_BORDER = re.compile(r"[\s_|｜»>·•:：,，(（【\[<《-]+|[—–]+")
+_HARD_BORDER = re.compile("[_＿|｜丨∣»›«‹〉》▸►>＞·•—–－-]")
+_BORDER = re.compile(r"[\s_＿|｜丨∣»›«‹〉》▸►>＞·•:：,，(（【\[<《－-]+|[—–]+")
 _TITLE_CLASS = re.compile(r"(?:^|[\s_-])(?:\w{0,12}title|headline|hd_?line|biaoti|tit)(?:$|[\s_-])")
-_NO_TITLE_CLASS = re.compile(r"logo|nav|side|relat|comment|menu|footer|recommend|subtit|sub-tit")
+_NO_TITLE_CLASS = re.compile(
+    r"logo|nav|side|relat|comment|menu|footer|recommend|subtit|sub-tit|site-?(?:title|name)|blog-(?:title|name)|brand|masthead"
+)
 _LARGE = re.compile(
     r"font-size\s*:\s*(?:1[89]|[2-6]\d)(?:\.\d+)?\s*(?:px|pt)|font-size:\s*[2-4]\.?\d*em"
 )
 _HEADING_TAGS = {"h1": 3.0, "h2": 1.5, "h3": 1.0}
 _MARK = re.compile(r"[\[【［][^\]】］]{1,8}[\]】］]\s*")
+_LABEL_LINE = re.compile(r"(?:来源|來源|日期|时间|時間|作者|发布|編輯|编辑|记者)\s?[：:]")
 _RAGGED_END = re.compile(r"[\s_|｜–—-]+$")
-_WORD = re.compile(r"[^\W\d_]{4,}")
 _LETTER = re.compile(r"[^\W\d_]")
 _SHOWN_BELOW = 30
 """Headings so many blocks into the body are its own, but for an h1."""
 _SHOWN_ABOVE = 15
 """Blocks above the body among which a line may be a title by its looks alone."""
 _MAX_HEADINGS = 40
+_OWN_TITLE = "meta articletitle"
+"""A tag that publishing systems write on pages of articles alone, so it never names the site."""
 _FULL_SCORE = 9.0
 """The score of a heading that is certain: an h1 above the body, confirmed by <title>."""
 _MOST_WORTH = 1.0
@@ -117,13 +122,18 @@ def _witnesses(page: Page, body_first: int, site: Declared) -> _Witnesses:
         ("meta og:title", meta.get("og:title", "")),
         ("meta twitter:title", meta.get("twitter:title", "")),
         ("json-ld headline", text_declared(site.articles, "headline", "name")),
-        ("meta title", meta.get("articletitle", "") or meta.get("dc.title", "")),
+        (_OWN_TITLE, meta.get("articletitle", "")),
+        ("meta title", meta.get("dc.title", "")),
     )
     texts = {whole, *(text for _, text in declared)}  # most declare the same thrice
     cut = {text: without_site_name(collapse(text), page, site) for text in texts}
     short = cut[whole]
-    stripped = tuple((origin, cut[text]) for origin, text in declared if len(text) >= _LEAST_CHARS)
-    words = _words(" ".join(dict.fromkeys([short, *(text for _, text in stripped)])))
+    stripped = tuple(
+        (origin, cut[text])
+        for origin, text in declared
+        if len(text) >= _LEAST_CHARS or (text and origin == _OWN_TITLE)
+    )
+    words = words_of(" ".join(dict.fromkeys([short, *(text for _, text in stripped)])))
     return _Witnesses(
         whole=whole,
         short=short,
@@ -143,6 +153,7 @@ def _best(page: Page, w: _Witnesses) -> _Candidate | None:
     best = max((score for score, *_ in candidates), default=-_FULL_SCORE)
     shown = []
     for heading, score in _placed(page, w):
+        heading = heading._replace(text=without_date(heading.text, (w.tight, *w.tight_declared)))
         tight = _tight(heading.text)
         score += _confirmed(heading.text, tight, w)
         if score + _MOST_WORTH < best:
@@ -168,11 +179,14 @@ def _placed(page: Page, w: _Witnesses) -> Iterator[tuple[_Heading, float]]:
 def _unshown(page: Page, w: _Witnesses) -> Iterator[_Candidate]:
     """The candidates that are no headings: a line of the page, what is declared, ``<title>``."""
     end = -len(page.blocks.blocks)
-    line = _line_in(w.whole, page)
+    # Of a trail from the site down, the beginning is no title.
+    line = _line_in(w.whole if w.whole.startswith(w.short) else w.short, page)
     if line:
         yield 5.5, end, line, "line confirmed by <title>"
     for origin, text in w.declared:
-        if text and not w.site.is_site(text):
+        if text and origin == _OWN_TITLE:
+            yield 6.5, end, text, origin
+        elif text and not w.site.is_site(text):
             yield 3.5 if _is_most_of(w.whole, text) else 1.5, end, text, origin
     if w.short and not w.site.is_site(w.short):
         yield 2.5, end, w.short, "<title>"
@@ -184,12 +198,12 @@ def _confirmed(text: str, tight: str, w: _Witnesses) -> float:
     is_declared = tight in w.tight_declared
     if _fits(text, tight, w):
         score = 3.0 + 2.0 * min(1.0, len(tight) / max(1, len(w.tight_short)))
-    elif not is_declared and w.words and not _has_word(text, w.words):
+    elif not is_declared and w.words and not has_word(text, w.words):
         return -2.0  # speaks of something else
     elif len(text) < 3 * len(w.short):
-        dice = _dice(_pairs(w.short), _pairs(text))
-        if dice >= _ALIKE:
-            score = 2.0 + 1.5 * dice
+        alike = dice(pairs_of(w.short), pairs_of(text))
+        if alike >= _ALIKE:
+            score = 2.0 + 1.5 * alike
     return score + 2.0 * is_declared
 
 
@@ -199,7 +213,7 @@ def _fits(heading: str, tight: str, w: _Witnesses) -> bool:
         return False
     if len(heading) < _LEAST_CHARS:
         return _is_first_part(heading, w.whole)
-    is_half = 2 * len(tight) >= len(w.tight)
+    is_half = 2 * len(tight) >= len(w.tight) or tight == w.tight_short
     return is_half or not (is_called_as_sites(heading) or w.tight.endswith(tight))
 
 
@@ -215,7 +229,7 @@ def _is_first_part(heading: str, title: str) -> bool:
 
 
 def _text_points(heading: _Heading, tight: str, w: _Witnesses) -> float:
-    """What the text and its element's names say by themselves, from -16 to 1."""
+    """What the text and its element's names say by themselves, from -22 to 1."""
     text = heading.text
     score = 1.0 if len(text) >= 20 or (len(text) >= 8 and not text.isascii()) else 0.0
     if len(text) < _LEAST_CHARS and not _is_first_part(text, w.whole):
@@ -226,6 +240,8 @@ def _text_points(heading: _Heading, tight: str, w: _Witnesses) -> float:
         score -= 4.0
     if _is_no_title_name(heading.names):
         score -= 3.0
+    if _LABEL_LINE.match(text):
+        score -= 6.0
     return score
 
 
@@ -257,7 +273,10 @@ def _is_site(text: str, tight: str, w: _Witnesses) -> bool:
         return True
     if w.site.is_site(text):
         return True
-    return 2 * len(tight) < len(w.tight) and w.tight.endswith(tight)
+    if tight == w.tight_short or not w.tight.endswith(tight):
+        return False
+    is_cut_off = w.tight.startswith(w.tight_short) and len(tight + w.tight_short) < len(w.tight)
+    return 2 * len(tight) < len(w.tight) or (bool(w.short) and is_cut_off)
 
 
 def _headings(page: Page, body_first: int) -> list[_Heading]:
@@ -323,9 +342,10 @@ def _large_lines(page: Page, body_first: int) -> Iterator[_Heading]:
 
 
 def _line_in(title: str, page: Page) -> str:
-    """The longest beginning or end of *title*, cut at a border, that is a line by itself."""
+    """The longest beginning of *title* up to a border that is a line by itself; else the end."""
     lines = page.once(BlockTexts).lines
-    shown = [title] if len(title) >= _LEAST_CHARS and title in lines else []
+    shown = [title] if title in lines else []
+    ends = []
     for border in _BORDER.finditer(title):
         before, after = title[: border.start()].strip(), title[border.end() :].strip()
         if before in lines and (
@@ -334,8 +354,12 @@ def _line_in(title: str, page: Page) -> str:
         ):
             shown.append(before)
         if after in lines and 2 * len(after) >= len(title):
-            shown.append(after)
-    return max([part for part in shown if len(part) >= _LEAST_CHARS], key=len, default="")
+            ends.append(after)
+    for parts in (shown, ends):
+        long_parts = [part for part in parts if len(part) >= _LEAST_CHARS]
+        if long_parts:
+            return max(long_parts, key=len)
+    return ""
 
 
 def _is_most_of(whole: str, part: str) -> bool:
@@ -346,30 +370,3 @@ def _is_most_of(whole: str, part: str) -> bool:
 
 def _tight(text: str) -> str:
     return "".join(text.split())
-
-
-def _words(text: str) -> frozenset[str]:
-    """Words of four letters or more, and pairs of Han characters, lower case."""
-    lower = text.lower()
-    words = set(_WORD.findall(lower))
-    if not lower.isascii():
-        words.update([pair for pair in map(add, lower, lower[1:]) if pair > "\u3000"])
-    return frozenset(words)
-
-
-def _has_word(text: str, words: frozenset[str]) -> bool:
-    """Whether *text* has one of *words*, which are as :func:`_words` gives them."""
-    lower = text.lower()
-    if not lower.isascii() and not words.isdisjoint(map(add, lower, lower[1:])):
-        return True
-    return not words.isdisjoint(_WORD.findall(lower))
-
-
-def _pairs(text: str) -> frozenset[str]:
-    tight = _tight(text).lower()
-    return frozenset(map(add, tight, tight[1:]))
-
-
-def _dice(one: frozenset[str], other: frozenset[str]) -> float:
-    """Twice the common part over both sizes, in [0, 1]; 0 when both are empty."""
-    return 2 * len(one & other) / (len(one) + len(other)) if one or other else 0.0

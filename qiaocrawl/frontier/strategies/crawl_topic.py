@@ -10,8 +10,8 @@ from qiaocrawl.topic.pack import TopicPack
 from qiaocrawl.topic.profile import TopicProfile, build_profile
 from qiaocrawl.topic.words import PageWords
 
+# Texts whose words are kept: anchors of navigation come again on every page.
 _MEMORY = 20_000
-"""Texts whose words are kept: anchors of navigation come again on every page."""
 
 
 class CrawlTopic:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 from qiaocrawl.frontier.strategies.graph.rank_flow import DAMPING, RankFlow
-from qiaocrawl.frontier.strategies.pagerank import MAX_DAMPING
+from qiaocrawl.frontier.strategies.pagerank import MAX_DAMPING, PageRank
 from qiaocrawl.frontier.strategies.ranges import within
 from qiaocrawl.frontier.strategies.rw import THRESHOLD
 from qiaocrawl.frontier.strategies.rwb import SECOND_LOOK, NearestWordWithTunnels
@@ -18,7 +15,7 @@ from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage, strat
 
 
 @strategies.register("ipagerank")
-class TopicPageRank:
+class TopicPageRank(PageRank):
     """``IPR(a) = (1-d)·ρ(a) + d·Σ_i IPR(i)·w(i→a) / Σ_b w(i→b)`` **(ours; the chapter is lost)**.
 
     ρ is the relevance of a fetched page (0 for others), w the RWB relevance of a link, at
@@ -54,10 +51,6 @@ class TopicPageRank:
         self._links = NearestWordWithTunnels(topic, c=c, d=stay)
         self.rescore_pages = 1
 
-    def seen(self, node: int, url: str, host: str, depth: int) -> None:
-        """A page nothing is known of but that it exists."""
-        self._flow.name(node)
-
     def score(self, page: VisitedPage, links: Sequence[FoundLink]) -> Sequence[float]:
         """The ranks of the targets of *links* as far as they are known, 0 or more."""
         weights = [max(weight, self._floor) for weight in self._links.score(page, links)]
@@ -65,12 +58,3 @@ class TopicPageRank:
         ranks, self.rescore_pages = self._flow.add_page(page.node, page.relevance, targets, weights)
         scores: list[float] = ranks.tolist()
         return scores
-
-    def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Rank all pages anew, and give the ranks of *nodes*."""
-        self._flow.converge()
-        return self._flow.ranks(nodes)
-
-    def explain_node(self, node: int) -> Mapping[str, float]:
-        """What comes along links, and what the page itself brings once it is fetched."""
-        return self._flow.parts(node)

@@ -55,5 +55,5 @@ class PageRank:
         return self._flow.ranks(nodes)
 
     def explain_node(self, node: int) -> Mapping[str, float]:
-        """What comes along links, and what every page has."""
+        """What comes along links, and what the page has by itself."""
         return self._flow.parts(node)

@@ -13,8 +13,8 @@ from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage, strat
 
 FULL_DEPTH = 2
 """Home page, channel, article: so deep E1 crawls, that the channel of an article is known."""
+# What a link deeper than that loses: more than any weight.
 _BEYOND = 100.0
-"""What a link deeper than that loses: more than any weight."""
 _MAX_WEIGHT = 10.0
 _REMEMBERED = 16_384
 

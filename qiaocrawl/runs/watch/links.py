@@ -159,7 +159,7 @@ def _is_followed(lease: Lease, link: Link) -> bool:
 
 
 def _news(lease: Lease, link: Link, place: int, channel: str) -> Candidate:
-    # What stood there at the first visit is no news.
+    # Links that stood there at the first visit are backlog, not news.
     base = NEW_SCORE if lease.payload.again else BACKLOG_SCORE
     return Candidate(
         url=link.url, key=link.key, host=link.host, queue=Queue.WATCH, topic=lease.topic,

@@ -17,11 +17,11 @@ Floats = NDArray[np.float64]
 _HOUR = 3600.0
 FIRST_WAIT_HOURS = 4.0
 """Between the first two visits of a page found during a round; then it is planned."""
+# Of the daily budget, at least, for pages that lead to articles **(ours)**.
 _PAGES_SHARE = 0.25
-"""Of the daily budget, at least, for pages that lead to articles **(ours)**."""
 _MOST_DOUBLINGS = 6
+# No wait is so many times the longest; a page due later was planned by a wrong clock.
 _LONGEST_OF_ALL = 6
-"""No wait takes so many times the longest: what is due later was planned by a wrong clock."""
 _GROUPS = tuple(GROUP_WEIGHTS)
 
 
@@ -117,7 +117,7 @@ def after_visit(
     """
     shape = np.ones(WEEK_HOURS) if week is None else week
     if page.last_at is not None and page.last_at > seen.at:
-        # The clock was ahead: how long it took to bring what is new is not known.
+        # The clock ran ahead: the time since the last visit, and so the rate, is unknown.
         page = replace(page, last_at=None)
     schedule = _schedule([page], [page.host], shape[None, :], settings, 1.0)
     first = page.last_at is None

@@ -64,7 +64,7 @@ class WatchRound:
         """Watch the start pages, and pages an operator named beside them."""
 
         def operation(c: Connection) -> None:
-            # schedule_due() proposes them, and takes over what another spider fetched.
+            # enter_page() needs their rows; schedule_due() makes them wait even if already fetched.
             urls = [(url, "home") for url in starts] + [(url, "list") for url in extra]
             self._runtime.enqueue(c, [_known(url, self.topic) for url, _ in urls])
             for url, kind in urls:
@@ -88,7 +88,7 @@ class WatchRound:
         scheduled: set[tuple[int, float]] = set()
 
         def operation(c: Connection) -> int:
-            self._scheduled -= scheduled  # by a try of this operation that was refused
+            self._scheduled -= scheduled  # what a failed try of this transaction noted
             due = self._due(c, now)
             self._runtime.enqueue(c, [candidate for candidate, _ in due])
             scheduled.update(one for _, one in due)

@@ -113,6 +113,7 @@ def _note_visit(
 ) -> None:  # fmt: skip
     depth = 0 if known.kind == "home" else 1
     news = [link.key for link in links if is_news(link, depth)]
+    # Of article links where there are any: menus and banners change without news.
     digest = digest16(b"".join(sorted(news or (link.key for link in links))))
     changed = digest != known.digest
     seen = Seen(
@@ -121,6 +122,7 @@ def _note_visit(
     )  # fmt: skip
     if changed and known.name:
         watched.fill_channels(c, news, known.name)
+    # The page's earlier source said the same; without this, every visit would leave a body.
     if not changed:
         watched.let_go_of_same(c, known.url_id)
     if known.kind == "home":
@@ -180,7 +182,7 @@ def _look_again(
 ) -> None:  # fmt: skip
     """Set the next look at the article of *lease*; the first known time begins its schedule."""
     known = watched.watched_article(c, lease.url_id)
-    # A clock that was ahead may have begun it after now.
+    # A clock that ran ahead may have started the schedule in the future.
     began = min(known.published, at) if known is not None else published
     due = next_recheck(began / _HOUR, at / _HOUR, watching.settings.steps_hours)
     watched.put_article(
@@ -212,7 +214,7 @@ def _note_no_page(
         watched.save_page(c, watching.topic, after_visit(known, seen, week, watching.settings))
         return
     if ending.outcome is Outcome.REDIRECT and ending.target:
-        # Watched where it is now; here, whether it still leads there.
+        # Watch the new place; look here only seldom, to see whether it still leads there.
         watched.enter_page(
             c,
             watching.topic,

@@ -68,7 +68,7 @@ def _write_page(out: Path, page: FetchedPage) -> Path:
     path = mirror_path(page)
     parent = out / path.parent
     if (out / path).exists() or not _can_be_made(out, path.parent):
-        # /a and /a/b, or names that differ only in what was cut.
+        # Both /a and /a/b are pages, or two names differ only in what was cut from them.
         path = Path(path.parts[0]) / f"~{_digest(page.url)}{_extension(page)}"
         parent = out / path.parent
     parent.mkdir(parents=True, exist_ok=True)

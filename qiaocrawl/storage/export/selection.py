@@ -12,9 +12,10 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or
 from qiaocrawl.article import Comment
 from qiaocrawl.extract.structure.markdown import to_markdown
 from qiaocrawl.items import FetchedPage
-from qiaocrawl.storage.compression import decompress, decompress_text
-from qiaocrawl.storage.converters import from_json, from_time, json_mapping, to_stored_time
+from qiaocrawl.storage.compression import decompress_text
+from qiaocrawl.storage.converters import from_time, json_mapping, to_stored_time
 from qiaocrawl.storage.pages.articles import comments_from
+from qiaocrawl.storage.pages.raw_pages import page_of
 from qiaocrawl.storage.schema import (
     article,
     article_part,
@@ -25,7 +26,7 @@ from qiaocrawl.storage.schema import (
 )
 from qiaocrawl.storage.topics.topic_ids import topic_id
 
-# Bodies of 10 MiB at most: a batch stays within memory.
+# Bodies have up to 10 MiB: a batch of them must fit into memory.
 _PAGES_AT_A_TIME = 20
 _ARTICLES_AT_A_TIME = 200
 
@@ -134,8 +135,8 @@ def iter_pages(c: Connection, selection: Selection) -> Iterator[FetchedPage]:
     """
     columns = (
         page_source.c.id, url.c.url, page_source.c.final_url, page_source.c.http_status,
-        page_source.c.headers, page_source.c.fetched_at, page_source.c.truncated,
-        page_source.c.body,
+        page_source.c.headers, page_source.c.body, page_source.c.fetched_at,
+        page_source.c.truncated,
     )  # fmt: skip
     statement = select(*columns).join(url).where(*_page_conditions(c, selection))
     after = 0
@@ -144,7 +145,7 @@ def iter_pages(c: Connection, selection: Selection) -> Iterator[FetchedPage]:
         .limit(_PAGES_AT_A_TIME)
     ).all():  # fmt: skip
         for row in rows:
-            yield _page(row)
+            yield page_of(row[1:])
         after = rows[-1][0]
 
 
@@ -239,18 +240,3 @@ def _judged(c: Connection, selection: Selection) -> ColumnElement[bool]:
     if selection.only_relevant:
         judged.append(relevance.c.relevant.is_(True))
     return exists().where(*judged).correlate_except(relevance)
-
-
-def _page(row: Any) -> FetchedPage:
-    _id, address, final_url, status, headers, fetched_at, truncated, body = row
-    when = from_time(fetched_at)
-    assert when is not None
-    return FetchedPage(
-        url=address,
-        final_url=final_url,
-        status=status,
-        headers=tuple((name, value) for name, value in from_json(headers) or ()),
-        body=decompress(body),
-        fetched_at=when,
-        truncated=bool(truncated),
-    )

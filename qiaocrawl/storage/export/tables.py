@@ -6,7 +6,7 @@ import csv
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, fields
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from qiaocrawl.storage.export.selection import (
     iter_articles,
 )
 from qiaocrawl.storage.outfile import growing_file
+from qiaocrawl.text.zones import SHANGHAI
 
 COLUMNS = (*(field.name for field in fields(ArticleRecord) if field.name != "html"), "markdown")
 """Of tables; people read them, and cells are small."""
@@ -109,11 +110,8 @@ class _Book:
             text = text[: _MAX_CELL_CHARS - len(_CUT_MARK)] + _CUT_MARK
             self.cut += 1
         cell = WriteOnlyCell(self._sheet, value=text)
-        cell.data_type = "s"  # openpyxl would make a formula of what starts with "="
+        cell.data_type = "s"  # openpyxl would take text that starts with "=" for a formula
         return cell
-
-
-_BEIJING = timezone(timedelta(hours=8))
 
 
 def _values(record: ArticleRecord) -> list[Any]:
@@ -140,8 +138,8 @@ def _utc(value: Any) -> Any:
 
 
 def _beijing(value: Any) -> Any:
-    # Readers of these pages live by Beijing time; in UTC a day's first news date from the eve.
-    return value.astimezone(_BEIJING).isoformat() if isinstance(value, datetime) else value
+    # Readers live by Beijing time; in UTC the first news of a day would bear the date before.
+    return value.astimezone(SHANGHAI).isoformat() if isinstance(value, datetime) else value
 
 
 def _csv_value(value: Any) -> Any:

@@ -15,7 +15,7 @@ from qiaocrawl.storage.export.base import Exporter, ExportReport, Progress, expo
 from qiaocrawl.storage.export.selection import Selection, count_pages, iter_pages
 from qiaocrawl.storage.outfile import growing_file
 
-# Bodies are stored decoded, so these no longer describe them; kept under another name.
+# Bodies are stored decoded, which these headers do not describe: kept under another name.
 _OF_THE_WIRE = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 
 

@@ -1,4 +1,4 @@
-"""Whose fault a worker's death was: shown by a mark, never by having been there.
+"""Whose fault a worker's death was: a mark proves it, presence does not.
 
 A worker that dies holds many pages, and as a rule none of them killed it. So the first death
 proves nothing: it makes a row a **suspect**, which is tried alone from then on, under a mark that
@@ -21,11 +21,12 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from qiaocrawl.items import Lease
+from qiaocrawl.storage.frontier.row_sql import HELD, fence
 from qiaocrawl.storage.frontier.scope import Scope, ScopedStatement
 from qiaocrawl.storage.raw_sql import Statement
 
 MAX_ATTEMPTS = 30
-"""A row leased this often without an outcome becomes a suspect: what it does may never end."""
+"""A row leased this often without an outcome becomes a suspect: its analysis may never end."""
 
 UNMARKED = "ABS(crashes)"
 """The column without the mark: a worker that gives a row back has outlived it."""
@@ -42,12 +43,9 @@ SUSPECTED_IF_ENDLESS = (
 IS_POISON = "crashes < 0 AND -crashes >= :max_failures"
 """Whether a death under the mark was the last one allowed."""
 
-_FENCE = (
-    "id = :id AND lease_token = :token AND attempts = :attempt"
-    " AND state IN (State.LEASED, State.FETCHED)"
-)
-_MARK = Statement(f"UPDATE url SET crashes = -ABS(crashes) WHERE {_FENCE}")
-_UNMARK = Statement(f"UPDATE url SET crashes = {UNMARKED} WHERE {_FENCE}")
+_MARK = Statement(f"UPDATE url SET crashes = -ABS(crashes) WHERE {HELD}")
+_UNMARK = Statement(f"UPDATE url SET crashes = {UNMARKED} WHERE {HELD}")
+# Start pages have neither parent nor depth; a run that lost one has not done its job.
 _SEEDS = ScopedStatement(
     "SELECT url, reason FROM url WHERE {scope} AND state = State.SET_ASIDE AND outcome = 'poison'"
     " AND depth = 0 AND parent_key IS NULL"
@@ -56,18 +54,14 @@ _SEEDS = ScopedStatement(
 
 def mark(c: Connection, lease: Lease) -> None:
     """Note that the suspect *lease* is being tried alone from now on."""
-    _MARK.run(c, _fence(lease))
+    _MARK.run(c, fence(lease))
 
 
 def unmark(c: Connection, lease: Lease) -> None:
     """Note that *lease* was tried alone, and its worker lives."""
-    _UNMARK.run(c, _fence(lease))
+    _UNMARK.run(c, fence(lease))
 
 
 def seeds_set_aside(c: Connection, scope: Scope) -> list[tuple[str, str]]:
     """Start pages of *scope* that were set aside as poison, each with the reason."""
     return [(row[0], row[1] or "") for row in _SEEDS.fetch(c, scope, {})]
-
-
-def _fence(lease: Lease) -> dict[str, int]:
-    return {"id": lease.url_id, "token": lease.token, "attempt": lease.attempt}

@@ -54,7 +54,7 @@ def save_decisions(c: Connection, decisions: Sequence[tuple[int, Decision]]) -> 
             "parts": to_json(dict(one.parts), _MAX_PARTS_CHARS) if one.parts else "",
             "at": one.at,
         }
-        # In one order, so that workers do not wait for each other in a circle.
+        # In one order, so that workers do not deadlock.
         for url_id, one in sorted(decisions, key=lambda pair: pair[0])
     ])  # fmt: skip
 

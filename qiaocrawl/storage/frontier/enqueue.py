@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Connection
@@ -19,6 +20,7 @@ from qiaocrawl.storage.converters import (
     host_id,
 )
 from qiaocrawl.storage.frontier.payload import payload_text
+from qiaocrawl.storage.frontier.row_sql import NEVER_TRIED
 from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.topics.topic_ids import topic_id
@@ -37,6 +39,8 @@ _KNOWN = ListStatement(
     " WHERE `key` IN ({list})"
 )
 
+# Another worker may insert the same host or URL between the look and the insert: the row that
+# came first stays.
 _NEW_HOST = upsert("host", {"id": ":host_id", "name": ":host"}, key="id")
 
 _NEW_URL = upsert(
@@ -47,7 +51,7 @@ _NEW_URL = upsert(
     key="id",
 )
 
-# What is known by another address is noted with it, as in
+# An alias is noted with its preferred address, as in
 # :mod:`~qiaocrawl.storage.frontier.url_aliases`.
 _NOTE_ALIAS = Statement(
     "INSERT INTO aliased_url (url_id, preferred_key) SELECT id, :instead FROM url"
@@ -62,22 +66,18 @@ _RAISE = Statement(
 )
 
 _REARM = Statement(
-    "UPDATE url SET state = State.PENDING, outcome = NULL, reason = NULL, score = :score, depth ="
-    " :depth, "
-    "queue = :queue, topic_id = :topic_id, payload = :payload, run_id = :run_id, "
-    "lease_token = NULL, lease_until = NULL, not_before = 0, attempts = 0, failures = 0, "
-    "crashes = 0 WHERE id = :id AND state IN (State.DONE, State.FAILED)"
+    "UPDATE url SET state = State.PENDING, outcome = NULL, reason = NULL, score = :score,"
+    " depth = :depth, queue = :queue, topic_id = :topic_id, payload = :payload, run_id = :run_id,"
+    f" {NEVER_TRIED} WHERE id = :id AND state IN (State.DONE, State.FAILED)"
 )
 
-# What was left out has never been fetched: it is as if the better link had been the first.
+# A left-out URL was never fetched, so its row becomes what the better link would have made.
 _REVIVE = Statement(
-    "UPDATE url SET state = State.PENDING, outcome = NULL, reason = NULL, done_at = NULL, score ="
-    " :score,"
-    " depth = :depth, queue = :queue, topic_id = :topic_id, payload = :payload,"
+    "UPDATE url SET state = State.PENDING, outcome = NULL, reason = NULL, done_at = NULL,"
+    " score = :score, depth = :depth, queue = :queue, topic_id = :topic_id, payload = :payload,"
     " run_id = :run_id, parent_key = :parent_key, anchor = :anchor, context = :context,"
-    " lease_token = NULL, lease_until = NULL, not_before = 0, attempts = 0, failures = 0,"
-    " crashes = 0 WHERE id = :id AND state = State.DONE AND outcome IN ('pruned', 'trap',"
-    " 'postponed')"
+    f" {NEVER_TRIED} WHERE id = :id AND state = State.DONE"
+    " AND outcome IN ('pruned', 'trap', 'postponed')"
 )
 
 
@@ -203,6 +203,7 @@ def _update(c: Connection, pairs: Sequence[tuple[Candidate, Any]], run_id: int |
         }
         if state == State.PENDING and not _is_pruned(one):
             best = score if one.left_out else max(score, stored_score(one.score))
+            # Most links are seen many times and change nothing; each would cost a write.
             if (*place.values(), best) != (row_id, depth, queue, topic, score):
                 raised.append({**place, "score": best})
         elif one.left_out is not None:
@@ -221,11 +222,12 @@ def _update(c: Connection, pairs: Sequence[tuple[Candidate, Any]], run_id: int |
                 "payload": payload_text(one.payload),
                 "run_id": run_id,
             })  # fmt: skip
-    _RAISE.run_many(c, sorted(raised, key=_by_id))
-    _REARM.run_many(c, sorted(rearmed, key=_by_id))
-    _REVIVE.run_many(c, sorted(revived, key=_by_id))
+    _RAISE.run_many(c, sorted(raised, key=itemgetter("id")))
+    _REARM.run_many(c, sorted(rearmed, key=itemgetter("id")))
+    _REVIVE.run_many(c, sorted(revived, key=itemgetter("id")))
 
 
+# From the mildest on: the milder of two reasons to leave a URL out wins.
 _MILDER = (Outcome.POSTPONED, Outcome.ALIAS, Outcome.TRAP, Outcome.PRUNED)
 _LEFT_OUT = (Outcome.PRUNED, Outcome.TRAP, Outcome.POSTPONED)
 
@@ -234,18 +236,13 @@ def _is_pruned(one: Candidate) -> bool:
     return one.left_out is not None and one.left_out.outcome is Outcome.PRUNED
 
 
-def _by_id(row: Mapping[str, Any]) -> int:
-    row_id: int = row["id"]
-    return row_id
-
-
 _RANKS = {Queue.PAGES.value: 1, Queue.SITE.value: 2, Queue.WATCH.value: 3}
 
 
 def _stays(queue: str, one: Candidate) -> bool:
     """Whether a waiting row keeps its queue: it moves from pages to site to watch, not back.
 
-    Each of these hands on what it does not follow itself, so no later one misses a link. Who
-    wants the page anew takes it over whatever it waits for.
+    Each of these passes on the links it does not follow, so none is missed by the queue that
+    keeps the row. A candidate that refetches takes the row in any case.
     """
     return not one.refetch and _RANKS.get(queue, 0) > _RANKS.get(one.queue.value, 0)

@@ -18,17 +18,16 @@ FORGOTTEN_SECONDS = 600.0
 """A host that was quiet this long after it had asked to wait begins anew with short pauses."""
 
 NO_MARK = -1.0
+# Seconds a turn is good for, a twentieth of the gap at first: the gap begins when they are over.
+#
+# So no two requests are closer than their gap, however long a worker takes to send **(ours)**.
 _HOLD = "LEAST(0.8, :tries * 0.05 * LEAST(1, GREATEST(delay, :gap)))"
-"""Seconds a turn is good for, a twentieth of the gap at first: the gap begins when they are over.
-
-So no two requests are closer than their gap, however long a worker takes to send **(ours)**.
-"""
 _NOW = "UNIX_TIMESTAMP(SYSDATE(6))"
-# It is one's own as long as nobody has taken the next. A turn further in the future was taken
-# before the server's clock was set back: it does not count.
+# A mark is still ours as long as nobody took the next turn. A turn further in the future was
+# taken before the server's clock was set back: it does not count.
 _IS_DUE = f"(last_at + GREATEST(delay, :gap) <= {_NOW} OR last_at = :mark OR last_at > {_NOW} + 1)"
 
-# Longer than anything asks for: it was parked before the clock was set back.
+# A longer pause than any host can ask for was set before the clock was set back.
 _IS_PARKED = f"(parked_until > {_NOW} AND parked_until <= {_NOW} + :longest)"
 
 _ENTER = Statement("INSERT IGNORE INTO host_turn VALUES (:host, 0, 0, 0, 0)")
@@ -42,8 +41,8 @@ _WAIT = Statement(
     " FROM host_turn WHERE host = :host"
 )
 _DELAY = Statement("UPDATE host_turn SET delay = :delay WHERE host = :host")
-# From left to right: the pause grows with the new count, both look at the old end. Answers to
-# requests that were under way together are one refusal.
+# Assigned from left to right: the pause uses the new count, both use the old end. Answers to
+# requests that were under way at the same time count as one refusal.
 _PARK = Statement(
     f"UPDATE host_turn SET busy = CASE WHEN {_IS_PARKED} THEN busy"
     f" WHEN parked_until + :forgotten < {_NOW} THEN 1 ELSE busy + 1 END,"

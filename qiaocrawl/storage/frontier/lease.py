@@ -22,8 +22,8 @@ from qiaocrawl.storage.frontier.scope import Scope, ScopedStatement
 from qiaocrawl.storage.raw_sql import ListStatement, Statement
 from qiaocrawl.storage.schema import State
 
+# Hosts looked at for one batch; with more, batches start at a random one and go round.
 _HOST_WINDOW = 200
-"""Hosts looked at for one batch; with more, batches start at a random one and go round."""
 
 _MAX_HOST_ID = (1 << 63) - 1
 
@@ -68,7 +68,7 @@ _PEEK = (
     " State.PENDING"
     " AND host_id = :host_id AND not_before <= :now ORDER BY score DESC, id LIMIT :count"
 )
-# What another worker takes at this moment is passed over, not waited for.
+# Rows that another worker is taking at this moment are skipped, not waited for.
 _PEEK_HOST = Statement(_PEEK, mysql=_PEEK + " FOR UPDATE SKIP LOCKED")
 
 # Rows that were fetched when their worker died, released by recover() or by their time.
@@ -79,7 +79,7 @@ _ORPHANS = (
 _ORPHANS_SQLITE = ScopedStatement(_ORPHANS)
 _ORPHANS_MYSQL = ScopedStatement(_ORPHANS + " FOR UPDATE SKIP LOCKED")
 
-# Rows a crawl order chose. What another worker has in hand at this moment is passed over.
+# Rows a crawl order chose; those that another worker is taking at this moment are skipped.
 _CHOSEN = "SELECT `key`, id, state, not_before, queue, topic_id, host_id FROM url" + (
     " WHERE `key` IN ({list})"
 )
@@ -88,8 +88,8 @@ _CHOSEN_AS_IT_IS = ListStatement(_CHOSEN)
 _KEEP_SCORE = Statement("UPDATE url SET score = :score WHERE id = :id")
 
 _TAKE = ListStatement(
-    # MySQL assigns from left to right: crashes looks at state and token before they change. A
-    # token on a stored row means that its worker died, and nobody has noted it yet.
+    # MySQL assigns from left to right: crashes needs state and token before they change. A
+    # token on a stored row means that its worker died and nobody has noted it yet.
     "UPDATE url SET"
     f" crashes = CASE WHEN state = State.FETCHED AND lease_token IS NOT NULL THEN {SUSPECTED}"
     " ELSE crashes END,"
@@ -263,6 +263,7 @@ class _Picker:
             for at in range(0, len(turned), _HOST_WINDOW):
                 yield turned[at : at + _HOST_WINDOW]
             return
+        # A random start: the worker sees other hosts each time, and workers see different ones.
         start = random.randint(0, _MAX_HOST_ID)
         yield from self._host_windows(start)
 
@@ -291,6 +292,7 @@ class _Picker:
         for top in tops:
             if len(best) >= limit and top > best[limit - 1]:
                 break  # no row of this or a later host can be better
+            # A host's further rows are read only while its best one can still be in the batch.
             best = sorted([*best, *self._peek(top[2], limit)])[:limit]
         return best
 

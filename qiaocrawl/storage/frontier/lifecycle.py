@@ -1,7 +1,7 @@
 """What becomes of leased rows: kept alive, given back, closed, tried again, taken from the dead.
 
-Every write is fenced: it changes the row only while token and attempt are the lease's own, so
-that a worker which was away too long changes nothing any more.
+Every write is fenced: it changes a row only while token and attempt are still the lease's, so
+a worker that was away too long changes nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
 
 from sqlalchemy import Connection
 
@@ -23,12 +22,13 @@ from qiaocrawl.storage.frontier.deaths import (
     SUSPECTED_IF_ENDLESS,
     UNMARKED,
 )
+from qiaocrawl.storage.frontier.row_sql import FENCE, HELD, NEVER_TRIED, fence
 from qiaocrawl.storage.frontier.scope import Scope, ScopedStatement
 from qiaocrawl.storage.raw_sql import ListStatement, Statement
 from qiaocrawl.storage.schema import State
 from qiaocrawl.storage.search import engine_budget
 
-# Machines may disagree about the time by so much.
+# Clocks of several machines may differ by so much.
 _SKEW_SECONDS = 600.0
 
 _MAX_REASON_CHARS = 500
@@ -36,33 +36,28 @@ _MAX_REASON_CHARS = 500
 # be cheap.
 _COUNT_CAP = 1_000
 
-_FENCE = "id = :id AND lease_token = :token AND attempts = :attempt"
+_STATE_OF = Statement(f"SELECT state, outcome FROM url WHERE {FENCE}")
+_IS_MINE = Statement(f"SELECT id FROM url WHERE {HELD}")
 
-_STATE_OF = Statement(f"SELECT state, outcome FROM url WHERE {_FENCE}")
-_IS_MINE = Statement(
-    f"SELECT id FROM url WHERE {_FENCE} AND state IN (State.LEASED, State.FETCHED)"
-)
-
+# The token stays on a closed row, so that a replayed close recognises its own work.
 _COMPLETE = Statement(
     "UPDATE url SET state = :state, outcome = :outcome, reason = :reason,"
     " http_status = COALESCE(:http_status, http_status), redirect_key = :redirect_key,"
-    f" done_at = :done_at, lease_until = NULL, crashes = {UNMARKED}"
-    f" WHERE {_FENCE} AND state IN (State.LEASED, State.FETCHED)"
+    f" done_at = :done_at, lease_until = NULL, crashes = {UNMARKED} WHERE {HELD}"
 )
 
-# failures comes last: MySQL assigns from left to right, the others must see the old count.
+# failures comes last: MySQL assigns from left to right, and the others need the old count.
 _RETRY = Statement(
     "UPDATE url SET"
     " state = CASE WHEN failures + 1 >= :max_failures THEN State.FAILED ELSE State.PENDING END,"
     " outcome = CASE WHEN failures + 1 >= :max_failures THEN 'unreachable' ELSE NULL END,"
     " done_at = CASE WHEN failures + 1 >= :max_failures THEN :done_at ELSE done_at END,"
     " reason = :reason, not_before = :not_before, lease_until = NULL, failures = failures + 1,"
-    f" crashes = {UNMARKED}"
-    f" WHERE {_FENCE} AND state IN (State.LEASED, State.FETCHED)"
+    f" crashes = {UNMARKED} WHERE {HELD}"
 )
 
+# A lease that is this much longer than one's own was given before the clock was set back.
 _FAR_SECONDS = 3_600.0
-"""A lease that is this much longer than one's own was given before the clock was set back."""
 
 # A worker's rows are found through the frontier index, which begins with queue and topic: an
 # index of tokens would have to be written five times a page to be read every half minute.
@@ -75,8 +70,7 @@ _RENEW = ListStatement(
 _RELEASE = Statement(
     "UPDATE url SET state = CASE state WHEN State.FETCHED THEN State.FETCHED ELSE State.PENDING"
     " END, lease_token = NULL,"
-    f" lease_until = NULL, attempts = attempts - 1, crashes = {UNMARKED}"
-    f" WHERE {_FENCE} AND state IN (State.LEASED, State.FETCHED)"
+    f" lease_until = NULL, attempts = attempts - 1, crashes = {UNMARKED} WHERE {HELD}"
 )
 
 _SET_WAIT_REASON = Statement(
@@ -84,6 +78,7 @@ _SET_WAIT_REASON = Statement(
 )
 
 _EXPIRED = "{scope} AND lease_token IS NOT NULL AND (:all_dead = 1 OR lease_until <= :now)"
+# Runs first: its rows lose their token, so that the two statements after it pass them by.
 _SET_ASIDE = ScopedStatement(
     "UPDATE url SET state = State.SET_ASIDE, outcome = 'poison', done_at = :done_at, lease_token"
     " = NULL,"
@@ -108,6 +103,8 @@ _CUT_SHORT = ScopedStatement(
 _COUNT_STATE = ScopedStatement(
     "SELECT COUNT(*) FROM (SELECT 1 FROM url WHERE {scope} AND state = :state LIMIT :cap) AS capped"
 )
+# Any due row answers the usual question; the minimum, which reads every waiting row, is only
+# asked for when none is due.
 _ANY_DUE = ScopedStatement(
     "SELECT not_before FROM url WHERE {scope} AND state = State.PENDING AND not_before <= :now"
     " LIMIT 1"
@@ -122,8 +119,7 @@ _BOUND_WAITS = ScopedStatement(
 )
 
 _RESCHEDULE_LISTS = ScopedStatement(
-    "UPDATE url SET state = State.PENDING, outcome = NULL, reason = NULL, lease_token = NULL,"
-    " lease_until = NULL, not_before = 0, attempts = 0, failures = 0, crashes = 0"
+    f"UPDATE url SET state = State.PENDING, outcome = NULL, reason = NULL, {NEVER_TRIED}"
     " WHERE {scope} AND ((state = State.DONE AND outcome IN ('list', 'sitemap', 'feed')"
     "   AND (fetched_at < :read_before OR fetched_at > :soon))"
     "  OR (state = State.FAILED AND (done_at < :read_before OR done_at > :soon)))"
@@ -131,19 +127,19 @@ _RESCHEDULE_LISTS = ScopedStatement(
 
 
 class Ended(IntEnum):
-    """Whether a lease ended as it was to; false only for LOST."""
+    """Whether a lease ended as intended; only LOST is false."""
 
     LOST = 0
-    """It belongs to nobody or to another worker: the caller writes nothing else."""
+    """Nobody or another worker holds it: the caller writes nothing else."""
     NOW = 1
     BEFORE = 2
-    """By an earlier try, whose commit arrived although its answer did not: what was written
-    with it is there, and is not to be written twice."""
+    """By an earlier try that was committed although its answer got lost: what was written
+    with it must not be written again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What a recovery found: rows that wait again, stored pages to analyse, rows set aside."""
+    """What a recovery did: rows that wait again, stored pages to analyse, rows set aside."""
 
     requeued: int
     resumed: int
@@ -187,8 +183,9 @@ def recover(
 
     Args:
         now: by :func:`~qiaocrawl.storage.clock.clock`, as in all of this module.
-        lease_seconds: of a lease. One that lasts an hour longer ends after so long from now: the
-            clock was set back, and only who is alive will renew it.
+        lease_seconds: how long a lease lasts. One that ends an hour later than that was given
+            before the clock was set back; it is cut to *lease_seconds*, and only a worker that
+            is alive renews it.
     """
     if math.isfinite(lease_seconds):
         latest = now + lease_seconds
@@ -207,7 +204,7 @@ def renew(
 ) -> int:
     """Keep rows of worker *token* for another *lease_seconds*; returns how many it still holds.
 
-    Only *url_ids*: a row that was leased while the answer got lost is in nobody's hands.
+    Only *url_ids*: a row that was leased by a commit whose answer got lost is never worked on.
     """
     if not url_ids:
         return 0
@@ -220,21 +217,22 @@ def release(c: Connection, leases: Sequence[Lease], *, now: float) -> int:
     A stored page stays stored and is handed out again at once; a question counts as not asked.
     """
     held = 0
+    # By id, as everywhere: transactions that lock rows in one order cannot deadlock.
     for one in sorted(leases, key=lambda one: one.url_id):
-        if _RELEASE.run(c, _fence(one)).rowcount:
+        if _RELEASE.run(c, fence(one)).rowcount:
             held += 1
             engine_budget.give_back(c, one, now)
     return held
 
 
 def set_wait_reason(c: Connection, url_id: int, reason: str) -> None:
-    """Say why a row waits that was given back."""
+    """Write down why a row that was given back waits."""
     _SET_WAIT_REASON.run(c, {"id": url_id, "reason": clean_text(reason, _MAX_REASON_CHARS)})
 
 
 def is_mine(c: Connection, lease: Lease) -> bool:
     """Whether *lease* still holds its row."""
-    return _IS_MINE.run(c, _fence(lease)).fetchone() is not None
+    return _IS_MINE.run(c, fence(lease)).fetchone() is not None
 
 
 def complete(
@@ -243,9 +241,9 @@ def complete(
     *,
     outcome: Outcome,
     reason: str,
-    http_status: int | None,
-    redirect_key: bytes | None,
     now: float,
+    http_status: int | None = None,
+    redirect_key: bytes | None = None,
 ) -> Ended:
     """Close the row with *outcome*; a repeated call with the same one gives BEFORE.
 
@@ -255,7 +253,7 @@ def complete(
     if outcome is Outcome.RETRY:
         raise ValueError("outcome 'retry' closes no row: use retry()")
     changed = _COMPLETE.run(c, {
-        **_fence(lease),
+        **fence(lease),
         "state": int(_CLOSED_STATES.get(outcome, State.DONE)),
         "outcome": outcome.value,
         "reason": clean_text(reason, _MAX_REASON_CHARS) or None,
@@ -265,7 +263,7 @@ def complete(
     })  # fmt: skip
     if changed.rowcount:
         return Ended.NOW
-    row = _STATE_OF.run(c, _fence(lease)).fetchone()
+    row = _STATE_OF.run(c, fence(lease)).fetchone()
     is_closed = row is not None and row[0] >= State.DONE and row[1] == outcome.value
     return Ended.BEFORE if is_closed else Ended.LOST
 
@@ -287,7 +285,7 @@ def retry(
     A repeated call counts once and gives BEFORE.
     """
     changed = _RETRY.run(c, {
-        **_fence(lease),
+        **fence(lease),
         "reason": clean_text(reason, _MAX_REASON_CHARS) or None,
         "not_before": not_before,
         "max_failures": max_failures,
@@ -295,7 +293,7 @@ def retry(
     })  # fmt: skip
     if changed.rowcount:
         return Ended.NOW
-    row = _STATE_OF.run(c, _fence(lease)).fetchone()
+    row = _STATE_OF.run(c, fence(lease)).fetchone()
     waits = row is not None and row[0] in (State.PENDING, State.FAILED)
     return Ended.BEFORE if waits else Ended.LOST
 
@@ -308,9 +306,9 @@ def remaining(c: Connection, scope: Scope, *, now: float) -> Remaining:
 
 
 def bound_waits(c: Connection, scope: Scope, *, now: float, longest_seconds: float) -> int:
-    """Let rows that are to wait for more than *longest_seconds* be due; returns how many.
+    """Make rows due that would wait for more than *longest_seconds*; returns how many.
 
-    The clock was ahead when they were put off. Reads all rows of *scope* that wait.
+    The clock ran ahead when they were put off. Reads all waiting rows of *scope*.
     """
     return _BOUND_WAITS.count(c, scope, {"now": now, "latest": now + longest_seconds})
 
@@ -318,7 +316,7 @@ def bound_waits(c: Connection, scope: Scope, *, now: float, longest_seconds: flo
 def reschedule_lists(c: Connection, scope: Scope, *, read_before: float, now: float) -> int:
     """Let lists (also sitemaps and feeds) read before epoch *read_before* wait again.
 
-    So do URLs given up before. What was read after *now* was so by a clock that was ahead.
+    So do URLs given up before. A time after *now* was written by a clock that ran ahead.
     """
     return _RESCHEDULE_LISTS.count(c, scope, {
         "read_before": epoch_time(read_before), "soon": epoch_time(now + _SKEW_SECONDS),
@@ -337,7 +335,3 @@ def _next_due(c: Connection, scope: Scope, now: float) -> float | None:
         return first
     times = [row[0] for row in _NEXT_DUE.fetch(c, scope, {}) if row[0] is not None]
     return min(times, default=None)
-
-
-def _fence(lease: Lease) -> dict[str, Any]:
-    return {"id": lease.url_id, "token": lease.token, "attempt": lease.attempt}

@@ -1,7 +1,7 @@
-"""What crawl orders have learnt, by topic and site; the newest versions are kept.
+"""What crawl orders have learnt, by topic and site; only the newest versions are kept.
 
-A model is one row, written in one transaction: a kill leaves the version before. What the bytes
-mean is the strategy's own affair; that they are whole is checked here.
+A model is one row, written in one transaction: a kill leaves the version before. The bytes are
+the strategy's own; that they are undamaged is checked here.
 """
 
 from __future__ import annotations

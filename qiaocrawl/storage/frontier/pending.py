@@ -12,8 +12,8 @@ from qiaocrawl.storage.frontier.payload import payload_of
 from qiaocrawl.storage.frontier.scope import Scope, ScopedStatement
 from qiaocrawl.storage.raw_sql import Statement
 
-# Straight through the rows in the order of their discovery; with the frontier index, all that
-# waits would be sorted for every batch.
+# Reads along the primary key ("+" and FORCE INDEX keep the planner there); with the frontier
+# index, all waiting rows would be sorted for every batch.
 _AFTER = (
     "SELECT u.id, u.`key`, u.url, h.name, u.depth, u.score, u.anchor,"
     " u.parent_key, u.payload"
@@ -76,7 +76,7 @@ def keep_scores(c: Connection, scope: Scope, scores: Sequence[tuple[bytes, float
     """Write (key, score) pairs to those rows of *scope*'s queue and topic that still wait."""
     whose = scope.params(c)
     _KEEP.run_many(c, [
-        # In one order, so that workers do not wait for each other in a circle.
+        # In one order, so that workers do not deadlock.
         {**whose, "key": key, "score": stored_score(score)} for key, score in sorted(scores)
     ])  # fmt: skip
 

@@ -1,8 +1,8 @@
 """URLs that a guess of discovery put off: closed rows of the frontier that come back.
 
 Such a row is done with the outcome ``postponed``, or ``trap``; its reason names the guess, and
-rows with the same reason stand and fall together. A plain link to it lets it wait (see
-:mod:`~qiaocrawl.storage.frontier.enqueue`); :func:`take_up` does when nothing else of a scope
+rows with the same reason stand and fall together. A plain link makes it wait again (see
+:mod:`~qiaocrawl.storage.frontier.enqueue`); so does :func:`take_up` when nothing else of a scope
 waits.
 """
 
@@ -17,6 +17,7 @@ from sqlalchemy import Connection
 from qiaocrawl.discovery.trap_trials import TRAP, group_of
 from qiaocrawl.items import Candidate
 from qiaocrawl.storage.frontier.payload import payload_of, payload_text
+from qiaocrawl.storage.frontier.row_sql import NEVER_TRIED
 from qiaocrawl.storage.frontier.scope import Scope, ScopedStatement
 from qiaocrawl.storage.raw_sql import ListStatement, Statement
 from qiaocrawl.storage.sites.discovery import pattern_scores_of
@@ -36,14 +37,13 @@ _BEST = ScopedStatement(
 _ROWS = (
     "SELECT u.id, u.`key`, u.url, h.name, u.score, u.depth, u.parent_key, u.anchor, u.reason,"
     " u.payload FROM url u JOIN host h ON h.id = u.host_id"
-    " WHERE u.id IN ({list}) AND u.state = State.DONE AND u.outcome IN ('postponed', 'trap')"
+    f" WHERE u.id IN ({{list}}) AND u.{_IS_POSTPONED.replace('outcome', 'u.outcome')}"
 )
-# What another worker takes up at this moment is left to it.
+# Rows that another worker is taking up at this moment are left to it.
 _ROWS_LOCKED = ListStatement(_ROWS, mysql=_ROWS + " FOR UPDATE SKIP LOCKED")
 _TAKE_UP = Statement(
     "UPDATE url SET state = State.PENDING, outcome = NULL, done_at = NULL, payload = :payload,"
-    " lease_token = NULL, lease_until = NULL, not_before = 0, attempts = 0, failures = 0,"
-    f" crashes = 0 WHERE id = :id AND {_IS_POSTPONED}"
+    f" {NEVER_TRIED} WHERE id = :id AND {_IS_POSTPONED}"
 )
 
 # The reason of an alias names its page, that of a pruned link the parts of its score.

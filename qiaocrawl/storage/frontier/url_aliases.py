@@ -2,8 +2,8 @@
 
 A URL that has a preferred version is closed as ``alias`` and that version proposed, as if it
 had redirected there, but without a request. It stays noted in ``aliased_url`` until the
-preferred version is closed: when that brought no page, the URL waits again, to be fetched
-under its own address. So nothing is lost by a rule that is wrong. Another spelling of a URL
+preferred version is closed: if that brought no page, the URL waits again, to be fetched
+under its own address. So a wrong rule loses nothing. Another spelling of a URL
 (:mod:`qiaocrawl.discovery.spellings`) is proposed as such a row at once.
 """
 
@@ -19,6 +19,7 @@ from qiaocrawl.storage.converters import clean_host, epoch_time, json_mapping, t
 from qiaocrawl.storage.frontier.enqueue import enqueue
 from qiaocrawl.storage.frontier.lifecycle import complete
 from qiaocrawl.storage.frontier.payload import payload_of, payload_text
+from qiaocrawl.storage.frontier.row_sql import NEVER_TRIED
 from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
 from qiaocrawl.storage.schema import url_alias
 from qiaocrawl.urls.aliases import HostVotes
@@ -45,7 +46,7 @@ _NOTE = upsert(
     key="url_id", change="preferred_key",
 )  # fmt: skip
 
-# A preferred version may itself have been closed as an alias: then that one's is waited for.
+# A preferred version may itself be an alias: then its own preferred version is waited for.
 _CLOSED = (
     "SELECT a.url_id, p.outcome, u.payload FROM aliased_url a"
     " {join} url p ON p.`key` = a.preferred_key JOIN url u ON u.id = a.url_id"
@@ -54,15 +55,15 @@ _CLOSED = (
     " 'postponed'"
     " AND (p.outcome <> 'alias' OR b.url_id IS NULL))"
 )
-# One that a bound kept out of the frontier will bring no page either.
+# A preferred version that a bound kept out of the frontier will bring no page either.
 _ALL_CLOSED = Statement(_CLOSED.format(join="LEFT JOIN", unknown="p.id IS NULL OR"))
 _CLOSED_OF = ListStatement(
     _CLOSED.format(join="JOIN", unknown="") + " AND a.preferred_key IN ({list})"
 )
 _WAIT_AGAIN = Statement(
     "UPDATE url SET state = State.PENDING, outcome = NULL, reason = NULL, redirect_key = NULL,"
-    " payload = :payload, lease_token = NULL, lease_until = NULL, not_before = 0, attempts = 0,"
-    " failures = 0, crashes = 0 WHERE id = :id AND state = State.DONE AND outcome = 'alias'"
+    f" payload = :payload, {NEVER_TRIED} WHERE id = :id AND state = State.DONE"
+    " AND outcome = 'alias'"
 )
 _FORGET = ListStatement("DELETE FROM aliased_url WHERE url_id IN ({list})")
 
@@ -97,7 +98,7 @@ def alias(c: Connection, swaps: Sequence[Swap], *, run_id: int | None, now: floa
 def _close(c: Connection, swap: Swap, now: float) -> bool:
     return bool(complete(
         c, swap.lease, outcome=Outcome.ALIAS, reason=f"fetched as {swap.preferred.url}",
-        http_status=None, redirect_key=swap.preferred.key, now=now,
+        redirect_key=swap.preferred.key, now=now,
     ))  # fmt: skip
 
 
@@ -140,7 +141,7 @@ def save_host_votes(c: Connection, found: Sequence[HostVotes], *, now: float) ->
             "updated_at": epoch_time(now),
             "votes": to_json(one.to_dict()),
         }
-        # In one order, so that crawls on one database do not wait for each other in a circle.
+        # In one order, so that crawls on one database do not deadlock.
         for one in sorted(found, key=lambda one: one.host)
     ])  # fmt: skip
 

@@ -1,17 +1,17 @@
 """The log of visits: every fetched page with its relevance and where its links led.
 
-It is what learning crawl orders are made of again after a restart, and how the workers of one
+Learning crawl orders are rebuilt from it after a restart, and through it the workers of one
 database share what they have seen. A row is written in the transaction that closes its page.
 
-Numbers are given before the commit, so a row may appear behind a higher one: who reads on from
-a number looks back a while (see :mod:`qiaocrawl.frontier.visit_reader`).
+Numbers are given before the commit, so a row may appear after one with a higher number: readers
+look back a while (see :mod:`qiaocrawl.frontier.visit_reader`).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection
@@ -59,18 +59,16 @@ class LoggedVisit:
 
     def visit(self, covers: Callable[[str], bool] | None = None) -> Visit:
         """The visit with its links, of them only those to hosts that *covers* admits."""
-        page = self.page
         links = unpack_links(self.packed)
         if covers is not None:
             admitted = {host: covers(host) for host in {link.host for link in links}}
             links = tuple(link for link in links if admitted[link.host])
-        return Visit(
-            page.key, page.url, page.host, page.depth, page.relevance, page.relevant, page.at, links
-        )
+        return replace(self.page, links=links)
 
 
 def pack_links(links: Sequence[Link]) -> bytes:
     """*links* as one zstd frame of JSON; keys and hosts are left out, they follow from URLs."""
+    # Lists without names: links are most of the log, and names would double it.
     rows = [
         (one.url, one.anchor, one.context, one.title, one.tag, int(one.nofollow), one.region)
         for one in links

@@ -42,8 +42,8 @@ _MAX_FIELD_CHARS = 10_000
 _MAX_TOKENS = 2_000
 _MAX_COMMENTS_CHARS = 100_000
 _MAX_ABOUT_CHARS = 400_000
+# Rows of one group that are looked at: three times what a pager may name.
 _MOST_ROWS = 300
-"""Rows of one group that are looked at: three times what a pager may name."""
 _MOST_NAMED = 10
 
 _NAMES = ("author", "source", "channel", "keywords", "description", "language", "method")
@@ -64,7 +64,7 @@ _DROP = Statement("DELETE FROM article_part WHERE url_id = :url_id")
 
 _STATE = "SELECT url_id, digest FROM article_part WHERE first_key = :first_key ORDER BY url_id"
 _READ_STATE = Statement(_STATE)
-# A locking read waits for parts that other workers are writing, and sees them.
+# A locking read waits for parts that other workers are writing, and then sees them.
 _LOCK_STATE = Statement(_STATE, mysql=_STATE + " FOR UPDATE")
 _GROUP = Statement(
     "SELECT p.url_id, u.url, u.anchor, u.outcome, u.reason, p.number, p.parts, p.reads_alone,"
@@ -183,6 +183,7 @@ def save_part(c: Connection, url_id: int, analysis: PageAnalysis) -> bytes | Non
         "about": to_json(_about(article, analysis), _MAX_ABOUT_CHARS),
         "text": clean_text(article.text, MAX_TEXT_CHARS),
     }
+    # Of all values: a part that changes in any way makes the group's state another.
     shown = [*map(str, values.values()), article.html]
     digest = digest16(to_json(shown, 1 << 30).encode())
     html = packed_html(article.html)
@@ -226,7 +227,9 @@ def load_group(c: Connection, first_key: bytes) -> PartGroup | None:
     parts: dict[int, StoredPart] = {}
     for row in rows:
         part = _stored(row)
+        # Rows come by number and key: of two claims of one number the smaller key wins everywhere.
         parts.setdefault(part.number, part)
+    # Read last: a part that comes meanwhile changes the state, and the joining is done again.
     state = _state(_READ_STATE, c, first_key)
     return PartGroup(first_key, state, tuple(parts.values())) if parts else None
 

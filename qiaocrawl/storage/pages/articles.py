@@ -27,6 +27,7 @@ from qiaocrawl.storage.pages.revisions import keep_version
 from qiaocrawl.storage.raw_sql import Statement, upsert
 from qiaocrawl.storage.titles.term_weights import rebuild_term_weights
 from qiaocrawl.storage.titles.verdicts import save_verdict
+from qiaocrawl.storage.topics.judgements import decide_article
 
 __all__ = [
     "SavedArticle",
@@ -124,6 +125,7 @@ def save_article(
         row_id = _INSERT.run(c, params).lastrowid
         assert row_id is not None
     else:
+        # Before the update, which is what it copies from.
         keep_version(c, row_id, params, now=now)
         _UPDATE.run(c, {**params, "id": row_id})
     title = TitleRecord(
@@ -196,6 +198,8 @@ def save_relevance(
 ) -> None:
     """Store what topics think of an article, replacing what they thought before.
 
+    Where an operator has judged its page, that verdict stands.
+
     Raises:
         StorageError: a judgement's topic is not among *topic_ids* (names to row ids).
     """
@@ -211,8 +215,10 @@ def save_relevance(
             "method": clean_word(judgement.method, 64),
             "terms": to_json(_explained(judgement)),
         }
+        # In one order, so that workers do not deadlock.
         for judgement in sorted(judgements, key=lambda judgement: topic_ids[judgement.topic])
     ])  # fmt: skip
+    decide_article(c, article_id)
 
 
 def _explained(judgement: Relevance) -> list[tuple[object, ...]]:

@@ -22,21 +22,20 @@ from qiaocrawl.storage.converters import (
     to_json,
     to_time,
 )
+from qiaocrawl.storage.frontier.row_sql import FENCE, fence
 from qiaocrawl.storage.raw_sql import Statement
 from qiaocrawl.storage.topics.topic_ids import topic_id
 
-# What a statement holds beside the body: headers, URL, the text itself.
+# What a statement holds besides the body: headers, URL, the SQL text itself.
 _PACKET_RESERVE_BYTES = 256 * 1024
 # A MySQL client sends binary values as text: PyMySQL two hexadecimal digits a byte.
 _SENT_PER_BYTE = 2
 
-_OWN = " WHERE id = :id AND lease_token = :token AND attempts = :attempt AND state = "
 _MARK_FETCHED = Statement(
     "UPDATE url SET state = State.FETCHED, fetched_at = :fetched_at, http_status = :status"
-    + _OWN
-    + "State.LEASED"
+    f" WHERE {FENCE} AND state = State.LEASED"
 )
-_IS_FETCHED = Statement("SELECT 1 FROM url" + _OWN + "State.FETCHED")
+_IS_FETCHED = Statement(f"SELECT 1 FROM url WHERE {FENCE} AND state = State.FETCHED")
 _FIND = Statement("SELECT id FROM page_source WHERE url_id = :url_id AND digest = :digest")
 _SEEN_AGAIN = Statement(
     "UPDATE page_source SET last_seen_at = :seen WHERE id = :id AND last_seen_at < :seen"
@@ -59,6 +58,7 @@ _NEWEST = Statement(
     f"SELECT {_PAGE} FROM page_source p JOIN url u ON u.id = p.url_id WHERE p.url_id = :url_id"
     " ORDER BY p.last_seen_at DESC, p.id DESC LIMIT 1"
 )
+# NOT EXISTS leaves the newest page of each URL.
 _BATCH = (
     f"SELECT p.id, p.url_id, u.`key`, h.name, u.queue, t.name, u.depth, u.anchor, {_PAGE}"
     " FROM page_source p JOIN url u ON u.id = p.url_id JOIN host h ON h.id = u.host_id"
@@ -91,7 +91,7 @@ def store_page(
 ) -> int | None:  # fmt: skip
     """Store *page* and mark its row fetched; returns the page_source id.
 
-    A body that is stored already is only seen again. One that the server's packets cannot take
+    A body that is stored already only gets a new time. One that the server's packets cannot take
     is cut and marked ``truncated``; its digest and size stay those of the whole.
 
     Args:
@@ -102,7 +102,7 @@ def store_page(
         None when the lease was lost; nothing is written then.
     """
     fetched_at = to_time(page.fetched_at)
-    own = {"id": lease.url_id, "token": lease.token, "attempt": lease.attempt}
+    own = fence(lease)
     marked = _MARK_FETCHED.run(c, {**own, "fetched_at": fetched_at, "status": page.status})
     if marked.rowcount:
         if then is not None:
@@ -128,7 +128,7 @@ def seen_again(c: Connection, url_id: int, now: float) -> None:
 def load_page(c: Connection, url_id: int) -> FetchedPage | None:
     """The page of *url_id* that was seen last; None when none is stored."""
     row = _NEWEST.run(c, {"url_id": url_id}).fetchone()
-    return None if row is None else _page(row)
+    return None if row is None else page_of(row)
 
 
 def iter_pages(c: Connection, *, topic: str | None, after_id: int, limit: int) -> list[StoredPage]:
@@ -152,7 +152,7 @@ def iter_pages(c: Connection, *, topic: str | None, after_id: int, limit: int) -
 def _stored_page(row: Any) -> StoredPage:
     row_id, url_id, key, host, queue, topic, depth, anchor, *page = row
     return StoredPage(
-        row_id, url_id, bytes(key), host, queue, topic, depth, anchor, page=_page(page)
+        row_id, url_id, bytes(key), host, queue, topic, depth, anchor, page=page_of(page)
     )
 
 
@@ -195,6 +195,7 @@ def _packet_bytes(c: Connection) -> int:
     """``max_allowed_packet``; on SQLite the longest blob it takes."""
     if c.dialect.name == "sqlite":
         return 1_000_000_000
+    # Asked once a connection: a setting of the server changes for new connections only.
     if "qiao_packet_bytes" not in c.info:
         c.info["qiao_packet_bytes"] = int(_PACKET.run(c).fetchone()[0])
     size: int = c.info["qiao_packet_bytes"]
@@ -209,7 +210,8 @@ def _declared_charset(content_type: str) -> str:
     return str(message.get_param("charset", "")).lower()
 
 
-def _page(row: Any) -> FetchedPage:
+def page_of(row: Any) -> FetchedPage:
+    """The page in *row*: URL, final URL, status, headers, body, time and whether it was cut."""
     url, final_url, status, headers, body, fetched_at, truncated = row
     when = from_time(fetched_at)
     assert when is not None

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 from qiaocrawl.items import Lease
 from qiaocrawl.storage.converters import clean_host, clean_text, clean_word, digest16, to_json
 from qiaocrawl.storage.frontier.payload import payload_keys, payload_text
+from qiaocrawl.storage.frontier.row_sql import HELD, fence
 from qiaocrawl.storage.raw_sql import Statement, upsert
 
 _MAX_FORM_CHARS = 200
@@ -23,14 +24,10 @@ _NEWEST = Statement(
     " ORDER BY voted_at DESC, `key` LIMIT :count"
 )
 
-_FENCE = (
-    "id = :id AND lease_token = :token AND attempts = :attempt"
-    " AND state IN (State.LEASED, State.FETCHED)"
-)
+# Unlike a retry it counts no failure: the page came, and only the browser can read it.
 _WAIT = Statement(
-    "UPDATE url SET state = State.PENDING, payload = :payload, reason = :reason, lease_token ="
-    " NULL,"
-    f" lease_until = NULL, not_before = 0, crashes = 0 WHERE {_FENCE}"
+    "UPDATE url SET state = State.PENDING, payload = :payload, reason = :reason,"
+    f" lease_token = NULL, lease_until = NULL, not_before = 0, crashes = 0 WHERE {HELD}"
 )
 _SET_PAYLOAD = Statement("UPDATE url SET payload = :payload WHERE id = :id")
 
@@ -62,7 +59,7 @@ def wait_for_browser(c: Connection, lease: Lease, reason: str) -> bool:
         False when the lease was lost.
     """
     changed = _WAIT.run(c, {
-        "id": lease.url_id, "token": lease.token, "attempt": lease.attempt,
+        **fence(lease),
         "payload": payload_text(replace(lease.payload, render=reason)),
         "reason": clean_text(reason, _MAX_REASON_CHARS),
     })  # fmt: skip

@@ -1,4 +1,4 @@
-"""How much is stored, and letting go of raw pages nobody refers to."""
+"""How much is stored, and deleting raw pages nobody refers to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from qiaocrawl.storage.schema import (
     url,
 )
 
-# Rows deleted in one transaction: a crawl that runs meanwhile waits no longer than for these.
+# Rows deleted in one transaction: a running crawl waits no longer than for these.
 _BATCH = 500
 
 
@@ -76,6 +76,7 @@ def prune_in_batches(
     """Like :func:`prune`, some hundred pages a transaction; *progress* gets each number."""
     pages = body_bytes = 0
     while True:
+        # A transaction a batch, so that a crawl on the same file waits for one batch only.
         with database.engine.begin() as c:
             done = prune(c, older_than, dry_run=False, limit=_BATCH)
         if not done.pages:
@@ -111,6 +112,7 @@ def stats(c: Connection) -> Stats:
 
 
 def _disposable(older_than: datetime) -> ColumnElement[bool]:
+    # Kept for good: what was published must stay provable from the page as it was fetched.
     is_evidence = or_(
         exists().where(article.c.page_source_id == page_source.c.id),
         exists().where(article_part.c.page_source_id == page_source.c.id),

@@ -17,7 +17,7 @@ _NEWEST_PAGE = (
     "(SELECT p.id FROM page_source p WHERE p.url_id = a.url_id"
     " ORDER BY p.last_seen_at DESC, p.id DESC LIMIT 1)"
 )
-# Read again from the same page (by another method, or with more parts) is no revision.
+# An article read again from the same page (by another method, or with more parts) is no revision.
 _KEEP = Statement(
     "INSERT INTO revision (url_id, kind, at, page_source_id, note, title, published_at,"
     " body_digest, text) SELECT a.url_id, 'revised', :at, a.page_source_id,"

@@ -40,7 +40,7 @@ def save_site_templates(c: Connection, templates: Sequence[SiteTemplate], *, now
             "updated_at": epoch_time(now),
             "template": to_json(template.to_dict(), max_chars=_MAX_JSON_CHARS),
         }
-        # In one order, so that crawls on one database do not wait for each other in a circle.
+        # In one order, so that crawls on one database do not deadlock.
         for template in sorted(templates, key=lambda template: template.host)
     ])  # fmt: skip
 

@@ -28,8 +28,8 @@ from qiaocrawl.storage.schema import (
     url,
 )
 
+# So long after its lease nobody works on a row: a living worker renews or takes over leases.
 _ABANDONED_SECONDS = 600.0
-"""So long after its lease a row is nobody's: what lives renews leases or takes them over."""
 _LEAST_ANSWERS = 3
 _ANSWER_HOURS = 24.0
 _GOOD_ANSWERS = (AnswerState.HIT, AnswerState.EMPTY)

@@ -134,6 +134,7 @@ def url_history(c: Connection, key: bytes) -> UrlHistory | None:
 
 def path_to(c: Connection, history: UrlHistory) -> list[UrlHistory]:
     """The pages that led to *history*, the start page first, *history* itself last."""
+    # Parents may form a circle: a row can be revived by its own descendant.
     path, seen = [history], {history.key}
     while path[0].parent is not None and path[0].parent not in seen and len(path) < MAX_STEPS:
         before = url_history(c, path[0].parent)

@@ -119,14 +119,7 @@ def lost_answers(c: Connection, topic: str) -> dict[int, PastAnswer]:
     """The last hit of every query of *topic* that had hits and has no answer now, by row id."""
     query, past = schema.query, schema.query_answer
     statement = (
-        select(
-            past.c.query_id,
-            past.c.asked_at,
-            past.c.state,
-            past.c.hits,
-            past.c.new_urls,
-            past.c.message,
-        )
+        select(*_past_columns())
         .join(query, query.c.id == past.c.query_id)
         .where(
             query.c.topic_id == topic_id(c, topic),
@@ -142,18 +135,16 @@ def past_answers(c: Connection, query_ids: Sequence[int]) -> list[PastAnswer]:
     """What is remembered of the answers to some (at most some hundred) queries, oldest first."""
     past = schema.query_answer
     statement = (
-        select(
-            past.c.query_id,
-            past.c.asked_at,
-            past.c.state,
-            past.c.hits,
-            past.c.new_urls,
-            past.c.message,
-        )
+        select(*_past_columns())
         .where(past.c.query_id.in_(list(query_ids)))
         .order_by(past.c.query_id, past.c.asked_at)
     )
     return [_past(row) for row in c.execute(statement)]
+
+
+def _past_columns() -> tuple[Any, ...]:
+    past = schema.query_answer.c
+    return past.query_id, past.asked_at, past.state, past.hits, past.new_urls, past.message
 
 
 def _past(row: Any) -> PastAnswer:

@@ -8,7 +8,7 @@ was leased and not asked is given back.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 
 from sqlalchemy import Connection, select
 
@@ -17,9 +17,10 @@ from qiaocrawl.storage import schema
 from qiaocrawl.storage.converters import clean_host, clean_word, epoch_time, host_id
 from qiaocrawl.storage.raw_sql import Statement, upsert
 from qiaocrawl.storage.topics.topic_ids import topic_id
+from qiaocrawl.text.zones import SHANGHAI
 
-_BEIJING = timezone(timedelta(hours=8))
 _MAX_REASON_CHARS = 500
+# Below every score a plan gives.
 _LAST_IN_LINE = -1e9
 
 _BEGIN_DAY = upsert(
@@ -48,7 +49,7 @@ _TO_THE_END = Statement(
 
 def day_of(now: float) -> str:
     """The Beijing day of epoch second *now*, as ``2026-03-05``."""
-    return f"{datetime.fromtimestamp(now, UTC).astimezone(_BEIJING):%Y-%m-%d}"
+    return f"{datetime.fromtimestamp(now, UTC).astimezone(SHANGHAI):%Y-%m-%d}"
 
 
 def count_request(c: Connection, engine: str, most: int | None, now: float) -> bool:

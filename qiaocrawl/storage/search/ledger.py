@@ -45,7 +45,7 @@ NO_ANSWER = frozenset({
 _LONGEST_PAUSE_SECONDS = 7 * 86_400.0
 REPEATS_OF_THE_PAST = 30
 """Days that are over are asked about so many times as seldom as the present (ours)."""
-# Machines may disagree about the time by so much.
+# Clocks of several machines may differ by so much.
 _SKEW = timedelta(minutes=10)
 _MAX_MESSAGE_CHARS = 2_000
 _MAX_SHORT_MESSAGE_CHARS = 300
@@ -128,7 +128,7 @@ def plan_queries(
     """
     rows = {row["key"]: row for row in (_row(topic_id, query, now, state) for query in queries)}
     stored = {bytes(key): (also, was) for key, also, was in _KNOWN.fetch(c, sorted(rows))}
-    # In the order of the plan, which the numbers of the rows keep.
+    # Inserted in the order of the plan, which the row numbers keep.
     new = [row for key, row in rows.items() if key not in stored]
     _PLAN.run_many(c, new)
     if state is AnswerState.NOT_ASKED:
@@ -176,7 +176,7 @@ def record_answer(c: Connection, query: Query, answer: Answered, now: float) -> 
         "bad_in_a_row": bad,
         "due_at": _due_at(answer, bad, now),
         "total": answer.total,
-        # What was no answer says nothing about what the query brings.
+        # A failed request says nothing about how much the query brings.
         "asked_weight": asked_weight if is_none else asked_weight * MEMORY + 1,
         "new_weight": new_weight if is_none else new_weight * MEMORY + answer.new_urls,
         "url_key": answer.url_key,
@@ -191,7 +191,7 @@ def _due_at(answer: Answered, bad_in_a_row: int, now: float) -> str | None:
     if not pause and not bad_in_a_row:
         return None
     if bad_in_a_row:
-        # Not more steps than the longest pause has room for: a float has an end.
+        # Capped, since 4 to the power of a large count overflows a float.
         growing = backoff_seconds(min(bad_in_a_row, 20), answer.retry_seconds)
         is_partial = answer.state is AnswerState.PARTIAL
         longest = answer.repeat_seconds / 2 if is_partial else _LONGEST_PAUSE_SECONDS

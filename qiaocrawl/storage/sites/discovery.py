@@ -14,27 +14,29 @@ from qiaocrawl.discovery.url_forms import url_forms
 from qiaocrawl.items import Lease, Outcome
 from qiaocrawl.storage.converters import clean_host, clean_text, clean_word, digest16
 from qiaocrawl.storage.frontier.lifecycle import complete
+from qiaocrawl.storage.frontier.row_sql import NEVER_TRIED
 from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
 
 FRESH_SECONDS = 30 * 86400.0
 """Older scores are forgotten: sites are rebuilt, and a real trap is soon found again."""
-_MAX_ACCOUNTS = 50_000
+_MAX_SCORES = 50_000
 _MAX_FORM_CHARS = 400
 _MAX_TITLE_CHARS = 500
 _MAX_CUT_CHARS = 200
 
-_SAVE_ACCOUNT = upsert(
+_SAVE_SCORE = upsert(
     "url_form",
     "`key`, host, form, credit, fetched, stories, trees, listed, cut, updated_at",
     key="`key`", change="credit, fetched, stories, trees, listed, cut, updated_at",
 )  # fmt: skip
 _FIELDS = "host, form, credit, fetched, stories, trees, listed, cut"
+# Cut groups first: where there are too many, forgetting a trap costs more than forgetting others.
 _LOAD_SCORES = Statement(
     f"SELECT {_FIELDS} FROM url_form"
     " WHERE updated_at >= :since"
     " ORDER BY CASE WHEN credit <= 0 THEN 0 ELSE 1 END, updated_at DESC LIMIT :most"
 )
-_CUT = ListStatement(f"SELECT {_FIELDS} FROM url_form WHERE `key` IN ({{list}})")
+_SCORES_OF = ListStatement(f"SELECT {_FIELDS} FROM url_form WHERE `key` IN ({{list}})")
 _SAVE_MISSING = upsert(
     "missing_page", "host, title, digest, simhash, updated_at",
     key="host", change="title, digest, simhash, updated_at",
@@ -45,9 +47,7 @@ _LOAD_MISSING = Statement(
 _TRAPS = Statement("SELECT id, url FROM url WHERE state = State.DONE AND outcome = 'trap'")
 _WAIT_AGAIN = Statement(
     "UPDATE url SET state = State.PENDING, outcome = NULL, reason = NULL, done_at = NULL,"
-    " lease_token = NULL,"
-    " lease_until = NULL, not_before = 0, attempts = 0, failures = 0, crashes = 0"
-    " WHERE id = :id AND state = State.DONE AND outcome = 'trap'"
+    f" {NEVER_TRIED} WHERE id = :id AND state = State.DONE AND outcome = 'trap'"
 )
 _KNOWN = ListStatement("SELECT `key` FROM url WHERE `key` IN ({list})")
 
@@ -64,13 +64,13 @@ def save_pattern_scores(c: Connection, scores: Sequence[StoredPatternScore], *, 
         }
         for score in scores
     ]  # fmt: skip
-    # In key order, so that two workers do not wait for each other.
-    _SAVE_ACCOUNT.run_many(c, sorted(rows, key=lambda row: bytes(row["key"])))
+    # In key order, so that two workers do not deadlock.
+    _SAVE_SCORE.run_many(c, sorted(rows, key=lambda row: bytes(row["key"])))
 
 
 def load_pattern_scores(c: Connection, *, since: float) -> list[StoredPatternScore]:
     """At most 50,000 scores stored since *since* (epoch): cut groups first, then the newest."""
-    params = {"since": since, "most": _MAX_ACCOUNTS}
+    params = {"since": since, "most": _MAX_SCORES}
     return [_pattern_score(row) for row in _LOAD_SCORES.run(c, params).fetchall()]
 
 
@@ -78,7 +78,7 @@ def pattern_scores_of(c: Connection, forms: Sequence[str]) -> list[StoredPattern
     """The stored scores of groups *forms*, as far as there are any, in the order of *forms*."""
     by_form = {
         score.form: score
-        for row in _CUT.fetch(c, [_form_key(form) for form in forms])
+        for row in _SCORES_OF.fetch(c, [_form_key(form) for form in forms])
         for score in [_pattern_score(row)]
     }
     return [by_form[form] for form in forms if form in by_form]
@@ -117,15 +117,7 @@ def load_missing_pages(c: Connection, *, since: float) -> list[MissingPage]:
 def close_traps(c: Connection, refused: Sequence[tuple[Lease, str]], *, now: float) -> None:
     """Close the leases of *refused* as URLs of a trap, each with why; lost ones are left."""
     for lease, why in sorted(refused, key=lambda pair: pair[0].url_id):
-        complete(
-            c,
-            lease,
-            outcome=Outcome.TRAP,
-            reason=why,
-            http_status=None,
-            redirect_key=None,
-            now=now,
-        )
+        complete(c, lease, outcome=Outcome.TRAP, reason=why, now=now)
 
 
 def known_keys(c: Connection, keys: Sequence[bytes]) -> set[bytes]:

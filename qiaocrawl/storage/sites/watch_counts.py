@@ -27,6 +27,7 @@ _SPENT = Statement(
     "SELECT h.name, d.pages + d.articles + d.looks FROM watch_day d"
     " JOIN host h ON h.id = d.host_id WHERE d.topic_id = :topic_id AND d.day = :day"
 )
+# Today is left out: a day that has just begun would look like a quiet one.
 _OTHERS = Statement(
     "SELECT COUNT(DISTINCT day), COALESCE(SUM(articles + looks), 0) FROM watch_day"
     " WHERE topic_id = :topic_id AND day >= :first AND day < :day"

@@ -54,6 +54,7 @@ _DUE_ARTICLES = Statement(
     " AND u.state IN (State.PENDING, State.DONE, State.FAILED)"
     " ORDER BY w.next_at LIMIT :count"
 )
+# The earliest publication time holds: a correction must not begin the schedule anew.
 _PUT_ARTICLE = upsert(
     "watched_article", "url_id, topic_id, published, next_at, etag, modified", key="url_id",
     change={
@@ -62,6 +63,7 @@ _PUT_ARTICLE = upsert(
     },
 )  # fmt: skip
 _DROP_ARTICLE = Statement("DELETE FROM watched_article WHERE url_id = :url_id")
+# A due time beyond every step of the schedule was set by a clock that ran ahead.
 _RIGHT_ARTICLES = Statement(
     "UPDATE watched_article SET next_at = :now WHERE topic_id = :topic_id AND next_at > :latest"
 )
@@ -258,7 +260,7 @@ def count_unknown(c: Connection, keys: Collection[bytes]) -> int:
     """How many of *keys* are of URLs never seen before."""
     different = sorted(set(keys))
     known_count = sum(row[0] for row in _KNOWN.fetch(c, different))
-    # The last chunk is padded with its last value, which the database counts once.
+    # Chunks are padded by repeating a value, which IN counts once.
     return len(different) - int(known_count)
 
 

@@ -114,6 +114,7 @@ def article_at(c: Connection, url: str) -> int:
         if row[1] is not None:
             article_id: int = row[1]
             return article_id
+        # A redirect, a first part or a preferred address: whichever the row names.
         key = bytes(next((stored_key for stored_key in row[4:] if stored_key is not None), key))
     if row is None:
         raise ConfigError(f"{canonical} is not in the database")

@@ -11,8 +11,8 @@ from qiaocrawl.storage.raw_sql import Statement, upsert
 _ARTICLES = Statement("SELECT COUNT(DISTINCT article_id), MAX(article_id) FROM title_term")
 _FREQUENCIES = Statement("SELECT term, COUNT(*) FROM title_term GROUP BY term ORDER BY term")
 _CLEAR = Statement("DELETE FROM term_weight")
-# Workers that end together rebuild together: rows that another has inserted since ours were
-# cleared are written over, and both have counted the same titles.
+# Workers that end together rebuild together: rows another inserted since we cleared the table
+# are overwritten, which is right since both counted the same titles.
 _ADD = upsert("term_weight", "term, df, weight", key="term", change="df, weight")
 _APPLY = Statement(
     "UPDATE title_term SET weight = count *"

@@ -95,6 +95,7 @@ def lock(c: Connection) -> int:
         StorageError: the row that is the lock is missing.
     """
     memory, transaction = ConnectionCache.of(c), c.get_transaction()
+    # Once a transaction: a group of pages judges many titles under one lock.
     if transaction is None or memory.titles_held_in is not transaction:
         memory.idf_version = _version(_LOCK, c)
         memory.titles_held_in = c.get_transaction()
@@ -181,6 +182,7 @@ def append(c: Connection, entry: TitleEntry) -> int:
 
 def withdraw(c: Connection, article_id: int) -> None:
     """The article of this title is about to go: leave a row that tells other workers so."""
+    # A newer row instead of a deletion: workers that read on from a number learn only of rows.
     for entry in entries_of_articles(c, [article_id]):
         gone = TitleRecord(entry.record.key, "")
         append(c, TitleEntry(gone, None, taken_out=entry.taken_out))

@@ -47,8 +47,8 @@ _MOVE = ListStatement(
     "UPDATE verdict SET group_id = :to WHERE group_id IN ({list}) AND group_id <> :to"
 )
 _LEAVE = Statement("UPDATE verdict SET group_id = article_id WHERE article_id = :article_id")
-# Who was found like an article that is gone from the group is held to be like its head, and the
-# head like nothing.
+# What was judged like an article that left the group now counts as like the group's head; the
+# head itself as like nothing.
 _HAND_ON = Statement(
     "UPDATE verdict SET of_article_id = :head, why = :why WHERE of_article_id = :gone"
     " AND group_id = :head AND article_id <> :head"
@@ -170,6 +170,7 @@ def drop_verdict(c: Connection, article_id: int) -> None:
 def best_of(c: Connection, article_ids: Collection[int]) -> int:
     """The one of *article_ids* (at least one) that the rule prefers."""
     best = sorted(article_ids)
+    # Each round leaves one of every 256, so a large group takes two or three.
     while len(best) > 1:
         rows = [result.fetchone() for result in _BEST.run(c, best)]
         # Without any place in the log they are all alike.

@@ -80,6 +80,7 @@ def list_topics(c: Connection) -> list[TopicRow]:
 
 def _save_topic(c: Connection, pack: TopicPack, now: float) -> int:
     when = datetime.fromtimestamp(now, UTC).replace(tzinfo=None)
+    # Refused rather than changed: the name is what every command asks for.
     name = clean_word(pack.name, 64)
     if name != pack.name or not name:
         raise StorageError(f"topic name {pack.name!r} must be 1 to 64 characters of text")
@@ -108,8 +109,10 @@ def _replace(
         for row in c.execute(select(table).where(table.c.topic_id == topic)).mappings()
     }
     gone = [row["id"] for key, row in there.items() if key not in new_rows]
+    # SQLite bounds the values of one statement.
     for start in range(0, len(gone), 500):
         c.execute(delete(table).where(table.c.id.in_(gone[start : start + 500])))
+    # Updated, not deleted and inserted: other tables and running crawls refer to the row ids.
     for key, row in new_rows.items():
         if key in there and _differs(there[key], row):
             c.execute(update(table).where(table.c.id == there[key]["id"]).values(row))

@@ -184,3 +184,77 @@ def test_the_author_of_a_thread_is_that_of_its_first_post() -> None:
     found = extract_article(f"<meta charset=utf-8>{markup}".encode())
     assert found.authors == ("埔仔番薯",)
     assert found.fields["authors"].origin == "first post"
+
+
+@pytest.mark.parametrize(
+    ("line", "authors"),
+    [
+        # the name is set off from what stands beside it
+        ("作者：陈小桥2018-01-02阅读：123来源：侨乡日报", ("陈小桥",)),
+        ("<i>作者：陈小桥</i><i>发布时间：2018-01-02</i>", ("陈小桥",)),
+        ("作者：云中客 12次阅读 上一篇", ("云中客",)),
+        ("来源：侨乡晚报作者：吴海燕", ("吴海燕",)),
+        ("作者：Alice Bridge 选题：bob42 译者：云中客 校对：林木", ("Alice Bridge",)),
+        ("作者：云中客 投递：某人", ("云中客",)),
+        # several people
+        ("文/陈小桥 李大明 图/王芳", ("陈小桥", "李大明")),
+        ("（记者陈小桥 通讯员李大明、王芳）", ("陈小桥", "李大明", "王芳")),
+        ("作者：陈小桥、[美]约翰·史密斯", ("陈小桥", "约翰·史密斯")),
+        # authors of something else
+        ("原文作者：陈小桥", ()),
+        ("主题作者：陈小桥", ()),
+        # words of menus, fillers and mottos
+        ("<b>文章目录</b><br>2018-01-02", ()),
+        ("<a href=/b>文库</a><br>2018-01-02<br>互动", ()),
+        ("作者：生活不止眼前的苟且，还有远方", ()),
+        ("作者：站长", ()),
+        ("Powered by Hugo", ()),
+        ("parameters are passed by value", ()),
+    ],
+)
+def test_lines_of_chinese_pages(line: str, authors: tuple[str, ...]) -> None:
+    assert authors_in(f"<title>{TITLE}</title><h1>{TITLE}</h1><div>{line}</div>{BODY}") == authors
+
+
+def test_a_name_alone_in_a_line_is_no_heading_and_no_link() -> None:
+    head = f"<title>{TITLE}</title><h1>{TITLE}</h1>"
+    assert authors_in(f"{head}<p>陈小桥</p><p>2018-01-02</p>{BODY}") == ("陈小桥",)
+    for line in ("<h2>陈小桥</h2>", "<p><a href=/x>陈小桥</a></p>"):
+        assert authors_in(f"{head}{line}<p>2018-01-02</p>{BODY}") == ()
+
+
+def test_of_a_card_about_the_author_the_name_alone_is_taken() -> None:
+    card = (
+        "<div class=author-card><b class=author-name>云中客</b><p class=author-motto>青山·绿水</p>"
+        "<div class=author-card-title>最新评论</div></div>"
+    )
+    assert authors_in(f"<title>{TITLE}</title><h1>{TITLE}</h1>{BODY}{card}") == ("云中客",)
+
+
+def test_a_label_inside_the_body_yields_to_people_named_twice() -> None:
+    html = (
+        f"<meta name=author content=云中客><title>{TITLE}</title><h1>{TITLE}</h1>"
+        f"<p>Written by 云中客 on 2018-01-02</p>{BODY}<p>作者：陈小桥</p>{BODY}"
+    )
+    assert authors_in(html) == ("云中客",)
+
+
+def test_a_page_of_code_is_chinese_by_its_title() -> None:
+    code = "<pre>" + "\n".join(f"print(value_{i}, end='{'-' * 60}')" for i in range(40)) + "</pre>"
+    html = f"<title>{TITLE}</title><h1>{TITLE}</h1>{code}<p>本文作者： 云中客</p>"
+    assert authors_in(html) == ("云中客",)
+
+
+@pytest.mark.parametrize(
+    ("line", "source"),
+    [
+        ("发布时间：2018-01-02 11:50 信息来源：侨乡日报 浏览次数：8284", "侨乡日报"),
+        ("图片来源：侨乡图库", ""),
+        ("2018-01-02 要闻频道", ""),
+        ("2018-01-02 侨乡在线", "侨乡在线"),
+        ('<b id="js_name"> 侨乡发布 </b>', "侨乡发布"),
+    ],
+)
+def test_sources_are_media(line: str, source: str) -> None:
+    fields = fields_of(f"<title>{TITLE}</title><h1>{TITLE}</h1><div>{line}</div>{BODY}")
+    assert (fields["source"].value if "source" in fields else "") == source

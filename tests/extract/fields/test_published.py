@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from qiaocrawl.extract.fields.metadata import metadata_of
 from qiaocrawl.page import parse_page
+from qiaocrawl.text.dates import EARLIEST_YEAR, DateReader, latest_plausible
 
 NOW = datetime(2024, 6, 1, 4, tzinfo=UTC)
 TITLE = "侨乡新春联谊会举行"
@@ -35,6 +38,20 @@ def shown(line: str) -> str:
         ("3小时前", "2024-06-01 09:00"),
         ("昨天 20:15", "2024-05-31 20:15"),
         ("5月30日 08:00", "2024-05-30 08:00"),
+        # themes translated from English
+        ("十月 5th, 2010", "2010-10-05 00:00"),
+        ("星期一, 04 三月 2019 08:30", "2019-03-04 08:30"),
+        ("10 月 5, 2010 下午 3:20", "2010-10-05 15:20"),
+        # a calendar leaf
+        ("<b>05</b><br><i>2018-01</i>", "2018-01-05 00:00"),
+        ("<b>5</b><br><i>一月, 2018</i>", "2018-01-05 00:00"),
+        (
+            '<abbr class="published" title="2018-01-05T10:00:00+08:00">星期五</abbr>',
+            "2018-01-05 10:00",
+        ),
+        # several dates
+        ("活动时间：2018-03-05<br>发布日期：2018-01-02", "2018-01-02 00:00"),
+        ("打印日期：2024-01-02<br>2018-01-05", "2018-01-05 00:00"),
         # published before updated, whatever comes first
         ("更新：2024-03-09 10:00 发布：2024-03-05 08:30", "2024-03-05 08:30"),
         ("更新时间：2024-03-09 10:00", "2024-03-09 10:00"),
@@ -105,3 +122,41 @@ def test_the_last_change_is_kept_apart() -> None:
     assert str(fields["modified_at"].value.date()) == "2024-03-09"
     assert fields["published_at"].origin == "meta article:published_time"
     assert fields["published_at"].confidence >= 0.9
+
+
+def test_the_day_shown_counts_not_that_of_the_server() -> None:
+    html = (
+        '<meta property="article:published_time" content="2020-01-16T16:30:00Z">'
+        + shown('<time datetime="2020-01-16T16:30:00Z">2020-01-17</time>')
+    )  # fmt: skip
+    assert date_in(html)[:10] == "2020-01-17"
+
+
+def test_themes_that_mark_both_dates_as_published_tell_them_apart() -> None:
+    html = shown(
+        '<time itemprop="dateCreated datePublished" title="发表于 2025-02-22" '
+        'datetime="2025-02-22"></time><time itemprop="dateCreated datePublished" class="updated" '
+        'datetime="2025-03-15"></time>'
+    )
+    page = parse_page(html.encode(), "text/html; charset=utf-8")
+    fields = metadata_of(page, None, datetime(2025, 6, 1, tzinfo=UTC)).fields
+    assert str(fields["published_at"].value.date()) == "2025-02-22"
+    assert str(fields["modified_at"].value.date()) == "2025-03-15"
+
+
+def test_a_date_in_the_heading_counts_whatever_the_title_says() -> None:
+    html = f"<h2>{TITLE}自动登录 <span>十月 5th, 2010</span></h2>{BODY}"
+    page = parse_page(f"<title>{TITLE}自动登录</title>{html}".encode(), "text/html; charset=utf-8")
+    published = metadata_of(page, None, NOW).published_at
+    assert published is not None
+    assert str(published.date()) == "2010-10-05"
+
+
+@given(st.text(alphabet="0123456789年月日十一二三 -/:.,stndrhJanMayUTC+Z前昨天"))
+@settings(max_examples=300, deadline=None)
+def test_every_date_lies_between_1990_and_tomorrow(text: str) -> None:
+    reader = DateReader(latest=latest_plausible(NOW), now=NOW)
+    for written in (*reader.sure(text), *reader.unsure(text)):
+        assert written.moment.year >= EARLIEST_YEAR
+        assert written.moment <= NOW + timedelta(days=2)
+        assert written.moment.tzinfo is not None

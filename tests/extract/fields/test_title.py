@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from qiaocrawl.extract.fields.declared import declared_by
 from qiaocrawl.extract.fields.site_suffix import without_site_name
 from qiaocrawl.extract.fields.title import title_of
+from qiaocrawl.extract.fields.title_dates import without_date
 from qiaocrawl.page import Page, parse_page
 
 
@@ -123,3 +126,77 @@ def test_a_mark_before_a_heading_that_the_title_element_lacks_goes() -> None:
     found = title_of(parse_page(markup.encode(), "text/html; charset=utf-8"))
     assert found is not None
     assert found.value == "仰光商铺连遭劫掠 侨团与警方联防"
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        f"侨乡在线 〉 新闻 〉 {NAME}",
+        f"侨乡在线》新闻》{NAME}",
+        f"侨乡在线 > 新闻 > {NAME}",
+        f"侨乡 » 本地要闻 » {NAME}",
+        f"云中客的小屋 › 随笔 › {NAME}",
+        f"侨乡在线｜新闻｜{NAME}",
+        f"侨乡在线＿新闻＿{NAME}",
+        f"侨乡在线－新闻－{NAME}",
+        f"{NAME} « 随笔 « 云中客的小屋",
+        f"{NAME}丨新闻丨侨乡在线",
+    ],
+)
+def test_trails_of_a_site_never_seen(whole: str) -> None:
+    menu = "<a href=/>首页</a><p><a href=/n>新闻</a></p><p><a href=/o>随笔</a></p>"
+    for heading in (f"<h2>{NAME}</h2>", f"<div>{NAME}</div>"):
+        assert title_in(f"<title>{whole}</title>{menu}{heading}<p>正文。</p>") == NAME
+
+
+def test_a_short_title_at_the_end_of_a_trail() -> None:
+    shown = "<a href=/>云中客的小屋</a><p>夜雨</p>"
+    assert title_in(f"<title>云中客的小屋 〉 随笔 〉 夜雨</title>{shown}") == "夜雨"
+    assert title_in("<title>云中客的小屋 › 随笔 › 夜雨</title><h2>夜雨</h2>") == "夜雨"
+
+
+def test_the_marks_of_a_book_are_no_trail() -> None:
+    assert (
+        title_in("<title>读《侨乡旧事》有感 - 侨乡网</title><b>侨乡网</b>") == "读《侨乡旧事》有感"
+    )
+
+
+def test_the_tag_of_a_publishing_system_beats_a_title_that_names_the_site() -> None:
+    html = (
+        f'<meta name=SiteName content="侨务局-侨务局"><meta name=ArticleTitle content="{NAME}">'
+        "<title>侨务局-侨务局</title><h2><div>来源： 侨务局</div><div>日期：2017-11-14</div></h2>"
+        f"<p>{NAME}</p><p>正文。</p>"
+    )
+    assert title_in(html) == NAME
+
+
+@pytest.mark.parametrize(
+    "date", ["十月 5th, 2010", "2010-10-05", "（2010年10月5日 08:30）", "October 5, 2010"]
+)
+def test_a_date_in_the_heading_is_no_part_of_the_title(date: str) -> None:
+    markup = f"<title>{NAME} - 云中客</title><h2>{NAME} <span>{date}</span></h2>"
+    assert title_in(markup) == NAME
+    assert title_in(f"<title>{NAME} {date}</title><h2>{NAME} {date}</h2>") == f"{NAME} {date}"
+
+
+def test_what_is_shown_as_one_line_is_not_cut_further() -> None:
+    html = (
+        "<title>网络安全(1) - 密码入门 | 桥边的博客</title><h1 class=blog-title>桥边的博客</h1>"
+        "<h1>网络安全(1) - 密码入门</h1><p>正文。</p><h3>密码入门</h3>"
+    )
+    assert title_in(html) == "网络安全(1) - 密码入门"
+
+
+@given(st.text(alphabet="侨网新闻ab -_|›〉》《»>－｜·:：/"), st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_a_title_less_its_names_is_part_of_it(whole: str, is_known: bool) -> None:
+    page = page_of("<title>x</title><p>侨网</p><p>新闻</p><h1>ab</h1>")
+    names = frozenset(["侨网"]) if is_known else frozenset()
+    assert without_site_name(whole, page, declared_by(page, names)) in whole
+
+
+@given(st.text())
+@settings(max_examples=100, deadline=None)
+def test_a_heading_less_its_date_is_part_of_it(text: str) -> None:
+    rest = without_date(f"{text} 2010-10-05", [text])
+    assert "".join(rest.split()) in "".join(f"{text} 2010-10-05".split())

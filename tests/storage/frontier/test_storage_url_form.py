@@ -34,6 +34,6 @@ def test_a_changed_canonical_form_is_named(database_url: str) -> None:
                 c, [_candidate("https://a.cn/1?utm_source=x")], run_id=None, now=time.time()
             )
         (problem,) = database.check()
-    assert problem.startswith("1 of 31 addresses looked at are written otherwise by this version")
+    assert problem.startswith("1 of 31 addresses looked at are written differently by this version")
     assert "https://a.cn/1?utm_source=x" in problem
     assert "fetched twice" in problem

@@ -9,9 +9,9 @@ from again with what is known of them by then, a few after every page (experienc
 list is credited when the pages it led to are fetched: the delayed credit of reinforcement
 learning (Rennie & McCallum 1999), here without a fixed discount.
 
-The page scorer errs, and so what is learnt from it. What was known of a link before its fetch is
-a second opinion about the page: the log odds of both are added, those of the link by half (ours;
-after co-training, Blum & Mitchell 1998).
+The page scorer errs, and so does what is learnt from it. What was known of a link before its
+fetch is a second opinion about the page: the log odds of both are added, those of the link by
+half (ours; after co-training, Blum & Mitchell 1998).
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ from qiaocrawl.frontier.strategies.ranges import within
 from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage, strategies
 from qiaocrawl.vsm.growing_array import Column
 
+# Of a sample, what is learnt from.
 _SAMPLE_CHARS = 1_500
-"""Of a sample, what is learnt from."""
 _SAMPLE_TITLE_CHARS = 60
 _SAMPLE_ROUNDS = 3
 _COUNTER_EXAMPLE_WEIGHT = 0.3
 _EXPLAINED = 8
 _RESCORE_PAGES = 5
+# Waiting URLs rescored for every fetched page; they cost 0.4 ms.
 _NODES_A_PAGE = 300
-"""Waiting URLs scored anew for every fetched page, 0.4 ms."""
+# Log odds a link may add: a page's own words must be able to outweigh its links.
 _MOST_SAID = 3.0
-"""Log odds a link may add."""
 _RELEVANT = 0.5
+# No relevance is nearer to 0 or 1.
 _SURE = 0.002
-"""No relevance is nearer to 0 or 1."""
 
 
 @strategies.register("adaptive")
@@ -100,7 +100,7 @@ class Adaptive:
         self._pages = Column(np.int64)
         self._features = Column(np.float64, width=NUMBER_OF_FEATURES)
         self._number_of_pages = 0
-        # Fixed: the same pages give the same order.
+        # Fixed seed: the same pages give the same order.
         self._random = np.random.default_rng(7)
         self._read_samples(topic)
 
@@ -116,6 +116,7 @@ class Adaptive:
         memory = self._memory
         memory.reserve([page.node], 0)
         led_here = memory.nodes.first_link[page.node] >= 0
+        # Taken before the visit: learning must see the link as it was when it was chosen.
         features = np.zeros(NUMBER_OF_FEATURES)
         if led_here:
             node_features(memory.nodes, memory.links, self._learnt, page.node, features)
@@ -127,7 +128,7 @@ class Adaptive:
 
     def rescored(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """The scores of *nodes* by what is known now, in [0, 1]."""
-        # Linear in all, as the number of pages between grows with what waits.
+        # The cost of a crawl stays linear: the interval grows with the number of waiting URLs.
         self.rescore_pages = max(_RESCORE_PAGES, len(nodes) // _NODES_A_PAGE)
         return self._scores(nodes)
 
@@ -182,7 +183,7 @@ class Adaptive:
         value = value_of(nodes, links, node)
         nodes.value[node] = value
         if not self.replaying:
-            # Start pages too, which no link led to: their folder may hold more like them.
+            # Start pages count too, though no link led there: their folder may hold more.
             add_yield(nodes, links, learnt, node, value, 1.0)
         if features is None:
             return

@@ -16,7 +16,8 @@ import numpy as np
 from qiaocrawl.frontier.strategies.adaptive.arrays import MAX_LINKS_HERE, NUMBER_OF_FEATURES
 from qiaocrawl.vsm.compiled import compiled
 
-# k of the evidence of each kind of group: the wider a group, the more pages it takes.
+# Numbers in features[...] are places in arrays.FEATURES: numba compiles no look-up by name.
+# k of the evidence of each kind of group: a wider group needs more pages to count.
 _REGION_K, _SIBLING_K, _NEIGHBOUR_K, _SAMPLE_K = 3.0, 2.0, 1.0, 2.0
 _GROUP_K = (8.0, 6.0, 4.0, 3.0)
 _NEIGHBOURS = 3
@@ -34,6 +35,7 @@ def base_rate(learnt: Any) -> float:
 @compiled
 def evidence(total: float, count: float, base: float, k: float) -> float:
     """Log odds of a group's rate less those of *base*; see the module."""
+    # Bounded away from 0 and 1, where the log odds are infinite.
     rate = min(max((total + k * base) / (count + k), 0.001), 0.999)
     return math.log(rate / (1.0 - rate)) - math.log(base / (1.0 - base))
 
@@ -69,6 +71,7 @@ def _link_features(
     best_region = best_sibling = -99.0
     first_place = 1.0
     neighbours = 0.0
+    # The links to a URL are a chain of indices: numba takes no list per node.
     link = nodes.first_link[node]
     while link >= 0 and count < MAX_LINKS_HERE:
         page = links.source[link]
@@ -147,6 +150,7 @@ def _words_logit(nodes: Any, learnt: Any, node: int) -> float:
     words = nodes.number_of_words[node]
     for position in range(words):
         total += learnt.word_weights[nodes.words[node, position]]
+    # By the root of their number: more words say more, but not in proportion.
     return total / math.sqrt(1.0 + words)
 
 

@@ -26,8 +26,8 @@ from qiaocrawl.frontier.strategies.adaptive.link_words import LinkWords, WordPla
 from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage
 from qiaocrawl.vsm.growing_array import Column
 
+# Distance from a relevant page where none is known.
 _FAR = 9.0
-"""Distance from a relevant page where none is known."""
 
 
 class LinkMemory:
@@ -60,6 +60,7 @@ class LinkMemory:
         self._number_of_links = self._number_discovered = 0
         self._refresh()
 
+    # Growing a column moves its data, and the kernels need the arrays as they are now.
     def _refresh(self) -> None:
         self.nodes = Nodes(**{name: column.data for name, column in self._nodes.items()})
         self.links = Links(**{name: column.data for name, column in self._links.items()})

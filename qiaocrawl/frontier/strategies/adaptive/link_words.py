@@ -10,8 +10,8 @@ from qiaocrawl.frontier.strategies.adaptive.link_features import singular, word_
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 
 _REMEMBERED = 20_000
+# A word learnt from samples counts this much of an expert's term (ours).
 _LEARNT_SHARE = 0.3
-"""A word learnt from samples counts this much of an expert's term (ours)."""
 
 
 class WordPlaces(NamedTuple):

@@ -32,7 +32,7 @@ _UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
     MemoryError,
-    # What zipfile says of methods, versions and passwords it does not know.
+    # zipfile raises these for methods, versions and passwords it does not know.
     NotImplementedError,
     RuntimeError,
 )
@@ -66,11 +66,11 @@ def learn_title(
     learnt.word_weights[places] -= rate * gradient / np.sqrt(learnt.word_squares[places])
 
 
+# By the array that says which entries are in use: the arrays kept of them.
 _TABLES = {
     "word_weights": ("word_weights", "word_squares"),
     "sums": ("sums", "counts"),
 }
-"""By the array that says which entries are in use: the arrays kept of them."""
 
 
 def to_bytes(learnt: ModelArrays) -> bytes:

@@ -12,9 +12,9 @@ from qiaocrawl.vsm.growing_array import Column
 
 _TOLERANCE = 1e-3
 _MAX_ITERATIONS = 20
+# Share of the best hub that every hub starts with: otherwise a part of the graph that once had no
+# authority would never get any, even after joining the others.
 _REVIVED = 1e-3
-"""Share of the best hub every hub starts with: a part of the graph that joins others later
-would have no authority for ever if it once had none."""
 
 
 class Authorities:
@@ -22,7 +22,7 @@ class Authorities:
 
     Kleinberg leaves out links within one host; a crawl of one site would be left with none,
     so all links count **(ours)**. A new page's hub value is passed on to its links at once;
-    :meth:`settle` does the rest, beginning with the values there are.
+    :meth:`converge` does the rest, starting from the present values.
     """
 
     def __init__(self) -> None:

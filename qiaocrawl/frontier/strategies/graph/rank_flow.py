@@ -13,18 +13,18 @@ from qiaocrawl.vsm.growing_array import Column
 
 DAMPING = 0.85
 """Of Brin and Page (1998)."""
+# Iterations end when the ranks change by less than this share of their sum.
 _TOLERANCE = 1e-3
-"""Iterations end when the ranks change by less than this share of their sum."""
 _MAX_ITERATIONS = 40
 
 
 class RankFlow:
     """``rank(a) = (1-d)·jump(a) + d·Σ_i rank(i)·w(i→a) / Σ_b w(i→b)`` over pages seen so far.
 
-    Pages not fetched yet have no links: what would flow on from them is lost. Spread by the
-    jump it would change all ranks by one factor, and so no order. A new page's rank is
-    passed on one step at once, so that its links have a score; :meth:`settle` does the rest,
-    beginning with the ranks there are.
+    Pages not fetched yet have no links, so what would flow on from them is lost. Spread by the
+    jump it would change all ranks by one factor, which changes no order. A new page's rank is
+    passed on one step at once, so that its links have a score; :meth:`converge` does the rest,
+    starting from the present ranks.
 
     Args:
         damping: d, in [0, 1).

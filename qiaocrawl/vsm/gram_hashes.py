@@ -1,0 +1,25 @@
+"""64-bit hashes of runs of codes, the same in every process."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+# The finaliser of splitmix64 (Steele, Lea and Flood, 2014): each input bit reaches all bits.
+_MIXING = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
+
+
+def gram_hashes(codes: NDArray[np.uint64], length: int) -> NDArray[np.uint64]:
+    """A hash of every run of *length* of the n *codes*, at most n: (n - length + 1,)."""
+    grams = len(codes) - length + 1
+    hashes = codes[:grams].copy()
+    for offset in range(1, length):
+        hashes *= _MULTIPLIER
+        hashes += codes[offset : grams + offset]
+    # In place: texts have thousands of runs, and every temporary array costs as much as a step.
+    for shift, factor in _MIXING:
+        hashes ^= hashes >> np.uint64(shift)
+        hashes *= np.uint64(factor)
+    hashes ^= hashes >> np.uint64(31)
+    return hashes
