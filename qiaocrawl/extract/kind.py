@@ -14,6 +14,7 @@ from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from qiaocrawl.extract.base import Body
+from qiaocrawl.extract.entries import is_linked_again
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.kind_features import (
     SENTENCE_END,
@@ -38,6 +39,8 @@ _AT_ONCE = 12
 _LIST_ITEMS = 8
 _FEW_ITEMS = 4
 _MANY_ITEMS = 25
+_ENTRY_POINTS = 8
+_BELOW_ENTRIES = 0.6
 
 _GONE_WORDS = (
     r"不存在|已(?:被|经)?(?:删除|屏蔽|关闭)|已刪除|找不到|无法找到|未找到|没有找到|已下线|已失效|"
@@ -115,7 +118,7 @@ def judge(page: Page, body: Body, title: str) -> Judgement:
             judgement = check(page, features)
             if judgement is not None:
                 return judgement
-    listing = _listing(page, features, title)
+    listing = _listing(page, body, features, title)
     if listing is not None:
         return listing
     lacking = _lacking(body, features, title)
@@ -193,11 +196,16 @@ def _has_empty_mount(page: Page) -> bool:
     return len(mount.text(strip=True)) - unseen < _MOUNT_TEXT
 
 
-def _listing(page: Page, features: PageKindFeatures, title: str) -> Judgement | None:
+def _listing(
+    page: Page, body: Body, features: PageKindFeatures, title: str
+) -> Judgement | None:
     """The judgement that *page* is a list, a home or a search page, or None."""
     url = urlsplit(page.url)
     article_points = _points_of_article(page, features, url, title)
     list_points, why = _points_of_list(features, url, title)
+    if entries := _entries(page, body, features):
+        list_points += _ENTRY_POINTS
+        why.append(entries)
     if list_points < 2 or list_points < article_points or not features.linked:
         return None  # a page without a link leads nowhere
     if (
@@ -213,6 +221,28 @@ def _listing(page: Page, features: PageKindFeatures, title: str) -> Judgement | 
     kind = _kind_of_list(url, page.title, title)
     reason = "; ".join(why) or f"{features.linked} of {features.shown} characters are link text"
     return Judgement(kind, Outcome.LIST, reason)
+
+
+def _entries(page: Page, body: Body, features: PageKindFeatures) -> str:
+    """In words, that the text stands below headings that lead to other pages; else ""."""
+    entries = features.entries
+    if not entries or 3 * features.lead_bytes > features.entry_bytes:
+        return ""
+    if below_entries(page, body, features) < _BELOW_ENTRIES:
+        return ""
+    if len(entries) == 1 and not is_linked_again(page, entries[0]):
+        return ""
+    return f"its text stands below {len(entries)} headings that lead to other pages"
+
+
+def below_entries(page: Page, body: Body, features: PageKindFeatures) -> float:
+    """The share of *body* that stands below headings that lead to other pages."""
+    if not body.blocks:
+        return features.entry_bytes / max(1, features.prose_bytes)
+    blocks = page.blocks.blocks
+    below = {index for entry in features.entries for index in range(entry.block, entry.end)}
+    sizes = [(len(blocks[index].text), index in below) for index in body.blocks]
+    return sum(size for size, is_below in sizes if is_below) / sum(size for size, _ in sizes)
 
 
 def _is_plain_home(page: Page, features: PageKindFeatures, url: SplitResult) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from qiaocrawl.extract.block_texts import BlockTexts
+from qiaocrawl.extract.entries import Entry, page_entries
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Block
 
@@ -76,6 +77,9 @@ class PageKindFeatures:
         item_bytes: their bytes.
         headline: index of the block that shows the title and is no link, or -1.
         dated: whether a short line near headline or first sentence holds a date.
+        entries: headings that lead to other pages of the site, with text below them.
+        entry_bytes: of *prose_bytes*, those below such headings.
+        lead_bytes: of *prose_bytes*, those between the headline and the first entry.
     """
 
     shown: int
@@ -88,6 +92,9 @@ class PageKindFeatures:
     item_bytes: int
     headline: int
     dated: bool
+    entries: tuple[Entry, ...] = ()
+    entry_bytes: int = 0
+    lead_bytes: int = 0
 
     @property
     def own_bytes(self) -> int:
@@ -99,6 +106,13 @@ def page_kind_features(page: Page, title: str) -> PageKindFeatures:
     """The features of *page*, whose title is *title*."""
     texts, marks = page.once(BlockTexts).texts, page.once(block_marks)
     headline = -1 if _is_site_name(title, page.title) else _headline(page, title)
+    is_link = headline >= 0 and 2 * page.blocks.blocks[headline].linked > len(texts[headline])
+    entries = page_entries(page, marks, -1 if is_link else headline)
+    if is_link and any(entry.block == headline for entry in entries):
+        headline = -1  # the headline of another page
+    below = _below(entries)
+    entry_bytes = lead_bytes = 0
+    with_text: set[int] = set()
     prose_bytes = summary_bytes = summary_blocks = items = item_bytes = 0
     prose: list[int] = []
     leader, leaders = -_LED_WITHIN - 1, 0  # the last title that is a link, and how many in a row
@@ -117,6 +131,11 @@ def page_kind_features(page: Page, title: str) -> PageKindFeatures:
             # The first sentence below the headline is the story's own lead, never a summary.
             first = headline >= 0 and (not prose or prose[-1] < headline) and index > headline
             prose.append(index)
+            if index in below:
+                entry_bytes += size
+                with_text.add(below[index])
+            elif entries and headline <= index < entries[0].block:
+                lead_bytes += size
             if index - leader <= _LED_WITHIN and leaders <= _LEADERS and not first:
                 summary_bytes += size
                 summary_blocks += 1
@@ -133,7 +152,17 @@ def page_kind_features(page: Page, title: str) -> PageKindFeatures:
         item_bytes=item_bytes,
         headline=headline,
         dated=_dated(texts, headline, prose),
+        entries=tuple(entries[at] for at in sorted(with_text)),
+        entry_bytes=entry_bytes,
+        lead_bytes=lead_bytes,
     )
+
+
+def _below(entries: Sequence[Entry]) -> dict[int, int]:
+    """The number of the entry each block stands below."""
+    return {
+        index: at for at, entry in enumerate(entries) for index in range(entry.block + 1, entry.end)
+    }
 
 
 class BlockMarks(NamedTuple):

@@ -1,0 +1,181 @@
+"""Entries of an index page: headings that lead to another page of the site, and their text.
+
+A page that tells a story has a headline that is no link, or one that leads to itself. On an index
+(home, tag, category, archive) the text stands below headings that lead to the pages it is taken
+from, often with the date beside them and the link once more below ("read more"). A heading that
+leads to another site, to the first page, or is the title of the page is no entry. All rules are
+**(ours)**; none looks at how an address is written.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from qiaocrawl.extract.block_texts import enclosing
+from qiaocrawl.urls import canonical_host, canonical_url
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from selectolax.lexbor import LexborNode
+
+    from qiaocrawl.extract.kind_features import BlockMarks
+    from qiaocrawl.page import Page
+    from qiaocrawl.page.blocks import Element
+
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_TITLE_NAME = re.compile(r"title|headline|subject|heading|(?:^|[\s_-])tit(?:$|[\s_-])")
+_MAX_UP = 3
+"""Elements around a linked title that may say it is a heading."""
+_LINK_UP = 6
+_MAX_ENTRIES = 200
+_MIN_TITLE_CHARS = 2
+_INDEX_FILE = re.compile(r"(?:index|default)\.\w{3,5}$")
+_MAX_LOOKED_AT = 60
+_MAX_MORE_CHARS = 60
+_MAX_LINKS = 8
+"""Blocks below an entry, characters of one, and links in it that may lead to the entry again."""
+_NOT_WORD = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A heading that leads to another page of the site.
+
+    Attributes:
+        block: of the heading.
+        end: the block after the last one that stands below it.
+        url: canonical, where it leads.
+        title: the text of the heading.
+    """
+
+    block: int
+    end: int
+    url: str
+    title: str
+
+
+def page_entries(page: Page, marks: BlockMarks, headline: int) -> tuple[Entry, ...]:
+    """The entries on *page*, in order; () for a page without a URL.
+
+    Args:
+        marks: of its blocks; only what is a link or little more can be an entry's heading.
+        headline: block of the page's own headline, or -1.
+    """
+    url = canonical_url(page.url) if page.url else None
+    if url is None:
+        return ()
+    own = {_address(address) for address in (url, page.canonical_link) if address}
+    host, name = canonical_host(url), _tight(page.title)
+    headings: list[tuple[int, str]] = []
+    for index in marks.titles:
+        if len(headings) == _MAX_ENTRIES:
+            break
+        text = page.blocks.blocks[index].text
+        if marks.titles[index] > 2 or len(text) < _MIN_TITLE_CHARS or not _is_heading(page, index):
+            continue
+        target = _target(page, index)
+        if not target or canonical_host(target) != host or _is_first_page(target):
+            continue
+        if _address(target) in own:
+            continue
+        title = _tight(text)
+        if not title or (len(title) > _LONG_TITLE and title in name):
+            continue  # the headline of this very page, whatever other address it leads to
+        headings.append((index, target))
+    return tuple(_with_ends(page, headings, headline))
+
+
+_LONG_TITLE = 4
+"""A shorter heading may stand in ``<title>`` by chance."""
+
+
+def is_linked_again(page: Page, entry: Entry) -> bool:
+    """Whether the page leads to *entry* once more below its text, as "read more" does."""
+    blocks, elements = page.blocks.blocks, page.blocks.elements
+    own = _address(entry.url)
+    for block in blocks[entry.block + 1 : min(entry.end, entry.block + _MAX_LOOKED_AT)]:
+        if block.links and len(block.text) <= _MAX_MORE_CHARS:
+            for link in elements[block.element].node.css("a[href]")[:_MAX_LINKS]:
+                href = link.attributes.get("href") or ""
+                target = page.joiner.canonical(href) if href[:1] not in ("", "#") else None
+                if target and _address(target) == own:
+                    return True
+    return False
+
+
+def _with_ends(page: Page, headings: Sequence[tuple[int, str]], headline: int) -> list[Entry]:
+    """The entries below *headings*; those of lists beside a story hold none of its text."""
+    blocks, elements = page.blocks.blocks, page.blocks.elements
+    borders = sorted({index for index, _ in headings} | ({headline} if headline >= 0 else set()))
+    entries = []
+    flat: Counter[int] = Counter()
+    for index, url in headings:
+        own = _own_element(elements, blocks[index].element, borders)
+        end, row = elements[own].end, -1
+        if end == index + 1 and elements[own].tag in _HEADINGS:
+            row = elements[own].parent
+            flat[row] += 1
+            after = bisect_right(borders, index)
+            end = min(borders[after : after + 1] + [elements[row].end if row >= 0 else end])
+        entries.append((Entry(index, end, url, blocks[index].text), row))
+    # One heading among the paragraphs of a text is a remark in it.
+    return [entry for entry, row in entries if row < 0 or flat[row] > 1]
+
+
+def _own_element(elements: Sequence[Element], at: int, borders: Sequence[int]) -> int:
+    """The outermost element around *at* that holds no more than one of the *borders*."""
+    while (outer := elements[at].parent) >= 0:
+        first, end = elements[outer].first, elements[outer].end
+        if bisect_left(borders, end) - bisect_left(borders, first) > 1:
+            break
+        at = outer
+    return at
+
+
+def _is_heading(page: Page, index: int) -> bool:
+    """Whether block *index* stands in a heading, or in a small element that is called one."""
+    page_blocks = page.blocks
+    for at in enclosing(page_blocks, page_blocks.blocks[index].element, _MAX_UP):
+        element = page_blocks.elements[at]
+        if element.end - element.first > _MAX_UP:
+            return False
+        if element.tag in _HEADINGS or _TITLE_NAME.search(element.names):
+            return True
+    return False
+
+
+def _target(page: Page, index: int) -> str:
+    """The canonical URL the link of block *index* leads to; "" for none."""
+    node: LexborNode | None = page.blocks.elements[page.blocks.blocks[index].element].node
+    assert node is not None
+    link = node.css_first("a[href]")
+    if link is None:  # the link stands around the heading
+        for _ in range(_LINK_UP):
+            node = node.parent if node is not None else None
+            if node is not None and node.tag == "a":
+                link = node
+                break
+    href = (link.attributes.get("href") or "") if link is not None else ""
+    return (page.joiner.canonical(href) or "") if href and href[0] != "#" else ""
+
+
+def _address(url: str) -> str:
+    """*url* without what differs between two addresses of one page."""
+    parts = urlsplit(url)
+    path = _INDEX_FILE.sub("", parts.path).rstrip("/").removesuffix(".html")
+    return f"{canonical_host(url).removeprefix('www.')}{path}?{parts.query}"
+
+
+def _is_first_page(url: str) -> bool:
+    parts = urlsplit(url)
+    return not parts.query and not _INDEX_FILE.sub("", parts.path).strip("/")
+
+
+def _tight(text: str) -> str:
+    return _NOT_WORD.sub("", text).lower()
