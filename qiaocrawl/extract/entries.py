@@ -35,11 +35,14 @@ _MAX_UP = 3
 _LINK_UP = 6
 _MAX_ENTRIES = 200
 _MIN_TITLE_CHARS = 2
+_MAX_TITLE_LINKS = 2
+_LED_WITHIN = 4
+"""Blocks from a title that is no heading to the text below it: date, author, channel."""
 _INDEX_FILE = re.compile(r"(?:index|default)\.\w{3,5}$")
-_MAX_LOOKED_AT = 60
+_MAX_BETWEEN = 6
+"""Blocks between a heading and its text, and between the text and the link to all of it."""
 _MAX_MORE_CHARS = 60
 _MAX_LINKS = 8
-"""Blocks below an entry, characters of one, and links in it that may lead to the entry again."""
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
@@ -49,12 +52,13 @@ class Entry:
 
     Attributes:
         block: of the heading.
-        end: the block after the last one that stands below it.
+        first, end: the range of the blocks that belong to it; a date may stand before the heading.
         url: canonical, where it leads.
         title: the text of the heading.
     """
 
     block: int
+    first: int
     end: int
     url: str
     title: str
@@ -72,14 +76,21 @@ def page_entries(page: Page, marks: BlockMarks, headline: int) -> tuple[Entry, .
         return ()
     own = {_address(address) for address in (url, page.canonical_link) if address}
     host, name = canonical_host(url), _tight(page.title)
+    prose = frozenset(marks.prose)
     headings: list[tuple[int, str]] = []
     for index in marks.titles:
         if len(headings) == _MAX_ENTRIES:
             break
         text = page.blocks.blocks[index].text
-        if marks.titles[index] > 2 or len(text) < _MIN_TITLE_CHARS or not _is_heading(page, index):
+        if marks.titles[index] > _MAX_TITLE_LINKS or len(text) < _MIN_TITLE_CHARS:
             continue
-        target = _target(page, index)
+        is_heading = _is_heading(page, index)
+        if not is_heading and prose.isdisjoint(range(index + 1, index + _LED_WITHIN)):
+            continue
+        link = _link_of(page, index)
+        if link is None or not (is_heading or _is_called_title(link)):
+            continue
+        target = _target(page, link)
         if not target or canonical_host(target) != host or _is_first_page(target):
             continue
         if _address(target) in own:
@@ -95,11 +106,17 @@ _LONG_TITLE = 4
 """A shorter heading may stand in ``<title>`` by chance."""
 
 
-def is_linked_again(page: Page, entry: Entry) -> bool:
-    """Whether the page leads to *entry* once more below its text, as "read more" does."""
+def is_linked_again(page: Page, entry: Entry, text: Sequence[int]) -> bool:
+    """Whether the page leads to *entry* once more right below its *text*, as "read more" does.
+
+    Args:
+        text: indexes of blocks, in order.
+    """
+    if not 0 < text[0] - entry.block <= _MAX_BETWEEN:
+        return False
     blocks, elements = page.blocks.blocks, page.blocks.elements
     own = _address(entry.url)
-    for block in blocks[entry.block + 1 : min(entry.end, entry.block + _MAX_LOOKED_AT)]:
+    for block in blocks[text[0] : min(entry.end, text[-1] + _MAX_BETWEEN)]:
         if block.links and len(block.text) <= _MAX_MORE_CHARS:
             for link in elements[block.element].node.css("a[href]")[:_MAX_LINKS]:
                 href = link.attributes.get("href") or ""
@@ -117,13 +134,13 @@ def _with_ends(page: Page, headings: Sequence[tuple[int, str]], headline: int) -
     flat: Counter[int] = Counter()
     for index, url in headings:
         own = _own_element(elements, blocks[index].element, borders)
-        end, row = elements[own].end, -1
+        first, end, row = elements[own].first, elements[own].end, -1
         if end == index + 1 and elements[own].tag in _HEADINGS:
             row = elements[own].parent
             flat[row] += 1
             after = bisect_right(borders, index)
             end = min(borders[after : after + 1] + [elements[row].end if row >= 0 else end])
-        entries.append((Entry(index, end, url, blocks[index].text), row))
+        entries.append((Entry(index, first, end, url, blocks[index].text), row))
     # One heading among the paragraphs of a text is a remark in it.
     return [entry for entry, row in entries if row < 0 or flat[row] > 1]
 
@@ -150,18 +167,28 @@ def _is_heading(page: Page, index: int) -> bool:
     return False
 
 
-def _target(page: Page, index: int) -> str:
-    """The canonical URL the link of block *index* leads to; "" for none."""
+def _is_called_title(link: LexborNode) -> bool:
+    attributes = link.attributes
+    return _TITLE_NAME.search((attributes.get("class") or "").lower()) is not None
+
+
+def _link_of(page: Page, index: int) -> LexborNode | None:
+    """The first link of block *index* that shows text, or the one around it."""
     node: LexborNode | None = page.blocks.elements[page.blocks.blocks[index].element].node
     assert node is not None
-    link = node.css_first("a[href]")
-    if link is None:  # the link stands around the heading
-        for _ in range(_LINK_UP):
-            node = node.parent if node is not None else None
-            if node is not None and node.tag == "a":
-                link = node
-                break
-    href = (link.attributes.get("href") or "") if link is not None else ""
+    links = node.css("a[href]")[:_MAX_LINKS]
+    if links:
+        return next((link for link in links if link.text(strip=True)), links[0])
+    for _ in range(_LINK_UP):
+        node = node.parent if node is not None else None
+        if node is not None and node.tag == "a":
+            return node
+    return None
+
+
+def _target(page: Page, link: LexborNode) -> str:
+    """The canonical URL *link* leads to; "" for none."""
+    href = link.attributes.get("href") or ""
     return (page.joiner.canonical(href) or "") if href and href[0] != "#" else ""
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from qiaocrawl.extract.base import Body
-from qiaocrawl.extract.entries import is_linked_again
+from qiaocrawl.extract.entries import Entry, is_linked_again
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.kind_features import (
     SENTENCE_END,
@@ -39,8 +39,8 @@ _AT_ONCE = 12
 _LIST_ITEMS = 8
 _FEW_ITEMS = 4
 _MANY_ITEMS = 25
-_ENTRY_POINTS = 8
-_BELOW_ENTRIES = 0.6
+_BELOW_ENTRIES = 0.5
+_BELOW_ONLY_ENTRY = 0.9
 
 _GONE_WORDS = (
     r"不存在|已(?:被|经)?(?:删除|屏蔽|关闭)|已刪除|找不到|无法找到|未找到|没有找到|已下线|已失效|"
@@ -201,11 +201,10 @@ def _listing(
 ) -> Judgement | None:
     """The judgement that *page* is a list, a home or a search page, or None."""
     url = urlsplit(page.url)
+    if index := _index(page, body, features):
+        return Judgement(_kind_of_list(url, page.title, title), Outcome.LIST, index)
     article_points = _points_of_article(page, features, url, title)
     list_points, why = _points_of_list(features, url, title)
-    if entries := _entries(page, body, features):
-        list_points += _ENTRY_POINTS
-        why.append(entries)
     if list_points < 2 or list_points < article_points or not features.linked:
         return None  # a page without a link leads nowhere
     if (
@@ -223,26 +222,52 @@ def _listing(
     return Judgement(kind, Outcome.LIST, reason)
 
 
-def _entries(page: Page, body: Body, features: PageKindFeatures) -> str:
-    """In words, that the text stands below headings that lead to other pages; else ""."""
-    entries = features.entries
-    if not entries or 3 * features.lead_bytes > features.entry_bytes:
+def _index(page: Page, body: Body, features: PageKindFeatures) -> str:
+    """In words, that the text of *page* is that of the pages it leads to; else ""."""
+    chars = sum(len(page.blocks.blocks[index].text) for index in body.blocks)
+    linked = sum(page.blocks.blocks[index].linked for index in body.blocks)
+    if 2 * linked > chars and chars < _LITTLE_TEXT:
+        return f"{linked} of the {chars} characters of its text are links"
+    entries, share = entries_of_body(page, body, features)
+    if share < _BELOW_ENTRIES:
         return ""
-    if below_entries(page, body, features) < _BELOW_ENTRIES:
-        return ""
-    if len(entries) == 1 and not is_linked_again(page, entries[0]):
-        return ""
+    if len(entries) == 1:
+        # One alone may be a remark, or the story's own headline under another address.
+        text = [index for index in body.blocks or features.prose if index > entries[0].block]
+        if share < _BELOW_ONLY_ENTRY or not text or _is_declared_article(page):
+            return ""
+        if not is_linked_again(page, entries[0], text):
+            return ""
     return f"its text stands below {len(entries)} headings that lead to other pages"
 
 
-def below_entries(page: Page, body: Body, features: PageKindFeatures) -> float:
-    """The share of *body* that stands below headings that lead to other pages."""
-    if not body.blocks:
-        return features.entry_bytes / max(1, features.prose_bytes)
+def entries_of_body(
+    page: Page, body: Body, features: PageKindFeatures
+) -> tuple[list[Entry], float]:
+    """The entries that hold some of *body*, and the share of its characters they hold.
+
+    A story may name others of its site, with an introduction of its own: it has no entries.
+    """
     blocks = page.blocks.blocks
-    below = {index for entry in features.entries for index in range(entry.block, entry.end)}
-    sizes = [(len(blocks[index].text), index in below) for index in body.blocks]
-    return sum(size for size, is_below in sizes if is_below) / sum(size for size, _ in sizes)
+    at = {
+        index: entry
+        for entry in features.entries
+        for index in range(entry.first, entry.end)
+    }
+    total = below = lead = 0
+    entries: list[Entry] = []
+    for index in body.blocks or features.prose:
+        size = len(blocks[index].text)
+        total += size
+        if index not in at:
+            lead += size if features.headline < index and not entries else 0
+            continue
+        below += size
+        if not entries or entries[-1] is not at[index]:
+            entries.append(at[index])
+    if features.headline >= 0 and lead and (5 * lead > total or _is_declared_article(page)):
+        return [], 0.0
+    return entries, below / max(1, total)
 
 
 def _is_plain_home(page: Page, features: PageKindFeatures, url: SplitResult) -> bool:

@@ -48,6 +48,7 @@ _DATE = re.compile(
     r"(?:19|20)\d\d\s*[-/.年]\s*\d{1,2}|\d{1,2}\s*月\s*\d{1,2}\s*日|\d\d?:\d\d|"
     r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d{1,2}\b|"
     r"\d{1,2}(?:st|nd|rd|th)?\s+(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|"
+    r"[一二三四五六七八九十]月\s*\d{1,2}(?:st|nd|rd|th|日)?\b|"
     r"(?:分钟|小时|天|分鐘|小時)前|\d+ (?:minutes?|hours?|days?) ago"
 )
 _DIGIT = re.compile("[0-9]")
@@ -77,9 +78,7 @@ class PageKindFeatures:
         item_bytes: their bytes.
         headline: index of the block that shows the title and is no link, or -1.
         dated: whether a short line near headline or first sentence holds a date.
-        entries: headings that lead to other pages of the site, with text below them.
-        entry_bytes: of *prose_bytes*, those below such headings.
-        lead_bytes: of *prose_bytes*, those between the headline and the first entry.
+        entries: headings that lead to other pages of the site.
     """
 
     shown: int
@@ -93,8 +92,6 @@ class PageKindFeatures:
     headline: int
     dated: bool
     entries: tuple[Entry, ...] = ()
-    entry_bytes: int = 0
-    lead_bytes: int = 0
 
     @property
     def own_bytes(self) -> int:
@@ -110,9 +107,6 @@ def page_kind_features(page: Page, title: str) -> PageKindFeatures:
     entries = page_entries(page, marks, -1 if is_link else headline)
     if is_link and any(entry.block == headline for entry in entries):
         headline = -1  # the headline of another page
-    below = _below(entries)
-    entry_bytes = lead_bytes = 0
-    with_text: set[int] = set()
     prose_bytes = summary_bytes = summary_blocks = items = item_bytes = 0
     prose: list[int] = []
     leader, leaders = -_LED_WITHIN - 1, 0  # the last title that is a link, and how many in a row
@@ -131,11 +125,6 @@ def page_kind_features(page: Page, title: str) -> PageKindFeatures:
             # The first sentence below the headline is the story's own lead, never a summary.
             first = headline >= 0 and (not prose or prose[-1] < headline) and index > headline
             prose.append(index)
-            if index in below:
-                entry_bytes += size
-                with_text.add(below[index])
-            elif entries and headline <= index < entries[0].block:
-                lead_bytes += size
             if index - leader <= _LED_WITHIN and leaders <= _LEADERS and not first:
                 summary_bytes += size
                 summary_blocks += 1
@@ -152,17 +141,8 @@ def page_kind_features(page: Page, title: str) -> PageKindFeatures:
         item_bytes=item_bytes,
         headline=headline,
         dated=_dated(texts, headline, prose),
-        entries=tuple(entries[at] for at in sorted(with_text)),
-        entry_bytes=entry_bytes,
-        lead_bytes=lead_bytes,
+        entries=entries,
     )
-
-
-def _below(entries: Sequence[Entry]) -> dict[int, int]:
-    """The number of the entry each block stands below."""
-    return {
-        index: at for at, entry in enumerate(entries) for index in range(entry.block + 1, entry.end)
-    }
 
 
 class BlockMarks(NamedTuple):
