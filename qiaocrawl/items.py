@@ -336,6 +336,7 @@ class PageAnalysis:
     observation: SiteObservation | None = None  # None where nothing is to be learnt
     words: PageText | None = None  # what scorers judge; it does not leave the analysis worker
     page_relevance: tuple[Relevance, ...] = ()  # the crawl topic's judgement of any page
+    excerpts: tuple[tuple[bytes, str, float], ...] = ()  # of other pages: see extract.entries
 
 
 # --- deduplication -----------------------------------------------------------

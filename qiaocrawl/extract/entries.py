@@ -13,11 +13,11 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from qiaocrawl.extract.block_texts import enclosing
-from qiaocrawl.urls import canonical_host, canonical_url
+from qiaocrawl.urls import canonical_host, canonical_url, url_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,24 @@ _MAX_BETWEEN = 6
 """Blocks between a heading and its text, and between the text and the link to all of it."""
 _MAX_MORE_CHARS = 60
 _MAX_LINKS = 8
+_MAX_EXCERPTS = 50
+_MIN_OPENING_CHARS, _OPENING_CHARS = 16, 40
+"""Letters by which text is known again on another page."""
 _NOT_WORD = re.compile(r"[\W_]+")
+
+
+class Excerpt(NamedTuple):
+    """Text of a page that may stand on another one.
+
+    Attributes:
+        key: of the URL its heading leads to.
+        opening: its first letters, see :func:`excerpts_of`.
+        share: of the characters of the page's text.
+    """
+
+    key: bytes
+    opening: str
+    share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +141,26 @@ def is_linked_again(page: Page, entry: Entry, text: Sequence[int]) -> bool:
                 if target and _address(target) == own:
                     return True
     return False
+
+
+def excerpts_of(page: Page, entries: Sequence[Entry], text: Sequence[int]) -> list[Excerpt]:
+    """What stands below each of *entries*, one for each page they lead to.
+
+    An opening is the longest block's, in lower case, letters and digits only.
+
+    Args:
+        text: indexes of the blocks of the page's text, in order.
+    """
+    blocks = page.blocks.blocks
+    total = sum(len(blocks[index].text) for index in text)
+    excerpts: dict[bytes, Excerpt] = {}
+    for entry in entries[:_MAX_EXCERPTS]:
+        below = [blocks[index].text for index in text if entry.block < index < entry.end]
+        opening = _tight(max(below, key=len, default=""))[:_OPENING_CHARS]
+        if len(opening) >= _MIN_OPENING_CHARS:
+            key = url_key(entry.url)
+            excerpts.setdefault(key, Excerpt(key, opening, sum(map(len, below)) / total))
+    return list(excerpts.values())
 
 
 def _with_ends(page: Page, headings: Sequence[tuple[int, str]], headline: int) -> list[Entry]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from qiaocrawl.extract.base import Body
-from qiaocrawl.extract.entries import Entry, is_linked_again
+from qiaocrawl.extract.entries import Entry, Excerpt, excerpts_of, is_linked_again
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.kind_features import (
     SENTENCE_END,
@@ -102,11 +102,15 @@ _SHORT_TITLE = 6
 
 
 class Judgement(NamedTuple):
-    """What a page is, how its row is closed, and why in words ("" for an article)."""
+    """What a page is, how its row is closed, and why in words ("" for an article).
+
+    ``excerpts`` are of an article: text that may stand on the pages its headings lead to.
+    """
 
     kind: PageKind
     outcome: Outcome
     reason: str
+    excerpts: tuple[Excerpt, ...] = ()
 
 
 def judge(page: Page, body: Body, title: str) -> Judgement:
@@ -126,7 +130,8 @@ def judge(page: Page, body: Body, title: str) -> Judgement:
         return Judgement(PageKind.OTHER, Outcome.NOT_ARTICLE, lacking)
     if page.once(thread_of) is not None:
         return Judgement(PageKind.FORUM, Outcome.ARTICLE, "")
-    return Judgement(PageKind.ARTICLE, Outcome.ARTICLE, "")
+    excerpts = excerpts_of(page, features.entries, body.blocks)
+    return Judgement(PageKind.ARTICLE, Outcome.ARTICLE, "", tuple(excerpts))
 
 
 def _gone(page: Page, features: PageKindFeatures) -> Judgement | None:
@@ -196,9 +201,7 @@ def _has_empty_mount(page: Page) -> bool:
     return len(mount.text(strip=True)) - unseen < _MOUNT_TEXT
 
 
-def _listing(
-    page: Page, body: Body, features: PageKindFeatures, title: str
-) -> Judgement | None:
+def _listing(page: Page, body: Body, features: PageKindFeatures, title: str) -> Judgement | None:
     """The judgement that *page* is a list, a home or a search page, or None."""
     url = urlsplit(page.url)
     if index := _index(page, body, features):
@@ -249,11 +252,7 @@ def entries_of_body(
     A story may name others of its site, with an introduction of its own: it has no entries.
     """
     blocks = page.blocks.blocks
-    at = {
-        index: entry
-        for entry in features.entries
-        for index in range(entry.first, entry.end)
-    }
+    at = {index: entry for entry in features.entries for index in range(entry.first, entry.end)}
     total = below = lead = 0
     entries: list[Entry] = []
     for index in body.blocks or features.prose:
