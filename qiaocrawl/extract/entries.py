@@ -43,18 +43,18 @@ _MAX_BETWEEN = 6
 """Blocks between a heading and its text, and between the text and the link to all of it."""
 _MAX_MORE_CHARS = 60
 _MAX_LINKS = 8
-_MAX_EXCERPTS = 50
-_MIN_OPENING_CHARS, _OPENING_CHARS = 16, 40
+_MAX_EXCERPTS = 24
+_MIN_OPENING_CHARS, _OPENING_CHARS = 12, 40
 """Letters by which text is known again on another page."""
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
 class Excerpt(NamedTuple):
-    """Text of a page that may stand on another one.
+    """A block of a page's text that may stand on another page.
 
     Attributes:
         key: of the URL its heading leads to.
-        opening: its first letters, see :func:`excerpts_of`.
+        opening: how it begins, in lower case, letters and digits only.
         share: of the characters of the page's text.
     """
 
@@ -144,23 +144,28 @@ def is_linked_again(page: Page, entry: Entry, text: Sequence[int]) -> bool:
 
 
 def excerpts_of(page: Page, entries: Sequence[Entry], text: Sequence[int]) -> list[Excerpt]:
-    """What stands below each of *entries*, one for each page they lead to.
-
-    An opening is the longest block's, in lower case, letters and digits only.
+    """The longest blocks of *text* that stand below *entries*.
 
     Args:
         text: indexes of the blocks of the page's text, in order.
     """
+    if not text or not entries:
+        return []
     blocks = page.blocks.blocks
+    urls: dict[int, str] = {}
+    for entry in entries:
+        urls.update(dict.fromkeys(
+            range(max(entry.block + 1, text[0]), min(entry.end, text[-1] + 1)), entry.url
+        ))  # fmt: skip
+    below = sorted((index for index in text if index in urls), key=lambda i: -len(blocks[i].text))
     total = sum(len(blocks[index].text) for index in text)
-    excerpts: dict[bytes, Excerpt] = {}
-    for entry in entries[:_MAX_EXCERPTS]:
-        below = [blocks[index].text for index in text if entry.block < index < entry.end]
-        opening = _tight(max(below, key=len, default=""))[:_OPENING_CHARS]
+    excerpts = []
+    for index in below[:_MAX_EXCERPTS]:
+        opening = _tight(blocks[index].text)[:_OPENING_CHARS]
         if len(opening) >= _MIN_OPENING_CHARS:
-            key = url_key(entry.url)
-            excerpts.setdefault(key, Excerpt(key, opening, sum(map(len, below)) / total))
-    return list(excerpts.values())
+            share = len(blocks[index].text) / total
+            excerpts.append(Excerpt(url_key(urls[index]), opening, share))
+    return excerpts
 
 
 def _with_ends(page: Page, headings: Sequence[tuple[int, str]], headline: int) -> list[Entry]:

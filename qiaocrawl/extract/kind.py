@@ -23,6 +23,7 @@ from qiaocrawl.extract.kind_features import (
     page_kind_features,
     tight,
 )
+from qiaocrawl.extract.kind_names import HOME_PATH, SEARCH_QUERY, index_kind, story_kind
 from qiaocrawl.extract.thread import thread_of
 from qiaocrawl.items import Outcome
 from qiaocrawl.page import Page
@@ -32,6 +33,7 @@ _ALMOST_NO_TEXT = 150
 MIN_PROSE_TOTAL_BYTES = 120
 """Forty Han letters in sentences: less is a story only with headline and date."""
 _SHORTEST_BYTES = 36
+_SHORT_STORY_CHARS = 100
 _MUCH_BYTES = 1200
 _HEADLINE_BYTES = 24
 _AT_ONCE = 12
@@ -79,13 +81,6 @@ _LISTING_PATH = re.compile(
     r"/(?:list|index)[-_]\d+\.\w+$|/(?:list|search|tag)\.(?:php|aspx?|jsp|html?)$",
     re.IGNORECASE,
 )
-_HOME_PATH = re.compile(r"^/(?:(?:index|default|home)\.\w+)?$", re.IGNORECASE)
-_SEARCH_PATH = re.compile(r"/(?:search|tags?|so|sousuo)(?:[/.]|$)", re.IGNORECASE)
-_SEARCH_QUERY = re.compile(r"(?:^|&)(?:q|wd|kw|keywords?|query|word|searchword)=", re.IGNORECASE)
-_SEARCH_TITLE = re.compile(
-    r"搜索|检索结果|搜尋|^标签\s*[:：]|^標籤\s*[:：]|^tags?\s*[:：]|search results|results for",
-    re.IGNORECASE,
-)
 _LIST_TITLE = re.compile(
     r"第\s*\d+\s*页|归档|歸檔|^(?:标签|標籤|分类|分類|专题|栏目)\s*[:：]?|文章列表|频道$|頻道$|首页|首頁|"
     r"^archives?\b|\barchives?$|^categor(?:y|ies)\b|^tags?\b|page \d+ of \d+",
@@ -119,38 +114,40 @@ def judge(page: Page, body: Body, title: str) -> Judgement:
     # Text that is not on the page was found in a script: nothing is missing then.
     if len(body.text) <= features.shown:
         for check in (_gone, _login, _script_made):
-            judgement = check(page, features)
+            judgement = check(page, body, features)
             if judgement is not None:
                 return judgement
     listing = _listing(page, body, features, title)
     if listing is not None:
         return listing
-    lacking = _lacking(body, features, title)
+    kind = story_kind(page, features, title)
+    lacking = _lacking(page, body, features, title)
     if lacking:
-        return Judgement(PageKind.OTHER, Outcome.NOT_ARTICLE, lacking)
+        kind = PageKind.OTHER if kind is PageKind.ARTICLE else kind
+        return Judgement(kind, Outcome.NOT_ARTICLE, lacking)
     if page.once(thread_of) is not None:
         return Judgement(PageKind.FORUM, Outcome.ARTICLE, "")
     excerpts = excerpts_of(page, features.entries, body.blocks)
-    return Judgement(PageKind.ARTICLE, Outcome.ARTICLE, "", tuple(excerpts))
+    return Judgement(kind, Outcome.ARTICLE, "", tuple(excerpts))
 
 
-def _gone(page: Page, features: PageKindFeatures) -> Judgement | None:
+def _gone(page: Page, body: Body, features: PageKindFeatures) -> Judgement | None:
     if features.own_bytes > _MUCH_BYTES or (features.dated and features.own_bytes > _LITTLE_TEXT):
         return None
-    message = _gone_message(page, features)
+    message = _gone_message(page, body, features)
     if not message:
         return None
     reason = f"says {message!r} and shows only {features.shown} characters"
     return Judgement(PageKind.ERROR, Outcome.SOFT_404, reason)
 
 
-def _gone_message(page: Page, features: PageKindFeatures) -> str:
+def _gone_message(page: Page, body: Body, features: PageKindFeatures) -> str:
     heads = [page.title, *(node.text()[:200] for node in page.nodes("h1")[:2])]
     for head in heads:
         match = _GONE.search(head)
         if match and (len(head.strip()) <= _HEAD_CHARS or features.own_bytes <= _LITTLE_TEXT):
             return match[0]
-    if features.own_bytes > _LITTLE_TEXT:
+    if features.own_bytes > _LITTLE_TEXT or (_is_headed(features) and _tells(body)):
         return ""
     texts = [b.text for b in page.blocks.blocks if 2 * b.linked <= len(b.text) <= _MESSAGE_CHARS]
     texts = [text for text in texts if _GONE_HINT.search(text)]
@@ -161,21 +158,31 @@ def _gone_message(page: Page, features: PageKindFeatures) -> str:
     return next((match[0] for text in texts if (match := _GONE_MESSAGE.search(text))), "")
 
 
-def _login(page: Page, features: PageKindFeatures) -> Judgement | None:
+def _is_headed(features: PageKindFeatures) -> bool:
+    """Whether a headline and a date are shown, as no message to a visitor has them."""
+    return features.headline >= 0 and features.dated
+
+
+def _tells(body: Body) -> bool:
+    """Whether *body* has the length of a short story, in sentences or not."""
+    return len(body.text) >= _SHORT_STORY_CHARS
+
+
+def _login(page: Page, body: Body, features: PageKindFeatures) -> Judgement | None:
     if features.own_bytes >= _LITTLE_TEXT and features.shown >= _LITTLE_TEXT:
         return None
     if not any((n.attributes.get("type") or "").lower() == "password" for n in page.nodes("input")):
         return None
     if features.items >= _MANY_ITEMS:
         return None  # a home page or a list with a login box
-    if features.headline >= 0 and features.dated and _prose_after(features):
+    if _is_headed(features) and (_prose_after(features) or _tells(body)):
         return None  # a short story on a site with a login box
     reason = f"asks for a password and shows only {features.shown} characters"
     return Judgement(PageKind.LOGIN, Outcome.LOGIN, reason)
 
 
-def _script_made(page: Page, features: PageKindFeatures) -> Judgement | None:
-    if features.prose_bytes >= 3 * _LITTLE_TEXT:
+def _script_made(page: Page, body: Body, features: PageKindFeatures) -> Judgement | None:
+    if features.prose_bytes >= 3 * _LITTLE_TEXT or (_is_headed(features) and _tells(body)):
         return None
     scripts = page.nodes("script")
     if not scripts:
@@ -205,7 +212,7 @@ def _listing(page: Page, body: Body, features: PageKindFeatures, title: str) -> 
     """The judgement that *page* is a list, a home or a search page, or None."""
     url = urlsplit(page.url)
     if index := _index(page, body, features):
-        return Judgement(_kind_of_list(url, page.title, title), Outcome.LIST, index)
+        return Judgement(index_kind(page, url, title), Outcome.LIST, index)
     article_points = _points_of_article(page, features, url, title)
     list_points, why = _points_of_list(features, url, title)
     if list_points < 2 or list_points < article_points or not features.linked:
@@ -220,9 +227,8 @@ def _listing(page: Page, body: Body, features: PageKindFeatures, title: str) -> 
     few = features.items < _FEW_ITEMS and 4 * features.linked <= features.shown
     if few and not (why and features.prose_bytes):
         return None
-    kind = _kind_of_list(url, page.title, title)
     reason = "; ".join(why) or f"{features.linked} of {features.shown} characters are link text"
-    return Judgement(kind, Outcome.LIST, reason)
+    return Judgement(index_kind(page, url, title), Outcome.LIST, reason)
 
 
 def _index(page: Page, body: Body, features: PageKindFeatures) -> str:
@@ -271,17 +277,8 @@ def entries_of_body(
 
 def _is_plain_home(page: Page, features: PageKindFeatures, url: SplitResult) -> bool:
     """Whether this is the first page of its site and nothing on it claims otherwise."""
-    is_first = bool(url.netloc) and not url.query and _HOME_PATH.search(url.path or "/") is not None
+    is_first = bool(url.netloc) and not url.query and HOME_PATH.search(url.path or "/") is not None
     return is_first and features.headline < 0 and not _is_declared_article(page)
-
-
-def _kind_of_list(url: SplitResult, page_title: str, title: str) -> PageKind:
-    if url.netloc and _HOME_PATH.search(url.path or "/") and not url.query:
-        return PageKind.HOME
-    is_search = _SEARCH_PATH.search(url.path) or _SEARCH_QUERY.search(url.query)
-    if is_search or _SEARCH_TITLE.search(title) or _SEARCH_TITLE.search(page_title):
-        return PageKind.SEARCH
-    return PageKind.LIST
 
 
 def _points_of_article(page: Page, features: PageKindFeatures, url: SplitResult, title: str) -> int:
@@ -320,10 +317,10 @@ def _points_of_list(
     """Points for a page that leads to others, and the strongest evidence in words."""
     points = 0
     why = []
-    if _LISTING_PATH.search(url.path) or _SEARCH_QUERY.search(url.query):
+    if _LISTING_PATH.search(url.path) or SEARCH_QUERY.search(url.query):
         points += 4
         why.append("the URL is a listing's")
-    elif url.netloc and _HOME_PATH.search(url.path or "/") and not url.query:
+    elif url.netloc and HOME_PATH.search(url.path or "/") and not url.query:
         # Some know only the site of a page: with a dated headline it is no first page.
         points += (
             1 if features.headline >= 0 and features.dated and len(title) > _SHORT_TITLE else 2
@@ -347,7 +344,7 @@ def _points_of_list(
     return points, why
 
 
-def _lacking(body: Body, features: PageKindFeatures, title: str) -> str:
+def _lacking(page: Page, body: Body, features: PageKindFeatures, title: str) -> str:
     """What an article has and this page lacks, in words; "" when nothing is lacking."""
     if not body.text:
         return f"no body: {body.reason}"
@@ -361,6 +358,8 @@ def _lacking(body: Body, features: PageKindFeatures, title: str) -> str:
     sentence = prose_bytes >= _SHORTEST_BYTES and SENTENCE_END.search(body.text) is not None
     if headed and features.dated and (sentence or size >= 3 * MIN_PROSE_TOTAL_BYTES):
         return ""
+    if headed and size >= 6 * MIN_PROSE_TOTAL_BYTES and _is_declared_article(page):
+        return ""  # code, verses, a table
     if size < MIN_PROSE_TOTAL_BYTES:
         return f"no body: body has {len(body.text)} characters"
     return f"{prose_bytes // 3} characters in sentences, boilerplate apart"

@@ -26,16 +26,18 @@ INDEX_SHARE = 0.5
 _MAX_OPENING_CHARS = 64
 _NOT_WORD = re.compile(r"[\W_]+")
 
-_ROWS = "SELECT url_id, target_key, opening, share, stands FROM excerpt WHERE "
-_OF_URL = Statement(_ROWS + "url_id = :url_id")
-_CONCERNED = Statement(_ROWS + "target_key = :key OR url_id = :url_id")
+_CONCERNED = Statement(
+    "SELECT url_id, number, target_key, opening FROM excerpt"
+    " WHERE target_key = :key OR url_id = :url_id"
+)
+_STANDING = Statement(
+    "SELECT SUM(share), COUNT(DISTINCT target_key) FROM excerpt WHERE url_id = :url_id AND stands"
+)
+_STANDS = Statement("UPDATE excerpt SET stands = 1 WHERE url_id = :url_id AND number = :number")
 _DROP = Statement("DELETE FROM excerpt WHERE url_id = :url_id")
 _ADD = Statement(
-    "INSERT INTO excerpt (url_id, target_key, opening, share, stands)"
-    " VALUES (:url_id, :target_key, :opening, :share, :stands)"
-)
-_STANDS = Statement(
-    "UPDATE excerpt SET stands = 1 WHERE url_id = :url_id AND target_key = :target_key"
+    "INSERT INTO excerpt (url_id, number, target_key, opening, share, stands)"
+    " VALUES (:url_id, :number, :target_key, :opening, :share, :stands)"
 )
 _TARGET = Statement(
     "SELECT a.text FROM article a JOIN url u ON u.id = a.url_id WHERE u.`key` = :key"
@@ -51,16 +53,17 @@ def is_index(c: Connection, url_id: int, excerpts: Excerpts) -> str:
 
     What becomes of its other excerpts is seen when their pages come.
     """
-    standing = [excerpt for excerpt in excerpts if _stands(c, *excerpt[:2])]
+    texts = {key: _text_at(c, key) for key, _, _ in excerpts}
+    stands = [opening in texts[key] for key, opening, _ in excerpts]
+    standing = [excerpt for excerpt, is_there in zip(excerpts, stands, strict=True) if is_there]
     if sum(share for _, _, share in standing) >= INDEX_SHARE:
-        return _reason(c, standing[0][0], len(standing))
+        return _reason(c, standing[0][0], len({key for key, _, _ in standing}))
     if excerpts:
-        keys = {key for key, _, _ in standing}
         _DROP.run(c, {"url_id": url_id})
         _ADD.run_many(c, [
-            {"url_id": url_id, "target_key": key, "share": share, "stands": key in keys,
-             "opening": clean_word(opening, _MAX_OPENING_CHARS)}
-            for key, opening, share in sorted(excerpts)
+            {"url_id": url_id, "number": number, "target_key": key, "share": share,
+             "opening": clean_word(opening, _MAX_OPENING_CHARS), "stands": stands[number]}
+            for number, (key, opening, share) in enumerate(excerpts)
         ])  # fmt: skip
     return ""
 
@@ -85,20 +88,20 @@ def withdraw_indexes(
     if not excerpts and any(row[0] == url_id for row in rows):
         _DROP.run(c, {"url_id": url_id})
     letters = _letters(text)
-    pages = {
-        page for page, target, opening, _, _ in rows
-        if page != url_id and bytes(target) == key and opening in letters
-    }  # fmt: skip
+    pages = set()
+    for page, number, target, opening in rows:
+        if page != url_id and bytes(target) == key and opening in letters:
+            _STANDS.run(c, {"url_id": page, "number": number})
+            pages.add(page)
     return sum(_settle(c, page, key, now) for page in sorted(pages))
 
 
 def _settle(c: Connection, page: int, target: bytes, now: float) -> bool:
-    """Note that the text of *target* stands on *page*; withdraw that if it is most of it."""
-    _STANDS.run(c, {"url_id": page, "target_key": target})
-    standing = [row for row in _OF_URL.run(c, {"url_id": page}).fetchall() if row[4]]
-    if sum(row[3] for row in standing) < INDEX_SHARE:
+    """Withdraw *page* if most of it is known to stand elsewhere, some of it at *target*."""
+    share, targets = _STANDING.run(c, {"url_id": page}).fetchone()
+    if (share or 0.0) < INDEX_SHARE:
         return False
-    withdraw(c, page, _reason(c, target, len(standing)), now=now)
+    withdraw(c, page, _reason(c, target, targets), now=now)
     return True
 
 
@@ -114,9 +117,9 @@ def withdraw(c: Connection, url_id: int, reason: str, *, now: float) -> None:
     set_outcome(c, url_id, Outcome.LIST, reason)
 
 
-def _stands(c: Connection, key: bytes, opening: str) -> bool:
+def _text_at(c: Connection, key: bytes) -> str:
     row = _TARGET.run(c, {"key": key}).fetchone()
-    return row is not None and opening in _letters(row[0])
+    return _letters(row[0]) if row is not None else ""
 
 
 def _reason(c: Connection, target: bytes, count: int) -> str:
