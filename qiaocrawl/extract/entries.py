@@ -143,6 +143,13 @@ def is_linked_again(page: Page, entry: Entry, text: Sequence[int]) -> bool:
     return False
 
 
+def is_link_to_site(page: Page, index: int) -> bool:
+    """Whether block *index* leads to another page of the site of *page*."""
+    url, link = canonical_url(page.url) if page.url else None, _link_of(page, index)
+    target = _target(page, link) if link is not None else ""
+    return bool(url and target) and canonical_host(target) == canonical_host(url or "")
+
+
 def excerpts_of(page: Page, entries: Sequence[Entry], text: Sequence[int]) -> list[Excerpt]:
     """The longest blocks of *text* that stand below *entries*.
 

@@ -14,7 +14,13 @@ from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from qiaocrawl.extract.base import Body
-from qiaocrawl.extract.entries import Entry, Excerpt, excerpts_of, is_linked_again
+from qiaocrawl.extract.entries import (
+    Entry,
+    Excerpt,
+    excerpts_of,
+    is_link_to_site,
+    is_linked_again,
+)
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.kind_features import (
     SENTENCE_END,
@@ -233,9 +239,15 @@ def _listing(page: Page, body: Body, features: PageKindFeatures, title: str) -> 
 
 def _index(page: Page, body: Body, features: PageKindFeatures) -> str:
     """In words, that the text of *page* is that of the pages it leads to; else ""."""
-    chars = sum(len(page.blocks.blocks[index].text) for index in body.blocks)
-    linked = sum(page.blocks.blocks[index].linked for index in body.blocks)
-    if 2 * linked > chars and chars < _LITTLE_TEXT:
+    blocks = [page.blocks.blocks[index] for index in body.blocks]
+    chars, linked = sum(len(b.text) for b in blocks), sum(b.linked for b in blocks)
+    if (
+        2 * linked > chars
+        and chars < _LITTLE_TEXT
+        and all(
+            is_link_to_site(page, index) for index in body.blocks if page.blocks.blocks[index].links
+        )
+    ):
         return f"{linked} of the {chars} characters of its text are links"
     entries, share = entries_of_body(page, body, features)
     if share < _BELOW_ENTRIES:

@@ -66,7 +66,7 @@ _ARTICLE_ENDINGS = ("article", "blogposting", "review")
 _OG_TYPES = (("video", PageKind.VIDEO), ("product", PageKind.PRODUCT))
 _ABOUT = re.compile(
     r"\W*(?:关于|關於|about)\s*"
-    r"(?:我们|我們|本站|本網站|本网站|博主|作者|自己|网站|us|me|this (?:site|blog))?\W*|\W*"
+    r"(?:我们|我們|我|本站|本網站|本网站|博主|作者|自己|网站|us|me|this (?:site|blog))?\W*|\W*"
     r"(?:联系我们|聯絡我們|contact(?: us)?)\W*",
     re.IGNORECASE,
 )
