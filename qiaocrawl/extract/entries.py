@@ -34,8 +34,10 @@ _MAX_UP = 3
 """Elements around a linked title that may say it is a heading."""
 _LINK_UP = 6
 _MAX_ENTRIES = 200
-_MIN_TITLE_CHARS = 2
 _MAX_TITLE_LINKS = 2
+_TEXT_CHARS = 20
+_FAR = 10
+"""Characters out of links that make a text; so many blocks below a title it is another's."""
 _LED_WITHIN = 4
 """Blocks from a title that is no heading to the text below it: date, author, channel."""
 _INDEX_FILE = re.compile(r"(?:index|default)\.\w{3,5}$")
@@ -88,35 +90,39 @@ def page_entries(page: Page, marks: BlockMarks, headline: int) -> tuple[Entry, .
         marks: of its blocks; only what is a link or little more can be an entry's heading.
         headline: block of the page's own headline, or -1.
     """
-    url = canonical_url(page.url) if page.url else None
+    candidates = _candidates(page, marks)
+    url = canonical_url(page.url) if page.url and candidates else None
     if url is None:
         return ()
     own = {_address(address) for address in (url, page.canonical_link) if address}
     host, name = canonical_host(url), _tight(page.title)
-    prose = frozenset(marks.prose)
     headings: list[tuple[int, str]] = []
-    for index in marks.titles:
-        if len(headings) == _MAX_ENTRIES:
-            break
-        text = page.blocks.blocks[index].text
-        if marks.titles[index] > _MAX_TITLE_LINKS or len(text) < _MIN_TITLE_CHARS:
-            continue
+    for index, is_near in candidates:
         is_heading = _is_heading(page, index)
-        if not is_heading and prose.isdisjoint(range(index + 1, index + _LED_WITHIN)):
-            continue
-        link = _link_of(page, index)
+        link = _link_of(page, index) if is_heading or is_near else None
         if link is None or not (is_heading or _is_called_title(link)):
             continue
         target = _target(page, link)
         if not target or canonical_host(target) != host or _is_first_page(target):
             continue
-        if _address(target) in own:
-            continue
-        title = _tight(text)
-        if not title or (len(title) > _LONG_TITLE and title in name):
+        title = _tight(page.blocks.blocks[index].text)
+        if not title or (len(title) > _LONG_TITLE and title in name) or _address(target) in own:
             continue  # the headline of this very page, whatever other address it leads to
         headings.append((index, target))
     return tuple(_with_ends(page, headings, headline))
+
+
+def _candidates(page: Page, marks: BlockMarks) -> list[tuple[int, bool]]:
+    """Linked titles with text not far below them, and whether it is near; lists have none."""
+    blocks = page.blocks.blocks
+    texts = [i for i, block in enumerate(blocks) if len(block.text) - block.linked >= _TEXT_CHARS]
+    candidates = []
+    for index, links in marks.titles.items():
+        at = bisect_right(texts, index)
+        distance = texts[at] - index if at < len(texts) else _FAR
+        if distance < _FAR and links <= _MAX_TITLE_LINKS:
+            candidates.append((index, distance < _LED_WITHIN))
+    return candidates[:_MAX_ENTRIES]
 
 
 _LONG_TITLE = 4

@@ -106,8 +106,8 @@ def test_a_page_that_calls_itself_an_article_is_no_index_of_one() -> None:
 
 def test_a_body_of_links_is_an_index() -> None:
     html = (
-        "<h2>- 分类 · 河边 -</h2>"
-        "<p><a href='/p/1.html'>水位又高了！今年第三回，五月以来最高</a> 2024-03-05</p><p><a href='{}'>老码头的船靠不了岸，大家都在等月底</a> 2024-03-06</p>"
+        "<h2>- 分类 · 河边 -</h2><p><a href='/p/1.html'>水位又高了！今年第三回</a> 2024-03-05</p>"
+        "<p><a href='{}'>老码头的船靠不了岸，大家都在等月底，望早来</a> 2024-03-06</p>"
     )
     for address, outcome in (
         ("/p/2.html", Outcome.LIST), ("https://other.example/f.zip", Outcome.ARTICLE)
