@@ -287,7 +287,7 @@ def all_calls(pages: Sequence[Labelled], console: Console) -> dict[str, list[Cal
     """The calls of every method; one that is not installed is named and left out."""
     calls: dict[str, list[Call]] = {}
     calls[OURS], calls[OURS_KNOWN] = ours(pages)
-    rules = {"boilerpipe rules": boilerpipe_rule, "link share": link_share_rule,
+    rules: dict[str, Callable[[Labelled], Call]] = {"boilerpipe rules": boilerpipe_rule, "link share": link_share_rule,
              "address": address_rule}  # fmt: skip
     try:
         rules["trafilatura"] = trafilatura_rule()
