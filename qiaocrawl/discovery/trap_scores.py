@@ -26,6 +26,8 @@ NEW_BRANCH_POINTS = 20.0
 MAX_POINTS = 10.0
 PROVEN_STORIES = 2
 """A group that told so many is not cut for what a broader group of it cost."""
+YIELD = 0.2
+"""A group is not cut for its cost while so many of its pages tell stories."""
 _STORY = 2.0
 _LEADS = 1.0
 _LEADS_NOWHERE = -1.0
@@ -265,6 +267,11 @@ def record_page(score: PatternScore, page: PageEffects) -> None:
         change = _GONE
     else:
         change = _LEADS_NOWHERE if page.inside_new else 0.0
+    # What stories and their doubles cost stands: those may be a maze's own.
+    is_empty = page.value is not PageValue.STORY and not page.is_double
+    if is_empty and score.stories >= max(PROVEN_STORIES, YIELD * score.fetched):
+        # A broad group is a mixture; the narrow one that holds what is empty is cut by itself.
+        change = max(change, 0.0)
     # Capped, so that a good start does not pay for thousands of empty pages later.
     score.points = min(score.points + change, MAX_POINTS)
     if score.is_cut and page.value is PageValue.STORY and not page.is_double:

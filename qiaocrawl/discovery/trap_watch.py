@@ -177,7 +177,17 @@ class TrapWatch:
         effects = self._effects(forms[0], forms[0], page)
         tells = page.value is PageValue.STORY and not is_double
         leads = page.value is PageValue.LIST and effects.fresh_story
-        self._trials.tried(group, is_good=(tells or leads) and not page.closed)
+        score = self._scores.get(group)
+        is_proven_trap = score is not None and bool(score.cut)
+        self._trials.tried(
+            group,
+            is_good=(tells or leads) and not page.closed,
+            # Texts that were proven to be made up pay for nothing.
+            has_text=page.value in (PageValue.STORY, PageValue.WEAK)
+            and not (is_double or is_proven_trap),
+            repeats=is_double or page.value is PageValue.GONE,
+            new_closed=len(page.closed),
+        )
 
     # --- trials -------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 
 from qiaocrawl.errors import StorageError
 from qiaocrawl.frontier import LearningStrategy
-from qiaocrawl.frontier.memory_order import Choice, Chosen, InMemoryFrontier
+from qiaocrawl.frontier.memory_order import Chosen, InMemoryFrontier
 from qiaocrawl.frontier.order_feed import OrderFeed
 from qiaocrawl.frontier.order_models import ModelKeeping
 from qiaocrawl.frontier.ordering import FollowedPage, FrontierOrder, reason_of
@@ -22,7 +22,6 @@ from qiaocrawl.items import PRUNED, Candidate, Lease, PageAnalysis, Visit
 from qiaocrawl.runtime import CrawlScope, Runtime
 from qiaocrawl.stages.follow_links import FollowPolicy
 from qiaocrawl.storage.frontier import KeyLeases, Scope
-from qiaocrawl.storage.frontier.decisions import Decision
 from qiaocrawl.storage.frontier.order_models import ModelName
 from qiaocrawl.storage.frontier.visit_log import LoggedVisit
 
@@ -60,7 +59,6 @@ class LearningOrder(FrontierOrder):
         )
         stops = self._options["QIAO_STOP_BELOW_THRESHOLD"]
         self._bar = MovingThreshold(0.0) if stops and is_calibrated(strategy) else None
-        self._chosen: dict[bytes, Choice] = {}
         self._asked: asyncio.Future[Chosen] | None = None
         self._task: asyncio.Task[None] | None = None
         self.is_ready = False
@@ -184,13 +182,10 @@ class LearningOrder(FrontierOrder):
         if not done:
             return None
         chosen, self._asked = self._asked.result(), None
-        self._chosen.update((one.key, one) for one in chosen.choices)
         return chosen
 
     def settle(self, found: KeyLeases) -> None:
         """What was chosen was leased, as far as *found* says."""
-        for key in (*found.gone, *found.later):
-            self._chosen.pop(key, None)
         later = {key: _monotonic(at) for key, at in found.later.items()}
         self.soon(partial(self.in_memory.settle, later, found.gone))
 
@@ -218,7 +213,6 @@ class LearningOrder(FrontierOrder):
 
     def closed(self, lease: Lease) -> None:
         """See the base class."""
-        self._chosen.pop(lease.key, None)
         self.soon(partial(self.in_memory.closed, lease.key))
 
     def enqueued(self, candidates: Iterable[Candidate]) -> None:
@@ -233,13 +227,6 @@ class LearningOrder(FrontierOrder):
         """The score *lease* has now."""
         score = self.in_memory.score_of(lease.key)
         return lease.score if score is None else score
-
-    def decision(self, lease: Lease, now: float) -> Decision:
-        """Why *lease* is fetched now."""
-        one = self._chosen.get(lease.key)
-        if one is None:
-            return super().decision(lease, now)
-        return Decision(self.strategy.name, one.score, now, one.place, one.waiting, one.parts)
 
     def numbers(self) -> dict[str, float]:
         """What the run's statistics say of it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sqlalchemy import Connection
@@ -16,7 +16,7 @@ from qiaocrawl.items import Lease, Queue
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.frontier import KeyLeases, Scope
-from qiaocrawl.storage.frontier.decisions import save_decisions
+from qiaocrawl.storage.frontier.decisions import Decision, save_decisions
 from qiaocrawl.storage.frontier.lease import BatchShape
 
 logger = logging.getLogger(__name__)
@@ -69,17 +69,20 @@ class StoredSupply:
             leases = self._ordering.admitted(c, frontier.lease(
                 c, rows, token=self._token, lease_seconds=self._lease_seconds, now=now, **shape
             ), now)  # fmt: skip
-            self._note(c, leases, now)
+            strategy = self._ordering.strategy.name
+            _note(c, leases, lambda lease: Decision(strategy, lease.score, now))
             return leases
 
         return await self._runtime.write(operation)
 
-    def _note(self, c: Connection, leases: Sequence[Lease], now: float) -> None:
-        # A page that is stored was decided on before; a query is no page.
-        save_decisions(c, [
-            (lease.url_id, self._ordering.decision(lease, now))
-            for lease in leases if not lease.stored and lease.queue is not Queue.SEARCH
-        ])  # fmt: skip
+
+def _note(c: Connection, leases: Sequence[Lease], reason: Callable[[Lease], Decision]) -> None:
+    """Keep why each of *leases* is fetched."""
+    # A page that is stored was decided on before; a query is no page.
+    save_decisions(c, [
+        (lease.url_id, reason(lease))
+        for lease in leases if not lease.stored and lease.queue is not Queue.SEARCH
+    ])  # fmt: skip
 
 
 class LearnedSupply(StoredSupply):
@@ -128,14 +131,16 @@ class LearnedSupply(StoredSupply):
         return leases
 
     async def _lease(self, rows: Scope, chosen: Chosen) -> list[Lease]:
-        scores = {one.key: one.score for one in chosen.choices}
+        choices = {one.key: one for one in chosen.choices}
+        scores = {key: one.score for key, one in choices.items()}
+        strategy = self._ordering.strategy.name
 
         def operation(c: Connection) -> KeyLeases:
             now = frontier.clock(c)
             found = frontier.lease_keys(
                 c, rows, scores, token=self._token, lease_seconds=self._lease_seconds, now=now
             )
-            self._note(c, found.leases, now)
+            _note(c, found.leases, lambda lease: choices[lease.key].decision(strategy, now))
             # The order looks at this machine's clock.
             ahead = time.time() - now
             return replace(found, later={key: at + ahead for key, at in found.later.items()})

@@ -17,6 +17,7 @@ import numpy as np
 
 from qiaocrawl.frontier import LearningStrategy, NodeState, PriorityIndex
 from qiaocrawl.items import SEED_SCORE, Candidate, Lease, Visit
+from qiaocrawl.storage.frontier.decisions import Decision
 from qiaocrawl.storage.frontier.pending import PendingUrl
 
 MAX_WAITING = 500_000
@@ -42,6 +43,10 @@ class Choice:
     place: int
     waiting: int
     parts: Mapping[str, float]
+
+    def decision(self, strategy: str, now: float) -> Decision:
+        """The same as it is stored, taken by *strategy* at epoch second *now*."""
+        return Decision(strategy, self.score, now, self.place, self.waiting, self.parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from qiaocrawl.frontier import FoundLink, LearningStrategy, Strategy, VisitedPag
 from qiaocrawl.frontier.proposed_links import ProposedUrls
 from qiaocrawl.items import PRUNED, Candidate, Lease, PageAnalysis, Visit
 from qiaocrawl.stages.follow_links import FollowPolicy, LinkSelection, follow_links
-from qiaocrawl.storage.frontier.decisions import Decision
 from qiaocrawl.storage.frontier.visit_log import pack_links
 
 logger = logging.getLogger(__name__)
@@ -128,10 +127,6 @@ class FrontierOrder:
     def present_score(self, lease: Lease) -> float:
         """The score *lease* has now."""
         return lease.score
-
-    def decision(self, lease: Lease, now: float) -> Decision:
-        """Why *lease* is fetched now."""
-        return Decision(self.strategy.name, lease.score, now)
 
     async def is_below_threshold(self) -> bool:
         """Whether the run is to end since all that waits scores too low."""

@@ -415,6 +415,33 @@ def test_a_wrong_guess_costs_the_order_and_no_page(web: Web, pages: int) -> None
     assert done.closed == {}
 
 
+def of_no_topic(path: str) -> Page:
+    """Courses with lectures and handouts: nothing of the topic, no date, no story; but an end."""
+    if path == "/":
+        return PageValue.LIST, ["/c/0/"], ""
+    parts = path.strip("/").split("/")
+    if len(parts) == 2:
+        number = int(parts[1])
+        nexts = [f"/c/{number + 1}/"] if number < 9 else []
+        return PageValue.NOTHING, ["/", *nexts, *(f"{path}{n}.html" for n in range(8))], ""
+    notes = [path.replace(".html", "-notes.html")] if "-" not in path else []
+    return PageValue.WEAK, ["/", *notes], written(crc32(path.encode()))
+
+
+def test_a_section_without_stories_is_read_where_it_is_not_the_larger_part() -> None:
+    news = newspaper(400)
+
+    def web(path: str) -> Page | None:
+        if path == "/":
+            return PageValue.LIST, ["/news/", "/c/0/"], ""
+        return of_no_topic(path) if path.startswith("/c/") else news(path)
+
+    done = Crawl(web).run("/")
+    assert done.cut, "this section is no guess at all"
+    assert sum(path.startswith("/c/") for path in done.fetched) == 10 + 2 * 80
+    assert done.closed == {}
+
+
 def test_a_link_on_a_list_does_not_open_what_a_former_run_cut() -> None:
     first = Crawl(section(hashes(drawn), _REAL)).run("/")
     again = Crawl(section(hashes(drawn), _REAL))

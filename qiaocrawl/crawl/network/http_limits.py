@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 from scrapy.core.downloader.handlers import http11
 from scrapy.exceptions import DownloadCancelledError, DownloadFailedError
@@ -20,6 +21,7 @@ from twisted.python.failure import Failure
 from twisted.web._newclient import ResponseFailed
 from twisted.web.http import _ChunkedTransferDecoder
 
+from qiaocrawl.crawl.network.large_answers import LargeAnswers, Transport
 from qiaocrawl.crawl.network.paced_pool import BeforeSending, PacedPool, sending_after
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ class LimitedHTTPHandler(http11.HTTP11DownloadHandler):
         super().__init__(crawler)
         # Scrapy makes it itself.
         self._pool.__class__ = PacedPool
-        self._pool._factory = _LimitedFactory
+        self._pool._factory = partial(_LimitedFactory, LargeAnswers())  # type: ignore[assignment]
 
     async def download_request(
         self, request: Request, before_sending: BeforeSending | None = None
@@ -166,8 +168,16 @@ class _LimitedParser(http11._LenientHTTPClientParser):
 class _LimitedProtocol(http11._LenientHTTP11ClientProtocol):
     """A connection whose answers are limited, and that ends when it is to end."""
 
+    def __init__(
+        self, large_answers: LargeAnswers, quiescentCallback: Callable[[Any], None]
+    ) -> None:
+        super().__init__(quiescentCallback)  # type: ignore[no-untyped-call]
+        self._large_answers = large_answers
+        self._answer_bytes = 0
+
     def request(self, request: TxRequest) -> Deferred[IResponse]:
         """Twisted's; the parser's class is replaced as Scrapy replaces it."""
+        self._answer_bytes = 0
         answer = super().request(request)
         if self._parser is not None:
             self._parser.__class__ = _LimitedParser
@@ -177,8 +187,17 @@ class _LimitedProtocol(http11._LenientHTTP11ClientProtocol):
         """What comes after an answer was given up or is whole was not asked for."""
         if self._parser is None:
             self._abort()
-        else:
-            super().dataReceived(data)  # type: ignore[no-untyped-call]
+            return
+        super().dataReceived(data)  # type: ignore[no-untyped-call]
+        self._answer_bytes += len(data)
+        if self._parser is not None:
+            transport = cast("Transport", self.transport)
+            self._large_answers.received(transport, len(data), self._answer_bytes)
+
+    def _disconnectParser(self, reason: Failure) -> None:
+        # However an answer ends, this is called.
+        self._large_answers.ended(cast("Transport", self.transport))
+        super()._disconnectParser(reason)  # type: ignore[no-untyped-call]
 
     def _giveUp(self, reason: Failure) -> None:
         super()._giveUp(reason)  # type: ignore[no-untyped-call]
@@ -194,9 +213,13 @@ class _LimitedProtocol(http11._LenientHTTP11ClientProtocol):
 
 
 class _LimitedFactory(http11._LenientHTTP11ClientFactory):
+    def __init__(self, large_answers: LargeAnswers, *arguments: Any) -> None:
+        super().__init__(*arguments)  # type: ignore[no-untyped-call]
+        self._large_answers = large_answers
+
     def buildProtocol(self, addr: IAddress | None) -> HTTP11ClientProtocol:
         """A protocol for a new connection."""
-        return _LimitedProtocol(self._quiescentCallback)  # type: ignore[no-untyped-call]
+        return _LimitedProtocol(self._large_answers, self._quiescentCallback)
 
 
 class _LimitedTunnel(http11._TunnelingTCP4ClientEndpoint):

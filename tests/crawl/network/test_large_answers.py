@@ -1,0 +1,82 @@
+"""A few large answers are read at once; small ones never wait."""
+
+from __future__ import annotations
+
+import asyncio
+
+from qiaocrawl.crawl.network.large_answers import FREE_BYTES, PLACES, LargeAnswers
+
+
+class Connection:
+    """What is asked of a connection's reading."""
+
+    def __init__(self) -> None:
+        self.is_read = True
+
+    def pauseProducing(self) -> None:
+        self.is_read = False
+
+    def resumeProducing(self) -> None:
+        self.is_read = True
+
+
+def grown(answers: LargeAnswers, count: int) -> list[Connection]:
+    """*count* connections, each a byte beyond what is free."""
+    connections = [Connection() for _ in range(count)]
+    for connection in connections:
+        answers.received(connection, 1, FREE_BYTES + 1)
+    return connections
+
+
+def test_small_answers_are_read_while_large_ones_wait() -> None:
+    answers = LargeAnswers()
+    large = grown(answers, PLACES + 3)
+    small = Connection()
+    answers.received(small, FREE_BYTES, FREE_BYTES)
+    assert small.is_read
+    assert [one.is_read for one in large] == [True] * PLACES + [False] * 3
+
+
+def test_who_waits_comes_next_in_order_whatever_ends() -> None:
+    answers = LargeAnswers()
+    first, second, *others = grown(answers, PLACES + 3)
+    waiting = others[PLACES - 2 :]
+    answers.ended(first)
+    assert [one.is_read for one in waiting] == [True, False, False]
+    answers.ended(waiting[1])
+    answers.ended(second)
+    assert [one.is_read for one in waiting] == [True, False, True]
+
+
+def test_the_end_of_a_small_answer_gives_no_place_away() -> None:
+    answers = LargeAnswers()
+    *_, last = grown(answers, PLACES + 1)
+    small = Connection()
+    answers.received(small, 10, 10)
+    answers.ended(small)
+    assert not last.is_read
+
+
+def test_a_flood_is_paused_and_read_on() -> None:
+    async def flooded() -> tuple[bool, bool]:
+        answers = LargeAnswers()
+        (connection,) = grown(answers, 1)
+        answers.received(connection, 1_000_000, FREE_BYTES + 1_000_000)
+        was_read = connection.is_read
+        while not connection.is_read:
+            await asyncio.sleep(0.01)
+        return was_read, connection.is_read
+
+    assert asyncio.run(asyncio.wait_for(flooded(), 30)) == (False, True)
+
+
+def test_a_pause_that_outlives_its_answer_resumes_nothing() -> None:
+    async def ended() -> bool:
+        answers = LargeAnswers()
+        (connection,) = grown(answers, 1)
+        answers.received(connection, 200_000, FREE_BYTES + 200_000)
+        answers.ended(connection)
+        await asyncio.sleep(0.2)
+        return connection.is_read
+
+    assert not asyncio.run(ended())
