@@ -173,7 +173,8 @@ def trafilatura_rule() -> Callable[[Labelled], Call]:
             document = module.bare_extraction(
                 decode(page.body), url=page.url, include_comments=False, with_metadata=True
             )
-        except Exception:  # a page it fails on is none it would store
+        except (ValueError, TypeError, AttributeError, LookupError):
+            # A page it fails on is none it would store.
             document = None
         chars = len(document.text or "") if document is not None else 0
         return Call(chars >= _LEAST_TEXT_CHARS, "", chars)
@@ -287,8 +288,11 @@ def all_calls(pages: Sequence[Labelled], console: Console) -> dict[str, list[Cal
     """The calls of every method; one that is not installed is named and left out."""
     calls: dict[str, list[Call]] = {}
     calls[OURS], calls[OURS_KNOWN] = ours(pages)
-    rules: dict[str, Callable[[Labelled], Call]] = {"boilerpipe rules": boilerpipe_rule, "link share": link_share_rule,
-             "address": address_rule}  # fmt: skip
+    rules: dict[str, Callable[[Labelled], Call]] = {
+        "boilerpipe rules": boilerpipe_rule,
+        "link share": link_share_rule,
+        "address": address_rule,
+    }
     try:
         rules["trafilatura"] = trafilatura_rule()
     except ImportError:
