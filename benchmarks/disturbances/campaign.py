@@ -359,6 +359,8 @@ class Campaign:
         while True:
             try:
                 with Database.open(self._url) as database, database.engine.connect() as c:
+                    # A worker that is stopped within its transaction would be waited for.
+                    c = c.execution_options(qiao_reads=True)
                     return int(c.execute(text(query)).scalar_one())
             except OperationalError:
                 # Nobody looks before it is back.
