@@ -62,6 +62,8 @@ _STORY_TYPES = {
     "videoobject": PageKind.VIDEO,
     "discussionforumposting": PageKind.FORUM,
 }
+_WITH_LITTLE_TEXT = (PageKind.VIDEO, PageKind.PRODUCT)
+"""A story has its film or what it reviews beside it."""
 _ARTICLE_ENDINGS = ("article", "blogposting", "review")
 _OG_TYPES = (("video", PageKind.VIDEO), ("product", PageKind.PRODUCT))
 _ABOUT = re.compile(
@@ -114,17 +116,15 @@ def story_kind(page: Page, features: PageKindFeatures, title: str) -> PageKind:
         return PageKind.ARTICLE
     if _is_about(page, features, title):
         return PageKind.ABOUT
-    for name in types:
-        kind = _STORY_TYPES.get(name, PageKind.ARTICLE)
-        if kind is not PageKind.VIDEO and kind is not PageKind.ARTICLE:
-            return kind
     is_short = features.prose_bytes < 3 * _LITTLE_PROSE
+    for name in types:
+        kind = _STORY_TYPES.get(name)
+        if kind is not None and (is_short or kind not in _WITH_LITTLE_TEXT):
+            return kind
     og_type = page.meta.get("og:type", "").lower()
     for prefix, kind in _OG_TYPES:
         if og_type.startswith(prefix) and (is_short or kind is not PageKind.VIDEO):
             return kind
-    if is_short and "videoobject" in types:
-        return PageKind.VIDEO
     is_album = any(_ALBUM.search(head) for head in (title, page.title))
     if is_album and is_short and _images(page, features) >= _MANY_IMAGES:
         return PageKind.GALLERY

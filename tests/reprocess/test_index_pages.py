@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection
 from test_reprocess import HOST, opened, store
 
-from crawling import article, rows
+from crawling import Answer, article, crawl, import_pack, local_server, pack, rows
 from qiaocrawl.cli.why import why
 from qiaocrawl.extract.page import analyse_html
 from qiaocrawl.items import FetchedPage
@@ -120,3 +121,22 @@ def test_what_is_rolled_back_withdraws_nothing(
     assert rows(database_url, "SELECT COUNT(*) FROM article") == [(1,)]
     reprocess_extract(runtime, lambda _: True)
     assert outcomes(database_url) == {"/wharf/": "list", "/story.html": "article"}
+
+
+def test_a_crawl_withdraws_what_it_stored(database_url: str, tmp_path: Path) -> None:
+    home = b"<title>x</title><ul><li><a href=/wharf/>a</a><li><a href=/other.html>b</a></ul>"
+    pages = {"/": home, "/wharf/": index(), "/story.html": STORY, "/other.html": OTHER}
+
+    def respond(host: str, path: str) -> Answer | None:
+        return Answer(pages[path]) if host == HOST and path in pages else None
+
+    import_pack(database_url, pack(HOST))
+    with local_server(respond) as server:
+        crawl("site", database_url, "topic=qiaoqing", folder=tmp_path, QIAO_DEMO=server.origin)
+    ended = outcomes(database_url)
+    assert {path: ended[path] for path in list(pages)[1:]} == {
+        "/wharf/": "list", "/story.html": "article", "/other.html": "article"
+    }  # fmt: skip
+    assert rows(database_url, "SELECT kind FROM revision") == [("withdrawn",)]
+    for table in ("article", "verdict", "relevance"):
+        assert rows(database_url, f"SELECT COUNT(*) FROM {table}") == [(2,)]
