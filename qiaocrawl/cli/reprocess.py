@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from threading import Event
@@ -12,18 +12,28 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from qiaocrawl.cli.group_changes import print_changes, write_changes
-from qiaocrawl.cli.output import check_output
+from qiaocrawl.cli.output import check_output, folding_table, table_console
 from qiaocrawl.cli.progress import shown_pass, stopping
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
 from qiaocrawl.reprocess.groups import Stopped, regroup_all
-from qiaocrawl.reprocess.pages import Advance, reprocess_extract, reprocess_relevance
+from qiaocrawl.reprocess.pages import (
+    Advance,
+    TurnedVerdict,
+    preview_relevance,
+    reprocess_extract,
+    reprocess_relevance,
+)
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage.pages.reprocessing import count_articles, count_pages
 from qiaocrawl.storage.titles.title_log import count_compared
+
+_LARGEST_CHANGE = 0.1
+_SHOWN_OF_EACH = 5
 
 
 class Stage(StrEnum):
@@ -47,6 +57,12 @@ def reprocess(
     changes: Annotated[
         Path | None, typer.Option(help="Stage dedup: a JSON Lines file for all that changed.")
     ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Stage relevance: show what would change, only.")
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Stage relevance: also if over a tenth would change.")
+    ] = False,
 ) -> None:
     """Run a stage again over stored pages, and say what changed. No crawl may run meanwhile.
 
@@ -56,6 +72,8 @@ def reprocess(
         if stage is not Stage.DEDUP:
             raise ConfigError("--changes is for --stage dedup")
         check_output(changes, "--changes")
+    if (dry_run or yes) and stage is not Stage.RELEVANCE:
+        raise ConfigError(f"--{'dry-run' if dry_run else 'yes'} is for --stage relevance")
     given: dict[str, object] = {"QIAO_EXTRACT_WORKERS": workers or os.cpu_count() or 1}
     if database:
         given["QIAO_DATABASE_URL"] = database
@@ -64,7 +82,7 @@ def reprocess(
         with stopping() as stopped:
             if stage is Stage.DEDUP:  # it needs neither methods of extraction nor workers
                 _group(runtime, stopped, changes)
-            else:
+            elif stage is Stage.EXTRACT or _may_turn(runtime, stopped, dry_run=dry_run, yes=yes):
                 _run(stage, runtime, stopped)
     finally:
         runtime.close()
@@ -83,6 +101,48 @@ def _run(stage: Stage, runtime: Runtime, stopped: Event) -> None:
     console.print(table)
     if shown.is_cut:
         shown.leave(console)
+
+
+def _may_turn(runtime: Runtime, stopped: Event, *, dry_run: bool, yes: bool) -> bool:
+    """Show which verdicts would change; whether they are to.
+
+    Raises:
+        ConfigError: more than a tenth would, and nobody said yes.
+    """
+    runtime.check_choices()
+    console = Console()
+    total = runtime.reader.run(count_articles)
+    with shown_pass("preview", total, console, stopped) as shown:
+        preview = preview_relevance(runtime, shown.advance)
+    if shown.is_cut:
+        shown.leave(console)
+        return False
+    turned = len(preview.turned)
+    console.print(f"会改变的判定 verdicts that change: {turned} / {preview.judged}")
+    _print_turned(preview.turned)
+    if dry_run:
+        return False
+    if turned > preview.judged * _LARGEST_CHANGE and not yes:
+        raise ConfigError(
+            f"{turned} of {preview.judged} verdicts would change, more than a tenth: nothing was "
+            "written; --yes takes it over"
+        )
+    return True
+
+
+def _print_turned(turned: Sequence[TurnedVerdict]) -> None:
+    """Those nearest to the border, of either kind half."""
+    if not turned:
+        return
+    newly_on = sorted((one for one in turned if one.relevant), key=lambda one: one.score)
+    newly_off = sorted((one for one in turned if not one.relevant), key=lambda one: -one.score)
+    table = folding_table("改为 becomes", "得分 score", "主题 topic", "标题 title", "网址 URL")
+    for one in (*newly_on[:_SHOWN_OF_EACH], *newly_off[:_SHOWN_OF_EACH]):
+        becomes = "切题 on topic" if one.relevant else "不切题 off topic"
+        table.add_row(
+            becomes, f"{one.score:.2f}", escape(one.topic), escape(one.title), escape(one.url)
+        )
+    table_console().print(table)
 
 
 def _group(runtime: Runtime, stopped: Event, file: Path | None) -> None:

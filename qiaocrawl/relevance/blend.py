@@ -18,11 +18,12 @@ from qiaocrawl.topic.pack import TopicPack
 from qiaocrawl.topic.words import PageWords
 
 # Constant, likeness of the terms, terms in the title, words learnt from samples: what they
-# weigh before any sample is seen, and how sure of that one is.
+# weigh before any sample is seen, and how sure of that one is. So sure of the terms that a
+# sample or two which contradict them do not turn a whole collection over.
 _PRIOR = np.array([-0.4, 2.0, 0.5, 1.5])
-_SURENESS = np.array([0.5, 1.0, 1.0, 0.25])
-_SHARE_ON_TOPIC = 0.1
-"""How many pages of a crawl are on topic; operators' samples do not tell."""
+_SURENESS = np.array([2.5, 5.0, 5.0, 0.25])
+_HALF_HEARD = 1.5
+"""With so many samples of the rarer kind, words learnt from samples count for half."""
 
 
 @page_scorers.register("blend")
@@ -34,8 +35,9 @@ class BlendScorer:
     a pack of terms alone: the pack's threshold of vector-space relevance is where its terms
     begin to speak for a page (P = 0.40, with other terms in the title 0.5). Samples move
     them (logistic regression whose prior are the fixed ones), where each sample is judged by
-    words learnt without it, which keeps the probability honest. There one page in ten is taken
-    to be on topic, whatever the samples' own share.
+    words learnt without it, which keeps the probability honest. Nothing is assumed of how many
+    pages are on topic: operators mark mistakes, so the samples' own share tells nothing. Words
+    come in gradually: with n samples of the rarer kind they count n / (n + 1.5).
 
     Needs terms, or samples of both kinds, or both; with neither nothing is relevant.
 
@@ -57,9 +59,12 @@ class BlendScorer:
         self._terms = TermEvidence(pack, self._words, counted, relevant)
         self._judge: WordJudge | None = None
         self._factors = _PRIOR
-        if relevant.any() and not relevant.all():
+        rarer = min(int(relevant.sum()), int((~relevant).sum()))
+        self._heard = rarer / (rarer + _HALF_HEARD)
+        if rarer:
             self._judge = WordJudge(counted, relevant)
-            self._factors = _fitted(self._terms.of_samples(), self._judge.left_out, relevant)
+            scores = self._heard * self._judge.left_out
+            self._factors = _fitted(self._terms.of_samples(), scores, relevant)
 
     def judge(self, page: PageText) -> Relevance:
         """The probability for a page, explained by the words that speak for the topic."""
@@ -68,7 +73,7 @@ class BlendScorer:
             return Relevance(self._topic, 0.0, False, "blend")
         evidence = self._terms.of(places)
         score, learnt = self._judge.of(places) if self._judge is not None else (0.0, {})
-        chance = probability(float(_row(evidence, score) @ self._factors))
+        chance = probability(float(_row(evidence, self._heard * score) @ self._factors))
         parts = self._parts(evidence, learnt)
         return judgement(self._topic, "blend", chance, self._threshold, parts, places)
 
@@ -81,7 +86,7 @@ class BlendScorer:
         for word, part in evidence.parts.items():
             parts[word] = given * part / whole
         for word, part in learnt.items():
-            parts[word] = parts.get(word, 0.0) + words * part
+            parts[word] = parts.get(word, 0.0) + self._heard * words * part
         return parts
 
 
@@ -93,11 +98,8 @@ def _fitted(evidence: Sequence[Evidence], scores: Floats, relevant: NDArray[np.b
             for sample_evidence, score in zip(evidence, scores, strict=True)
         ]
     )
-    size, yes = len(relevant), int(relevant.sum())
-    importance = np.where(
-        relevant, _SHARE_ON_TOPIC * size / yes, (1 - _SHARE_ON_TOPIC) * size / (size - yes)
-    )
-    return fit_logistic(rows, relevant.astype(np.float64), importance, _PRIOR, _SURENESS)
+    targets = relevant.astype(np.float64)
+    return fit_logistic(rows, targets, np.ones(len(rows)), _PRIOR, _SURENESS)
 
 
 def _row(evidence: Evidence, score: float) -> Floats:

@@ -227,6 +227,50 @@ def _save_articles(c: Connection, runtime: Runtime, wholes: Sequence[AssembledAr
         save_assembled(c, whole, runtime.articles.save)
 
 
+@dataclass(frozen=True, slots=True)
+class TurnedVerdict:
+    """An article whose verdict would change: its topic, new score, title and URL."""
+
+    topic: str
+    relevant: bool
+    score: float
+    title: str
+    url: str
+
+
+@dataclass
+class RelevancePreview:
+    """What judging anew would change; nothing is written.
+
+    Attributes:
+        judged: verdicts made.
+        turned: those that differ from what is stored, but for operators' own, which stay.
+    """
+
+    judged: int = 0
+    turned: list[TurnedVerdict] = field(default_factory=list)
+
+
+def preview_relevance(runtime: Runtime, advance: Advance) -> RelevancePreview:
+    """Judge every stored article anew, and compare with what is stored."""
+    preview = RelevancePreview()
+    topic_ids = runtime.catalogue.topic_ids
+    for batch in _judged(runtime):
+        ids = [text.article_id for text, _ in batch]
+        stored = runtime.reader.run(partial(reprocessing.scorers_verdicts, article_ids=ids))
+        for text, judgements in batch:
+            preview.judged += len(judgements)
+            preview.turned += [
+                TurnedVerdict(one.topic, one.relevant, one.score, text.title, text.url)
+                for one in judgements
+                if stored.get((text.article_id, topic_ids[one.topic])) is not one.relevant
+                and (text.article_id, topic_ids[one.topic]) in stored
+            ]
+        if not advance(len(batch)):
+            break
+    return preview
+
+
 def reprocess_relevance(runtime: Runtime, advance: Advance) -> Counter[str]:
     """Judge every stored article anew for every imported topic, on all workers.
 
@@ -246,8 +290,8 @@ def reprocess_relevance(runtime: Runtime, advance: Advance) -> Counter[str]:
     return changes
 
 
-def _judged(runtime: Runtime) -> Iterator[list[tuple[int, tuple[Relevance, ...]]]]:
-    """Stored articles' row ids with their judgements, a batch ahead of what is being written."""
+def _judged(runtime: Runtime) -> Iterator[list[tuple[StoredText, tuple[Relevance, ...]]]]:
+    """Stored articles with their judgements, a batch ahead of what is being written."""
     waiting: deque[list[tuple[list[StoredText], _Task[_Judged]]]] = deque()
     after = 0
     while batch := runtime.reader.run(
@@ -272,19 +316,19 @@ def _pages(texts: Sequence[StoredText]) -> list[PageText]:
 
 def _judgements(
     runtime: Runtime, tasks: Sequence[tuple[list[StoredText], _Task[_Judged]]]
-) -> list[tuple[int, tuple[Relevance, ...]]]:
-    judged_texts: list[tuple[int, tuple[Relevance, ...]]] = []
+) -> list[tuple[StoredText, tuple[Relevance, ...]]]:
+    judged_texts: list[tuple[StoredText, tuple[Relevance, ...]]] = []
     for texts, task in tasks:
         judged = task.result()
         if isinstance(judged, ExtractionError):
             # Together they took longer than one page may; here they have all the time.
             judged = judge_texts(_pages(texts), runtime.analysis.setup)
-        judged_texts += zip((text.article_id for text in texts), judged, strict=True)
+        judged_texts += zip(texts, judged, strict=True)
     return judged_texts
 
 
 def _save_judgements(
-    c: Connection, runtime: Runtime, judged: Sequence[tuple[int, tuple[Relevance, ...]]]
+    c: Connection, runtime: Runtime, judged: Sequence[tuple[StoredText, tuple[Relevance, ...]]]
 ) -> None:
-    for article_id, judgements in judged:
-        articles.save_relevance(c, article_id, runtime.catalogue.topic_ids, judgements)
+    for text, judgements in judged:
+        articles.save_relevance(c, text.article_id, runtime.catalogue.topic_ids, judgements)

@@ -156,3 +156,19 @@ def test_platt_gives_no_certainty_to_few_samples() -> None:
 def test_probabilities_stay_inside_0_and_1() -> None:
     assert probability(0.0) == 0.5
     assert 0 < probability(-1e9) < probability(1e9) < 1
+
+
+def test_two_samples_that_contradict_the_terms_turn_over_nothing_else() -> None:
+    """One yes to a page without terms, one no to a page full of them."""
+    pages = [
+        PageText(f"Night {n}", f"The lighthouse and its beacon, number {n}: {SEA[n % 4]}.")
+        for n in range(20)
+    ]
+    before = [blend(TERMS, ()).judge(page).relevant for page in pages]
+    wrong = (
+        Sample("yes", "Final", LAND[0], True),
+        Sample("no", "Night", f"The lighthouse and its beacon: {SEA[1]}.", False),
+    )
+    after = [blend(TERMS, wrong).judge(page).relevant for page in pages]
+    assert all(before)
+    assert sum(after) >= 19

@@ -20,11 +20,12 @@ from qiaocrawl.cli import main
 from qiaocrawl.items import Candidate, FetchedPage, Outcome, Queue
 from qiaocrawl.options import Options
 from qiaocrawl.reprocess.groups import Stopped, regroup_all
-from qiaocrawl.reprocess.pages import reprocess_extract, reprocess_relevance
+from qiaocrawl.reprocess.pages import preview_relevance, reprocess_extract, reprocess_relevance
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.stages.follow_links import link_to
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.pages.raw_pages import store_page
+from qiaocrawl.storage.topics.judgements import save_judgement
 
 HOST = "www.qiao.test"
 NOW = 1_790_000_000.0
@@ -160,6 +161,59 @@ def test_relevance_and_groups_are_made_again(
     regroup_all(runtime, lambda done: bool(seen.append(done)) or True)
     assert sum(seen) == 40
     assert regroup_all(runtime, lambda done: True).articles == []
+
+
+def test_an_operators_verdict_is_final(database_url: str, opened: Callable[[], Runtime]) -> None:
+    store(database_url, numbered(6))
+    runtime = opened()
+    reprocess_extract(runtime, lambda done: True)
+    ((url,), *_) = rows(database_url, "SELECT u.url FROM article a JOIN url u ON u.id = a.url_id")
+    verdict = (
+        "SELECT r.relevant, r.score, r.method FROM relevance r JOIN article a ON"
+        f" a.id = r.article_id JOIN url u ON u.id = a.url_id WHERE u.url = '{url}'"
+    )
+    runtime.write_now(
+        lambda c: save_judgement(c, "qiaoqing", str(url), relevant=False, note="", now=NOW)
+    )
+    assert rows(database_url, verdict) == [(0, 0.0, "operator")], "at once"
+    reprocess_relevance(runtime, lambda done: True)
+    reprocess_extract(runtime, lambda done: True)
+    assert rows(database_url, verdict) == [(0, 0.0, "operator")]
+    runtime.write_now(lambda c: c.execute(text("UPDATE relevance SET relevant = 0")))
+    preview = preview_relevance(runtime, lambda done: True)
+    assert preview.judged == 6
+    assert len(preview.turned) == 5, "not the operator's own"
+    assert url not in {one.url for one in preview.turned}
+
+
+def test_a_large_change_is_shown_and_refused(
+    database_url: str, opened: Callable[[], Runtime]
+) -> None:
+    store(database_url, numbered(6))
+    runtime = opened()
+    reprocess_extract(runtime, lambda done: True)
+    runtime.write_now(lambda c: c.execute(text("UPDATE relevance SET relevant = 0")))
+    runtime.close()
+
+    def command(stage: str, *given: str) -> subprocess.CompletedProcess[str]:
+        line = ["reprocess", "--stage", stage, "--database", database_url, "--workers", "1"]
+        return subprocess.run(
+            [sys.executable, "-m", "qiaocrawl", *line, *given],
+            capture_output=True, text=True, cwd=PROJECT, timeout=120, check=False,
+        )  # fmt: skip
+
+    on_topic = "SELECT COUNT(*) FROM relevance WHERE relevant = 1"
+    shown = command("relevance", "--dry-run")
+    assert shown.returncode == 0
+    assert "verdicts that change: 6 / 6" in shown.stdout
+    assert shown.stdout.count("切题 on topic") == 5
+    refused = command("relevance")
+    assert refused.returncode == 1
+    assert "6 of 6 verdicts would change, more than a tenth" in refused.stderr
+    assert rows(database_url, on_topic) == [(0,)]
+    assert command("relevance", "--yes").returncode == 0
+    assert rows(database_url, on_topic) == [(6,)]
+    assert "--yes is for --stage relevance" in command("dedup", "--yes").stderr
 
 
 @pytest.mark.parametrize(

@@ -26,10 +26,10 @@ def judge(
     note: Annotated[str, typer.Option(help="Why, for those who read it later.")] = "",
     database: DatabaseUrl = "",
 ) -> None:
-    """Say whether a page is on topic; its article becomes a sample of the topic.
+    """Say whether a page is on topic: that is its verdict from now on.
 
-    Crawls learn from it when they start; `qiaocrawl reprocess --stage relevance` judges what
-    is stored anew. The last judgement of a page counts.
+    Its article becomes a sample of the topic. Crawls learn from it when they start; `qiaocrawl
+    reprocess --stage relevance` judges what is stored anew. The last judgement of a page counts.
     """
     relevant = _ANSWERS.get(answer.strip().lower())
     if relevant is None:

@@ -24,6 +24,7 @@ from qiaocrawl.storage.pages.revisions import keep_version
 from qiaocrawl.storage.raw_sql import Statement, upsert
 from qiaocrawl.storage.titles.term_weights import rebuild_term_weights
 from qiaocrawl.storage.titles.verdicts import save_verdict
+from qiaocrawl.storage.topics.judgements import decide_article
 
 __all__ = [
     "SavedArticle",
@@ -160,6 +161,8 @@ def save_relevance(
 ) -> None:
     """Store what topics think of an article, replacing what they thought before.
 
+    Where an operator has judged its page, that verdict stands.
+
     Raises:
         StorageError: a judgement's topic is not among *topic_ids* (names to row ids).
     """
@@ -177,6 +180,7 @@ def save_relevance(
         }
         for judgement in sorted(judgements, key=lambda judgement: topic_ids[judgement.topic])
     ])  # fmt: skip
+    decide_article(c, article_id)
 
 
 def _explained(judgement: Relevance) -> list[tuple[object, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, func, select, update
@@ -18,6 +19,7 @@ from qiaocrawl.storage.schema import (
 )
 from qiaocrawl.storage.titles import title_log
 from qiaocrawl.storage.titles.verdicts import drop_verdict
+from qiaocrawl.storage.topics.judgements import OPERATOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,17 @@ def next_texts(c: Connection, after_id: int, limit: int) -> list[StoredText]:
         StoredText(row_id, title, text, f"{keywords}\n{description}".strip(), address)
         for row_id, title, text, keywords, description, address in c.execute(statement)
     ]
+
+
+def scorers_verdicts(c: Connection, article_ids: Collection[int]) -> dict[tuple[int, int], bool]:
+    """Whether each article is on topic, by rows (article, topic); without operators' verdicts."""
+    statement = select(relevance.c.article_id, relevance.c.topic_id, relevance.c.relevant).where(
+        relevance.c.article_id.in_(article_ids), relevance.c.method != OPERATOR
+    )
+    return {
+        (article_id, topic_id): bool(relevant)
+        for article_id, topic_id, relevant in c.execute(statement)
+    }
 
 
 def outcome_of(c: Connection, url_id: int) -> str | None:

@@ -19,6 +19,8 @@ from qiaocrawl.text import collapse
 from qiaocrawl.topic.pack import Sample, TopicPack
 from qiaocrawl.urls import url_key
 
+OPERATOR = "operator"
+"""The method of a verdict that an operator gave."""
 MAX_JUDGED_SAMPLES = 500
 """Newest judgements of a topic that become samples."""
 _MAX_TITLE_CHARS = 200
@@ -41,6 +43,23 @@ _SAMPLES = Statement(
     + " AND a.id IS NOT NULL"
     + _NEWEST_FIRST
 )
+_OF_ARTICLE = (
+    " FROM judgement j JOIN url u ON u.`key` = j.`key` JOIN article a ON a.url_id = u.id"
+    " WHERE a.id = relevance.article_id AND j.topic_id = relevance.topic_id"
+)
+_DECIDE = Statement(
+    f"UPDATE relevance SET score = (SELECT j.relevant{_OF_ARTICLE}),"
+    f" relevant = (SELECT j.relevant{_OF_ARTICLE}), method = '{OPERATOR}'"
+    f" WHERE article_id = :article_id AND EXISTS (SELECT 1{_OF_ARTICLE})"
+)
+_ARTICLE = Statement(
+    "SELECT a.id FROM url u JOIN article a ON a.url_id = u.id WHERE u.`key` = :key"
+)
+# An article that was stored before its topic was imported has no verdict yet.
+_BEGIN = upsert(
+    "relevance", "article_id, topic_id, score, relevant, method, terms",
+    key="article_id, topic_id", change="method",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +82,32 @@ def save_judgement(
 ) -> None:
     """Note whether the page at the canonical *url* is on topic, whatever was said before.
 
+    The verdict of its article, if there is one, is the operator's from now on.
+
     Raises:
         StorageError: the topic was never imported.
     """
+    topic_row, key = topic_id(c, topic), url_key(url)
     _SAVE.run(c, {
-        "topic_id": topic_id(c, topic),
-        "key": url_key(url),
+        "topic_id": topic_row,
+        "key": key,
         "url": url,
         "relevant": relevant,
         "note": clean_word(note, 500),
         "judged_at": epoch_time(now),
     })  # fmt: skip
+    article = _ARTICLE.run(c, {"key": key}).fetchone()
+    if article is not None:
+        _BEGIN.run(c, {
+            "article_id": article[0], "topic_id": topic_row, "score": 0.0, "relevant": False,
+            "method": OPERATOR, "terms": "[]",
+        })  # fmt: skip
+        decide_article(c, article[0])
+
+
+def decide_article(c: Connection, article_id: int) -> None:
+    """Give the article the verdicts that operators gave its page, for every topic they did."""
+    _DECIDE.run(c, {"article_id": article_id})
 
 
 def list_judgements(c: Connection, topic: str, limit: int) -> list[StoredJudgement]:
