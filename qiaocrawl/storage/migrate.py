@@ -91,6 +91,14 @@ def head_revision() -> str:
 
 
 @cache
+def _first_revision() -> str:
+    with _script_location() as location:
+        base = ScriptDirectory(str(location)).get_base()
+    assert base is not None
+    return base
+
+
+@cache
 def _known_revisions() -> frozenset[str]:
     with _script_location() as location:
         directory = ScriptDirectory(str(location))
@@ -104,7 +112,7 @@ def why_refused(revision: str | None) -> str:
     if _DEVELOPMENT.fullmatch(revision):
         return (
             f"the database has schema {revision!r} of a development version; this version "
-            f"upgrades from {head_revision()!r} on: run `qiaocrawl db upgrade` of the last "
+            f"upgrades from {_first_revision()!r} on: run `qiaocrawl db upgrade` of the last "
             "development version first, or begin with an empty database"
         )
     return (
