@@ -27,10 +27,7 @@ PRUNED = -math.inf
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link with its extended metadata (T5). ``url`` is canonical, ``key`` its 16-byte hash.
-
-    ``region`` names the elements around it, innermost first.
-    """
+    """A link with its extended metadata (T5). ``url`` is canonical, ``key`` its 16-byte hash."""
 
     url: str
     key: bytes
@@ -40,7 +37,7 @@ class Link:
     title: str = ""
     tag: str = "a"
     nofollow: bool = False
-    region: str = ""
+    region: str = ""  # the elements around it, innermost first
     postponed: str = ""  # the guess of discovery that puts it off
     same_as: str = ""  # the canonical URL that is fetched instead, by a guess
 
@@ -307,6 +304,7 @@ class PageAnalysis:
     document_links: tuple[Link, ...] = ()  # to files that may be articles
     words: PageText | None = None  # what scorers judge; it does not leave the analysis worker
     page_relevance: tuple[Relevance, ...] = ()  # the crawl topic's judgement of any page
+    excerpts: tuple[tuple[bytes, str, float], ...] = ()  # of other pages: see extract.entries
 
 
 # --- deduplication -----------------------------------------------------------

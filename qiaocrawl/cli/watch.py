@@ -36,6 +36,7 @@ _FACTS = {
     revisions.REVISED: "改动 revised",
     revisions.DELETED: "删除 deleted",
     revisions.RESTORED: "恢复 restored",
+    revisions.WITHDRAWN: "撤回 withdrawn",
 }
 _CHANGES = {"title": "标题 title", "body": "正文 body",
             "title and body": "标题和正文 title and body"}  # fmt: skip

@@ -17,11 +17,30 @@ class PageKind(StrEnum):
     ARTICLE = "article"
     LIST = "list"
     HOME = "home"
+    TAG = "tag"
+    CATEGORY = "category"
+    ARCHIVE = "archive"
     SEARCH = "search"
+    ABOUT = "about"
+    FORUM = "forum"
+    QUESTION = "question"
+    GALLERY = "gallery"
+    VIDEO = "video"
+    PRODUCT = "product"
     LOGIN = "login"
     ERROR = "error"
-    FORUM = "forum"
     OTHER = "other"
+
+    @property
+    def is_index(self) -> bool:
+        """Whether it leads to other pages and tells nothing of its own."""
+        return self in _INDEXES
+
+
+_INDEXES = frozenset((
+    PageKind.LIST, PageKind.HOME, PageKind.TAG, PageKind.CATEGORY, PageKind.ARCHIVE,
+    PageKind.SEARCH,
+))  # fmt: skip
 
 
 class Field(NamedTuple):

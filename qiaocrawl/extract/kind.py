@@ -14,6 +14,13 @@ from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from qiaocrawl.extract.base import Body
+from qiaocrawl.extract.entries import (
+    Entry,
+    Excerpt,
+    excerpts_of,
+    is_link_to_site,
+    is_linked_again,
+)
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.kind_features import (
     SENTENCE_END,
@@ -22,6 +29,7 @@ from qiaocrawl.extract.kind_features import (
     page_kind_features,
     tight,
 )
+from qiaocrawl.extract.kind_names import HOME_PATH, SEARCH_QUERY, index_kind, story_kind
 from qiaocrawl.extract.thread import thread_of
 from qiaocrawl.items import Outcome
 from qiaocrawl.page import Page
@@ -31,6 +39,7 @@ _ALMOST_NO_TEXT = 150
 MIN_PROSE_TOTAL_BYTES = 120
 """Forty Han letters in sentences: less is a story only with headline and date."""
 _SHORTEST_BYTES = 36
+_SHORT_STORY_CHARS = 100
 _MUCH_BYTES = 1200
 _HEADLINE_BYTES = 24
 _AT_ONCE = 12
@@ -38,6 +47,8 @@ _AT_ONCE = 12
 _LIST_ITEMS = 8
 _FEW_ITEMS = 4
 _MANY_ITEMS = 25
+_BELOW_ENTRIES = 0.5
+_BELOW_ONLY_ENTRY = 0.9
 
 _GONE_WORDS = (
     r"不存在|已(?:被|经)?(?:删除|屏蔽|关闭)|已刪除|找不到|无法找到|未找到|没有找到|已下线|已失效|"
@@ -76,13 +87,6 @@ _LISTING_PATH = re.compile(
     r"/(?:list|index)[-_]\d+\.\w+$|/(?:list|search|tag)\.(?:php|aspx?|jsp|html?)$",
     re.IGNORECASE,
 )
-_HOME_PATH = re.compile(r"^/(?:(?:index|default|home)\.\w+)?$", re.IGNORECASE)
-_SEARCH_PATH = re.compile(r"/(?:search|tags?|so|sousuo)(?:[/.]|$)", re.IGNORECASE)
-_SEARCH_QUERY = re.compile(r"(?:^|&)(?:q|wd|kw|keywords?|query|word|searchword)=", re.IGNORECASE)
-_SEARCH_TITLE = re.compile(
-    r"搜索|检索结果|搜尋|^标签\s*[:：]|^標籤\s*[:：]|^tags?\s*[:：]|search results|results for",
-    re.IGNORECASE,
-)
 _LIST_TITLE = re.compile(
     r"第\s*\d+\s*页|归档|歸檔|^(?:标签|標籤|分类|分類|专题|栏目)\s*[:：]?|文章列表|频道$|頻道$|首页|首頁|"
     r"^archives?\b|\barchives?$|^categor(?:y|ies)\b|^tags?\b|page \d+ of \d+",
@@ -99,11 +103,15 @@ _SHORT_TITLE = 6
 
 
 class Judgement(NamedTuple):
-    """What a page is, how its row is closed, and why in words ("" for an article)."""
+    """What a page is, how its row is closed, and why in words ("" for an article).
+
+    ``excerpts`` are of an article: text that may stand on the pages its headings lead to.
+    """
 
     kind: PageKind
     outcome: Outcome
     reason: str
+    excerpts: tuple[Excerpt, ...] = ()
 
 
 def judge(page: Page, body: Body, title: str) -> Judgement:
@@ -112,37 +120,40 @@ def judge(page: Page, body: Body, title: str) -> Judgement:
     # Text that is not on the page was found in a script: nothing is missing then.
     if len(body.text) <= features.shown:
         for check in (_gone, _login, _script_made):
-            judgement = check(page, features)
+            judgement = check(page, body, features)
             if judgement is not None:
                 return judgement
-    listing = _listing(page, features, title)
+    listing = _listing(page, body, features, title)
     if listing is not None:
         return listing
-    lacking = _lacking(body, features, title)
+    kind = story_kind(page, features, title)
+    lacking = _lacking(page, body, features, title)
     if lacking:
-        return Judgement(PageKind.OTHER, Outcome.NOT_ARTICLE, lacking)
+        kind = PageKind.OTHER if kind is PageKind.ARTICLE else kind
+        return Judgement(kind, Outcome.NOT_ARTICLE, lacking)
     if page.once(thread_of) is not None:
         return Judgement(PageKind.FORUM, Outcome.ARTICLE, "")
-    return Judgement(PageKind.ARTICLE, Outcome.ARTICLE, "")
+    excerpts = excerpts_of(page, features.entries, body.blocks)
+    return Judgement(kind, Outcome.ARTICLE, "", tuple(excerpts))
 
 
-def _gone(page: Page, features: PageKindFeatures) -> Judgement | None:
+def _gone(page: Page, body: Body, features: PageKindFeatures) -> Judgement | None:
     if features.own_bytes > _MUCH_BYTES or (features.dated and features.own_bytes > _LITTLE_TEXT):
         return None
-    message = _gone_message(page, features)
+    message = _gone_message(page, body, features)
     if not message:
         return None
     reason = f"says {message!r} and shows only {features.shown} characters"
     return Judgement(PageKind.ERROR, Outcome.SOFT_404, reason)
 
 
-def _gone_message(page: Page, features: PageKindFeatures) -> str:
+def _gone_message(page: Page, body: Body, features: PageKindFeatures) -> str:
     heads = [page.title, *(node.text()[:200] for node in page.nodes("h1")[:2])]
     for head in heads:
         match = _GONE.search(head)
         if match and (len(head.strip()) <= _HEAD_CHARS or features.own_bytes <= _LITTLE_TEXT):
             return match[0]
-    if features.own_bytes > _LITTLE_TEXT:
+    if features.own_bytes > _LITTLE_TEXT or (_is_headed(features) and _tells(body)):
         return ""
     texts = [b.text for b in page.blocks.blocks if 2 * b.linked <= len(b.text) <= _MESSAGE_CHARS]
     texts = [text for text in texts if _GONE_HINT.search(text)]
@@ -153,21 +164,31 @@ def _gone_message(page: Page, features: PageKindFeatures) -> str:
     return next((match[0] for text in texts if (match := _GONE_MESSAGE.search(text))), "")
 
 
-def _login(page: Page, features: PageKindFeatures) -> Judgement | None:
+def _is_headed(features: PageKindFeatures) -> bool:
+    """Whether a headline and a date are shown, as no message to a visitor has them."""
+    return features.headline >= 0 and features.dated
+
+
+def _tells(body: Body) -> bool:
+    """Whether *body* has the length of a short story, in sentences or not."""
+    return len(body.text) >= _SHORT_STORY_CHARS
+
+
+def _login(page: Page, body: Body, features: PageKindFeatures) -> Judgement | None:
     if features.own_bytes >= _LITTLE_TEXT and features.shown >= _LITTLE_TEXT:
         return None
     if not any((n.attributes.get("type") or "").lower() == "password" for n in page.nodes("input")):
         return None
     if features.items >= _MANY_ITEMS:
         return None  # a home page or a list with a login box
-    if features.headline >= 0 and features.dated and _prose_after(features):
+    if _is_headed(features) and (_prose_after(features) or _tells(body)):
         return None  # a short story on a site with a login box
     reason = f"asks for a password and shows only {features.shown} characters"
     return Judgement(PageKind.LOGIN, Outcome.LOGIN, reason)
 
 
-def _script_made(page: Page, features: PageKindFeatures) -> Judgement | None:
-    if features.prose_bytes >= 3 * _LITTLE_TEXT:
+def _script_made(page: Page, body: Body, features: PageKindFeatures) -> Judgement | None:
+    if features.prose_bytes >= 3 * _LITTLE_TEXT or (_is_headed(features) and _tells(body)):
         return None
     scripts = page.nodes("script")
     if not scripts:
@@ -193,9 +214,11 @@ def _has_empty_mount(page: Page) -> bool:
     return len(mount.text(strip=True)) - unseen < _MOUNT_TEXT
 
 
-def _listing(page: Page, features: PageKindFeatures, title: str) -> Judgement | None:
+def _listing(page: Page, body: Body, features: PageKindFeatures, title: str) -> Judgement | None:
     """The judgement that *page* is a list, a home or a search page, or None."""
     url = urlsplit(page.url)
+    if index := _index(page, body, features):
+        return Judgement(index_kind(page, url, title), Outcome.LIST, index)
     article_points = _points_of_article(page, features, url, title)
     list_points, why = _points_of_list(features, url, title)
     if list_points < 2 or list_points < article_points or not features.linked:
@@ -210,24 +233,64 @@ def _listing(page: Page, features: PageKindFeatures, title: str) -> Judgement | 
     few = features.items < _FEW_ITEMS and 4 * features.linked <= features.shown
     if few and not (why and features.prose_bytes):
         return None
-    kind = _kind_of_list(url, page.title, title)
     reason = "; ".join(why) or f"{features.linked} of {features.shown} characters are link text"
-    return Judgement(kind, Outcome.LIST, reason)
+    return Judgement(index_kind(page, url, title), Outcome.LIST, reason)
+
+
+def _index(page: Page, body: Body, features: PageKindFeatures) -> str:
+    """In words, that the text of *page* is that of the pages it leads to; else ""."""
+    blocks = [page.blocks.blocks[index] for index in body.blocks]
+    chars, linked = sum(len(b.text) for b in blocks), sum(b.linked for b in blocks)
+    if (
+        2 * linked > chars
+        and chars < _LITTLE_TEXT
+        and all(
+            is_link_to_site(page, index) for index in body.blocks if page.blocks.blocks[index].links
+        )
+    ):
+        return f"{linked} of the {chars} characters of its text are links"
+    entries, share = entries_of_body(page, body, features)
+    if share < _BELOW_ENTRIES:
+        return ""
+    if len(entries) == 1:
+        # One alone may be a remark, or the story's own headline under another address.
+        text = [index for index in body.blocks or features.prose if index > entries[0].block]
+        if share < _BELOW_ONLY_ENTRY or not text or _is_declared_article(page):
+            return ""
+        if not is_linked_again(page, entries[0], text):
+            return ""
+    return f"its text stands below {len(entries)} headings that lead to other pages"
+
+
+def entries_of_body(
+    page: Page, body: Body, features: PageKindFeatures
+) -> tuple[list[Entry], float]:
+    """The entries that hold some of *body*, and the share of its characters they hold.
+
+    A story may name others of its site, with an introduction of its own: it has no entries.
+    """
+    blocks = page.blocks.blocks
+    at = {index: entry for entry in features.entries for index in range(entry.first, entry.end)}
+    total = below = lead = 0
+    entries: list[Entry] = []
+    for index in body.blocks or features.prose:
+        size = len(blocks[index].text)
+        total += size
+        if index not in at:
+            lead += size if features.headline < index and not entries else 0
+            continue
+        below += size
+        if not entries or entries[-1] is not at[index]:
+            entries.append(at[index])
+    if features.headline >= 0 and lead and (5 * lead > total or _is_declared_article(page)):
+        return [], 0.0
+    return entries, below / max(1, total)
 
 
 def _is_plain_home(page: Page, features: PageKindFeatures, url: SplitResult) -> bool:
     """Whether this is the first page of its site and nothing on it claims otherwise."""
-    is_first = bool(url.netloc) and not url.query and _HOME_PATH.search(url.path or "/") is not None
+    is_first = bool(url.netloc) and not url.query and HOME_PATH.search(url.path or "/") is not None
     return is_first and features.headline < 0 and not _is_declared_article(page)
-
-
-def _kind_of_list(url: SplitResult, page_title: str, title: str) -> PageKind:
-    if url.netloc and _HOME_PATH.search(url.path or "/") and not url.query:
-        return PageKind.HOME
-    is_search = _SEARCH_PATH.search(url.path) or _SEARCH_QUERY.search(url.query)
-    if is_search or _SEARCH_TITLE.search(title) or _SEARCH_TITLE.search(page_title):
-        return PageKind.SEARCH
-    return PageKind.LIST
 
 
 def _points_of_article(page: Page, features: PageKindFeatures, url: SplitResult, title: str) -> int:
@@ -266,10 +329,10 @@ def _points_of_list(
     """Points for a page that leads to others, and the strongest evidence in words."""
     points = 0
     why = []
-    if _LISTING_PATH.search(url.path) or _SEARCH_QUERY.search(url.query):
+    if _LISTING_PATH.search(url.path) or SEARCH_QUERY.search(url.query):
         points += 4
         why.append("the URL is a listing's")
-    elif url.netloc and _HOME_PATH.search(url.path or "/") and not url.query:
+    elif url.netloc and HOME_PATH.search(url.path or "/") and not url.query:
         # Some know only the site of a page: with a dated headline it is no first page.
         points += (
             1 if features.headline >= 0 and features.dated and len(title) > _SHORT_TITLE else 2
@@ -293,7 +356,7 @@ def _points_of_list(
     return points, why
 
 
-def _lacking(body: Body, features: PageKindFeatures, title: str) -> str:
+def _lacking(page: Page, body: Body, features: PageKindFeatures, title: str) -> str:
     """What an article has and this page lacks, in words; "" when nothing is lacking."""
     if not body.text:
         return f"no body: {body.reason}"
@@ -307,6 +370,8 @@ def _lacking(body: Body, features: PageKindFeatures, title: str) -> str:
     sentence = prose_bytes >= _SHORTEST_BYTES and SENTENCE_END.search(body.text) is not None
     if headed and features.dated and (sentence or size >= 3 * MIN_PROSE_TOTAL_BYTES):
         return ""
+    if headed and size >= 6 * MIN_PROSE_TOTAL_BYTES and _is_declared_article(page):
+        return ""  # code, verses, a table
     if size < MIN_PROSE_TOTAL_BYTES:
         return f"no body: body has {len(body.text)} characters"
     return f"{prose_bytes // 3} characters in sentences, boilerplate apart"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from qiaocrawl.extract.block_texts import BlockTexts
+from qiaocrawl.extract.entries import Entry, page_entries
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Block
 
@@ -47,6 +48,7 @@ _DATE = re.compile(
     r"(?:19|20)\d\d\s*[-/.年]\s*\d{1,2}|\d{1,2}\s*月\s*\d{1,2}\s*日|\d\d?:\d\d|"
     r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d{1,2}\b|"
     r"\d{1,2}(?:st|nd|rd|th)?\s+(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|"
+    r"[一二三四五六七八九十]月\s*\d{1,2}(?:st|nd|rd|th|日)?\b|"
     r"(?:分钟|小时|天|分鐘|小時)前|\d+ (?:minutes?|hours?|days?) ago"
 )
 _DIGIT = re.compile("[0-9]")
@@ -76,6 +78,7 @@ class PageKindFeatures:
         item_bytes: their bytes.
         headline: index of the block that shows the title and is no link, or -1.
         dated: whether a short line near headline or first sentence holds a date.
+        entries: headings that lead to other pages of the site.
     """
 
     shown: int
@@ -88,6 +91,7 @@ class PageKindFeatures:
     item_bytes: int
     headline: int
     dated: bool
+    entries: tuple[Entry, ...] = ()
 
     @property
     def own_bytes(self) -> int:
@@ -99,6 +103,10 @@ def page_kind_features(page: Page, title: str) -> PageKindFeatures:
     """The features of *page*, whose title is *title*."""
     texts, marks = page.once(BlockTexts).texts, page.once(block_marks)
     headline = -1 if _is_site_name(title, page.title) else _headline(page, title)
+    is_link = headline >= 0 and 2 * page.blocks.blocks[headline].linked > len(texts[headline])
+    entries = page_entries(page, marks, -1 if is_link else headline)
+    if is_link and any(entry.block == headline for entry in entries):
+        headline = -1  # the headline of another page
     prose_bytes = summary_bytes = summary_blocks = items = item_bytes = 0
     prose: list[int] = []
     leader, leaders = -_LED_WITHIN - 1, 0  # the last title that is a link, and how many in a row
@@ -133,6 +141,7 @@ def page_kind_features(page: Page, title: str) -> PageKindFeatures:
         item_bytes=item_bytes,
         headline=headline,
         dated=_dated(texts, headline, prose),
+        entries=entries,
     )
 
 

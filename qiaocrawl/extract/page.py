@@ -151,7 +151,7 @@ def analyse_html(
     harvest = page.harvest(max_links)
     links, lost = _links(page, harvest.links, regions or extractor)
     extracted = extract_page(page, method, fetched.fetched_at, extractor, template)
-    _, outcome, reason = extracted.judgement
+    outcome, reason = extracted.judgement.outcome, extracted.judgement.reason
     doubts = extracted.doubts
     if harvest.unread:
         doubts = (*doubts, f"{harvest.unread} links past the first {MAX_LINKS} not read")
@@ -185,6 +185,7 @@ def analyse_html(
         part=part,
         observation=_observation(extracted) if learn and outcome is Outcome.ARTICLE else None,
         words=_words(extracted, is_told=is_told),
+        excerpts=extracted.judgement.excerpts if part is None else (),
     )
 
 
@@ -226,7 +227,7 @@ def _part(extracted: ExtractedPage) -> ArticlePart | None:
     A later part may be too short for an article of its own; a list or a thread has pages, but
     no parts that make one text. **(ours)**
     """
-    kind, outcome, _ = extracted.judgement
+    kind, outcome = extracted.judgement.kind, extracted.judgement.outcome
     reads_alone = outcome is Outcome.ARTICLE and kind is not PageKind.FORUM
     if not extracted.text or not (reads_alone or outcome is Outcome.NOT_ARTICLE):
         return None

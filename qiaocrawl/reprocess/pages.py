@@ -154,15 +154,17 @@ def _restate_all(
         if before is None:
             restated.changes["still open"] += 1
             continue
-        outcome = analysis.outcome
+        outcome, is_index = analysis.outcome, False
         if analysis.part is None:
-            _restate_page(c, runtime, stored, analysis, restated.groups)
+            is_index = _restate_page(c, runtime, stored, analysis, restated.groups)
+            outcome = Outcome.LIST if is_index else outcome
         else:
             if outcome is Outcome.PART and before == Outcome.NOT_ARTICLE:
                 # Which of both it is follows from the other parts.
                 outcome = Outcome.NOT_ARTICLE
             _restate_part(c, stored, analysis, restated.groups)
-        reprocessing.set_outcome(c, stored.url_id, outcome, analysis.reason)
+        if not is_index:
+            reprocessing.set_outcome(c, stored.url_id, outcome, analysis.reason)
         same = before == outcome.value
         restated.changes[f"{before}, read again" if same else f"{before} -> {outcome}"] += 1
     return restated
@@ -174,7 +176,8 @@ def _restate_page(
     stored: StoredPage,
     analysis: PageAnalysis,
     groups: set[bytes],
-) -> None:
+) -> bool:
+    """Returns whether the page is withdrawn as an index; its outcome is written then."""
     left = article_parts.drop_part(c, stored.url_id)
     if left is not None:
         groups.add(left)
@@ -182,8 +185,8 @@ def _restate_page(
         # What its site deleted stays an article: its newest page only says that it is gone.
         if not is_deleted(c, stored.url_id):
             reprocessing.drop_article(c, stored.url_id)
-    else:
-        runtime.articles.save(c, stored.url_id, analysis, anchor=stored.anchor)
+        return False
+    return runtime.articles.save(c, stored.url_id, analysis, anchor=stored.anchor) is None
 
 
 def _restate_part(

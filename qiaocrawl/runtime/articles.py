@@ -13,7 +13,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.runtime.catalogue import Catalogue
 from qiaocrawl.stages.shared_titles import SharedTitleIndex, index_maker
 from qiaocrawl.storage import Reader
-from qiaocrawl.storage.pages import articles
+from qiaocrawl.storage.pages import articles, excerpts
 
 
 class RunArticles:
@@ -48,13 +48,27 @@ class RunArticles:
             await asyncio.wrap_future(self._reader.submit(self.titles.load))
             self._is_loaded = True
 
-    def save(self, c: Connection, url_id: int, analysis: PageAnalysis, *, anchor: str) -> Verdict:
-        """Write the article of *analysis* with all topics' judgements and its verdict."""
+    def save(
+        self, c: Connection, url_id: int, analysis: PageAnalysis, *, anchor: str
+    ) -> Verdict | None:
+        """Write the article of *analysis* with all topics' judgements and its verdict.
+
+        Returns:
+            None where its text is that of stored pages it leads to: it is withdrawn then, and
+            the row of its URL says so. What it shows to be an index in turn is withdrawn too.
+        """
         assert analysis.article is not None, "there is no article to save"
         self.has_stored = True
+        if index := excerpts.is_index(c, url_id, analysis.excerpts):
+            excerpts.withdraw(c, url_id, index, now=time.time())
+            return None
         saved = articles.save_article(
             c, url_id, analysis.article, analysis, anchor=anchor, now=time.time()
         )
         articles.save_relevance(c, saved.id, self._catalogue.topic_ids, analysis.relevance)
         articles.save_title_terms(c, saved.id, analysis.title_tokens)
-        return self.titles.judge(c, saved)
+        verdict = self.titles.judge(c, saved)
+        excerpts.withdraw_indexes(
+            c, url_id, saved.title.key, analysis.article.text, analysis.excerpts, now=time.time()
+        )
+        return verdict

@@ -41,7 +41,7 @@ class SaveArticle(Protocol):
 
     def __call__(  # noqa: D102
         self, c: Connection, url_id: int, analysis: PageAnalysis, *, anchor: str
-    ) -> Verdict: ...
+    ) -> Verdict | None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@
            │                                period x page, and the last answers to each
            ├─ url ─┬─ page_source           raw bytes, one row a version of the body
            │  │    ├─ article_part          one page of a paged article, by itself
+           │  │    ├─ excerpt               blocks of an article below links to other pages
            │  │    └─ article ─┬─ relevance (per topic)
            │  └─ host          ├─ title_term ── term_weight
            └─ run              ├─ title_entry (the log of titles) ── title_clock
@@ -427,6 +428,19 @@ verdict = _table(
     Column("method", name_type(64), nullable=False),
     # The version of the IDF snapshot it was made with.
     Column("snapshot", Integer, nullable=False, server_default="0"),
+)
+
+excerpt = _table(
+    "excerpt",
+    Column("url_id", ForeignKey("url.id"), primary_key=True),
+    Column("number", SmallInteger, primary_key=True, autoincrement=False),
+    # Where the heading above it leads; that page need not be known.
+    Column("target_key", key_type(), nullable=False, index=True),
+    # Its first letters, and its share of the article's text.
+    Column("opening", name_type(64), nullable=False),
+    Column("share", seconds_type(), nullable=False),
+    # Whether it was found on that page.
+    Column("stands", Boolean, nullable=False),
 )
 
 title_clock = _table(

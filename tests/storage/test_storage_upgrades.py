@@ -84,7 +84,7 @@ def test_every_row_of_the_last_version_is_kept(database_url: str) -> None:
             old = reflected(c)
             fill(c, old)
             before = read(c, old)
-        assert before.keys() == metadata.tables.keys()
+        assert before.keys() <= metadata.tables.keys()
         assert all(len(rows) == ROWS for rows in before.values())
         # The second time as after a kill that came before the revision was written.
         for _ in range(2):

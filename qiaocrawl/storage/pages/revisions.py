@@ -12,6 +12,7 @@ from qiaocrawl.storage.converters import clean_word, epoch_time, from_time
 from qiaocrawl.storage.raw_sql import Statement
 
 REVISED, DELETED, RESTORED = "revised", "deleted", "restored"
+WITHDRAWN = "withdrawn"
 
 _NEWEST_PAGE = (
     "(SELECT p.id FROM page_source p WHERE p.url_id = a.url_id"
@@ -30,6 +31,11 @@ _NOTE = Statement(
     "INSERT INTO revision (url_id, kind, at, page_source_id, note, title, published_at,"
     " body_digest, text) SELECT a.url_id, :kind, :at, NULL, :note, '', NULL, :none, ''"
     " FROM article a WHERE a.url_id = :url_id"
+)
+_WITHDRAW = Statement(
+    "INSERT INTO revision (url_id, kind, at, page_source_id, note, title, published_at,"
+    " body_digest, text) SELECT a.url_id, 'withdrawn', :at, a.page_source_id, :note, a.title,"
+    " a.published_at, a.body_digest, a.text FROM article a WHERE a.url_id = :url_id"
 )
 _LAST_FACT = Statement(
     "SELECT kind FROM revision WHERE url_id = :url_id AND kind <> 'revised'"
@@ -52,11 +58,11 @@ class Revision:
     """A change of an article.
 
     Attributes:
-        kind: ``revised``, ``deleted`` or ``restored``.
+        kind: ``revised``, ``deleted``, ``restored``, or ``withdrawn`` for what was no article.
         at: when it was seen.
         page_source_id: for ``revised``: the page what follows was read from.
         note: for ``revised`` what changed; else in words, such as ``HTTP 404``.
-        title, published_at, text: for ``revised``: what the article said before.
+        title, published_at, text: for ``revised`` and ``withdrawn``: what the article said.
     """
 
     id: int
@@ -100,6 +106,12 @@ def note_deleted(c: Connection, url_id: int, note: str, *, now: float) -> bool:
 def note_restored(c: Connection, url_id: int, *, now: float) -> bool:
     """Note that an article that was gone is back; False where it was not."""
     return is_deleted(c, url_id) and _note(c, url_id, RESTORED, "", now)
+
+
+def note_withdrawn(c: Connection, url_id: int, note: str, *, now: float) -> bool:
+    """Keep what the article of *url_id* says, which turned out to be none; False without one."""
+    values = {"url_id": url_id, "at": epoch_time(now), "note": clean_word(note, 500)}
+    return _WITHDRAW.run(c, values).rowcount > 0
 
 
 def is_deleted(c: Connection, url_id: int) -> bool:

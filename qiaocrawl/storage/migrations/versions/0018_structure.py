@@ -9,8 +9,8 @@ from sqlalchemy import Column, DefaultClause, inspect
 
 from qiaocrawl.storage.schema import article, article_part
 
-revision = "0016_structure"
-down_revision = "0015_trap_groups"
+revision = "0018_structure"
+down_revision = "0017_excerpts"
 
 _ADDED = (
     (article, "html"), (article, "engagement"), (article, "comments"), (article, "kind"),

@@ -1,0 +1,263 @@
+"""Entries of an index page: headings that lead to another page of the site, and their text.
+
+A page that tells a story has a headline that is no link, or one that leads to itself. On an index
+(home, tag, category, archive) the text stands below headings that lead to the pages it is taken
+from, often with the date beside them and the link once more below ("read more"). A heading that
+leads to another site, to the first page, or is the title of the page is no entry. All rules are
+**(ours)**; none looks at how an address is written.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+from qiaocrawl.extract.block_texts import enclosing
+from qiaocrawl.urls import canonical_host, canonical_url, url_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from selectolax.lexbor import LexborNode
+
+    from qiaocrawl.extract.kind_features import BlockMarks
+    from qiaocrawl.page import Page
+    from qiaocrawl.page.blocks import Element
+
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_TITLE_NAME = re.compile(r"title|headline|subject|heading|(?:^|[\s_-])tit(?:$|[\s_-])")
+_MAX_UP = 3
+"""Elements around a linked title that may say it is a heading."""
+_LINK_UP = 6
+_MAX_ENTRIES = 200
+_MAX_TITLE_LINKS = 2
+_TEXT_CHARS = 20
+_FAR = 10
+"""Characters out of links that make a text; so many blocks below a title it is another's."""
+_LED_WITHIN = 4
+"""Blocks from a title that is no heading to the text below it: date, author, channel."""
+_INDEX_FILE = re.compile(r"(?:index|default)\.\w{3,5}$")
+_MAX_BETWEEN = 6
+"""Blocks between a heading and its text, and between the text and the link to all of it."""
+_MAX_MORE_CHARS = 60
+_MAX_LINKS = 8
+_MAX_EXCERPTS = 24
+_MIN_OPENING_CHARS, _OPENING_CHARS = 12, 40
+"""Letters by which text is known again on another page."""
+_NOT_WORD = re.compile(r"[\W_]+")
+
+
+class Excerpt(NamedTuple):
+    """A block of a page's text that may stand on another page.
+
+    Attributes:
+        key: of the URL its heading leads to.
+        opening: how it begins, in lower case, letters and digits only.
+        share: of the characters of the page's text.
+    """
+
+    key: bytes
+    opening: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A heading that leads to another page of the site.
+
+    Attributes:
+        block: of the heading.
+        first, end: the range of the blocks that belong to it; a date may stand before the heading.
+        url: canonical, where it leads.
+        title: the text of the heading.
+    """
+
+    block: int
+    first: int
+    end: int
+    url: str
+    title: str
+
+
+def page_entries(page: Page, marks: BlockMarks, headline: int) -> tuple[Entry, ...]:
+    """The entries on *page*, in order; () for a page without a URL.
+
+    Args:
+        marks: of its blocks; only what is a link or little more can be an entry's heading.
+        headline: block of the page's own headline, or -1.
+    """
+    candidates = _candidates(page, marks)
+    url = canonical_url(page.url) if page.url and candidates else None
+    if url is None:
+        return ()
+    own = {_address(address) for address in (url, page.canonical_link) if address}
+    host, name = canonical_host(url), _tight(page.title)
+    headings: list[tuple[int, str]] = []
+    for index, is_near in candidates:
+        is_heading = _is_heading(page, index)
+        link = _link_of(page, index) if is_heading or is_near else None
+        if link is None or not (is_heading or _is_called_title(link)):
+            continue
+        target = _target(page, link)
+        if not target or canonical_host(target) != host or _is_first_page(target):
+            continue
+        title = _tight(page.blocks.blocks[index].text)
+        if not title or (len(title) > _LONG_TITLE and title in name) or _address(target) in own:
+            continue  # the headline of this very page, whatever other address it leads to
+        headings.append((index, target))
+    return tuple(_with_ends(page, headings, headline))
+
+
+def _candidates(page: Page, marks: BlockMarks) -> list[tuple[int, bool]]:
+    """Linked titles with text not far below them, and whether it is near; lists have none."""
+    blocks = page.blocks.blocks
+    texts = [i for i, block in enumerate(blocks) if len(block.text) - block.linked >= _TEXT_CHARS]
+    candidates = []
+    for index, links in marks.titles.items():
+        at = bisect_right(texts, index)
+        distance = texts[at] - index if at < len(texts) else _FAR
+        if distance < _FAR and links <= _MAX_TITLE_LINKS:
+            candidates.append((index, distance < _LED_WITHIN))
+    return candidates[:_MAX_ENTRIES]
+
+
+_LONG_TITLE = 4
+"""A shorter heading may stand in ``<title>`` by chance."""
+
+
+def is_linked_again(page: Page, entry: Entry, text: Sequence[int]) -> bool:
+    """Whether the page leads to *entry* once more right below its *text*, as "read more" does.
+
+    Args:
+        text: indexes of blocks, in order.
+    """
+    if not 0 < text[0] - entry.block <= _MAX_BETWEEN:
+        return False
+    blocks, elements = page.blocks.blocks, page.blocks.elements
+    own = _address(entry.url)
+    for block in blocks[text[0] : min(entry.end, text[-1] + _MAX_BETWEEN)]:
+        if block.links and len(block.text) <= _MAX_MORE_CHARS:
+            for link in elements[block.element].node.css("a[href]")[:_MAX_LINKS]:
+                href = link.attributes.get("href") or ""
+                target = page.joiner.canonical(href) if href[:1] not in ("", "#") else None
+                if target and _address(target) == own:
+                    return True
+    return False
+
+
+def is_link_to_site(page: Page, index: int) -> bool:
+    """Whether block *index* leads to another page of the site of *page*."""
+    url, link = canonical_url(page.url) if page.url else None, _link_of(page, index)
+    target = _target(page, link) if link is not None else ""
+    return bool(url and target) and canonical_host(target) == canonical_host(url or "")
+
+
+def excerpts_of(page: Page, entries: Sequence[Entry], text: Sequence[int]) -> list[Excerpt]:
+    """The longest blocks of *text* that stand below *entries*.
+
+    Args:
+        text: indexes of the blocks of the page's text, in order.
+    """
+    if not text or not entries:
+        return []
+    blocks = page.blocks.blocks
+    urls: dict[int, str] = {}
+    for entry in entries:
+        urls.update(dict.fromkeys(
+            range(max(entry.block + 1, text[0]), min(entry.end, text[-1] + 1)), entry.url
+        ))  # fmt: skip
+    below = sorted((index for index in text if index in urls), key=lambda i: -len(blocks[i].text))
+    total = sum(len(blocks[index].text) for index in text)
+    excerpts = []
+    for index in below[:_MAX_EXCERPTS]:
+        opening = _tight(blocks[index].text)[:_OPENING_CHARS]
+        if len(opening) >= _MIN_OPENING_CHARS:
+            share = len(blocks[index].text) / total
+            excerpts.append(Excerpt(url_key(urls[index]), opening, share))
+    return excerpts
+
+
+def _with_ends(page: Page, headings: Sequence[tuple[int, str]], headline: int) -> list[Entry]:
+    """The entries below *headings*; those of lists beside a story hold none of its text."""
+    blocks, elements = page.blocks.blocks, page.blocks.elements
+    borders = sorted({index for index, _ in headings} | ({headline} if headline >= 0 else set()))
+    entries = []
+    flat: Counter[int] = Counter()
+    for index, url in headings:
+        own = _own_element(elements, blocks[index].element, borders)
+        first, end, row = elements[own].first, elements[own].end, -1
+        if end == index + 1 and elements[own].tag in _HEADINGS:
+            row = elements[own].parent
+            flat[row] += 1
+            after = bisect_right(borders, index)
+            end = min(borders[after : after + 1] + [elements[row].end if row >= 0 else end])
+        entries.append((Entry(index, first, end, url, blocks[index].text), row))
+    # One heading among the paragraphs of a text is a remark in it.
+    return [entry for entry, row in entries if row < 0 or flat[row] > 1]
+
+
+def _own_element(elements: Sequence[Element], at: int, borders: Sequence[int]) -> int:
+    """The outermost element around *at* that holds no more than one of the *borders*."""
+    while (outer := elements[at].parent) >= 0:
+        first, end = elements[outer].first, elements[outer].end
+        if bisect_left(borders, end) - bisect_left(borders, first) > 1:
+            break
+        at = outer
+    return at
+
+
+def _is_heading(page: Page, index: int) -> bool:
+    """Whether block *index* stands in a heading, or in a small element that is called one."""
+    page_blocks = page.blocks
+    for at in enclosing(page_blocks, page_blocks.blocks[index].element, _MAX_UP):
+        element = page_blocks.elements[at]
+        if element.end - element.first > _MAX_UP:
+            return False
+        if element.tag in _HEADINGS or _TITLE_NAME.search(element.names):
+            return True
+    return False
+
+
+def _is_called_title(link: LexborNode) -> bool:
+    attributes = link.attributes
+    return _TITLE_NAME.search((attributes.get("class") or "").lower()) is not None
+
+
+def _link_of(page: Page, index: int) -> LexborNode | None:
+    """The first link of block *index* that shows text, or the one around it."""
+    node: LexborNode | None = page.blocks.elements[page.blocks.blocks[index].element].node
+    assert node is not None
+    links = node.css("a[href]")[:_MAX_LINKS]
+    if links:
+        return next((link for link in links if link.text(strip=True)), links[0])
+    for _ in range(_LINK_UP):
+        node = node.parent if node is not None else None
+        if node is not None and node.tag == "a":
+            return node
+    return None
+
+
+def _target(page: Page, link: LexborNode) -> str:
+    """The canonical URL *link* leads to; "" for none."""
+    href = link.attributes.get("href") or ""
+    return (page.joiner.canonical(href) or "") if href and href[0] != "#" else ""
+
+
+def _address(url: str) -> str:
+    """*url* without what differs between two addresses of one page."""
+    parts = urlsplit(url)
+    path = _INDEX_FILE.sub("", parts.path).rstrip("/").removesuffix(".html")
+    return f"{canonical_host(url).removeprefix('www.')}{path}?{parts.query}"
+
+
+def _is_first_page(url: str) -> bool:
+    parts = urlsplit(url)
+    return not parts.query and not _INDEX_FILE.sub("", parts.path).strip("/")
+
+
+def _tight(text: str) -> str:
+    return _NOT_WORD.sub("", text).lower()

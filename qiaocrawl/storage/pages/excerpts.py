@@ -1,0 +1,133 @@
+"""Excerpts on pages that were taken for articles: text below a heading that leads elsewhere.
+
+Where most of a page's text stands on the pages it leads to, it is their index. That is seen when
+both are stored, whichever comes first, in the transaction that stores the second of them: the
+page is withdrawn, with all that followed from it. So nobody remembers more than is committed.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Sequence
+
+from sqlalchemy import Connection
+
+from qiaocrawl.items import Outcome
+from qiaocrawl.storage.converters import clean_word
+from qiaocrawl.storage.pages.reprocessing import drop_article, set_outcome
+from qiaocrawl.storage.pages.revisions import note_withdrawn
+from qiaocrawl.storage.raw_sql import Statement
+
+logger = logging.getLogger(__name__)
+
+INDEX_SHARE = 0.5
+"""A page is an index when such a share of its text stands on pages it leads to **(ours)**."""
+_MAX_OPENING_CHARS = 64
+_NOT_WORD = re.compile(r"[\W_]+")
+
+_CONCERNED = Statement(
+    "SELECT url_id, number, target_key, opening FROM excerpt"
+    " WHERE target_key = :key OR url_id = :url_id"
+)
+_STANDING = Statement(
+    "SELECT SUM(share), COUNT(DISTINCT target_key) FROM excerpt WHERE url_id = :url_id AND stands"
+)
+_STANDS = Statement("UPDATE excerpt SET stands = 1 WHERE url_id = :url_id AND number = :number")
+_DROP = Statement("DELETE FROM excerpt WHERE url_id = :url_id")
+_ADD = Statement(
+    "INSERT INTO excerpt (url_id, number, target_key, opening, share, stands)"
+    " VALUES (:url_id, :number, :target_key, :opening, :share, :stands)"
+)
+_TARGET = Statement(
+    "SELECT a.text FROM article a JOIN url u ON u.id = a.url_id WHERE u.`key` = :key"
+)
+_URL = Statement("SELECT url FROM url WHERE `key` = :key")
+
+Excerpts = Sequence[tuple[bytes, str, float]]
+"""(key of the page it leads to, first letters, share of the text), see ``extract.entries``."""
+
+
+def is_index(c: Connection, url_id: int, excerpts: Excerpts) -> str:
+    """Why the page of *url_id* is an index of articles that are stored, in words; "" if not.
+
+    What becomes of its other excerpts is seen when their pages come.
+    """
+    texts = {key: _text_at(c, key) for key, _, _ in excerpts}
+    stands = [opening in texts[key] for key, opening, _ in excerpts]
+    standing = [excerpt for excerpt, is_there in zip(excerpts, stands, strict=True) if is_there]
+    if sum(share for _, _, share in standing) >= INDEX_SHARE:
+        return _reason(c, standing[0][0], len({key for key, _, _ in standing}))
+    if excerpts:
+        _DROP.run(c, {"url_id": url_id})
+        _ADD.run_many(c, [
+            {"url_id": url_id, "number": number, "target_key": key, "share": share,
+             "opening": clean_word(opening, _MAX_OPENING_CHARS), "stands": stands[number]}
+            for number, (key, opening, share) in enumerate(excerpts)
+        ])  # fmt: skip
+    return ""
+
+
+def withdraw_indexes(
+    c: Connection, url_id: int, key: bytes, text: str, excerpts: Excerpts, *, now: float
+) -> int:
+    """Withdraw the articles whose text turns out to be that of *url_id*, now stored with *text*.
+
+    The caller holds the lock of the title log.
+
+    Args:
+        key: of its URL.
+        excerpts: its own; where it has none any more, those of an earlier reading are forgotten.
+
+    Returns:
+        How many were withdrawn.
+    """
+    rows = _CONCERNED.run(c, {"key": key, "url_id": url_id}).fetchall()
+    if not rows:
+        return 0
+    if not excerpts and any(row[0] == url_id for row in rows):
+        _DROP.run(c, {"url_id": url_id})
+    letters = _letters(text)
+    pages = set()
+    for page, number, target, opening in rows:
+        if page != url_id and bytes(target) == key and opening in letters:
+            _STANDS.run(c, {"url_id": page, "number": number})
+            pages.add(page)
+    return sum(_settle(c, page, key, now) for page in sorted(pages))
+
+
+def _settle(c: Connection, page: int, target: bytes, now: float) -> bool:
+    """Withdraw *page* if most of it is known to stand elsewhere, some of it at *target*."""
+    share, targets = _STANDING.run(c, {"url_id": page}).fetchone()
+    if (share or 0.0) < INDEX_SHARE:
+        return False
+    withdraw(c, page, _reason(c, target, targets), now=now)
+    return True
+
+
+def withdraw(c: Connection, url_id: int, reason: str, *, now: float) -> None:
+    """Take back that the page of *url_id* is an article: it is a list, for *reason*.
+
+    Its relevance, verdict and place in a group go with it; what it said is kept as a revision.
+    """
+    _DROP.run(c, {"url_id": url_id})
+    if note_withdrawn(c, url_id, reason, now=now):
+        logger.info("URL row %d is no article: %s", url_id, reason)
+    drop_article(c, url_id)
+    set_outcome(c, url_id, Outcome.LIST, reason)
+
+
+def _text_at(c: Connection, key: bytes) -> str:
+    row = _TARGET.run(c, {"key": key}).fetchone()
+    return _letters(row[0]) if row is not None else ""
+
+
+def _reason(c: Connection, target: bytes, count: int) -> str:
+    row = _URL.run(c, {"key": target}).fetchone()
+    others = f" and {count - 1} more" if count > 1 else ""
+    return f"withdrawn as an index: its text stands on {row[0] if row else '?'}{others}"
+
+
+def _letters(text: str) -> str:
+    """As ``extract.entries`` writes openings: lower case, letters and digits only."""
+    return _NOT_WORD.sub("", text).lower()
