@@ -28,6 +28,9 @@ PROVEN_STORIES = 2
 """A group that told so many is not cut for what a broader group of it cost."""
 YIELD = 0.2
 """A group is not cut for its cost while so many of its pages tell stories."""
+_NEW_FOLDERS = -0.2
+"""A list leads to new first folders: those of a blog are its posts; 100 such lists may be read
+before the first of them."""
 _STORY = 2.0
 _LEADS = 1.0
 _LEADS_NOWHERE = -1.0
@@ -227,6 +230,7 @@ class PageEffects:
         stories: keys of URLs of known groups of stories, outside its own form, it leads to.
         fresh_story: whether one of them was seen for the first time.
         unknown: whether it leads to new URLs outside the group of which nothing is known yet.
+        new_folders: whether the group is that of new first folders, and it leads to such.
         sample: of its text, b"" where it is no article.
     """
 
@@ -238,6 +242,7 @@ class PageEffects:
     stories: Sequence[int] = ()
     fresh_story: bool = False
     unknown: bool = False
+    new_folders: bool = False
     sample: bytes = b""
 
 
@@ -273,7 +278,7 @@ def record_page(score: PatternScore, page: PageEffects) -> None:
         # A broad group is a mixture; the narrow one that holds what is empty is cut by itself.
         change = max(change, 0.0)
     # Capped: a good start must not pay for thousands of empty pages later.
-    score.points = min(score.points + change, MAX_POINTS)
+    score.points = min(score.points + change, max(score.points, MAX_POINTS))
     if score.is_cut and page.value is PageValue.STORY and not page.is_double:
         score.cut_for("its pages lead to ever more of it and hardly to each other")
 
@@ -354,4 +359,6 @@ def _of_list(score: PatternScore, page: PageEffects) -> float:
         return 0.0
     if page.unknown:
         return _UNKNOWN
+    if page.new_folders:
+        return _NEW_FOLDERS
     return _LEADS_NOWHERE if page.inside_new else 0.0

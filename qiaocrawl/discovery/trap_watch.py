@@ -312,7 +312,8 @@ class TrapWatch:
         unknown |= max(unread.values(), default=0) > len(page.fresh) / 2
         return PageEffects(
             page.value, inside_new=new, inside_known=known_keys, stories=stories,
-            fresh_story=fresh_story, unknown=unknown, sample=page.sample,
+            fresh_story=fresh_story, unknown=unknown,
+            new_folders=new > 0 and form.endswith(NEW_BRANCH), sample=page.sample,
         )  # fmt: skip
 
     # --- scores -------------------------------------------------------------------------------

@@ -359,6 +359,19 @@ def test_an_archive_is_read_whole(archive: str, seed: int | None) -> None:
         assert done.cut == [], "not even for a while"
 
 
+def test_a_blog_whose_posts_are_first_folders_is_read_through_its_tags() -> None:
+    def web(path: str) -> Page:
+        if path == "/":
+            return PageValue.LIST, [f"/tags/{n}/" for n in range(60)], ""
+        if path.startswith("/tags/"):
+            return PageValue.LIST, ["/", *(f"/{slug}/" for slug in _slugs(path, 8))], ""
+        return PageValue.STORY, ["/"], written(crc32(path.encode()))
+
+    done = Crawl(web).run("/")
+    assert done.cut == []
+    assert len(done.fetched) == 1 + 60 + 480
+
+
 # --- wrong guesses ------------------------------------------------------------------------------
 
 
