@@ -359,12 +359,18 @@ def test_an_archive_is_read_whole(archive: str, seed: int | None) -> None:
         assert done.cut == [], "not even for a while"
 
 
-def test_a_blog_whose_posts_are_first_folders_is_read_through_its_tags() -> None:
+def test_a_blog_is_read_through_its_tags() -> None:
+    """All tags are read before the first post, and posts' addresses have many forms."""
+
+    def posts(tag: str) -> list[str]:
+        words = _slugs(tag, 8, words=True)
+        return [f"/blog/2026/{'-'.join(words[: many + 1])}/" for many in range(8)]
+
     def web(path: str) -> Page:
         if path == "/":
             return PageValue.LIST, [f"/tags/{n}/" for n in range(60)], ""
         if path.startswith("/tags/"):
-            return PageValue.LIST, ["/", *(f"/{slug}/" for slug in _slugs(path, 8, words=True))], ""
+            return PageValue.LIST, ["/", *posts(path)], ""
         return PageValue.STORY, ["/"], written(crc32(path.encode()))
 
     done = Crawl(web).run("/")
