@@ -43,7 +43,6 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("page",),),
     (("text",), ("urls",)),
     (("items",), ("options", "option_kinds"), ("registry",), ("vsm",)),
-    (("article",),),
     # The version of the package, and the exceptions.
     (("qiaocrawl",), ("errors",)),
 )  # fmt: skip

@@ -46,7 +46,7 @@ TOPICS_NAME = "topics.json"
 _METHOD = "blend"
 _FETCHED_AT = datetime(2026, 1, 1, tzinfo=UTC)
 _HEADERS = (("content-type", "text/html"),)
-_READERS = ("page", "extract", "text", "urls", "items.py")
+_READERS = ("page", "extract", "text", "urls", "items")
 """What decides how a page is read: parsed pages of an earlier version are not used."""
 _FORMAT = 1
 _CHUNK_PAGES = 20

@@ -34,7 +34,7 @@ DRAWN_STARTS = 3
 MIN_TARGETS = 8
 """Tasks with fewer relevant pages to find say nothing and are left out."""
 
-_JUDGES = ("relevance", "topic", "ontology", "vsm", "text", "items.py", "registry.py")
+_JUDGES = ("relevance", "topic", "ontology", "vsm", "text", "items", "registry.py")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from qiaocrawl.article import Comment
+from qiaocrawl.items.article import Comment
 
 
 class PageKind(StrEnum):

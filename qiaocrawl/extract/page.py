@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 
-from qiaocrawl.article import Article, ArticlePart, Comment
 from qiaocrawl.extract.base import NO_LINK_REGION, Body, Extractor, SiteReader, extractors
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.fields.engagement import engagement_of, without_counters
@@ -21,6 +20,7 @@ from qiaocrawl.extract.sniff import why_not_html
 from qiaocrawl.extract.structure.html import body_html
 from qiaocrawl.extract.structure.kept import completed
 from qiaocrawl.items import FetchedPage, Link, Outcome, PageAnalysis, PageText, SiteObservation
+from qiaocrawl.items.article import Article, ArticlePart, Comment
 from qiaocrawl.page import Page, parse_page
 from qiaocrawl.page.blocks import MAX_BLOCKS
 from qiaocrawl.page.control_links import control_links

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from qiaocrawl.article import Comment
 from qiaocrawl.extract.block_texts import enclosing
 from qiaocrawl.extract.comments import comment_blocks, is_dated
 from qiaocrawl.extract.thread import Post, post_of, text_blocks, thread_of
+from qiaocrawl.items.article import Comment
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import PageBlocks
 from qiaocrawl.text import clean_text

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from qiaocrawl.article import PartText
 from qiaocrawl.extract.base import extractor_options
 from qiaocrawl.items import FetchedPage, PageAnalysis
+from qiaocrawl.items.article import PartText
 from qiaocrawl.options import Options
 from qiaocrawl.relevance import page_scorers
 from qiaocrawl.runtime.catalogue import Catalogue

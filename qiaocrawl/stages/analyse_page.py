@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from qiaocrawl.article import PartText
 from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
 from qiaocrawl.discovery import parse_url_source
 from qiaocrawl.discovery.generated_text import text_sample
@@ -19,6 +18,7 @@ from qiaocrawl.extract.paging import joined
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.extract.structure.html import paragraphs
 from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
+from qiaocrawl.items.article import PartText
 from qiaocrawl.ontology import use_folder
 from qiaocrawl.relevance import PageScorer, page_scorers
 from qiaocrawl.text import Segmenter, fold

@@ -14,10 +14,10 @@ from concurrent.futures import Future
 from functools import cached_property
 from typing import TypeVar
 
-from qiaocrawl.article import PartText
 from qiaocrawl.errors import ExtractionError, PoisonPageError
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis
+from qiaocrawl.items.article import PartText
 from qiaocrawl.stages.analyse_page import AnalysisSetup, JoinedText
 from qiaocrawl.stages.worker_pool import AnalysisPool, is_pool_error, page_error
 

@@ -15,10 +15,10 @@ from typing import Protocol
 
 from sqlalchemy import Connection
 
-from qiaocrawl.article import PartText
 from qiaocrawl.dedup.bodies.fingerprints import BodyFingerprints, body_fingerprints
 from qiaocrawl.errors import ExtractionError
 from qiaocrawl.items import Lease, PageAnalysis, Verdict
+from qiaocrawl.items.article import PartText
 from qiaocrawl.stages.analyse_page import JoinedText
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.pages.article_parts import (

@@ -24,10 +24,10 @@ from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
-from qiaocrawl.article import PartText
 from qiaocrawl.errors import ExtractionError, PoisonPageError
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
+from qiaocrawl.items.article import PartText
 from qiaocrawl.stages.analyse_page import (
     AnalysisSetup,
     JoinedText,

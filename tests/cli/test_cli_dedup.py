@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import Connection, text
 
 from crawling import import_pack, pack, rows
-from qiaocrawl.article import Article
 from qiaocrawl.items import Candidate, Outcome, PageAnalysis, Queue, Relevance
+from qiaocrawl.items.article import Article
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.stages.follow_links import link_to

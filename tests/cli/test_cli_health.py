@@ -14,8 +14,8 @@ from sqlalchemy import insert, update
 
 from command_runs import Run
 from crawling import import_pack, pack
-from qiaocrawl.article import Article
 from qiaocrawl.items import Candidate, Outcome, PageAnalysis, Queue
+from qiaocrawl.items.article import Article
 from qiaocrawl.search.query import Query
 from qiaocrawl.storage import Database, frontier, schema
 from qiaocrawl.storage.frontier.scope import Scope

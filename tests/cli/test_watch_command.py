@@ -9,8 +9,8 @@ from pathlib import Path
 
 from command_runs import Run
 from crawling import import_pack, pack
-from qiaocrawl.article import Article
 from qiaocrawl.items import Candidate, FetchedPage, Outcome, PageAnalysis, Queue
+from qiaocrawl.items.article import Article
 from qiaocrawl.storage import Database, frontier
 from qiaocrawl.storage.frontier.scope import Scope
 from qiaocrawl.storage.pages import articles, revisions

@@ -6,7 +6,6 @@ import random
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from qiaocrawl.article import Article
 from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
 from qiaocrawl.discovery.soft_404 import (
     as_missing,
@@ -16,6 +15,7 @@ from qiaocrawl.discovery.soft_404 import (
     without_address,
 )
 from qiaocrawl.items import Outcome, PageAnalysis
+from qiaocrawl.items.article import Article
 from qiaocrawl.stages.follow_links import link_to
 
 _HAN = "侨乡归华人回国参访座谈教育商会联谊文化传承发展交流合作故事老照片记忆码头骑楼"

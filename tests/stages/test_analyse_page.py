@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from qiaocrawl.article import PartText
 from qiaocrawl.dedup.bodies.fingerprints import body_digest, body_simhash, body_sketch
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.base import extractor_options
 from qiaocrawl.items import FetchedPage, Outcome
+from qiaocrawl.items.article import PartText
 from qiaocrawl.options import Options
 from qiaocrawl.stages.analyse_page import AnalysisSetup, analyse_page, join_texts, prepare
 from qiaocrawl.topic.pack import Sample, Term, TopicPack

@@ -6,7 +6,6 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 
-from qiaocrawl.article import ArticlePart
 from qiaocrawl.frontier import CrawlTopic, scores_of, strategies
 from qiaocrawl.items import (
     PRUNED,
@@ -21,6 +20,7 @@ from qiaocrawl.items import (
     Relevance,
     Visit,
 )
+from qiaocrawl.items.article import ArticlePart
 from qiaocrawl.stages.follow_links import (
     NOFOLLOW,
     FollowPolicy,

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from urllib.parse import unquote
 
-from qiaocrawl.article import DOCUMENT, Article
 from qiaocrawl.extract.documents.document import Document, DocumentError
 from qiaocrawl.extract.documents.office import office_kind, read_docx, read_xlsx
 from qiaocrawl.extract.documents.pdf import read_pdf
 from qiaocrawl.items import FetchedPage, Outcome, PageAnalysis, PageText
+from qiaocrawl.items.article import DOCUMENT, Article
 from qiaocrawl.text import clean_text, find_date
 from qiaocrawl.urls import canonical_url
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
 
-from qiaocrawl.article import Comment
 from qiaocrawl.extract.structure.markdown import to_markdown
 from qiaocrawl.items import FetchedPage
+from qiaocrawl.items.article import Comment
 from qiaocrawl.storage.compression import decompress_text
 from qiaocrawl.storage.converters import from_time, json_mapping, to_stored_time
 from qiaocrawl.storage.pages.articles import comments_from
@@ -51,7 +51,7 @@ class ArticleRecord:
 
     ``group_url`` is the URL of the article that represents its reprint group; ``html`` is the
     text with its structure, "" for articles of versions that did not store it. ``engagement``
-    and ``comments``: see :class:`qiaocrawl.article.Article`; ``kind`` is ``article`` or, for a
+    and ``comments``: as in :class:`~qiaocrawl.items.article.Article`; ``kind`` is ``article`` or, for a
     file, ``document``; ``found_on`` is the page that led to it first, "" for none.
     """
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qiaocrawl.article import Article, PartText
 from qiaocrawl.items import Outcome, PageAnalysis
+from qiaocrawl.items.article import Article, PartText
 from qiaocrawl.storage.compression import decompress_text
 from qiaocrawl.storage.converters import (
     clean_text,

@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from qiaocrawl.article import Article, Comment
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import PageAnalysis, Relevance, TitleRecord
+from qiaocrawl.items.article import Article, Comment
 from qiaocrawl.storage.column_types import MAX_SKETCH_BYTES
 from qiaocrawl.storage.compression import compress_text
 from qiaocrawl.storage.converters import (

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from qiaocrawl.article import Comment
 from qiaocrawl.extract import extract_article
+from qiaocrawl.items.article import Comment
 
 CST = timezone(timedelta(hours=8))
 PROSE = (

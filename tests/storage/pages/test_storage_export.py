@@ -16,9 +16,9 @@ from openpyxl import load_workbook
 from sqlalchemy import Connection, text
 from warcio.archiveiterator import ArchiveIterator
 
-from qiaocrawl.article import Comment
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.items import FetchedPage, Relevance, Verdict, VerdictKind
+from qiaocrawl.items.article import Comment
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.export import Selection, exporters
 from qiaocrawl.storage.export.mirror import INDEX, mirror_path

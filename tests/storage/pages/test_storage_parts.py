@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import Connection, text
 
-from qiaocrawl.article import ArticlePart
 from qiaocrawl.dedup.bodies.fingerprints import body_digest
 from qiaocrawl.extract.paging import joined
 from qiaocrawl.extract.structure.html import paragraphs
 from qiaocrawl.items import Lease, Outcome, PageAnalysis, Relevance
+from qiaocrawl.items.article import ArticlePart
 from qiaocrawl.options import Options
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.stages.analyse_page import JoinedText

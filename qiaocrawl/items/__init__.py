@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from qiaocrawl.article import Article, ArticlePart
+from qiaocrawl.items.article import Article, ArticlePart
 
 # --- frontier ----------------------------------------------------------------
 SEED_SCORE = 1e10
