@@ -51,8 +51,8 @@ class ArticleRecord:
 
     ``group_url`` is the URL of the article that represents its reprint group; ``html`` is the
     text with its structure, "" for articles of versions that did not store it. ``engagement``
-    and ``comments``: as in :class:`~qiaocrawl.items.article.Article`; ``kind`` is ``article`` or, for a
-    file, ``document``; ``found_on`` is the page that led to it first, "" for none.
+    and ``comments``: as in ``Article``; ``kind`` is ``article`` or, for a file,
+    ``document``; ``found_on`` is the page that led to it first, "" for none.
     """
 
     id: int
