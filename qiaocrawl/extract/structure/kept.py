@@ -19,6 +19,7 @@ _MIN_ROWS = 2
 _MAX_LINKED_SHARE = 0.3
 _MAX_HEADING_CHARS = 60
 _WHOLE_LIST_SHARE = 0.6
+_MIN_ITEM_CHARS = 8
 _MIN_ROW_SHARE = 0.6
 _MIN_FILLED = 1.5
 _MAX_CAPTION_BLOCKS = 4
@@ -158,8 +159,8 @@ def completed(page: Page, body: Body) -> Body:
     """*body* with what stands between its blocks, or ends it, and reads like furniture by itself.
 
     Those are data tables and code with the article's own text before them and either after them
-    or nothing else in the element around both; headings right above a block that was taken; and
-    the rest of a list of which most was taken. **(ours)**
+    or nothing else in the element around both; the rest of a list of which most was taken, and a
+    list between two taken blocks; and headings right above a block of all these. **(ours)**
     """
     if not body.blocks:
         return body
@@ -168,10 +169,12 @@ def completed(page: Page, body: Body) -> Body:
     added: set[int] = set()
     first = texts.elements_until(body.blocks[0])
     end = texts.elements_until(body.blocks[-1] + 1)
-    for at in range(first, end):
-        belongs = _BELONGS.get(found.elements[at].tag)
-        if belongs is not None and belongs(found, at, taken):
-            added.update(range(found.elements[at].first, found.elements[at].end))
+    # Headings come last: one may stand above a list that was added.
+    for belongs_by_tag in (_BELONGS, _BELONGS_THEN):
+        for at in range(first, end):
+            belongs = belongs_by_tag.get(found.elements[at].tag)
+            if belongs is not None and belongs(found, at, taken | added):
+                added.update(range(found.elements[at].first, found.elements[at].end))
     added -= taken
     if not added:
         return body
@@ -216,17 +219,32 @@ def _is_heading(found: PageBlocks, at: int, taken: set[int]) -> bool:
     )
 
 
-def _is_mostly_taken(found: PageBlocks, at: int, taken: set[int]) -> bool:
-    span = range(found.elements[at].first, found.elements[at].end)
-    if taken.isdisjoint(span) or taken.issuperset(span) or _is_linked(found, span):
+def _is_list_of_text(found: PageBlocks, at: int, taken: set[int]) -> bool:
+    """Whether most of a list was taken, or it stands between two taken blocks and tells something.
+
+    A heading may stand between it and the block before it.
+    """
+    element = found.elements[at]
+    span = range(element.first, element.end)
+    if not span or taken.issuperset(span) or _is_linked(found, span):
         return False
     whole = _chars(found.blocks, span)
-    return _chars(found.blocks, (i for i in span if i in taken)) >= _WHOLE_LIST_SHARE * whole
+    if not taken.isdisjoint(span):
+        return _chars(found.blocks, (i for i in span if i in taken)) >= _WHOLE_LIST_SHARE * whole
+    around = found.elements[element.parent]
+    is_between = (
+        element.end < around.end
+        and element.end in taken
+        and not taken.isdisjoint(range(max(around.first, element.first - 2), element.first))
+    )
+    return is_between and whole >= _MIN_ITEM_CHARS * len(span)
 
 
 _BELONGS: dict[str, Callable[[PageBlocks, int, set[int]], bool]] = {
     "table": _is_inner_table,
     "pre": _is_inner,
-    **dict.fromkeys(("h2", "h3", "h4", "h5", "h6"), _is_heading),
-    **dict.fromkeys(("ul", "ol", "dl"), _is_mostly_taken),
+    **dict.fromkeys(("ul", "ol", "dl"), _is_list_of_text),
 }
+_BELONGS_THEN: dict[str, Callable[[PageBlocks, int, set[int]], bool]] = dict.fromkeys(
+    ("h2", "h3", "h4", "h5", "h6"), _is_heading
+)
