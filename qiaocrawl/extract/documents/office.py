@@ -37,7 +37,6 @@ from qiaocrawl.text import collapse
 MAX_UNPACKED_BYTES = 60 * 1024 * 1024
 MAX_FILES = 3_000
 _MAX_SHEETS = 30
-_WORD, _EXCEL = "word/document.xml", "xl/workbook.xml"
 _TEXT = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}t"
 _HEADING = re.compile(r"(?:heading|标题)\s*([1-6])$", re.IGNORECASE)
 _FAULTS = (
@@ -45,16 +44,6 @@ _FAULTS = (
     ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, OSError, EOFError,
     NotImplementedError, OverflowError, SyntaxError,
 )  # fmt: skip
-
-
-def office_kind(body: bytes) -> str:
-    """``docx``, ``xlsx``, or "" for any other archive, or a damaged one."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(body)) as archive:
-            names = set(archive.namelist())
-    except _FAULTS:
-        return ""
-    return "docx" if _WORD in names else "xlsx" if _EXCEL in names else ""
 
 
 def read_docx(body: bytes) -> Document:
