@@ -10,7 +10,7 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -100,7 +100,8 @@ def _word(file: io.BytesIO) -> Document:
     title, chars = "", 0
     for item in document.iter_inner_content():
         if isinstance(item, Table):
-            rows = list(_word_rows(item))
+            rows = list(_within(MAX_CHARS - chars, _word_rows(item)))
+            chars += _chars(rows)
             lines += filter(None, map(row_line, rows))
             html.append(table(rows))
         elif text := collapse(item.text):
@@ -109,8 +110,8 @@ def _word(file: io.BytesIO) -> Document:
             title = title or (text if style in ("Title", "标题") else "")
             lines.append(text)
             html.append(element(f"h{heading[1]}" if heading else "p", text))
-        chars += len(lines[-1]) if lines else 0
-        if chars > MAX_CHARS or len(lines) > MAX_ROWS:
+            chars += len(text)
+        if chars >= MAX_CHARS or len(lines) > MAX_ROWS:
             break
     about = document.core_properties
     return Document(tuple(lines), "\n".join(html), title or collapse(about.title or ""),
@@ -122,27 +123,44 @@ def _style(paragraph: Paragraph) -> str:
     return (style.name or "") if style is not None else ""
 
 
-def _word_rows(of: Table) -> Iterator[list[str]]:
+def _word_rows(of: Table) -> Iterator[Iterator[str]]:
     # By the XML: python-docx looks for merged cells in all rows, for every row.
     for row in of._tbl.tr_lst[:MAX_ROWS]:
-        yield [
+        yield (
             collapse("".join(text.text or "" for text in cell.iter(_TEXT)))
             for cell in row.tc_lst[:MAX_COLUMNS]
-        ]
+        )
+
+
+def _within(room: int, rows: Iterable[Iterable[str]]) -> Iterator[list[str]]:
+    """*rows* as far as they hold *room* characters: many cells may show one long text."""
+    for row in rows:
+        cells = []
+        for cell in row:
+            cells.append(cell[: max(0, room)])
+            room -= len(cell)
+            if room <= 0:
+                break
+        yield cells
+        if room <= 0:
+            return
+
+
+def _chars(rows: Iterable[Sequence[str]]) -> int:
+    return sum(len(cell) for row in rows for cell in row)
 
 
 def _excel(file: io.BytesIO) -> Document:
     book = openpyxl.load_workbook(file, read_only=True, data_only=True)
     lines: list[str] = []
     html: list[str] = []
-    room = MAX_ROWS
+    room, chars = MAX_ROWS, 0
     for sheet in book.worksheets[:_MAX_SHEETS]:
         sheet.reset_dimensions()  # what a file says of its size costs memory
-        rows = []
-        for values in sheet.iter_rows(max_row=room, max_col=MAX_COLUMNS, values_only=True):
-            cells = [_cell(value) for value in values]
-            if any(cells):
-                rows.append(cells)
+        shown = sheet.iter_rows(max_row=room, max_col=MAX_COLUMNS, values_only=True)
+        cells_of = (map(_cell, values) for values in shown)
+        rows = [cells for cells in _within(MAX_CHARS - chars, cells_of) if any(cells)]
+        chars += _chars(rows)
         width = max((_width(cells) for cells in rows), default=0)
         if len(book.worksheets) > 1 and rows:
             lines.append(collapse(sheet.title))
@@ -150,7 +168,7 @@ def _excel(file: io.BytesIO) -> Document:
         lines += map(row_line, rows)
         html.append(table([cells[:width] for cells in rows]) if rows else "")
         room = max(1, room - len(rows))
-        if sum(map(len, lines)) > MAX_CHARS:
+        if chars >= MAX_CHARS:
             break
     about = book.properties
     return Document(tuple(lines), "\n".join(filter(None, html)), collapse(about.title or ""),

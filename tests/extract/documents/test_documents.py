@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
+import docx
+import openpyxl
 import pytest
 
 from document_files import (
@@ -19,8 +23,8 @@ from document_files import (
     word,
 )
 from qiaocrawl.extract.documents.analysis import analyse_document, document_kind
-from qiaocrawl.extract.documents.document import MAX_PAGES
-from qiaocrawl.extract.documents.office import MAX_UNPACKED_BYTES
+from qiaocrawl.extract.documents.document import MAX_CHARS, MAX_PAGES
+from qiaocrawl.extract.documents.office import MAX_UNPACKED_BYTES, read_docx, read_xlsx
 from qiaocrawl.extract.structure.markdown import to_markdown
 from qiaocrawl.items import FetchedPage, Outcome, PageAnalysis
 from qiaocrawl.page import parse_page
@@ -165,3 +169,47 @@ def test_files_are_followed_and_read_where_that_is_asked_for(documents: bool) ->
 def test_links_to_files_are_bounded() -> None:
     many = "".join(f"<a href=/{n}.pdf>{n}</a>" for n in range(500))
     assert len(document_links(parse_page(many.encode(), "", URL))) == 50
+
+
+def _with_members(body: bytes, members: dict[str, bytes], types: bytes = b"") -> bytes:
+    """*body*, a zip archive, with other *members* and declared *types*."""
+    out = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(body)) as given,
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made,
+    ):
+        for name in given.namelist():
+            content = members.get(name, given.read(name))
+            if name == "[Content_Types].xml":
+                content = content.replace(b"</Types>", types + b"</Types>")
+            made.writestr(name, content)
+        for name in members.keys() - set(given.namelist()):
+            made.writestr(name, members[name])
+    return out.getvalue()
+
+
+def test_one_long_text_in_many_cells_is_not_shown_without_bound() -> None:
+    book = io.BytesIO()
+    openpyxl.Workbook().save(book)
+    main = b'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    row = b'<row r="1">' + b'<c t="s"><v>0</v></c>' * 100 + b"</row>"
+    sheet = b"<worksheet %s><sheetData>%s</sheetData></worksheet>" % (main, row)
+    shared = b"<sst %s><si><t>%s</t></si></sst>" % (main, b"a" * 100_000)
+    kind = b"application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+    body = _with_members(
+        book.getvalue(),
+        {"xl/worksheets/sheet1.xml": sheet, "xl/sharedStrings.xml": shared},
+        b'<Override PartName="/xl/sharedStrings.xml" ContentType="%s"/>' % kind,
+    )
+    assert MAX_CHARS <= sum(map(len, read_xlsx(body).lines)) <= MAX_CHARS + 100
+
+
+def test_all_rows_of_a_word_table_count() -> None:
+    document, out = docx.Document(), io.BytesIO()
+    document.save(out)
+    main = b'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    row = b"<w:tr><w:tc><w:p><w:r><w:t>%s</w:t></w:r></w:p></w:tc></w:tr>" % (b"a" * 10_000)
+    table = b"<w:tbl>%s</w:tbl>" % (row * 200)
+    body = b"<w:document %s><w:body>%s</w:body></w:document>" % (main, table)
+    found = read_docx(_with_members(out.getvalue(), {"word/document.xml": body}))
+    assert sum(map(len, found.lines)) == MAX_CHARS
