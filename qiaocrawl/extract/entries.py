@@ -46,8 +46,11 @@ _MAX_BETWEEN = 6
 _MAX_MORE_CHARS = 60
 _MAX_LINKS = 8
 _MAX_EXCERPTS = 24
-_MIN_OPENING_CHARS, _OPENING_CHARS = 12, 40
-"""Letters by which text is known again on another page."""
+_MIN_SAMPLE_CHARS, _OPENING_CHARS, _MIDDLE_CHARS = 12, 32, 24
+"""Letters by which text is known again on another page: those it begins with, and some of its
+middle, since a comment may begin with a quotation."""
+_LARGEST_LEAD = 0.2
+"""A page with more text of its own above or beside its entries is a digest or a review."""
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
@@ -56,12 +59,12 @@ class Excerpt(NamedTuple):
 
     Attributes:
         key: of the URL its heading leads to.
-        opening: how it begins, in lower case, letters and digits only.
+        sample: of its letters, see :func:`stands_in`.
         share: of the characters of the page's text.
     """
 
     key: bytes
-    opening: str
+    sample: str
     share: float
 
 
@@ -172,13 +175,34 @@ def excerpts_of(page: Page, entries: Sequence[Entry], text: Sequence[int]) -> li
         ))  # fmt: skip
     below = sorted((index for index in text if index in urls), key=lambda i: -len(blocks[i].text))
     total = sum(len(blocks[index].text) for index in text)
+    if sum(len(blocks[index].text) for index in below) < (1 - _LARGEST_LEAD) * total:
+        return []
     excerpts = []
     for index in below[:_MAX_EXCERPTS]:
-        opening = _tight(blocks[index].text)[:_OPENING_CHARS]
-        if len(opening) >= _MIN_OPENING_CHARS:
+        sample = _sample(_tight(blocks[index].text))
+        if len(sample) >= _MIN_SAMPLE_CHARS:
             share = len(blocks[index].text) / total
-            excerpts.append(Excerpt(url_key(urls[index]), opening, share))
+            excerpts.append(Excerpt(url_key(urls[index]), sample, share))
     return excerpts
+
+
+def _sample(letters: str) -> str:
+    if len(letters) <= _OPENING_CHARS + _MIDDLE_CHARS:
+        return letters
+    middle = (len(letters) - _MIDDLE_CHARS) // 2
+    return letters[:_OPENING_CHARS] + letters[middle : middle + _MIDDLE_CHARS]
+
+
+def letters_of(text: str) -> str:
+    """*text* in lower case, letters and digits only."""
+    return _tight(text)
+
+
+def stands_in(sample: str, letters: str) -> bool:
+    """Whether the text of an :class:`Excerpt`'s *sample* is part of *letters*."""
+    if len(sample) < _OPENING_CHARS + _MIDDLE_CHARS:
+        return sample in letters
+    return sample[:_OPENING_CHARS] in letters and sample[_OPENING_CHARS:] in letters
 
 
 def _with_ends(page: Page, headings: Sequence[tuple[int, str]], headline: int) -> list[Entry]:

@@ -1,18 +1,20 @@
 """Excerpts on pages that were taken for articles: text below a heading that leads elsewhere.
 
 Where most of a page's text stands on the pages it leads to, it is their index. That is seen when
-both are stored, whichever comes first, in the transaction that stores the second of them: the
-page is withdrawn, with all that followed from it. So nobody remembers more than is committed.
+they are stored, whichever comes first, in the transaction that stores the last of them: the page
+is withdrawn, with all that followed from it. So nobody remembers more than is committed. Of two
+pages that lead to each other (a story and its channel, which shows it whole) both stay, and are
+left to the recognition of reprints; so does what an operator calls on topic.
 """
 
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
+from qiaocrawl.extract.entries import letters_of, stands_in
 from qiaocrawl.items import Outcome
 from qiaocrawl.storage.converters import clean_word
 from qiaocrawl.storage.pages.reprocessing import drop_article, set_outcome
@@ -24,7 +26,6 @@ logger = logging.getLogger(__name__)
 INDEX_SHARE = 0.5
 """A page is an index when such a share of its text stands on pages it leads to **(ours)**."""
 _MAX_OPENING_CHARS = 64
-_NOT_WORD = re.compile(r"[\W_]+")
 
 _CONCERNED = Statement(
     "SELECT url_id, number, target_key, opening FROM excerpt"
@@ -33,7 +34,9 @@ _CONCERNED = Statement(
 _STANDING = Statement(
     "SELECT SUM(share), COUNT(DISTINCT target_key) FROM excerpt WHERE url_id = :url_id AND stands"
 )
-_STANDS = Statement("UPDATE excerpt SET stands = 1 WHERE url_id = :url_id AND number = :number")
+_STANDS = Statement(
+    "UPDATE excerpt SET stands = :stands WHERE url_id = :url_id AND number = :number"
+)
 _DROP = Statement("DELETE FROM excerpt WHERE url_id = :url_id")
 _ADD = Statement(
     "INSERT INTO excerpt (url_id, number, target_key, opening, share, stands)"
@@ -41,6 +44,15 @@ _ADD = Statement(
 )
 _TARGET = Statement(
     "SELECT a.text FROM article a JOIN url u ON u.id = a.url_id WHERE u.`key` = :key"
+)
+_LEADS_BACK = Statement(
+    "SELECT 1 FROM excerpt e JOIN url target ON target.id = e.url_id"
+    " JOIN url page ON page.`key` = e.target_key"
+    " WHERE target.`key` = :target AND page.id = :url_id LIMIT 1"
+)
+_WANTED = Statement(
+    "SELECT 1 FROM judgement j JOIN url u ON u.`key` = j.`key`"
+    " WHERE u.id = :url_id AND j.relevant LIMIT 1"
 )
 _URL = Statement("SELECT url FROM url WHERE `key` = :key")
 
@@ -54,10 +66,11 @@ def is_index(c: Connection, url_id: int, excerpts: Excerpts) -> str:
     What becomes of its other excerpts is seen when their pages come.
     """
     texts = {key: _text_at(c, key) for key, _, _ in excerpts}
-    stands = [opening in texts[key] for key, opening, _ in excerpts]
+    stands = [stands_in(sample, texts[key]) for key, sample, _ in excerpts]
     standing = [excerpt for excerpt, is_there in zip(excerpts, stands, strict=True) if is_there]
-    if sum(share for _, _, share in standing) >= INDEX_SHARE:
-        return _reason(c, standing[0][0], len({key for key, _, _ in standing}))
+    share, targets = sum(share for _, _, share in standing), {key for key, _, _ in standing}
+    if share >= INDEX_SHARE and not _stays(c, url_id, standing[0][0], len(targets)):
+        return _reason(c, standing[0][0], len(targets))
     if excerpts:
         _DROP.run(c, {"url_id": url_id})
         _ADD.run_many(c, [
@@ -87,19 +100,22 @@ def withdraw_indexes(
         return 0
     if not excerpts and any(row[0] == url_id for row in rows):
         _DROP.run(c, {"url_id": url_id})
-    letters = _letters(text)
+    letters = letters_of(text)
     pages = set()
-    for page, number, target, opening in rows:
-        if page != url_id and bytes(target) == key and opening in letters:
-            _STANDS.run(c, {"url_id": page, "number": number})
-            pages.add(page)
+    for page, number, target, sample in rows:
+        if page != url_id and bytes(target) == key:
+            # Its text may be another one by now.
+            stands = stands_in(sample, letters)
+            _STANDS.run(c, {"url_id": page, "number": number, "stands": stands})
+            if stands:
+                pages.add(page)
     return sum(_settle(c, page, key, now) for page in sorted(pages))
 
 
 def _settle(c: Connection, page: int, target: bytes, now: float) -> bool:
     """Withdraw *page* if most of it is known to stand elsewhere, some of it at *target*."""
     share, targets = _STANDING.run(c, {"url_id": page}).fetchone()
-    if (share or 0.0) < INDEX_SHARE:
+    if (share or 0.0) < INDEX_SHARE or _stays(c, page, target, targets):
         return False
     withdraw(c, page, _reason(c, target, targets), now=now)
     return True
@@ -119,7 +135,7 @@ def withdraw(c: Connection, url_id: int, reason: str, *, now: float) -> None:
 
 def _text_at(c: Connection, key: bytes) -> str:
     row = _TARGET.run(c, {"key": key}).fetchone()
-    return _letters(row[0]) if row is not None else ""
+    return letters_of(row[0]) if row is not None else ""
 
 
 def _reason(c: Connection, target: bytes, count: int) -> str:
@@ -128,6 +144,8 @@ def _reason(c: Connection, target: bytes, count: int) -> str:
     return f"withdrawn as an index: its text stands on {row[0] if row else '?'}{others}"
 
 
-def _letters(text: str) -> str:
-    """As ``extract.entries`` writes openings: lower case, letters and digits only."""
-    return _NOT_WORD.sub("", text).lower()
+def _stays(c: Connection, url_id: int, target: bytes, targets: int) -> bool:
+    """Whether the page stays an article, though its text stands at *target*, one of *targets*."""
+    if targets == 1 and _LEADS_BACK.run(c, {"url_id": url_id, "target": target}).fetchone():
+        return True
+    return _WANTED.run(c, {"url_id": url_id}).fetchone() is not None

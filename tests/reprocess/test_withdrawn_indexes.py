@@ -17,6 +17,7 @@ from qiaocrawl.items import FetchedPage
 from qiaocrawl.reprocess.pages import reprocess_extract
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.topics.judgements import save_judgement
 
 __all__ = ["opened"]
 
@@ -89,6 +90,39 @@ def test_an_article_that_leads_to_another_stays(
     pages = {"/wharf/": page, "/story.html": STORY}
     for path in order:
         store(database_url, {path: pages[path]})
+    reprocess_extract(opened(), lambda _: True)
+    assert set(outcomes(database_url).values()) == {"article"}
+
+
+@pytest.mark.parametrize("order", [("/n/1.html", "/news/"), ("/news/", "/n/1.html")])
+def test_of_a_story_and_the_channel_that_shows_it_whole_the_story_stays(
+    database_url: str, opened: Callable[[], Runtime], order: tuple[str, str]
+) -> None:
+    """Each has a heading that leads to the other, and neither names the story in its title."""
+    heading = '<html><head><meta charset="utf-8"><title>侨网</title></head><body><h2><a href="{}">'
+    body = f"</a></h2><p>老码头修缮工程昨天动工</p><p>{_EXCERPT}</p><p>{_EXCERPT[::-1]}</p></body>"
+    pages = {
+        "/n/1.html": f"{heading.format('/news/')}侨乡新闻{body}".encode(),
+        "/news/": f"{heading.format('/n/1.html')}老码头修缮工程昨天动工{body}".encode(),
+    }
+    for path in order:
+        store(database_url, {path: pages[path]})
+    runtime = opened()
+    for _ in range(2):
+        reprocess_extract(runtime, lambda _: True)
+        assert outcomes(database_url)["/n/1.html"] == "article"
+
+
+@pytest.mark.parametrize("order", [("/wharf/", "/story.html"), ("/story.html", "/wharf/")])
+def test_what_an_operator_calls_on_topic_is_not_withdrawn(
+    database_url: str, opened: Callable[[], Runtime], order: tuple[str, str]
+) -> None:
+    pages = {"/wharf/": index(), "/story.html": STORY}
+    for path in order:
+        store(database_url, {path: pages[path]})
+    with Database.open(database_url) as database, database.engine.begin() as c:
+        address = f"http://{HOST}/wharf/"
+        save_judgement(c, "qiaoqing", address, relevant=True, note="", now=1.0)
     reprocess_extract(opened(), lambda _: True)
     assert set(outcomes(database_url).values()) == {"article"}
 
