@@ -38,6 +38,7 @@ class Transport(Protocol):
 class _Place:
     began: float
     read_bytes: int = 0
+    is_slow: bool = False
 
 
 class LargeAnswers:
@@ -46,6 +47,7 @@ class LargeAnswers:
     def __init__(self) -> None:
         self._reading: dict[Transport, _Place] = {}
         self._waiting: dict[Transport, None] = {}
+        self._looks_again = False
 
     def received(self, transport: Transport, new_bytes: int, total_bytes: int) -> None:
         """*transport* brought *new_bytes*, *total_bytes* of this answer; it may be paused now."""
@@ -71,11 +73,35 @@ class LargeAnswers:
             self._fill()
 
     def _fill(self) -> None:
-        while self._waiting and len(self._reading) < PLACES:
+        while self._waiting:
+            if self._taken() >= PLACES:
+                self._look_again()
+                return
             transport = next(iter(self._waiting))
             del self._waiting[transport]
             place = self._reading[transport] = _Place(time.monotonic())
             self._read_on(transport, place)
+
+    def _taken(self) -> int:
+        """How many places are taken by answers that are not slow."""
+        now = time.monotonic()
+        for place in self._reading.values():
+            seconds = now - place.began
+            if seconds >= SLOW_AFTER_SECONDS:
+                place.is_slow = place.read_bytes < SLOW_BYTES_PER_SECOND * seconds
+        return sum(not place.is_slow for place in self._reading.values())
+
+    def _look_again(self) -> None:
+        """See in a moment whether an answer that holds a place has become slow."""
+        if self._looks_again:
+            return
+        self._looks_again = True
+
+        def look() -> None:
+            self._looks_again = False
+            self._fill()
+
+        asyncio.get_running_loop().call_later(SLOW_AFTER_SECONDS / 2, look)
 
     def _read_on(self, transport: Transport, place: _Place) -> None:
         if self._reading.get(transport) is place:

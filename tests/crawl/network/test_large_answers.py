@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from functools import wraps
+
+import pytest
 
 from qiaocrawl.crawl.network.large_answers import FREE_BYTES, PLACES, LargeAnswers
 
@@ -20,6 +24,19 @@ class Connection:
         self.is_read = True
 
 
+def in_loop(test: Callable[[], None]) -> Callable[[], None]:
+    """Runs *test* where timers can be set."""
+
+    @wraps(test)
+    def run() -> None:
+        async def body() -> None:
+            test()
+
+        asyncio.run(body())
+
+    return run
+
+
 def grown(answers: LargeAnswers, count: int) -> list[Connection]:
     """*count* connections, each a byte beyond what is free."""
     connections = [Connection() for _ in range(count)]
@@ -28,6 +45,7 @@ def grown(answers: LargeAnswers, count: int) -> list[Connection]:
     return connections
 
 
+@in_loop
 def test_small_answers_are_read_while_large_ones_wait() -> None:
     answers = LargeAnswers()
     large = grown(answers, PLACES + 3)
@@ -37,6 +55,7 @@ def test_small_answers_are_read_while_large_ones_wait() -> None:
     assert [one.is_read for one in large] == [True] * PLACES + [False] * 3
 
 
+@in_loop
 def test_who_waits_comes_next_in_order_whatever_ends() -> None:
     answers = LargeAnswers()
     first, second, *others = grown(answers, PLACES + 3)
@@ -48,6 +67,7 @@ def test_who_waits_comes_next_in_order_whatever_ends() -> None:
     assert [one.is_read for one in waiting] == [True, False, True]
 
 
+@in_loop
 def test_the_end_of_a_small_answer_gives_no_place_away() -> None:
     answers = LargeAnswers()
     *_, last = grown(answers, PLACES + 1)
@@ -68,6 +88,21 @@ def test_a_flood_is_paused_and_read_on() -> None:
         return was_read, connection.is_read
 
     assert asyncio.run(asyncio.wait_for(flooded(), 30)) == (False, True)
+
+
+def test_slow_answers_keep_no_other_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers that trickle after their first part hold all places, and give way."""
+    monkeypatch.setattr("qiaocrawl.crawl.network.large_answers.SLOW_AFTER_SECONDS", 0.2)
+
+    async def waited() -> list[bool]:
+        answers = LargeAnswers()
+        *_, last = grown(answers, PLACES + 1)
+        was_read = last.is_read
+        while not last.is_read:
+            await asyncio.sleep(0.01)
+        return [was_read, last.is_read]
+
+    assert asyncio.run(asyncio.wait_for(waited(), 30)) == [False, True]
 
 
 def test_a_pause_that_outlives_its_answer_resumes_nothing() -> None:
