@@ -20,6 +20,9 @@ PLACES = 3
 """Large answers read at once **(ours)**: with 10 MiB each, 30 MiB in all."""
 BYTES_PER_SECOND = 4 * 1024 * 1024
 """At most, of each large answer **(ours)**."""
+# A slower answer needs no place: it costs little, and must not keep others waiting.
+SLOW_BYTES_PER_SECOND = 256 * 1024
+SLOW_AFTER_SECONDS = 2.0
 # Timers for shorter pauses would cost more than they save.
 _SHORTEST_PAUSE_SECONDS = 0.02
 
