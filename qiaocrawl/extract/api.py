@@ -10,7 +10,6 @@ from qiaocrawl.extract.extraction import Extraction, Field, PageKind
 from qiaocrawl.extract.fields.main_links import main_links_of
 from qiaocrawl.extract.page import ExtractedPage, extract_page
 from qiaocrawl.extract.sniff import why_not_html
-from qiaocrawl.extract.structure.markdown import to_markdown
 from qiaocrawl.page import parse_page
 from qiaocrawl.text import clean_text
 from qiaocrawl.urls import canonical_url
@@ -93,7 +92,6 @@ def _extraction(extracted: ExtractedPage, method: str, *, cut: bool) -> Extracti
     fields[KIND] = Field(str(kind), _clean(extracted.judgement.reason), _KIND_CONFIDENCE)
     if limits:
         fields[LIMITS] = Field(_clean(limits), "parser", 1.0)
-    html = extracted.html
     return Extraction(
         text=extracted.text,
         title=_clean(metadata.title),
@@ -104,8 +102,7 @@ def _extraction(extracted: ExtractedPage, method: str, *, cut: bool) -> Extracti
         confidence=min(max(extracted.body.score, 0.0), 1.0) if extracted.text else 0.0,
         method=method,
         fields=fields,
-        html=html,
-        markdown=to_markdown(html),
+        html=extracted.html,
         engagement=extracted.engagement,
         comments=extracted.comments(datetime.now(UTC)),
     )

@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from qiaocrawl.extract.structure.markdown import to_markdown
 from qiaocrawl.items.article import Comment
 
 
@@ -78,7 +79,6 @@ class Extraction:
         html: the body with its structure: headings, lists, tables, quotes, code, links and
             pictures, a top-level element a line. Only a fixed list of elements and attributes;
             links are absolute and http, https or mailto: nothing in it is active.
-        markdown: the same as Markdown.
         engagement: how often it was read, commented on and so on, by name: ``reads``,
             ``comments``, ``likes``, ``shares``, ``favorites``; absent where the page is silent.
         comments: of readers, as far as they are on the page; never part of the text.
@@ -94,9 +94,13 @@ class Extraction:
     method: str = ""
     fields: Mapping[str, Field] = field(default_factory=dict)
     html: str = ""
-    markdown: str = ""
     engagement: Mapping[str, int] = field(default_factory=dict)
     comments: tuple[Comment, ...] = ()
+
+    @property
+    def markdown(self) -> str:
+        """The body with its structure, as Markdown; made when it is asked for."""
+        return to_markdown(self.html)
 
     @property
     def modified_at(self) -> datetime | None:
