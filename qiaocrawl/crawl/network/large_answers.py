@@ -41,7 +41,12 @@ class Transport(Protocol):
 class _Place:
     began: float
     read_bytes: int = 0
-    is_slow: bool = False
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it has been read too slowly to keep others waiting."""
+        seconds = time.monotonic() - self.began
+        return seconds >= SLOW_AFTER_SECONDS and self.read_bytes < SLOW_BYTES_PER_SECOND * seconds
 
 
 class LargeAnswers:
@@ -87,11 +92,6 @@ class LargeAnswers:
 
     def _taken(self) -> int:
         """How many places are taken by answers that are not slow."""
-        now = time.monotonic()
-        for place in self._reading.values():
-            seconds = now - place.began
-            if seconds >= SLOW_AFTER_SECONDS:
-                place.is_slow = place.read_bytes < SLOW_BYTES_PER_SECOND * seconds
         return sum(not place.is_slow for place in self._reading.values())
 
     def _look_again(self) -> None:
