@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
+from typing import NamedTuple
 
 from qiaocrawl.extract.base import NO_LINK_REGION, Body, Extractor, SiteReader, extractors
 from qiaocrawl.extract.extraction import PageKind
@@ -119,6 +120,21 @@ def extract_page(
     )
 
 
+class LinkSources(NamedTuple):
+    """Where the links of a page come from.
+
+    Attributes:
+        regions: knows where the links to follow stand, whatever the method; None for the method's.
+        documents: also links to PDF, Word and Excel files.
+    """
+
+    regions: SiteReader | None = None
+    documents: bool = False
+
+
+PLAIN_LINKS = LinkSources()
+
+
 def analyse_html(
     fetched: FetchedPage,
     method: str,
@@ -127,7 +143,7 @@ def analyse_html(
     template: SiteTemplate | None = None,
     *,
     learn: bool = False,
-    regions: SiteReader | None = None,
+    sources: LinkSources = PLAIN_LINKS,
 ) -> PageAnalysis:
     """The analysis of *fetched* from one parse; relevance and title tokens stay empty.
 
@@ -137,7 +153,7 @@ def analyse_html(
         extractor: the one called *method* with its options; None for its defaults.
         template: what is known of the page's site.
         learn: also say what the page tells about its site.
-        regions: knows where the links to follow stand, whatever the method.
+        sources: where its links come from.
 
     Raises:
         ConfigError: no extractor is called *method*.
@@ -149,7 +165,7 @@ def analyse_html(
         return PageAnalysis(Outcome.NOT_HTML, None, (), "", reason=not_html)
     page = parse_page(fetched.body, content_type, fetched.final_url or fetched.url)
     harvest = page.harvest(max_links)
-    links, lost = _links(page, harvest.links, regions or extractor)
+    links, lost = _links(page, harvest.links, sources.regions or extractor)
     extracted = extract_page(page, method, fetched.fetched_at, extractor, template)
     outcome, reason = extracted.judgement.outcome, extracted.judgement.reason
     doubts = extracted.doubts
@@ -169,11 +185,12 @@ def analyse_html(
     if lost and outcome is Outcome.LIST:
         why = f"{NO_LINK_REGION}: lists of {host_of(page.url)}"
         links = tuple(replace(link, postponed=why) for link in harvest.links)
+    if sources.documents:
+        links = (*links, *document_links(page))
     return PageAnalysis(
         outcome=outcome,
         article=_article(extracted, method, fetched.fetched_at) if is_told else None,
         links=links,
-        document_links=document_links(page),
         charset=page.charset,
         charset_source=page.charset_source,
         reason="; ".join(filter(None, (reason, *doubts))),

@@ -301,7 +301,6 @@ class PageAnalysis:
     canonical_url: str = ""
     part: ArticlePart | None = None
     observation: SiteObservation | None = None  # None where nothing is to be learnt
-    document_links: tuple[Link, ...] = ()  # to files that may be articles
     words: PageText | None = None  # what scorers judge; it does not leave the analysis worker
     page_relevance: tuple[Relevance, ...] = ()  # the crawl topic's judgement of any page
     excerpts: tuple[tuple[bytes, str, float], ...] = ()  # of other pages: see extract.entries

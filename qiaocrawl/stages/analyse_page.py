@@ -14,6 +14,7 @@ from qiaocrawl.discovery.soft_404 import without_address
 from qiaocrawl.extract import analyse_html
 from qiaocrawl.extract.base import extractor_for, link_reader
 from qiaocrawl.extract.documents.analysis import analyse_document
+from qiaocrawl.extract.page import LinkSources
 from qiaocrawl.extract.paging import joined
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.extract.structure.html import paragraphs
@@ -137,12 +138,9 @@ def analyse_page(
         or (analyse_document(page) if setup.documents else None)
         or analyse_html(
             page, setup.method, setup.max_links, tools.extractor, template,
-            learn=setup.learn_sites, regions=tools.regions,
+            learn=setup.learn_sites, sources=LinkSources(tools.regions, setup.documents),
         )
     )  # fmt: skip
-    if analysis.document_links:
-        documents = analysis.document_links if setup.documents else ()
-        analysis = replace(analysis, links=(*analysis.links, *documents), document_links=())
     words, article = analysis.words, analysis.article
     if words is None:
         return analysis

@@ -16,6 +16,7 @@ from qiaocrawl.extract import analyse_html, extractors
 from qiaocrawl.extract.base import SiteReader, extractor_for
 from qiaocrawl.extract.methods.template import FALLBACK, TemplateExtractor
 from qiaocrawl.extract.methods.template_file import Templates, load_templates, read_template
+from qiaocrawl.extract.page import LinkSources
 from qiaocrawl.items import FetchedPage, Outcome
 from qiaocrawl.page import Page, parse_page
 
@@ -226,7 +227,8 @@ def test_the_links_of_a_list_without_any_region_are_put_off() -> None:
         fetched = FetchedPage(
             URL, URL, 200, (("content-type", "text/html; charset=utf-8"),), body, NOW
         )
-        analysis = analyse_html(fetched, "density", 100, regions=extractor(links=region))
+        sources = LinkSources(extractor(links=region))
+        analysis = analyse_html(fetched, "density", 100, sources=sources)
         assert analysis.outcome is Outcome.LIST
         assert len(analysis.links) == 9
         assert all(bool(link.postponed) is put_off for link in analysis.links)
