@@ -42,9 +42,13 @@ class ExtractPipeline:
         """Fill in the analysis; search answers pass, and pages that were analysed apart."""
         if not isinstance(item, CrawledPage):
             return item
-        analysis = item.analysis or await self._analyse(item)
+        analysis = item.analysis or await self._in_ordinary_slot(item)
         self._crawler.stats.inc_value(f"qiaocrawl/extract/charset/{analysis.charset_source}")
         return replace(item, analysis=analysis)
+
+    async def _in_ordinary_slot(self, item: CrawledPage) -> PageAnalysis:
+        async with slow_pages_of(self._crawler).ordinary_places:
+            return await self._analyse(item)
 
     async def _analyse(self, item: CrawledPage) -> PageAnalysis:
         apart = slow_pages_of(self._crawler)

@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from qiaocrawl.frontier.worker import FrontierWorker
     from qiaocrawl.items import FetchedPage, Lease
 
-# From so many slow pages on, less its quick ones, a host gets no more time in ordinary slots.
-_SLOW_PAGES = 2
+# From two slow pages on a host gets no more time in ordinary slots, until its quick pages make up
+# for them: four for each, or a host with a slow page between two quick ones would go on for ever.
+_SLOW_PAGE = 4
+_MOST_SLOWNESS = 2 * _SLOW_PAGE
 # With more pages of one host than this waiting here, the host is asked for nothing.
 _MOST_OF_HOST = 4
 
@@ -69,7 +71,10 @@ class SlowPages:
         self._suspects = suspects_of(crawler)
         self._waiting: deque[Lease] = deque()
         self._waiting_of: Counter[str] = Counter()
-        self._slow: Counter[str] = Counter()
+        self._slowness: Counter[str] = Counter()
+        # One page more than there are workers, so that none of them waits for the next page: what
+        # has entered an ordinary slot's queue is tried there, whatever is learnt of its host.
+        self.ordinary_places = asyncio.Semaphore(self._runtime.options["QIAO_EXTRACT_WORKERS"] + 1)
         self._last_host = ""
         self._task: asyncio.Task[None] | None = None
         crawler.signals.connect(self._close, signal=frontier_closing)
@@ -77,18 +82,18 @@ class SlowPages:
     def is_for(self, lease: Lease, page: FetchedPage) -> bool:
         """Whether *page* is not to be tried in an ordinary slot."""
         is_large = len(page.body) > QUICK_BYTES
-        return bool(lease.crashes) or is_large or self._slow[lease.host] >= _SLOW_PAGES
+        return bool(lease.crashes) or is_large or self._slowness[lease.host] >= _MOST_SLOWNESS
 
     def outlasted(self, lease: Lease) -> None:
         """*lease* used up an ordinary slot's time."""
-        self._slow[lease.host] += 1
+        self._slowness[lease.host] += _SLOW_PAGE
 
     def was_quick(self, host: str) -> None:
         """A page of *host* needed little time."""
-        if host in self._slow:
-            self._slow[host] -= 1
-            if self._slow[host] <= 0:
-                del self._slow[host]
+        if host in self._slowness:
+            self._slowness[host] -= 1
+            if self._slowness[host] <= 0:
+                del self._slowness[host]
 
     def take(self, lease: Lease) -> None:
         """Analyse the stored page of *lease* when its turn comes."""

@@ -53,7 +53,8 @@ def test_slow_pages_are_set_aside_after_one_try_while_the_others_go_on(tmp_path:
     assert "'qiaocrawl/extract/set_aside': 6" in done.log, "one try each"
     lost = re.search(r"'qiaocrawl/extract/worker_lost': (\d)", done.log)
     assert lost is not None
-    assert int(lost[1]) <= 4, "then the host gets no more time of the ordinary slot"
+    # Three slow ones at most, less what eight quick ones make up for, and two already in the slot.
+    assert int(lost[1]) <= 5, "then the host gets no more time of the ordinary slot"
     assert rows(url, "SELECT DISTINCT reason FROM url WHERE outcome = 'poison'") == [
         ("analysis took longer than 0.4 s",)
     ]
