@@ -25,8 +25,8 @@ _STATED: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
 )
 # 世界卫生组织(WHO), 华助中心(华人互助中心).
 _BRACKET = re.compile(rf"({_NAME}){_QUOTE}\({_QUOTE}([A-Za-z][\w .&-]{{1,40}}|{_NAME}){_QUOTE}\)")
-# Letters of a sentence before a name that no name begins with.
-_LEAD = re.compile(r".*(?:[由在对向与和及的是为于被把让了])")
+# What a sentence has before a name, and no name has within it.
+_LEAD = re.compile(".*(?:近日|日前|今天|昨天|当天|当日|记者从|[由在对向及的是于被把让了])")
 _SHORTEST = 2
 
 
@@ -88,19 +88,12 @@ def _stated(text: str) -> Iterator[tuple[str, str, Kind]]:
 
 
 def _pair(name: str, alias: str, kind: Kind) -> Iterator[tuple[str, str, Kind]]:
-    """Cut what stands before the name off, where the alias tells where it begins."""
-    name = _begun(name, alias)
+    name = _begun(name)
     if len(name) >= _SHORTEST and len(alias) >= _SHORTEST and name != alias:
         yield name, alias, kind
 
 
-def _begun(name: str, alias: str) -> str:
-    """*name* from the first letter it shares with *alias* on: 近日中华全国…(中国侨联) is 中华….
-
-    Without a shared letter (Latin abbreviations) what a verb or particle ends is cut off.
-    """
-    if not alias.isascii():
-        start = name.find(alias[0])
-        return name[start:] if start >= 0 else name
+def _begun(name: str) -> str:
+    """*name* without what stands before it: of 近日由海外侨团联合会 the name is 海外侨团联合会."""
     lead = _LEAD.match(name)
     return name[lead.end() :] if lead and lead.end() < len(name) - 1 else name

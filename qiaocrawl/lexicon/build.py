@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from qiaocrawl.lexicon.aliases import Alias, aliases
@@ -95,21 +95,26 @@ class LexiconBuilder:
                 self._clauses.add(key)
                 yield clause
 
-    def lexicon(self, *, least_documents: int = 2) -> Lexicon:
-        """The tables of all texts so far; terms stand in *least_documents* of them or more."""
+    def lexicon(
+        self, *, least_documents: int = 2, without: Collection[str] = frozenset()
+    ) -> Lexicon:
+        """The tables of all texts so far.
+
+        Args:
+            least_documents: in how many texts a term stands at least.
+            without: folded words that are left out, since an expert rejected them.
+        """
         frequencies, size = background_frequencies({*self._counts.terms, *self._cut})
-        counts = self._counts
+        counts, background = self._counts, Background(frequencies, size)
+        terms = term_table(counts, background, least_documents=least_documents)
+        known = {*self._terms, *without, *(word for word in self._cut if frequencies[word])}
         return Lexicon(
             counts.documents,
             counts.size,
             len(counts.site_sizes),
             len(counts.month_sizes.keys() - {""}),
-            tuple(
-                term_table(counts, Background(frequencies, size), least_documents=least_documents)
-            ),
-            tuple(
-                new_words(self._cut, LetterBonds(self._texts), lambda word: word in self._terms or bool(frequencies[word]))
-            ),
+            tuple(row for row in terms if row.text not in without),
+            tuple(new_words(self._cut, LetterBonds(self._texts), known.__contains__)),
             tuple(aliases(self._texts)),
         )
 

@@ -192,4 +192,5 @@ def _frequent(
     is_end = next_codes % np.uint64(base) == _BREAK
     surprise = np.where(is_end, np.log(counts[owners]), -np.log(shares))
     freedom = np.bincount(owners, weights=shares * surprise, minlength=len(codes))
-    return _Strings(codes[is_word], counts[is_word], freedom[is_word])
+    frees: Floats = freedom[is_word].astype(np.float64)
+    return _Strings(codes[is_word], counts[is_word], frees)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from qiaocrawl.cli.db import DatabaseUrl
+from qiaocrawl.cli.db import DatabaseUrl, connection_to, opened_database
 from qiaocrawl.cli.lexicon.corpus import (
     FromFiles,
     FromSite,
@@ -21,6 +21,17 @@ from qiaocrawl.cli.lexicon.corpus import (
     documents,
     pack_of,
 )
+from qiaocrawl.cli.lexicon.desk import Desk
+from qiaocrawl.cli.lexicon.review import (
+    By,
+    DatabaseBook,
+    decide_from,
+    history,
+    queries_of_one_term,
+    require_terminal,
+    undo_decisions,
+    user,
+)
 from qiaocrawl.cli.lexicon.sheets import check_ending, write_sheets
 from qiaocrawl.cli.lexicon.tables import (
     alias_sheet,
@@ -31,21 +42,28 @@ from qiaocrawl.cli.lexicon.tables import (
     term_sheet,
     weight_sheet,
 )
+from qiaocrawl.cli.lexicon.terminal import KeyTerminal
 from qiaocrawl.cli.output import check_output, say_written, table_console
 from qiaocrawl.cli.progress import shown_pass, stopping
 from qiaocrawl.lexicon.build import LexiconBuilder
+from qiaocrawl.lexicon.candidates import candidates
 from qiaocrawl.lexicon.expansion import Proposal, expansion
 from qiaocrawl.lexicon.phrases import PUBLISHED_STOP_TAGS, STOP_TAGS
 from qiaocrawl.lexicon.tagged_words import tagged_words
 from qiaocrawl.lexicon.weight_table import weight_table
 from qiaocrawl.ontology import current_ontology
+from qiaocrawl.storage.topics.lexicon_decisions import rejected_words
 from qiaocrawl.text import fold
 from qiaocrawl.text.segment import Segmenter
 from qiaocrawl.topic.pack import TopicPack
 
 app = typer.Typer(
-    help="Words of a topic: from texts, beside known ones, as tables. 词表", no_args_is_help=True
+    help="Words of a topic: from texts, beside known ones, decided, as tables. 词表",
+    no_args_is_help=True,
 )
+app.command("decide")(decide_from)
+app.command("history")(history)
+app.command("undo")(undo_decisions)
 
 Out = Annotated[Path | None, typer.Option("--out", help="Workbook (.xlsx) or CSV. 存为")]
 
@@ -80,7 +98,7 @@ def build(
         stop_tags=PUBLISHED_STOP_TAGS if published else STOP_TAGS,
     )
     _read(builder, source, database)
-    lexicon = builder.lexicon(least_documents=least)
+    lexicon = builder.lexicon(least_documents=least, without=_rejected(topic, database))
     known = {fold(term.text) for term in pack.terms}
     rows = lexicon.terms[:top]
     examples = builder.examples(
@@ -121,6 +139,8 @@ def expand(
     else:
         _read(builder, source, database)
         proposals = _proposals(pack, builder)
+    rejected = _rejected(topic, database)
+    proposals = [one for one in proposals if fold(one.text) not in rejected]
     examples = builder.examples([fold(proposal.text) for proposal in proposals])
     # What the texts say themselves comes first: it is sure to be found. Other spellings come last:
     # there is one for nearly every term, and nothing to decide about it.
@@ -130,6 +150,41 @@ def expand(
     print_proposals(table_console(), proposals, examples)
     write_sheets(target, [proposal_sheet(proposals, examples)])
     say_written(target, f"{len(proposals):,} 词 proposals")
+
+
+@app.command()
+def review(
+    topic: TopicName,
+    from_site: FromSite = "",
+    from_files: FromFiles = None,
+    from_store: FromStore = False,
+    count: Annotated[int, typer.Option(help="Words to decide about.", min=1)] = 100,
+    by: By = "",
+    database: DatabaseUrl = "",
+) -> None:
+    """Decide about proposed words one by one, a key each; what is decided is kept at once. 审词"""
+    require_terminal()
+    source = chosen_source(topic, from_site, from_files, from_store)
+    with opened_database(database) as opened:
+        opened.require_current()
+        pack = pack_of(source, database)
+        builder = LexiconBuilder([term.text for term in pack.terms])
+        _read(builder, source, database)
+        with opened.engine.connect() as c:
+            known = {fold(term.text) for term in pack.terms} | rejected_words(c, topic)
+        words = candidates(builder.lexicon(), _proposals(pack, builder), known=known, count=count)
+        terminal = KeyTerminal()
+        desk = Desk(
+            words,
+            builder.examples([fold(word.text) for word in words]),
+            DatabaseBook(opened, topic, by or user()),
+            Console(highlight=False),
+            terminal.read_key,
+            terminal.ask,
+            queries_of_one_term(opened, pack),
+        )
+        with terminal.keys():
+            desk.run()
 
 
 @app.command()
@@ -162,6 +217,11 @@ def _proposals(pack: TopicPack, builder: LexiconBuilder) -> list[Proposal]:
         neighbours=builder.neighbours(),
         stated=builder.lexicon().aliases,
     )
+
+
+def _rejected(topic: str, database: str) -> frozenset[str]:
+    with connection_to(database) as c:
+        return rejected_words(c, topic)
 
 
 def _read(builder: LexiconBuilder, source: Source, database: str) -> None:

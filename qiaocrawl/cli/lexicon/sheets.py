@@ -91,6 +91,8 @@ def _widths(sheet: Sheet) -> list[float]:
 
 
 def _places(value: Any) -> int:
+    if value is None:
+        return 0
     return sum(2 if ord(letter) > 0x2E80 else 1 for letter in str(value))
 
 

@@ -17,6 +17,10 @@ from qiaocrawl.lexicon.term_table import TermRow
 from qiaocrawl.lexicon.weight_table import WeightRow
 from qiaocrawl.text import fold
 
+DECISION_COLUMNS = ("决定（收/弃/同义）", "权重", "类别", "同义于", "备注")
+"""Of the sheets that come back by ``lexicon decide``; rows without the first are undecided."""
+_UNDECIDED = (None,) * len(DECISION_COLUMNS)
+
 Examples = Mapping[str, Sequence[str]]
 
 _SHOWN_TERMS, _SHOWN_OTHERS = 20, 10
@@ -62,15 +66,16 @@ def print_proposals(console: Console, proposals: Sequence[Proposal], examples: E
 
 def term_sheet(rows: Sequence[TermRow], known: Collection[str], examples: Examples) -> Sheet:
     """The ranked terms with all their figures."""
-    columns = ("词", "状态", "词性", "词数", "次数", "篇数", "站数", "月数", "特征度", "对数似然",
-               "对数优势", "站间不均", "月间不均", "独立率", "例句一", "例句二")  # fmt: skip
+    columns = ("词", *DECISION_COLUMNS, "状态", "词性", "词数", "次数", "篇数", "站数", "月数",
+               "特征度", "对数似然", "对数优势", "站间不均", "月间不均", "独立率",
+               "例句一", "例句二")  # fmt: skip
     return Sheet(
         "特征词",
         columns,
         [
             (
-                row.text, _state(row.text, known), row.tag or "短语", row.words, row.frequency,
-                row.documents, row.sites, row.months, round(row.score, 2),
+                row.text, *_UNDECIDED, _state(row.text, known), row.tag or "短语", row.words,
+                row.frequency, row.documents, row.sites, row.months, round(row.score, 2),
                 round(row.log_likelihood, 1), round(row.log_odds, 2),
                 round(row.site_dispersion, 3), round(row.month_dispersion, 3),
                 round(row.standing, 3), *_two(examples, row.text),
@@ -82,13 +87,24 @@ def term_sheet(rows: Sequence[TermRow], known: Collection[str], examples: Exampl
 
 def new_word_sheet(words: Sequence[NewWord], known: Collection[str], examples: Examples) -> Sheet:
     """The ranked new words."""
-    columns = ("词", "状态", "次数", "凝固度", "左自由度", "右自由度", "得分", "例句一", "例句二")
+    columns = (
+        "词",
+        *DECISION_COLUMNS,
+        "状态",
+        "次数",
+        "凝固度",
+        "左自由度",
+        "右自由度",
+        "得分",
+        "例句一",
+        "例句二",
+    )
     return Sheet(
         "新词",
         columns,
         [
             (
-                new.text, _state(new.text, known), new.bonds.frequency,
+                new.text, *_UNDECIDED, _state(new.text, known), new.bonds.frequency,
                 round(new.bonds.cohesion, 2), round(new.bonds.left_freedom, 2),
                 round(new.bonds.right_freedom, 2), round(new.score, 2), *_two(examples, new.text),
             )
@@ -110,9 +126,9 @@ def proposal_sheet(proposals: Sequence[Proposal], examples: Examples) -> Sheet:
     """All proposals."""
     return Sheet(
         "扩词",
-        ("词", "来自", "关系", "近度", "例句一", "例句二"),
+        ("词", *DECISION_COLUMNS, "来自", "关系", "近度", "例句一", "例句二"),
         [
-            (one.text, one.of_term, RELATIONS[one.relation], one.closeness,
+            (one.text, *_UNDECIDED, one.of_term, RELATIONS[one.relation], one.closeness,
              *_two(examples, fold(one.text)))
             for one in proposals
         ],
