@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from qiaocrawl import __version__
-from qiaocrawl.cli import db, dedup, demo, engines, extractors, ontology, proxies, session
+from qiaocrawl.cli import article, db, dedup, demo, engines, extractors, ontology, proxies, session
 from qiaocrawl.cli import export as export_command
 from qiaocrawl.cli import extract as extract_command
 from qiaocrawl.cli import health as health_command
@@ -28,6 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(topic_command.app, name="topic")
+app.add_typer(article.app, name="article")
 app.add_typer(db.app, name="db")
 app.add_typer(dedup.app, name="dedup")
 app.add_typer(demo.app, name="demo")

@@ -16,10 +16,11 @@ from qiaocrawl.cli.db import DatabaseUrl, opened_database
 from qiaocrawl.cli.moments import start_of
 from qiaocrawl.cli.shared_options import (
     combined,
-    content_choice,
     outlet_choice,
     publication_choice,
     selection_of,
+    topic_choice,
+    words_choice,
 )
 from qiaocrawl.errors import ConfigError, StorageError
 from qiaocrawl.text.zones import SHANGHAI
@@ -77,7 +78,7 @@ def _wanted(
     return _Wanted(format_, out, force, database, choice)
 
 
-@combined(_wanted, content_choice, publication_choice, outlet_choice)
+@combined(_wanted, topic_choice, words_choice, publication_choice, outlet_choice)
 def export(wanted: _Wanted, *choices: dict[str, Any]) -> None:
     """Write articles as Excel, Word, HTML, CSV, JSON Lines or Markdown, or raw pages. 导出"""
     from qiaocrawl.storage.engine import begin_reading

@@ -71,25 +71,26 @@ def outlet_choice(
     }
 
 
-def content_choice(
+def topic_choice(
     topic: Annotated[str, typer.Option(help="Only what concerns this topic. 主题")] = "",
     term: Annotated[
         list[str] | None, typer.Option(help="Only where this term of the topic counted. 词条")
     ] = None,
-    words: Annotated[
-        str, typer.Option(help='Only with all these words, as "侨胞 捐款", in either script. 文字')
-    ] = "",
     only_relevant: Annotated[
         bool, typer.Option("--only-relevant", help="Only what is on topic. 只要切题的")
     ] = False,
 ) -> dict[str, Any]:
+    """What they are about."""
+    return {"topic": topic or None, "terms": tuple(term or ()), "only_relevant": only_relevant}
+
+
+def words_choice(
+    words: Annotated[
+        str, typer.Option(help='Only with all these words, as "侨胞 捐款", in either script. 文字')
+    ] = "",
+) -> dict[str, Any]:
     """What they say."""
-    return {
-        "topic": topic or None,
-        "terms": tuple(term or ()),
-        "words": tuple(words.split()),
-        "only_relevant": only_relevant,
-    }
+    return {"words": tuple(words.split())}
 
 
 def selection_of(*choices: dict[str, Any], **more: Any) -> Selection:

@@ -30,6 +30,7 @@ class Selection:
         terms: words the topic's scorer found in the article.
         words: each must stand in title or text, in simplified or traditional characters.
         by_story: one record a story instead of one an article, in formats for people.
+        article_id: one article only.
         with_copies: stored pages beside a file for people, as far as it leads to them.
     """
 
@@ -43,6 +44,7 @@ class Selection:
     tiers: tuple[int, ...] = ()
     terms: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    article_id: int | None = None
     by_story: bool = False
     with_copies: bool = True
 
@@ -74,6 +76,8 @@ def judged_conditions(c: Connection, selection: Selection) -> list[ColumnElement
     conditions: list[ColumnElement[bool]] = []
     if selection.topic is not None or selection.only_relevant or selection.terms:
         conditions.append(_judged(c, selection))
+    if selection.article_id is not None:
+        conditions.append(article.c.id == selection.article_id)
     if selection.since is not None:
         conditions.append(published >= to_stored_time(selection.since))
     if selection.before is not None:

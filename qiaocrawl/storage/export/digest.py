@@ -16,7 +16,7 @@ from qiaocrawl.storage.export.listing import ListedArticle, list_articles, with_
 from qiaocrawl.storage.export.readable import reprint_note, shown_time, summary_of
 from qiaocrawl.storage.export.stored_copy import write_copy
 from qiaocrawl.storage.schema import topic
-from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.text.zones import SHANGHAI, china_time
 
 _WEEKDAYS = "一二三四五六日"
 _SUMMARY_CHARS = 200
@@ -104,7 +104,7 @@ def _period(selection: Selection) -> str:
 
 
 def _now() -> str:
-    return f"{datetime.now(UTC).astimezone(SHANGHAI):%Y-%m-%d %H:%M}"
+    return china_time(datetime.now(UTC))
 
 
 def _topic_title(c: Connection, selection: Selection) -> str:

@@ -14,7 +14,7 @@ from qiaocrawl.storage.outfile import growing_file
 from qiaocrawl.storage.pages.raw_pages import page_of
 from qiaocrawl.storage.schema import article, page_source, url
 from qiaocrawl.text import clean_text, decode_page
-from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.text.zones import china_time
 
 # The page stands in a frame of no rights: no scripts, forms or navigation, not even by itself
 # (HTML, "sandboxed automatic features"). The policy, which it inherits, keeps it from loading.
@@ -79,6 +79,6 @@ def sandboxed(page: FetchedPage, title: str, markup: str) -> str:
     """*markup* of *page* in a document that gives it no rights."""
     return _DOCUMENT.format(
         policy=escape(_POLICY), title=escape(title), page=escape(clean_text(markup)),
-        when=f"{page.fetched_at.astimezone(SHANGHAI):%Y-%m-%d %H:%M}",
+        when=china_time(page.fetched_at),
         address=escape(page.url),
     )  # fmt: skip
