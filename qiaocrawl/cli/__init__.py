@@ -13,6 +13,7 @@ from qiaocrawl.cli import article, db, dedup, demo, engines, extractors, ontolog
 from qiaocrawl.cli import export as export_command
 from qiaocrawl.cli import extract as extract_command
 from qiaocrawl.cli import health as health_command
+from qiaocrawl.cli import missed as missed_command
 from qiaocrawl.cli import reprocess as reprocess_command
 from qiaocrawl.cli import watch as watch_command
 from qiaocrawl.cli import why as why_command
@@ -42,6 +43,7 @@ app.add_typer(watch_command.app, name="watch")
 app.command("export")(export_command.export)
 app.command("extract")(extract_command.extract)
 app.command("health")(health_command.health)
+app.command("missed")(missed_command.missed)
 app.command("reprocess")(reprocess_command.reprocess)
 app.command("why")(why_command.why)
 
