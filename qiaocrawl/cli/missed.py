@@ -13,7 +13,6 @@ import typer
 from rich.markup import escape
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
-from qiaocrawl.cli.outcome_names import ADVICE, OUTCOME_NAMES, short_name
 from qiaocrawl.cli.output import (
     check_output,
     folding_table,
@@ -23,6 +22,7 @@ from qiaocrawl.cli.output import (
 )
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import Outcome
+from qiaocrawl.storage.reports.outcome_names import ADVICE, OUTCOME_NAMES, short_name
 
 if TYPE_CHECKING:
     from qiaocrawl.storage.reports.missed import MissedPage, SiteMisses

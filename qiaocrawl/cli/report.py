@@ -7,12 +7,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from qiaocrawl.cli.coverage.cells import STATES
-from qiaocrawl.cli.outcome_names import OUTCOME_NAMES
 from qiaocrawl.cli.output import folding_table, shown_moment
 from qiaocrawl.items import Outcome
 from qiaocrawl.search.query import AnswerState
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.reports import summary
+from qiaocrawl.storage.reports.outcome_names import OUTCOME_NAMES
 
 _GROUPS_SHOWN = 4
 _ARTICLES_SHOWN = 8

@@ -272,7 +272,7 @@ def _as_dict(answer: _Answer, topic: str) -> dict[str, Any]:
 
 
 def _iso(when: datetime | None) -> str | None:
-    return when and when.isoformat(timespec="seconds")
+    return None if when is None else when.isoformat(timespec="seconds")
 
 
 def _article_dict(article: StoredArticle | None, topic: str) -> dict[str, Any] | None:

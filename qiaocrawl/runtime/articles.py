@@ -21,6 +21,8 @@ class RunArticles:
 
     Attributes:
         has_stored: whether this run has stored one.
+        new: for each URL row whose article this run stored, whether it had none before. It may
+            be one that was withdrawn since.
     """
 
     def __init__(self, options: Options, catalogue: Catalogue, reader: Reader) -> None:
@@ -29,6 +31,7 @@ class RunArticles:
         self._reader = reader
         self._is_loaded = False
         self.has_stored = False
+        self.new: dict[int, bool] = {}
 
     @cached_property
     def titles(self) -> SharedTitleIndex:
@@ -65,6 +68,8 @@ class RunArticles:
         saved = articles.save_article(
             c, url_id, analysis.article, analysis, anchor=anchor, now=time.time()
         )
+        # A transaction that is played again does not make it a known one.
+        self.new.setdefault(url_id, saved.is_new)
         articles.save_relevance(c, saved.id, self._catalogue.topic_ids, analysis.relevance)
         articles.save_title_terms(c, saved.id, analysis.title_tokens)
         verdict = self.titles.judge(c, saved)

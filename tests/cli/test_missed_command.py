@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from command_runs import Run
-from qiaocrawl.cli.outcome_names import ADVICE, OUTCOME_NAMES
+from qiaocrawl.storage.reports.outcome_names import ADVICE, OUTCOME_NAMES
 from qiaocrawl.items import Outcome, Queue
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.frontier import complete
