@@ -8,12 +8,13 @@ from functools import cached_property
 
 from sqlalchemy import Connection
 
-from qiaocrawl.items import PageAnalysis, Verdict
+from qiaocrawl.items import PageAnalysis, Verdict, VerdictKind
 from qiaocrawl.options import Options
 from qiaocrawl.runtime.catalogue import Catalogue
 from qiaocrawl.stages.shared_titles import SharedTitleIndex, index_maker
 from qiaocrawl.storage import Reader
 from qiaocrawl.storage.pages import articles, excerpts
+from qiaocrawl.storage.pages.page_copies import join_addresses
 
 
 class RunArticles:
@@ -57,8 +58,9 @@ class RunArticles:
         """Write the article of *analysis* with all topics' judgements and its verdict.
 
         Returns:
-            None where its text is that of stored pages it leads to: it is withdrawn then, and
-            the row of its URL says so. What it shows to be an index in turn is withdrawn too.
+            None where its text is that of stored pages it leads to, or its page is stored under a
+            plainer address: it is withdrawn then, and the row of its URL says so. What it shows
+            to be an index, or another address of itself, in turn is withdrawn too.
         """
         assert analysis.article is not None, "there is no article to save"
         self.has_stored = True
@@ -73,6 +75,10 @@ class RunArticles:
         articles.save_relevance(c, saved.id, self._catalogue.topic_ids, analysis.relevance)
         articles.save_title_terms(c, saved.id, analysis.title_tokens)
         verdict = self.titles.judge(c, saved)
+        if verdict.kind is VerdictKind.SAME_PAGE and verdict.of is not None and join_addresses(
+            c, url_id, verdict.of, analysis.canonical_url, is_new=saved.is_new, now=time.time()
+        ):  # fmt: skip
+            return None
         excerpts.withdraw_indexes(
             c, url_id, saved.title.key, analysis.article.text, analysis.excerpts, now=time.time()
         )

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from command_runs import Run
-from qiaocrawl.storage.reports.outcome_names import ADVICE, OUTCOME_NAMES
 from qiaocrawl.items import Outcome, Queue
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.frontier import complete
 from qiaocrawl.storage.reports.missed import MISSED
+from qiaocrawl.storage.reports.outcome_names import ADVICE, OUTCOME_NAMES
 from storage_samples import NOW, add_topic, candidate, enqueue, take
 
 _PAGES = {
