@@ -28,7 +28,6 @@ _ENDS = {
     "internal_error": "程序出错 an error of the crawler",
     "start_page_set_aside": "起始页读不了 a start page could not be read",
 }
-_SAME_STORY = ("same_page", "reprint", "revision")
 
 
 def article_numbers(new: Mapping[int, bool]) -> dict[str, int]:
@@ -84,8 +83,7 @@ def _page_lines(stats: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if known:
         yield "已知 known", f"{known:,} 篇，再读一遍 articles read again"
     yield "切题 on topic", f"{on_topic:,} 篇 articles"
-    reprints = sum(_count(stats, f"dedup/{kind}") for kind in _SAME_STORY)
-    yield "转载 reprints", f"{reprints:,} 篇 articles"
+    yield "转载 reprints", f"{_count(stats, 'dedup/reprint'):,} 篇 articles"
     missed = _missed(stats)
     listed = "、".join(f"{short_name(outcome)} {number:,}" for outcome, number in missed.items())
     if missed:

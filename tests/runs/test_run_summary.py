@@ -25,7 +25,7 @@ def test_a_crawl_says_what_is_new_known_missed_and_next() -> None:
     assert lines["用时 took"] == "1 小时 2 分"
     assert (lines["新文章 new articles"], lines["已知 known"][:1]) == ("2", "1")
     assert lines["切题 on topic"] == "167 篇 articles"
-    assert lines["转载 reprints"] == "43 篇 articles"
+    assert lines["转载 reprints"] == "22 篇 articles"
     assert lines["漏采 missed"] == "12 页 pages: robots.txt 9、需要登录 3"
     assert lines["待采 waiting"] == "5 网址 URLs"
     steps = list(next_steps("site", "qiaoqing", _SITE))
