@@ -127,12 +127,13 @@ class FrontierScheduler(BaseScheduler):
         await access.close()
         stats = self._crawler.stats
         stats.set_value("qiaocrawl/frontier/remaining", remaining)
-        discovery = crawl_of(self._crawler).discovery
+        crawl = crawl_of(self._crawler)
+        discovery = crawl.discovery
         numbers = {
             **self._worker.numbers(),
             **access.numbers(),
             **(discovery.numbers() if discovery is not None else {}),
-            **article_numbers(self._runtime.articles.new),
+            **article_numbers(self._runtime.articles.stored.values(), crawl.scope.topic),
         }
         for name, number in numbers.items():
             stats.set_value(name, number)

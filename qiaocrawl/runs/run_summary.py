@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from qiaocrawl.items import Outcome
@@ -13,7 +13,8 @@ from qiaocrawl.storage.reports.outcome_names import short_name
 from qiaocrawl.storage.search.ledger import NO_ANSWER
 
 NEW_ARTICLES, KNOWN_ARTICLES = "qiaocrawl/articles/new", "qiaocrawl/articles/known"
-"""Statistics: articles that were not stored before this run; those that were."""
+ON_TOPIC = "qiaocrawl/articles/on_topic"
+"""Statistics: articles that were not stored before this run; those that were; those on topic."""
 
 _ENDS = {
     "finished": "采完 finished",
@@ -30,10 +31,11 @@ _ENDS = {
 }
 
 
-def article_numbers(new: Mapping[int, bool]) -> dict[str, int]:
-    """Statistics about the articles of a run, from whether each of them is new."""
-    count = sum(new.values())
-    return {NEW_ARTICLES: count, KNOWN_ARTICLES: len(new) - count}
+def article_numbers(stored: Collection[tuple[bool, frozenset[str]]], topic: str) -> dict[str, int]:
+    """Statistics about the articles of a run: whether each is new, and the topics it is on."""
+    new = sum(is_new for is_new, _ in stored)
+    on_topic = sum(topic in topics for _, topics in stored)
+    return {NEW_ARTICLES: new, KNOWN_ARTICLES: len(stored) - new, ON_TOPIC: on_topic}
 
 
 def summary_lines(spider: str, topic: str, stats: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -77,12 +79,12 @@ def _search_lines(stats: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _page_lines(stats: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    on_topic, known = _count(stats, "relevance/relevant"), int(stats.get(KNOWN_ARTICLES, 0))
+    known = int(stats.get(KNOWN_ARTICLES, 0))
     yield "网页 pages", f"{_count(stats, 'pages'):,}"
     yield "新文章 new articles", f"{int(stats.get(NEW_ARTICLES, 0)):,}"
     if known:
         yield "已知 known", f"{known:,} 篇，再读一遍 articles read again"
-    yield "切题 on topic", f"{on_topic:,} 篇 articles"
+    yield "切题 on topic", f"{int(stats.get(ON_TOPIC, 0)):,} 篇 articles"
     yield "转载 reprints", f"{_count(stats, 'dedup/reprint'):,} 篇 articles"
     missed = _missed(stats)
     listed = "、".join(f"{short_name(outcome)} {number:,}" for outcome, number in missed.items())

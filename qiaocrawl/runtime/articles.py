@@ -22,8 +22,8 @@ class RunArticles:
 
     Attributes:
         has_stored: whether this run has stored one.
-        new: for each URL row whose article this run stored, whether it had none before. It may
-            be one that was withdrawn since.
+        stored: what this run stored, by URL row: whether there was no article before, and the
+            topics it is on. What was withdrawn again is not among it.
     """
 
     def __init__(self, options: Options, catalogue: Catalogue, reader: Reader) -> None:
@@ -32,7 +32,9 @@ class RunArticles:
         self._reader = reader
         self._is_loaded = False
         self.has_stored = False
-        self.new: dict[int, bool] = {}
+        self.stored: dict[int, tuple[bool, frozenset[str]]] = {}
+        # Few differ: each is kept once, so an article costs 100 bytes.
+        self._notes: dict[tuple[bool, frozenset[str]], tuple[bool, frozenset[str]]] = {}
 
     @cached_property
     def titles(self) -> SharedTitleIndex:
@@ -70,15 +72,22 @@ class RunArticles:
         saved = articles.save_article(
             c, url_id, analysis.article, analysis, anchor=anchor, now=time.time()
         )
-        # A transaction that is played again does not make it a known one.
-        self.new.setdefault(url_id, saved.is_new)
         articles.save_relevance(c, saved.id, self._catalogue.topic_ids, analysis.relevance)
         articles.save_title_terms(c, saved.id, analysis.title_tokens)
         verdict = self.titles.judge(c, saved)
-        if verdict.kind is VerdictKind.SAME_PAGE and verdict.of is not None and join_addresses(
-            c, url_id, verdict.of, analysis.canonical_url, is_new=saved.is_new, now=time.time()
-        ):  # fmt: skip
-            return None
+        topics = frozenset(judged.topic for judged in analysis.relevance if judged.relevant)
+        # A transaction that is played again does not make it a known one.
+        is_new = saved.is_new or self.stored.get(url_id, (False,))[0]
+        note = is_new, topics
+        self.stored[url_id] = self._notes.setdefault(note, note)
+        if verdict.kind is VerdictKind.SAME_PAGE and verdict.of is not None:
+            copy = join_addresses(
+                c, url_id, verdict.of, analysis.canonical_url, is_new=saved.is_new, now=time.time()
+            )
+            if copy is not None:
+                self.stored.pop(copy, None)
+            if copy == url_id:
+                return None
         excerpts.withdraw_indexes(
             c, url_id, saved.title.key, analysis.article.text, analysis.excerpts, now=time.time()
         )

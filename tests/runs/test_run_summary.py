@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from qiaocrawl.runs.run_summary import article_numbers, next_steps, summary_lines
 
+_ON = frozenset({"qiaoqing", "other"})
 _SITE = {
     "finish_reason": "limit_seconds", "elapsed_time_seconds": 3_725.4,
-    "qiaocrawl/pages": 1_388, "qiaocrawl/relevance/relevant": 167,
+    "qiaocrawl/pages": 1_388,
     "qiaocrawl/dedup/reprint": 22, "qiaocrawl/dedup/revision": 17, "qiaocrawl/dedup/same_page": 4,
     "qiaocrawl/dedup/series": 27, "qiaocrawl/outcome/login": 3, "qiaocrawl/outcome/robots": 9,
     "qiaocrawl/outcome/dead": 11, "qiaocrawl/frontier/remaining": 5,
-    **article_numbers({1: True, 2: False, 3: True}),
+    **article_numbers([(True, _ON), (False, _ON), (True, frozenset())], "qiaoqing"),
 }  # fmt: skip
 _SEARCH = {
     "finish_reason": "finished", "elapsed_time_seconds": 6.5, "qiaocrawl/search/hit": 266,
@@ -24,7 +25,7 @@ def test_a_crawl_says_what_is_new_known_missed_and_next() -> None:
     assert lines["结束 ended"].startswith("到时限")
     assert lines["用时 took"] == "1 小时 2 分"
     assert (lines["新文章 new articles"], lines["已知 known"][:1]) == ("2", "1")
-    assert lines["切题 on topic"] == "167 篇 articles"
+    assert lines["切题 on topic"] == "2 篇 articles"
     assert lines["转载 reprints"] == "22 篇 articles"
     assert lines["漏采 missed"] == "12 页 pages: robots.txt 9、需要登录 3"
     assert lines["待采 waiting"] == "5 网址 URLs"

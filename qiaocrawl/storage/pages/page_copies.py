@@ -29,7 +29,7 @@ _LEADS_TO = Statement("UPDATE url SET redirect_key = :target WHERE id = :id AND 
 
 def join_addresses(
     c: Connection, url_id: int, other_key: bytes, declared: str, *, is_new: bool, now: float
-) -> bool:
+) -> int | None:
     """Withdraw one of two articles of one page, if one address is a form of the other.
 
     A page that an operator judged stays. What is withdrawn is kept as a revision. The caller
@@ -42,25 +42,25 @@ def join_addresses(
         is_new: there was no article at *url_id* before: nothing of it has to be kept.
 
     Returns:
-        Whether it was the page that was stored just now.
+        The row id of the URL whose article was withdrawn; None where both stay.
     """
     rows = dict(_URLS.run(c, {"url_id": url_id, "key": other_key}).fetchall())
     own = rows.pop(url_id)
     ((other_id, other),) = rows.items()
     plain = _plainer(own, other, declared)
     if not plain:
-        return False
+        return None
     copy_id, copy = (url_id, own) if plain == other else (other_id, other)
     if _JUDGED.run(c, {"key": url_key(copy)}).fetchone() is not None:
-        return False
+        return None
     reason = f"the same page as {plain}"
     if not (is_new and copy_id == url_id):
         note_withdrawn(c, copy_id, reason, now=now)
-    logger.info("%s is %s", copy, reason)
+    logger.debug("%s is %s", copy, reason)
     drop_article(c, copy_id)
     set_outcome(c, copy_id, Outcome.ALIAS, reason)
     _LEADS_TO.run(c, {"id": copy_id, "target": url_key(plain)})
-    return copy_id == url_id
+    return copy_id
 
 
 def _plainer(own: str, other: str, declared: str) -> str:
