@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, exists, func, or_
+from sqlalchemy import ColumnElement, Connection, case, exists, func, or_
 
 from qiaocrawl.storage.converters import clean_text, to_stored_time
 from qiaocrawl.storage.schema import article, relevance, site
@@ -108,8 +108,10 @@ def _on_site(host: str) -> ColumnElement[bool]:
 
 
 def _of_outlet(c: Connection, selection: Selection) -> ColumnElement[bool]:
-    below = article.c.site.like("%." + site.c.host)
-    conditions = [or_(site.c.host == article.c.site, below)]
+    # As listing.OutletNames has it: www.a.cn stands for all of a.cn.
+    bare = case((site.c.host.like("www.%"), func.substr(site.c.host, 5)), else_=site.c.host)
+    own = article.c.site.in_((site.c.host, bare))
+    conditions = [or_(own, article.c.site.like("%." + bare))]
     if selection.topic is not None:
         conditions.append(site.c.topic_id == topic_id(c, selection.topic))
     if selection.regions:

@@ -175,9 +175,14 @@ class OutletNames:
             host: Outlet(host, name or host, tier, region)
             for host, name, tier, region in c.execute(statement)
         }
+        for host, outlet in list(self._named.items()):
+            self._named.setdefault(host.removeprefix("www."), outlet)
 
     def of(self, host: str) -> Outlet:
-        """The outlet at *host*: a named site on it or above it, else its registrable domain."""
+        """The outlet at *host*: a named site on it or above it, else its registrable domain.
+
+        A site named as ``www.a.cn`` stands for all of ``a.cn``.
+        """
         name = host
         while name:
             if name in self._named:

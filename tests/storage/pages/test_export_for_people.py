@@ -36,10 +36,10 @@ from storage_samples import (
     url_key,
 )
 
-_HOSTS = ("www.first.cn", "news.second.com", "www.third.com")
+_HOSTS = ("www.first.cn", "m.news.second.com", "www.third.com")
 _TOPIC = replace(PACK, sites=(
     Site("www.first.cn", "甲侨网", "authoritative", 1, "北京", "government"),
-    Site("news.second.com", "乙新闻", "target", 3, "广东", "newspaper"),
+    Site("www.news.second.com", "乙新闻", "target", 3, "广东", "newspaper"),
 ))  # fmt: skip
 _HOSTILE = (
     b"<html><head><script>document.title='ran'</script><meta http-equiv=refresh "
@@ -91,7 +91,7 @@ def _write(c: Connection, name: str, out: Path, selection: Selection) -> int:
 def test_a_page_is_listed_once_and_outlets_are_counted(stored: Connection) -> None:
     undated, second, first = list_articles(stored, Selection())
     assert (undated.url, second.url, first.url) == (
-        "http://www.third.com/b", "http://news.second.com/a", "http://www.first.cn/1.html",
+        "http://www.third.com/b", "http://m.news.second.com/a", "http://www.first.cn/1.html",
     )  # fmt: skip
     assert first.other_urls == (
         "http://www.first.cn/print/1.html", "http://www.first.cn/1.html?from=hot",
@@ -104,17 +104,17 @@ def test_a_page_is_listed_once_and_outlets_are_counted(stored: Connection) -> No
 
 _CHOICES: list[tuple[dict[str, Any], list[str]]] = [
     ({"by_story": True}, ["www.third.com/b", "www.first.cn/1.html"]),
-    ({"only_relevant": True}, ["news.second.com/a", "www.first.cn/1.html"]),
+    ({"only_relevant": True}, ["m.news.second.com/a", "www.first.cn/1.html"]),
     ({"since": datetime(2026, 3, 5, 1, tzinfo=UTC), "topic": PACK.name},
-     ["www.third.com/b", "news.second.com/a"]),
+     ["www.third.com/b", "m.news.second.com/a"]),
     ({"before": datetime(2026, 3, 5, 1, tzinfo=UTC)}, ["www.first.cn/1.html"]),
     ({"sites": ("first.cn", "THIRD.com")}, ["www.third.com/b", "www.first.cn/1.html"]),
-    ({"regions": ("广东",)}, ["news.second.com/a"]),
+    ({"regions": ("广东",)}, ["m.news.second.com/a"]),
     ({"tiers": (1, 2), "topic": PACK.name}, ["www.first.cn/1.html"]),
-    ({"terms": ("侨胞",), "words": ("返乡",)}, ["news.second.com/a"]),
+    ({"terms": ("侨胞",), "words": ("返乡",)}, ["m.news.second.com/a"]),
     ({"terms": ("侨",)}, []),
     ({"words": ("侨胞", "捐款")}, ["www.third.com/b"]),
-    ({"words": ("僑胞", "一批")}, ["news.second.com/a", "www.first.cn/1.html"]),
+    ({"words": ("僑胞", "一批")}, ["m.news.second.com/a", "www.first.cn/1.html"]),
     ({"words": ("%",)}, []),
 ]  # fmt: skip
 
