@@ -9,10 +9,11 @@ import typer
 from rich.console import Console
 
 from qiaocrawl import __version__
-from qiaocrawl.cli import db, dedup, demo, engines, extractors, ontology, proxies, session
+from qiaocrawl.cli import article, db, dedup, demo, engines, extractors, ontology, proxies, session
 from qiaocrawl.cli import export as export_command
 from qiaocrawl.cli import extract as extract_command
 from qiaocrawl.cli import health as health_command
+from qiaocrawl.cli import missed as missed_command
 from qiaocrawl.cli import reprocess as reprocess_command
 from qiaocrawl.cli import watch as watch_command
 from qiaocrawl.cli import why as why_command
@@ -29,6 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(topic_command.app, name="topic")
+app.add_typer(article.app, name="article")
 app.add_typer(db.app, name="db")
 app.add_typer(dedup.app, name="dedup")
 app.add_typer(demo.app, name="demo")
@@ -43,6 +45,7 @@ app.add_typer(watch_command.app, name="watch")
 app.command("export")(export_command.export)
 app.command("extract")(extract_command.extract)
 app.command("health")(health_command.health)
+app.command("missed")(missed_command.missed)
 app.command("reprocess")(reprocess_command.reprocess)
 app.command("why")(why_command.why)
 

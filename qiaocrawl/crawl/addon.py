@@ -50,6 +50,9 @@ def _apply(options: Options, settings: BaseSettings) -> None:
         # Options given on the command line win.
         asked = {name for name in lifted if (settings.getpriority(name) or 0) >= _COMMAND_LINE}
         settings.setdict({name: lifted[name] for name in lifted.keys() - asked}, priority="cmdline")
+    if sys.stderr is not None and sys.stderr.isatty() and not settings.get("LOG_FILE"):
+        # In a terminal the summary is enough; the run's record and a log have all numbers.
+        settings.set("STATS_DUMP", False, priority="addon")
     if options["QIAO_DEMO"]:
         # The demo web needs no delay; Crawl-delay in its robots.txt is kept all the same.
         settings.set("DOWNLOAD_DELAY", 0, priority="cmdline")

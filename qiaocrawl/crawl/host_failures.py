@@ -36,6 +36,7 @@ from qiaocrawl.errors import (
 )
 from qiaocrawl.fetch.failure_policy import Close, FailureKind, FetchFailure, Release, Retry
 from qiaocrawl.frontier.host_slots import FOREVER
+from qiaocrawl.text.zones import china_time
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -120,7 +121,7 @@ class HostFailureHandler:
             FailureKind.BUSY,
             reason,
             pause,
-            wait_reason=f"host asks to wait until {until:%H:%M:%S}: {reason}",
+            wait_reason=f"host asks to wait until {china_time(until)}: {reason}",
         )
 
     def count_decision(self, failure: FetchFailure, decision: Retry | Release | Close) -> None:

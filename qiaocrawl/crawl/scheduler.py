@@ -25,6 +25,7 @@ from qiaocrawl.frontier.completion import LeaseEnd
 from qiaocrawl.frontier.limits import Fetches
 from qiaocrawl.frontier.worker import FrontierWorker
 from qiaocrawl.items import Outcome
+from qiaocrawl.runs.run_summary import article_numbers
 from qiaocrawl.runtime import rows_of
 from qiaocrawl.runtime.run_end import END_REASON, SEED_SET_ASIDE
 from qiaocrawl.storage.frontier.deaths import seeds_set_aside
@@ -126,11 +127,13 @@ class FrontierScheduler(BaseScheduler):
         await access.close()
         stats = self._crawler.stats
         stats.set_value("qiaocrawl/frontier/remaining", remaining)
-        discovery = crawl_of(self._crawler).discovery
+        crawl = crawl_of(self._crawler)
+        discovery = crawl.discovery
         numbers = {
             **self._worker.numbers(),
             **access.numbers(),
             **(discovery.numbers() if discovery is not None else {}),
+            **article_numbers(self._runtime.articles.stored.values(), crawl.scope.topic),
         }
         for name, number in numbers.items():
             stats.set_value(name, number)

@@ -28,6 +28,9 @@ _SOURCE_GAIN = 0.2
 # SimHashes of 64 bits of one text differ in so many at most (Manku, Jain, Das Sarma 2007).
 _SAME_BITS = 3
 _AGREE_COSINE = 0.5
+# A version for print lacks a caption or a note of the editor, and may show the day alone.
+_COPY_CONTAINMENT = 0.9
+_COPY_DAYS = 1.0
 
 
 @methods.register("reprint")
@@ -58,7 +61,7 @@ class Reprint:
         relation = self._by_body(pair) or self._by_title(pair)
         if not relation.is_same_story:
             return relation
-        if pair.same_text and pair.same_site is not False:
+        if (pair.same_text and pair.same_site is not False) or _is_copy(pair):
             return relation._replace(kind=VerdictKind.SAME_PAGE)
         if pair.same_site:
             return relation._replace(kind=VerdictKind.REVISION)
@@ -102,3 +105,13 @@ class Reprint:
         if moulded and pair.cosine >= LEAST_COSINE:
             return Relation(VerdictKind.SERIES, pair.cosine, why)
         return Relation(VerdictKind.DISTINCT, 0.0, why)
+
+
+def _is_copy(pair: TitlePair) -> bool:
+    """Whether a site shows one article under two addresses: title, day and text agree."""
+    body, days = pair.body, pair.days_apart
+    return bool(
+        pair.same_site and pair.same_words
+        and body is not None and body.containment >= _COPY_CONTAINMENT
+        and (days is None or days <= _COPY_DAYS)
+    )  # fmt: skip

@@ -748,7 +748,7 @@ watch_hour = _table(
 watch_day = _table(
     "watch_day",
     Column("topic_id", ForeignKey("topic.id"), primary_key=True, autoincrement=False),
-    # Days since the epoch, UTC.
+    # Days since the epoch, by China's midnight.
     Column("day", Integer, primary_key=True, autoincrement=False),
     Column("host_id", ForeignKey("host.id"), primary_key=True, autoincrement=False),
     # Requests for listing pages, for new articles, for articles again.

@@ -29,6 +29,7 @@ _SUFFIX = re.compile(
     rf"(?P<stem>.+)(?P<suffix>[_.-](?:{'|'.join(sorted(_SEGMENTS))}))(?P<ending>\.\w{{1,5}})?",
     re.ASCII | re.IGNORECASE,
 )
+_PIECE = re.compile("[/._-]")
 _SWITCHES = frozenset((*_SEGMENTS, *(f"is{word}" for word in _MOBILE),
                        *(f"is_{word}" for word in _MOBILE)))  # fmt: skip
 _SWITCHED_ON = frozenset(("", "1", "true", "yes", "on", "y"))
@@ -151,6 +152,19 @@ def identity(url: str) -> str:
         path = shorter
     pieces = [piece for piece in query.split("&") if not _is_version(piece)]
     return f"{_bare_host(host)}{path}?{'&'.join(pieces)}"
+
+
+def plainness(url: str) -> tuple[int, int, int, str]:
+    """Sorts the addresses of one page: the plainest, which a reader would be given, comes first.
+
+    >>> min(["http://a.cn/print/1.html", "http://a.cn/1.html?from=hot", "http://a.cn/1.html"],
+    ...     key=plainness)
+    'http://a.cn/1.html'
+    """
+    _, host, path, query = _split(url)
+    words = _PIECE.split(path.lower())
+    marks = _is_mobile(host) + sum(word in _SEGMENTS for word in words)
+    return marks + len(_version_pieces(query)), len(query), len(url), url
 
 
 # --- hosts ----------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ from qiaocrawl.sessions.account_pool import (
 from qiaocrawl.sessions.matching import SeenPage, login_wanted
 from qiaocrawl.sessions.origins import origin_of
 from qiaocrawl.storage.sites import accounts as stored
+from qiaocrawl.text.zones import china_time
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -185,7 +186,7 @@ class CrawlSessions:
         longest = 3_600.0 * self._runtime.options["QIAO_SESSION_REST_HOURS"]
         # A rest that lasts longer than any was set by a clock that ran ahead.
         if row.rests_until is not None and 0 < row.rests_until.timestamp() - now <= longest:
-            account.rests = f"until {row.rests_until:%Y-%m-%d %H:%M} UTC: {row.reason}"
+            account.rests = f"until {china_time(row.rests_until)}: {row.reason}"
             return account
         if recipe.way == "http":
             account.is_open = secret is not None

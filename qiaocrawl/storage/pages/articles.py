@@ -91,11 +91,15 @@ _ADD_TERM = Statement(
 
 @dataclass(frozen=True, slots=True)
 class SavedArticle:
-    """An article as it is stored now: its row id, and what deduplication takes from it."""
+    """An article as it is stored now: its row id, and what deduplication takes from it.
+
+    ``is_new``: there was none at its URL before.
+    """
 
     id: int
     title: TitleRecord
     text_chars: int
+    is_new: bool
 
 
 def save_article(
@@ -121,7 +125,8 @@ def save_article(
         raise StorageError(f"no url row {url_id!r}: its article cannot be stored")
     row_id, key, host = existing
     params = {**_values(article, analysis, anchor), "url_id": url_id, "updated_at": epoch_time(now)}
-    if row_id is None:
+    is_new = row_id is None
+    if is_new:
         row_id = _INSERT.run(c, params).lastrowid
         assert row_id is not None
     else:
@@ -138,7 +143,7 @@ def save_article(
         analysis.body_simhash,
         analysis.body_sketch[:MAX_SKETCH_BYTES],
     )
-    return SavedArticle(row_id, title, len(params["text"]))
+    return SavedArticle(row_id, title, len(params["text"]), is_new)
 
 
 def _values(article: Article, analysis: PageAnalysis, anchor: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ Kind = Literal["pages", "articles", "looks"]
 
 WEEK_HOURS = 168
 _DAY_SECONDS = 86_400
+_CHINA_SECONDS = 8 * 3_600
 
 _COUNT_REQUEST = upsert(
     "watch_day", "topic_id, day, host_id, pages, articles, looks", key="topic_id, day, host_id",
@@ -45,8 +46,8 @@ _HOURS = Statement("SELECT h.name, w.hour, w.articles FROM watch_hour w"
 
 
 def day_of(now: float) -> int:
-    """Days since the epoch, UTC."""
-    return int(now // _DAY_SECONDS)
+    """Days since the epoch, by China's midnight."""
+    return int((now + _CHINA_SECONDS) // _DAY_SECONDS)
 
 
 def count_request(c: Connection, topic: str, host: str, kind: Kind, now: float) -> None:
@@ -59,13 +60,13 @@ def count_request(c: Connection, topic: str, host: str, kind: Kind, now: float) 
 
 
 def spent_today(c: Connection, topic: str, now: float) -> Mapping[str, int]:
-    """Requests of this day (UTC) by host."""
+    """Requests of this day (China's) by host."""
     params = {"topic_id": topic_id(c, topic), "day": day_of(now)}
     return {host: int(count) for host, count in _SPENT.run(c, params).fetchall()}
 
 
 def totals_today(c: Connection, topic: str, now: float) -> tuple[int, int, int]:
-    """Requests of this day (UTC) for pages, for new articles, for articles again."""
+    """Requests of this day (China's) for pages, for new articles, for articles again."""
     params = {"topic_id": topic_id(c, topic), "day": day_of(now)}
     pages, articles, looks = _TOTALS.run(c, params).fetchone()
     return int(pages), int(articles), int(looks)
