@@ -32,6 +32,8 @@ from qiaocrawl.storage.frontier.url_aliases import (
 from qiaocrawl.storage.sites.discovery import close_traps
 from qiaocrawl.urls.aliases import MAX_HOSTS, AliasRules
 
+# Votes change with nearly every article; a write each would double the work for little: a kill
+# only means that the last votes are learnt again.
 _PAGES_BETWEEN_SAVES = 50
 
 # These outcomes are no evidence about the rule: the page moved, or was never an article.
@@ -66,6 +68,8 @@ class AliasLearning:
     async def load(self) -> None:
         """Read what former runs learnt, and settle what they left open."""
         if self._is_on:
+            # Always: with the option switched off since, aliases of former runs still have
+            # to be released.
             read = partial(stored_host_votes, limit=MAX_HOSTS)
             for stored in await asyncio.wrap_future(self._reader.submit(read)):
                 self.rules.restore(stored)
@@ -88,6 +92,7 @@ class AliasLearning:
             The leases that are to be fetched; the preferred versions of the others, which are
             proposed now.
         """
+        # First: a URL that is refused as a trap's needs no preferred version.
         leases = await self._without_traps(leases, within)
         swaps = [swap for lease in leases if (swap := self._swap(lease, within)) is not None]
         if not swaps:
@@ -95,6 +100,8 @@ class AliasLearning:
         operation = partial(alias, swaps=swaps, run_id=self._run_id, now=time.time())
         settled = await asyncio.wrap_future(self._writer.submit(operation))
         self.aliased += len(settled)
+        # Not all swaps are settled: where two rules point at each other, the URL is fetched
+        # as it is.
         gone = {lease.url_id for lease in settled}
         kept = [lease for lease in leases if lease.url_id not in gone]
         return kept, [swap.preferred for swap in swaps if swap.lease.url_id in gone]
@@ -122,6 +129,8 @@ class AliasLearning:
         if preferred.url == lease.url or not (within is None or within.covers(preferred.host)):
             return None
         return Swap(lease, Candidate(
+            # It takes over score and place of the URL it replaces: the link to it was
+            # worth as much.
             url=preferred.url, key=preferred.key, host=preferred.host, queue=lease.queue,
             topic=lease.topic, score=lease.score, depth=lease.depth, parent=lease.key,
             anchor=lease.anchor, payload=Payload(alias_of=lease.url),
@@ -131,6 +140,7 @@ class AliasLearning:
 
     def observe(self, lease: Lease, analysis: PageAnalysis) -> None:
         """Learn from a page that was stored; articles alone teach."""
+        # A URL fetched under its own address on purpose (``as_is``) is no evidence for a rule.
         if self._is_on and analysis.outcome is Outcome.ARTICLE and not lease.payload.as_is:
             self.rules.observe(lease.url, analysis.canonical_url)
             self._unsaved += 1
@@ -152,10 +162,13 @@ class AliasLearning:
         return self.saving() if self._unsaved >= _PAGES_BETWEEN_SAVES else None
 
     def _weigh(self, lease: Lease, outcome: Outcome) -> None:
+        # ``alias_of`` stands on the preferred version, ``as_is`` on the URL that is
+        # tried after it.
         original, tried_for = lease.payload.alias_of, lease.payload.as_is
         if original and outcome not in _NO_EVIDENCE:
             self.rules.doubt(original)
             self._in_vain += 1
+        # "" is an ordinary row, AS_WRITTEN a start page: no rule led to either.
         elif tried_for not in ("", AS_WRITTEN):
             # If its own address brings no page either, the page is gone: not the rule's fault.
             learn = self.rules.doubt if outcome in READABLE else self.rules.forgive
@@ -172,6 +185,7 @@ class AliasLearning:
         """What the run's statistics say about it."""
         active = sum(rule.active for rule in self.rules.rules())
         return {
+            # Rules with too few votes are known, but not applied yet.
             "qiaocrawl/urls/aliased": self.aliased,
             "qiaocrawl/urls/aliases_in_vain": self._in_vain,
             "qiaocrawl/urls/alias_rules": active,

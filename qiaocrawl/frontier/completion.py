@@ -51,6 +51,8 @@ class CompleteLease(Generic[T]):
 
     def __call__(self, c: Connection) -> bool | None:
         """False when the lease was lost, None when the guard said no: nothing is written then."""
+        # The guard runs inside the transaction: outside, another part of the article could be
+        # stored between its answer and the write.
         if self._guard is not None and not self._guard(c):
             return None
         end = self.end
@@ -82,6 +84,7 @@ def retry_lease(
     """
 
     def operation(c: Connection) -> bool:
+        # not_before is compared with the database's clock, so it is counted from there.
         now = frontier.clock(c)
         ended = frontier.retry(
             c,

@@ -103,7 +103,9 @@ class OrderFeed:
         start = await self._store.read(
             lambda c: visit_log.start_of_newest(c, self._rows, most_visits)
         )
+        # Behind the start: older visits are not told, so the order knows the newest ones only.
         self._reader = VisitReader(token, start)
+        # One rescoring at the end of the reading instead of one every few visits of the log.
         await self._run(self._in_memory.begin_telling)
         await self.read_log()
         await self._read_all_rows()
@@ -138,6 +140,7 @@ class OrderFeed:
 
     async def read_log(self) -> None:
         """Take in the visits that have come to light."""
+        # Not behind the newest: rows may become visible out of order (see VisitReader).
         after = self._reader.floor
         while True:
             heads = await self._store.read(partial(self._heads, after=after))
@@ -145,6 +148,7 @@ class OrderFeed:
             for start in range(0, len(unread), _VISITS_AT_A_TIME):
                 some = unread[start : start + _VISITS_AT_A_TIME]
                 await self._take_in(some)
+                # After they were taken in: a failure in between reads them again.
                 self._reader.have_read(some, time.monotonic())
             if len(heads) < _HEADS_AT_A_TIME:
                 break
@@ -167,6 +171,7 @@ class OrderFeed:
 
     async def _read_all_rows(self) -> None:
         await self._run(self._in_memory.begin_reading)
+        # From the first row on: rows change their state without getting a new id.
         self._newest_row = 0
         complete = await self._read_rows()
         await self._run(partial(self._in_memory.end_reading, complete=complete))

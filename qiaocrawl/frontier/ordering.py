@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+# Within the 500 characters that the reason of a row takes.
 _REASON_CHARS = 300
 
 
@@ -44,6 +45,7 @@ class FrontierOrder:
     def __init__(self, strategy: Strategy | LearningStrategy) -> None:
         self.strategy = strategy
         self._proposed = ProposedUrls()
+        # One thread: strategies need no lock, and pages are learnt from in the order they come.
         self._thread = ThreadPoolExecutor(1, "qiaocrawl-order")
 
     async def run(self, work: Callable[[], T]) -> T:
@@ -65,6 +67,8 @@ class FrontierOrder:
         Links of pages that :meth:`stored` was told of are left out; so a page that is tried
         again brings all it brought before.
         """
+        # Taken here, not in the thread: "dfs" ranks by the time a page came, not by when
+        # it was scored.
         now = time.time()
         return await self.run(partial(self._follow, lease, analysis, policy, now))
 
@@ -133,6 +137,7 @@ class FrontierOrder:
         return False
 
     async def close(self) -> None:
+        # Not waited for: rescoring may take a second, and a stopping crawl has better uses for it.
         """Let the thread go; the last one to ask has asked."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
@@ -142,6 +147,7 @@ class FrontierOrder:
 
 
 def _done(future: asyncio.Future[object]) -> None:
+    # Nobody awaits it, so the error would vanish with the future.
     if not future.cancelled() and (error := future.exception()) is not None:
         logger.error("the crawl order failed", exc_info=error)
 
@@ -153,6 +159,7 @@ def explained(
 
     Nothing by a strategy that learns: it explains nodes of its order only.
     """
+    # A learning strategy explains a node of its graph; the log alone has no graph.
     if isinstance(strategy, LearningStrategy):
         return {}
     page = VisitedPage(

@@ -31,6 +31,8 @@ class ProposedUrls:
             known = self._scores.get(key)
             if known is None:
                 new.append(key)
+            # A higher score keeps the key's place in the dict: age counts from when it
+            # was first seen.
             if known is None or score > known:
                 self._scores[key] = score
         # A dict keeps insertion order, so its first key is the oldest.

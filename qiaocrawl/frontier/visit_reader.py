@@ -39,6 +39,7 @@ class VisitReader:
         """
         new = [(seq, token) for seq, token in heads
                if seq not in self._seen and seq > self.floor]  # fmt: skip
+        # Own rows are ticked off unread: the order has learnt from those pages already.
         self.have_read((seq for seq, token in new if token == self._token), now)
         return [seq for seq, token in new if token != self._token]
 
@@ -49,6 +50,8 @@ class VisitReader:
     def settle(self, now: float) -> None:
         """Look back no further than needed."""
         old = [seq for seq, at in self._seen.items() if at < now - LOOK_BACK_SECONDS]
+        # Whatever is visible so late stays unread; the floor must move or the memory grows
+        # with the log.
         if old:
             self.floor = max(self.floor, *old)
             self._seen = {seq: at for seq, at in self._seen.items() if seq > self.floor}

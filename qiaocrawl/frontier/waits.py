@@ -55,6 +55,7 @@ class RowWaits:
     async def take_back(self, rows: frontier.Scope, *, all_dead: bool) -> None:
         """Take over what dead workers held; every ten minutes, look at what waits too long."""
         await recover_rows(self._runtime, rows, all_dead=all_dead)
+        # Reads all waiting rows, so not with every take-over.
         if time.monotonic() - self._looked_at > _LOOK_SECONDS:
             await self.right(rows)
 
@@ -101,5 +102,6 @@ class RowWaits:
 def _at(seconds: float) -> str:
     """The time of day in so many seconds, and how long that is."""
     then = datetime.fromtimestamp(time.time() + seconds).astimezone()
+    # The day only where it may be another one: twelve hours or more ahead.
     day = f"{then:%Y-%m-%d }" if seconds >= 43_200 else ""
     return f"{day}{then:%H:%M:%S} (in {seconds:.0f} s)"

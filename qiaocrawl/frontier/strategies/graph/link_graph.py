@@ -44,6 +44,7 @@ class LinkGraph:
         target_nodes = np.asarray(targets, np.int32)
         self.name(max(page, int(target_nodes.max(initial=-1))))
         if self._first.data[page] >= 0:
+            # Set to 0, not removed: to close the gap would move all links behind it.
             old = self._first.data[page]
             self._weight.data[old : old + self._count.data[page]] = 0.0
         start, end = self.links, self.links + len(target_nodes)
