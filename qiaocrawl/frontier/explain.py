@@ -29,7 +29,8 @@ class Standing:
 
     Attributes:
         score: on the strategy's own scale; for what waits, what it would be fetched by.
-        place, waiting: the place-th of so many that wait, the best is 1; None = does not wait.
+        place, waiting: its rank among the URLs that wait (1 is the best) and how many these are;
+            None where it does not wait.
         parts: of the score, by name; may be empty.
     """
 

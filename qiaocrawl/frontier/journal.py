@@ -36,7 +36,7 @@ class CrawlJournal:
         """The page of *lease* is stored, before anything is made of it."""
 
     def page_arrived(self, lease: Lease) -> None:
-        """That is committed: caches may know of it."""
+        """What :meth:`page_arrives` wrote is committed: caches may learn of it."""
 
     def page_closes(
         self, c: Connection, lease: Lease, page: FetchedPage, analysis: PageAnalysis,

@@ -34,7 +34,7 @@ class Choice:
 
     Attributes:
         score: on the strategy's own scale.
-        place, waiting: the place-th of so many that waited; the best is 1.
+        place, waiting: its rank among the URLs that waited (1 is best) and how many these were.
         parts: of the score, by name.
     """
 

@@ -35,7 +35,7 @@ class _Trial:
     """How one reason has fared.
 
     Attributes:
-        keys: of what was taken up last.
+        keys: of the URLs taken up last.
         fruitless: rounds in a row that brought nothing.
         share: URLs of the next round.
     """
@@ -68,7 +68,7 @@ class TakingUp:
 
     Args:
         ordering: is told of what waits again.
-        within: its rules judge what was closed as a trap's: made-up stories are articles too.
+        within: its rules judge the URLs closed as traps, since a trap makes up articles too.
     """
 
     def __init__(

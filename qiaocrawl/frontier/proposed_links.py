@@ -9,7 +9,7 @@ _REMEMBERED = 500_000
 
 
 class ProposedUrls:
-    """Spares a crawl writing links it has stored; the frontier's unique key decides.
+    """Saves a crawl from writing links it has stored; the frontier's unique key decides.
 
     It learns of links once they are committed, never before: a page whose transaction was
     refused brings all of them again. The oldest are forgotten first; that only costs a write.

@@ -54,7 +54,7 @@ class ReadyLeases:
         return list(self._hosts.pop(host, ()))
 
     def hosts_with(self, leases: int) -> set[str]:
-        """Hosts of which so many leases or more wait here."""
+        """Hosts with at least this many *leases* waiting here."""
         return {host for host, queue in self._hosts.items() if len(queue) >= leases}
 
     def all(self) -> list[Lease]:

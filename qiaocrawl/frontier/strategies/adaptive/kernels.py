@@ -180,7 +180,6 @@ def value_of(nodes: Any, links: Any, node: int) -> float:
     The best mean over the page and the m best URLs first found on it, for any m: what one would
     get a fetch by going there and on. A URL that waits counts with its score, so that credit
     flows back over any number of links; a list of ten pages with a rate of .3 is worth .27.
-    The page itself counts as two fetches, since scores of what waits are too hopeful.
     """
     own: float = nodes.relevance[node]
     count = min(nodes.new_count[node], _MAX_NEW)
