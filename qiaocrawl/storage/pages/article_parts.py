@@ -48,6 +48,7 @@ _MOST_NAMED = 10
 
 _NAMES = ("author", "source", "channel", "keywords", "description", "language", "method")
 
+# The newest page as in raw_pages: the one seen last, not the one stored last.
 _NEWEST_PAGE = (
     "(SELECT p.id FROM page_source p WHERE p.url_id = :url_id"
     " ORDER BY p.last_seen_at DESC, p.id DESC LIMIT 1)"
@@ -77,6 +78,7 @@ _ARTICLES = Statement(
     " WHERE p.first_key = :first_key ORDER BY p.number, a.url_id"
 )
 _MOVE = Statement("UPDATE article SET url_id = :url_id WHERE id = :id")
+# Only rows that ended by their own page; a redirect or a dead URL keeps what it says.
 _TELL = Statement(
     "UPDATE url SET reason = :reason, outcome = :outcome WHERE id = :id AND state = State.DONE"
     " AND outcome IN ('article', 'part', 'not_article')"
@@ -145,6 +147,7 @@ class PartGroup:
 
     def reason(self, part: StoredPart) -> str:
         """What there is to say of the URL of *part*; "" for a first part with all others."""
+        # The pagers of the parts may disagree, where the article grew meanwhile.
         most = max(one.parts for one in self.parts)
         said = []
         if part.number > 1:
@@ -250,6 +253,7 @@ def _state(statement: Statement, c: Connection, first_key: bytes) -> State:
 
 def _stored(row: Any) -> StoredPart:
     url_id, url, anchor, outcome, reason, number, parts, reads_alone, note, about, text, html = row
+    # Stored as JSON: fields that were added later may be missing, hence get() for those.
     known: Mapping[str, Any] = from_json(about)
     article = Article(
         url=url, title=known["title"], text=text, published_at=from_time(known["published_at"]),
@@ -276,6 +280,7 @@ def place_article(c: Connection, group: PartGroup) -> None:
     elif any(row[1] == group.head.url_id for row in rows):
         leaving = [row for row in rows if row[1] != group.head.url_id]
     else:
+        # The article moves and keeps its row id, on which verdict and relevance hang.
         leaving = list(rows[1:])
         for row_id, _ in rows[:1]:
             _MOVE.run(c, {"id": row_id, "url_id": group.head.url_id})
@@ -294,5 +299,7 @@ def update_part_outcomes(c: Connection, group: PartGroup, own_url_id: int | None
         reason = clean_word(group.reason(part), _MAX_REASON_CHARS)
         outcome = group.outcome(part.number).value
         is_told = (part.outcome, part.reason) == (outcome, reason)
+        # A row closed in this very transaction says nothing of its group yet, whatever
+        # was read before.
         if not is_told or part.url_id == own_url_id:
             _TELL.run(c, {"id": part.url_id, "reason": reason or None, "outcome": outcome})

@@ -21,6 +21,7 @@ _SAVE = upsert(
 )  # fmt: skip
 _NEWEST = Statement(
     "SELECT host, form, gained, in_vain, plain, voted_at FROM rendering"
+    # By time, and by key among equal times: the same rows at every start.
     " ORDER BY voted_at DESC, `key` LIMIT :count"
 )
 
@@ -29,6 +30,7 @@ _WAIT = Statement(
     "UPDATE url SET state = State.PENDING, payload = :payload, reason = :reason,"
     f" lease_token = NULL, lease_until = NULL, not_before = 0, crashes = 0 WHERE {HELD}"
 )
+# No fence: it is called in the transaction that has closed the lease.
 _SET_PAYLOAD = Statement("UPDATE url SET payload = :payload WHERE id = :id")
 
 Row = tuple[str, str, int, int, int, float]

@@ -22,12 +22,14 @@ _NEWEST_PAGE = (
 _KEEP = Statement(
     "INSERT INTO revision (url_id, kind, at, page_source_id, note, title, published_at,"
     " body_digest, text) SELECT a.url_id, 'revised', :at, a.page_source_id,"
+    # The note says what differs: the title, the body, or both.
     " CASE WHEN a.title = :title THEN 'body' WHEN a.body_digest = :body_digest THEN 'title'"
     " ELSE 'title and body' END, a.title, a.published_at, a.body_digest, a.text FROM article a"
     " WHERE a.id = :article_id AND (a.title <> :title OR a.body_digest <> :body_digest)"
     f" AND a.page_source_id <> {_NEWEST_PAGE}"
 )
 _NOTE = Statement(
+    # SELECT FROM article writes nothing where there is none, without a look before.
     "INSERT INTO revision (url_id, kind, at, page_source_id, note, title, published_at,"
     " body_digest, text) SELECT a.url_id, :kind, :at, NULL, :note, '', NULL, :none, ''"
     " FROM article a WHERE a.url_id = :url_id"
@@ -38,6 +40,7 @@ _WITHDRAW = Statement(
     " a.published_at, a.body_digest, a.text FROM article a WHERE a.url_id = :url_id"
 )
 _LAST_FACT = Statement(
+    # What the host last said of the page; a revised text is no such fact.
     "SELECT kind FROM revision WHERE url_id = :url_id AND kind <> 'revised'"
     " ORDER BY id DESC LIMIT 1"
 )

@@ -71,6 +71,7 @@ _ANSWER = Statement(
     " total = :total, asked_weight = :asked_weight, new_weight = :new_weight,"
     " url_key = :url_key WHERE id = :id"
 )
+# A ring of ANSWERS_KEPT slots: the new answer takes the place of the oldest.
 _FORGET = Statement("DELETE FROM query_answer WHERE query_id = :id AND slot = :slot")
 _REMEMBER = Statement(
     "INSERT INTO query_answer (query_id, slot, asked_at, state, hits, new_urls, message)"
@@ -126,6 +127,7 @@ def plan_queries(
         state: NOT_ASKED, or ROBOTS for what nobody chose to ask. A query of state ROBOTS
             that is planned after all is not asked yet.
     """
+    # A dict: synonyms may lead to the same query twice.
     rows = {row["key"]: row for row in (_row(topic_id, query, now, state) for query in queries)}
     stored = {bytes(key): (also, was) for key, also, was in _KNOWN.fetch(c, sorted(rows))}
     # Inserted in the order of the plan, which the row numbers keep.
@@ -162,6 +164,7 @@ def record_answer(c: Connection, query: Query, answer: Answered, now: float) -> 
     _PLAN.run(c, row)
     row_id, tries, bad, asked_weight, new_weight = _PAST.run(c, {"key": row["key"]}).fetchone()
     is_none = answer.state in NO_ANSWER
+    # A partial answer counts as bad: it is asked for again sooner than a whole one.
     bad = bad + 1 if is_none or answer.state is AnswerState.PARTIAL else 0
     values = {
         "id": row_id,
@@ -172,6 +175,7 @@ def record_answer(c: Connection, query: Query, answer: Answered, now: float) -> 
         "short_message": clean_word(answer.message, _MAX_SHORT_MESSAGE_CHARS),
         "asked_at": epoch_time(now),
         "tries": tries + 1,
+        # tries is the number before this answer, so slots go round from 0.
         "slot": tries % ANSWERS_KEPT,
         "bad_in_a_row": bad,
         "due_at": _due_at(answer, bad, now),
@@ -244,6 +248,7 @@ def due_queries(
 
 def _due_query(topic: str, row: Any, repeat_seconds: float) -> DueQuery:
     term, site, engine, page, period, also, planned_at, asked_at, due_at = row
+    # Synonyms stand on lines of their own.
     query = Query(topic, term, site, engine, page, period, tuple(filter(None, also.split("\n"))))
     if asked_at is None:
         return DueQuery(query, _epoch(planned_at), asked=False)
@@ -274,6 +279,7 @@ def query_key(topic: int, query: Query) -> bytes:
         str(topic), clean_word(query.engine, 64), clean_word(query.term, 200),
         clean_host(query.site), str(query.page),
     ]  # fmt: skip
+    # Without a period the key is that of ledgers made before there were periods.
     return digest16("\x1f".join([*parts, query.period] if query.period else parts).encode())
 
 

@@ -22,6 +22,8 @@ def add_account(c: Connection, site: str, name: str, secret: bytes, *, now: date
     Returns:
         Its id.
     """
+    # As after the first login: cookies belong to the login that got them, and a rest to
+    # the old password.
     values = {
         "state": AccountState.NEW.value, "reason": "", "secret": secret, "session": b"",
         "logged_in_at": None, "rests_until": None, "updated_at": to_stored_time(now),
@@ -81,6 +83,7 @@ def save_session(
     """
     values: dict[str, Any] = {"session": session, "updated_at": to_stored_time(now)}
     if logged_in:
+        # A rest is for the session that was refused; a new login begins without one.
         values |= {"state": AccountState.ACTIVE.value, "reason": "", "rests_until": None,
                    "logged_in_at": to_stored_time(now)}  # fmt: skip
     c.execute(update(accounts).where(accounts.c.id == account_id).values(values))
@@ -101,6 +104,7 @@ def save_state(
         "rests_until": None if rests_until is None else to_stored_time(rests_until),
         "updated_at": to_stored_time(now),
     }  # fmt: skip
+    # A session that a site has ended would only be refused again.
     if state is AccountState.OUT:
         values["session"] = b""
     c.execute(update(accounts).where(accounts.c.id == account_id).values(values))
@@ -111,6 +115,7 @@ def reseal_all(c: Connection, reseal: Callable[[str, bytes], bytes]) -> int:
     stored = list_accounts(c)
     for account in stored:
         values = {
+            # Empty where no login was made yet: there is nothing sealed to open.
             "secret": reseal(account.owner, account.secret) if account.secret else b"",
             "session": reseal(account.owner, account.session) if account.session else b"",
         }

@@ -13,6 +13,8 @@ from qiaocrawl.storage.raw_sql import ListStatement, Statement
 from qiaocrawl.storage.titles.verdicts import UNRANKED_TIER, Place
 
 _RANKED = Statement(
+    # In the order of the rule of verdicts: undated last, the lower tier, the longer text, the
+    # smaller URL; tuples compare like that.
     "SELECT e.seq, e.article_id, e.`key`, e.published_at IS NULL, e.published_at,"
     f" COALESCE((SELECT MIN(s.tier) FROM site s WHERE s.host = e.host), {UNRANKED_TIER}),"
     " -e.text_chars, u.url FROM title_entry e JOIN article a ON a.id = e.article_id"
@@ -107,6 +109,7 @@ def compare(pairs: Iterable[tuple[Place | None, Place]]) -> Changes:
     differing = []
     for old, new in pairs:
         changes.kinds[str(new.kind)] += 1
+        # An article without a verdict was a group of its own.
         before[new.article_id] = new.article_id if old is None else old.group
         after[new.article_id] = new.group
         if old is None or (old.kind, old.of, old.group) != (new.kind, new.of, new.group):
@@ -122,12 +125,15 @@ def compare(pairs: Iterable[tuple[Place | None, Place]]) -> Changes:
 
 def _count_moves(changes: Changes, before: Mapping[int, int], after: Mapping[int, int]) -> None:
     overlaps = {(before[member], after[member]) for member in after}
+    # A pair is an old group that shares a member with a new one.
     from_groups = Counter(new for _, new in overlaps)
     to_groups = Counter(old for old, _ in overlaps)
     changes.merged = sum(number > 1 for number in from_groups.values())
     changes.split = sum(number > 1 for number in to_groups.values())
     changes.heads = sum(
-        old != new and from_groups[new] == to_groups[old] == 1 for old, new in overlaps
+        # One old and one new group that share only with each other have the same members.
+        old != new and from_groups[new] == to_groups[old] == 1
+        for old, new in overlaps
     )
 
 
@@ -140,6 +146,7 @@ def moved_members(before: Mapping[int, int], after: Mapping[int, int]) -> set[in
     overlaps = Counter((before[member], after[member]) for member in after)
     heirs: dict[int, int] = {}
     origins: dict[int, int] = {}
+    # Largest overlap first; the rest orders ties, so that two runs tell the same.
     for (old, new), _ in sorted(overlaps.items(), key=lambda item: (-item[1], item[0])):
         if old not in heirs and new not in origins:
             heirs[old], origins[new] = new, old
