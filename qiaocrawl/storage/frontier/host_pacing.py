@@ -22,6 +22,7 @@ NO_MARK = -1.0
 #
 # So no two requests are closer than their gap, however long a worker takes to send **(ours)**.
 _HOLD = "LEAST(0.8, :tries * 0.05 * LEAST(1, GREATEST(delay, :gap)))"
+# SYSDATE: NOW() is when the statement began, and it may have waited for the row since.
 _NOW = "UNIX_TIMESTAMP(SYSDATE(6))"
 # A mark is still ours as long as nobody took the next turn. A turn further in the future was
 # taken before the server's clock was set back: it does not count.

@@ -128,6 +128,7 @@ def url_history(c: Connection, key: bytes) -> UrlHistory | None:
         failures,
         status,
         None if redirect is None else bytes(redirect),
+        # To the second: SQLite gives text, MariaDB a datetime; both begin alike.
         *("" if when is None else str(when)[:19] for when in times),
     )
 
@@ -164,6 +165,7 @@ def article_at(c: Connection, url_id: int) -> StoredArticle | None:
 def _terms(text: str) -> tuple[tuple[Any, ...], ...]:
     value = from_json(text)
     rows = value if isinstance(value, list) else []
+    # (term, weight) at least; rows of other versions may be anything.
     return tuple(tuple(row) for row in rows if isinstance(row, list) and len(row) >= 2)
 
 
