@@ -35,7 +35,10 @@ _TIMES_CHANCE = 2.0
 _OWN_PHRASES = 0.3
 _MIN_EXPECTED = 20.0
 _MIN_PHRASES = 200
+# CJK radicals to ideographs, Hangul, compatibility ideographs: a unit each, as these
+# write no spaces.
 _WIDE = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
+# "中", "a" of Chinese, "word" of others; digits are no words.
 _UNIT = re.compile(f"[{_WIDE}]|[^\\W\\d_{_WIDE}]+")
 
 
@@ -45,6 +48,7 @@ def text_sample(text: str) -> bytes:
     Little-endian 32 bits each: of single words (or wide characters) and pairs of them, as often
     as they stand there, and, with bit 0 set, of phrases.
     """
+    # Cut before it is folded: eight characters a unit are more than enough.
     units = _UNIT.findall(fold(text[: 8 * _UNITS]))[:_UNITS]
     # Mixed, since CRC-32 alone is too regular to sample words by the size of their digests.
     codes = gram_hashes(np.array([_code(unit) for unit in units], dtype=np.uint64), 1)
@@ -69,19 +73,21 @@ def why_generated(samples: Sequence[bytes]) -> str:
 
 
 def _times_chance(pages: Sequence[NDArray[np.uint32]]) -> float | None:
-    """How much oftener than by chance two of one rare word stand on one page, as the highest
-    value these pages let one believe (two standard deviations above what they show).
+    """How much more often than by chance two occurrences of a rare word fall on one page.
 
-    None where the pages are too short to tell. If every order of all words were as likely, any
-    two occurrences would stand on one page as often as any two words do.
+    The upper bound these pages allow: two standard deviations above what they show. None where
+    they are too short to tell. By chance, with all orders of the words equally likely, two
+    occurrences of a word would share a page as often as any two words do.
     """
     sizes = np.array([len(page) for page in pages])
     total = int(sizes.sum())
     if total < 2:
         return None
     _, word, counts = np.unique(np.concatenate(pages), return_inverse=True, return_counts=True)
+    # A word on more than every other page is no rare one.
     rare = counts <= len(pages) // 2
     is_rare = rare[word]
+    # One number for each pair of word and page.
     place = word[is_rare] * len(pages) + np.repeat(np.arange(len(pages)), sizes)[is_rare]
     together = _pairs(np.unique(place, return_counts=True)[1])
     chance = _pairs(sizes) / (total * (total - 1) / 2)
@@ -110,9 +116,11 @@ def _grams(codes: NDArray[np.uint64], length: int) -> NDArray[np.uint32]:
     """A digest of each run of *length* codes, bit 0 clear."""
     if len(codes) < length:
         return np.zeros(0, np.uint32)
+    # The high half, which multiplication mixes best; bit 0 is free for the mark of phrases.
     hashes = gram_hashes(codes, length) >> np.uint64(32)
     return hashes.astype("<u4") & np.uint32(0xFFFFFFFE)
 
 
 def _some(digests: NDArray[np.uint32], one_of: int) -> NDArray[np.uint32]:
+    # The smallest digests: the same words of every page, without a list of them.
     return digests[digests < 2**32 // one_of]

@@ -72,11 +72,13 @@ class LinkRules:
         for link in links:
             word, closed = self.watch.reason(link.url)
             why = self._bound(link, listed)
+            # The bounds also for what a trap's reason postpones: they are the operator's.
             if word:
                 left[f"trap/{word}"] += 1
                 link = replace(link, postponed=closed)
             if why:
                 left[why] += 1
+            # A trap is postponed for being one; no other guess need be made of it.
             else:
                 allowed.append(link if word else self._guessed(lease, analysis, link, spelt))
         return allowed, left
@@ -128,6 +130,7 @@ class LinkRules:
         """Why the sitemap *link* is left since its host has so many; "" to keep it."""
         places = self._sitemaps.setdefault(link.host, {})
         limit = self._url_sources.max_sitemaps
+        # A sitemap that was counted stays, in whichever index it is named again.
         if limit and link.url not in places and len(places) >= limit * _KEPT_TIMES:
             return self._left_of(link.host, "too_many_sitemaps")
         places.setdefault(link.url, len(places))
@@ -136,6 +139,7 @@ class LinkRules:
     def sitemap_postponed(self, link: Link) -> str:
         """Why the sitemap *link*, which is kept, is not read yet; "" to read it."""
         limit = self._url_sources.max_sitemaps
+        # By its number among those of its host, in the order they were met.
         if not limit or link.tag != SITEMAP_TAG or self._sitemaps[link.host][link.url] < limit:
             return ""
         self.full.add((link.host, "sitemaps_postponed"))
@@ -146,6 +150,7 @@ class LinkRules:
         if not _is_listed(link):
             return ""
         limit = self._url_sources.max_listed
+        # Those of this page are not in _listed yet: they count once they are stored.
         if limit and self._listed[link.host] + listed[link.host] >= limit:
             return self._left_of(link.host, "too_many_listed")
         listed[link.host] += 1
@@ -160,11 +165,13 @@ class LinkRules:
         if analysis.outcome in (Outcome.ARTICLE, Outcome.PART) and lease.depth:
             return f"feeds of {link.host} that articles announce"
         feeds = self._feeds.setdefault(link.host, set())
+        # A feed that is known is kept, however many there are by now.
         if link.url not in feeds and len(feeds) >= MAX_FEEDS_PER_HOST:
             return f"feeds of {link.host} beyond {MAX_FEEDS_PER_HOST}"
         feeds.add(link.url)
         return ""
 
+    # Undated entries are kept: nothing says that they are old.
     def _age(self, link: Link) -> str:
         if not self._url_sources.days:
             return ""
@@ -194,12 +201,15 @@ class LinkRules:
         closed = [
             candidate.url
             for candidate in candidates
+            # Closed as a trap's only: what a strategy pruned says nothing about traps.
             if candidate.left_out is not None and candidate.left_out.outcome is Outcome.TRAP
         ]
         new = frozenset(link.url for link in links if link.key in keys)
+        # A sitemap names URLs and is no page of a group.
         if analysis.outcome in _URL_SOURCES:
             self.watch.listed([*new, *closed])
             return []
+        # A list beside it, since lists of another form prove a section.
         if analysis.outcome is Outcome.LIST:
             self.watch.listed(closed, lease.url)
         return self.watch.learn(PageEvidence(
@@ -220,6 +230,7 @@ def page_value(analysis: PageAnalysis, topic: str) -> PageValue:
             judgement.relevant for judgement in analysis.relevance if judgement.topic == topic
         )
         dated = article is not None and article.published_at is not None
+        # An article without topic and date may be made up (see trap_scores).
         return PageValue.STORY if judged or dated else PageValue.WEAK
     if analysis.outcome is Outcome.LIST:
         return PageValue.LIST

@@ -263,7 +263,7 @@ class TrapWatch:
                     self._open(form)
 
     def _judge_texts(self, forms: Sequence[str]) -> None:
-        """Cut the narrowest group whose texts are made up; broader ones are judged without it."""
+        """Cut the narrowest group with generated texts; broader ones forget these texts."""
         scores = list(self._known(forms))
         cut = next((at for at, (_, score) in enumerate(scores) if judge_texts(score)), None)
         for _, score in scores[cut + 1 :] if cut is not None else ():
