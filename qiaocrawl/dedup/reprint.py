@@ -51,6 +51,7 @@ class Reprint:
     @property
     def least_cosine(self) -> float:
         """.7, and less for thresholds below the default."""
+        # A lower threshold accepts lower scores, which go with lower cosines: the search follows.
         return max(LEAST_COSINE, min(_SEARCH_COSINE, self.threshold - _DEFAULT + _SEARCH_COSINE))
 
     def relation(self, pair: TitlePair) -> Relation:
@@ -58,6 +59,7 @@ class Reprint:
         relation = self._by_body(pair) or self._by_title(pair)
         if not relation.is_same_story:
             return relation
+        # An unknown site counts as the same: an equal text without any host is the page itself.
         if pair.same_text and pair.same_site is not False:
             return relation._replace(kind=VerdictKind.SAME_PAGE)
         if pair.same_site:
@@ -98,6 +100,7 @@ class Reprint:
 
     def _like(self, pair: TitlePair, why: str) -> Relation:
         """Not the same story: an instalment of a series when the titles are of one mould."""
+        # One mould: other numbers (第3期, 第4期), or titles the model would call the same.
         moulded = pair.other_numbers or pair.score >= self.threshold
         if moulded and pair.cosine >= LEAST_COSINE:
             return Relation(VerdictKind.SERIES, pair.cosine, why)

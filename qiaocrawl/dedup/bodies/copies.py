@@ -17,6 +17,7 @@ class BodyCopies:
     """
 
     def __init__(self) -> None:
+        # A dict as an ordered set: removing one of thousands must not search a list.
         # By digest, oldest first.
         self._numbers: dict[bytes, dict[int, None]] = {}
         self._digests: dict[int, bytes] = {}

@@ -32,6 +32,7 @@ def link_entries(entries, following, heads, first, last, limit):  # type: ignore
     for at in range(first, last):
         sentence = entries[at] >> np.uint32(1)
         bucket = _bucket(sentence, len(heads))
+        # The whole chain of the bucket: it holds sentences of other hashes as well.
         held, entry = 0, heads[bucket]
         while entry >= 0:
             if entries[entry] >> np.uint32(1) == sentence:
@@ -51,6 +52,7 @@ def unlink_entries(entries, following, heads, first, last):  # type: ignore[no-u
             continue
         bucket = _bucket(entries[at] >> np.uint32(1), len(heads))
         entry, before = heads[bucket], END
+        # Singly linked lists: the entry before is only found from the head.
         while entry != at:
             before = entry
             entry = following[entry]
@@ -78,6 +80,7 @@ def find(query, entries, following, heads, limit):  # type: ignore[no-untyped-de
     Returns:
         places in ``entries``, and for each the place in *query*, which ascends.
     """
+    # Room for the most there can be: no sentence is listed more than *limit* times.
     places = np.empty(len(query) * limit, np.int64)
     positions = np.empty(len(query) * limit, np.int64)
     count = 0

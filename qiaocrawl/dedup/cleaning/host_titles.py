@@ -38,6 +38,7 @@ class HostTitles:
     def forget(self, key: bytes, host: str) -> None:
         """Stop correcting the title of *key*: it was removed or replaced."""
         latest = self._titles.get(host, ())
+        # Most titles that are removed have left the deque long ago: then nothing is copied.
         if any(key == other for other, _ in latest):
             rest = (entry for entry in latest if entry[0] != key)
             self._titles[host] = deque(rest, maxlen=_KEPT_TITLES)
