@@ -35,6 +35,7 @@ class FailureKind(StrEnum):
     TOO_LARGE = "too large"
 
 
+# Another try would end the same way.
 _CLOSED_AT_ONCE: Mapping[FailureKind, Outcome] = {
     FailureKind.ADDRESS_REFUSED: Outcome.REFUSED,
     FailureKind.TRAP: Outcome.TRAP,
@@ -122,8 +123,11 @@ class FailurePolicy:
         if kind in _CLOSED_AT_ONCE:
             return Close(_CLOSED_AT_ONCE[kind], reason)
         is_patient = kind is FailureKind.BUSY and waits < _PATIENCE
+        # CANNOT_ASK has no limit: the host, not the URL, is what is waited for, and it
+        # ends by itself.
         if kind is FailureKind.CANNOT_ASK or is_patient:
             return Release(failure.wait_reason or reason)
+        # Before host_given_up: a URL that has used up its tries is not kept for another run.
         if failures + 1 >= self.max_failures:
             return Close(_GIVEN_UP_AS[kind], reason)
         if failure.host_given_up:
@@ -138,4 +142,5 @@ class FailurePolicy:
     @property
     def longest_pause_seconds(self) -> float:
         """The longest pause of a URL or of its host."""
+        # Of a URL or of a host, whichever may go on for longer.
         return backoff_seconds(max(self.max_failures, _HOST_PAUSES), self.first_pause_seconds)

@@ -22,7 +22,9 @@ ROTATE = "rotate"
 HONEST = "honest"
 """Our own user agent: how a host is taken out of a wider rule."""
 
+# What this program can unpack: a server would send whatever is named.
 _DECODED = frozenset({"gzip", "deflate", "br", "zstd"})
+# Set by the connection; a second one would break the request.
 _OWN_LINES = frozenset({"host", "connection", "cookie", "content-length", "proxy-authorization"})
 
 HeaderList = tuple[tuple[str, str], ...]
@@ -56,6 +58,7 @@ def _header(pair: object) -> tuple[str, str]:
     if not isinstance(pair, list) or [type(word) for word in pair] != [str, str]:
         raise ValueError(f"must be pairs [NAME, VALUE], got {pair!r}")
     name, text = pair
+    # isprintable() keeps line breaks out, which would begin another header.
     if name.lower() in _OWN_LINES or not (name + text).isprintable() or not text.isascii():
         raise ValueError(f"header {name!r} cannot be set here")
     return name, text
@@ -143,6 +146,7 @@ def pick(identities: Sequence[Identity], host: str, number: int, salt: bytes) ->
 
     Later sessions of a host take the others in turn; *salt* is of the run.
     """
+    # Phones get other pages, so they are only used where nothing else is there.
     usable = [one for one in identities if not one.mobile] or list(identities)
     # Keyed: the same within a run, another from run to run.
     digest = hashlib.blake2b(host.encode(), key=salt, digest_size=8).digest()

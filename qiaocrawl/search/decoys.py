@@ -39,8 +39,10 @@ class DecoyWatch:
         if len(urls) < _LEAST_HITS:
             return answer.doubted
         row = self._doubtful.setdefault(query.engine, {})
+        # Other terms only: the same query may rightly bring the same hits.
         earlier = [seen for term, seen in row.items() if term != query.term]
         row[query.term] = urls | row.get(query.term, frozenset())
+        # Half of the hits for two different terms: no answer to either.
         if any(2 * len(urls & seen) >= len(urls) for seen in earlier):
             why = "as another term brought"
         elif len(earlier) + 1 >= _IN_A_ROW:

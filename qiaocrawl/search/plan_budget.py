@@ -30,9 +30,11 @@ def daily_limit(engine: EngineDefinition, given: Mapping[str, int]) -> int | Non
         given: QIAO_SEARCH_DAILY_BUDGET, by name of an engine or by kind (scraped, service,
             and keyed for interfaces with a key); the name wins.
     """
+    # An engine with a key counts as keyed first: its key has a quota.
     kinds = ("keyed", engine.kind) if getattr(engine, "keys", ()) else (engine.kind,)
     for name in (engine.name, *kinds):
         if name in given:
+            # 0 means no limit.
             return given[name] or None
     if engine.host.endswith(_RESERVED):
         return None
