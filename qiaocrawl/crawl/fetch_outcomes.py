@@ -39,7 +39,7 @@ class FetchOutcomes:
         self._waits: Counter[int] = Counter()
 
     async def record(self, lease: Lease, status: int, decision: FetchDecision) -> None:
-        """Store what the response of *status* came to."""
+        """Store the decision on the response of *status*."""
         if decision.outcome is Outcome.REDIRECT:
             await self._redirect(lease, status, decision)
         elif decision.outcome is not Outcome.RETRY:
@@ -76,6 +76,7 @@ class FetchOutcomes:
         )
 
         def write(c: Connection) -> None:
+            # In the transaction that closes the row: a kill in between would lose the target.
             if target is not None:
                 self._crawl.runtime.enqueue(c, [target])
             self._crawl.journal.closes_without_page(c, lease, ending)
@@ -96,6 +97,7 @@ class FetchOutcomes:
             return
         key = target.key if target is not None else None
         end = LeaseEnd(decision.outcome, decision.reason, status, key)
+        # Lost: another worker decides, and has written its own target.
         if not await self.close(lease, end, target):
             return
         for memory in (crawl.worker.aliases, crawl.discovery):

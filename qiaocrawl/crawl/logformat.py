@@ -32,6 +32,7 @@ class QuietLogFormatter(LogFormatter):
             "level": logging.DEBUG,
             "msg": "Login step (%(status)s) %(method)s %(address)s",
             "args": {"status": response.status, "method": request.method,
+                     # The query of a login step may be the ticket that logs in.
                      "address": request.url.partition("?")[0]},
         }  # fmt: skip
 

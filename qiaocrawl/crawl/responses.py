@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 # Session cookies would let a reader in as the account that fetched the page.
+# Set-Cookie2: RFC 2965, long gone, but sent by old servers.
 _NOT_KEPT = frozenset({"set-cookie", "set-cookie2"})
 
 

@@ -32,6 +32,7 @@ def retry_request(crawler: Crawler, request: Request, reason: str) -> Request | 
         spider=crawler.spider,
         reason=reason,
         max_retry_times=runtime_of(crawler).options["QIAO_BLOCK_RETRIES"],
+        # Not before others: its turn comes as that of any request.
         priority_adjust=0,
         logger=logger,
         give_up_log_level=logging.DEBUG,
@@ -54,6 +55,7 @@ class DelayedRequests:
 
     def delay(self, request: Request) -> None:
         """Keep *request* until its pause is over."""
+        # Scrapy counts tries from 1.
         tries: int = request.meta.get("retry_times", 1)
         pause = backoff_seconds(tries, self._first_seconds)
         asyncio.get_running_loop().call_later(pause, self._is_due, request)

@@ -77,6 +77,7 @@ class FrontierScheduler(BaseScheduler):
             limits=crawl.limits,
             ordering=crawl.ordering,
             fetches=Fetches(
+                # What Scrapy fetches at once, of a host and in all: more leases would only wait.
                 settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
                 settings.getint("CONCURRENT_REQUESTS"),
                 access.rest_seconds,
@@ -100,6 +101,8 @@ class FrontierScheduler(BaseScheduler):
     async def _close(self, reason: str) -> None:
         if self._watch_task is not None:
             self._watch_task.cancel()
+        # Before the leases go back: a database that hangs must not keep the process
+        # beyond its time.
         self._hurry_after_signal()
         if self._worker is None:
             return
@@ -173,6 +176,7 @@ class FrontierScheduler(BaseScheduler):
 
         Another try of a request comes here too: its lease is still out.
         """
+        # A lease that is out has a row already; proposing it would count it twice.
         if "lease" in request.meta:
             self._delayed.delay(request)
             return True
@@ -185,6 +189,7 @@ class FrontierScheduler(BaseScheduler):
     def next_request(self) -> Request | None:
         """The best lease whose host may be asked now."""
         assert self._worker is not None
+        # First: their leases have waited longest.
         if (request := self._delayed.next()) is not None:
             return request
         lease = self._worker.next_lease()
@@ -195,6 +200,7 @@ class FrontierScheduler(BaseScheduler):
         spider = self._crawler.spider
         assert isinstance(spider, FrontierSpider)
         if why := spider.declines(lease):
+            # It never went to the downloader, but its host was counted as asked.
             self._worker.left_downloader(lease)
             self._worker.release(lease, why)
             return self.next_request()
@@ -205,6 +211,7 @@ class FrontierScheduler(BaseScheduler):
             self._worker.left_downloader(lease)
             reason = f"no request: {type(error).__name__}: {error}"
             end = LeaseEnd(Outcome.DEAD, reason)
+            # In the background: this method may not wait.
             asyncio.ensure_future(spider.outcomes.close(lease, end))
             return self.next_request()
 
@@ -212,6 +219,7 @@ class FrontierScheduler(BaseScheduler):
 
     def _slot(self) -> Any:
         engine = self._crawler.engine
+        # _slot: Scrapy tells in no other way that it is closing.
         return None if engine is None else engine._slot
 
     def _wake(self) -> None:
@@ -241,5 +249,6 @@ class FrontierScheduler(BaseScheduler):
     def _hurry_after_signal(self) -> None:
         """After a signal wait only briefly for storage: its sender kills what takes longer."""
         engine = self._crawler.engine
+        # engine.running ends with a signal, and not with a crawl that has finished.
         if engine is not None and not engine.running:
             self._runtime.database.limit_wait(_STORE_SECONDS)

@@ -82,6 +82,7 @@ class SlowPages:
     def is_for(self, lease: Lease, page: FetchedPage) -> bool:
         """Whether *page* is not to be tried in an ordinary slot."""
         is_large = len(page.body) > QUICK_BYTES
+        # A page that may have killed a worker is never analysed beside others.
         return bool(lease.crashes) or is_large or self._slowness[lease.host] >= _MOST_SLOWNESS
 
     def outlasted(self, lease: Lease) -> None:
@@ -101,6 +102,7 @@ class SlowPages:
         self._waiting_of[lease.host] += 1
         if self._waiting_of[lease.host] > _MOST_OF_HOST:
             self._ask_no_more(lease.host)
+        # Suspects wait until the run has lived for a while; slow pages come at once.
         wait = self._suspects.calm_seconds(lease) if lease.crashes else 0.0
         asyncio.get_running_loop().call_later(wait, self._enter, lease)
 
@@ -126,6 +128,7 @@ class SlowPages:
         try:
             while self._waiting and not self._runtime.stopping:
                 lease = self._next()
+                # Lost meanwhile: another worker analyses it.
                 if self._worker.holds(lease):
                     await self._pass_on(lease)
         except CancelledError:
@@ -149,7 +152,7 @@ class SlowPages:
         await engine.scraper.start_itemproc_async(CrawledPage(lease, page, analysis), response=None)
 
     def _next(self) -> Lease:
-        """The page that came first, of another host than the last one if there is any."""
+        """The page that came first; if possible of another host than the last one."""
         others = (lease for lease in self._waiting if lease.host != self._last_host)
         lease = next(others, self._waiting[0])
         self._waiting.remove(lease)
@@ -160,9 +163,11 @@ class SlowPages:
         return lease
 
     async def _analysis(self, lease: Lease, page: FetchedPage) -> PageAnalysis:
+        # The first of its crashes only made it a suspect (see storage.frontier.deaths).
         deaths = lease.crashes - 1
         if FailurePolicy.of(self._runtime.options).is_poison(deaths):
             return set_aside(f"{deaths} workers died while this page was tried alone")
+        # Before the mark: a worker process that cannot be started is not the page's fault.
         await self._runtime.analysis.slots.make_ready()
         try:
             async with self._suspects.alone(lease):

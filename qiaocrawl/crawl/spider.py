@@ -58,6 +58,7 @@ class FrontierSpider(Spider):
         Raises:
             SystemExit: a wrong argument or option, with one clear line (exit code 1).
         """
+        # Without keyword arguments: Scrapy would make attributes of them, topic above all.
         spider = super().from_crawler(crawler, *args)
         spider.arguments = {name: str(value) for name, value in kwargs.items()}
         try:
@@ -102,11 +103,11 @@ class FrontierSpider(Spider):
         return ""
 
     def request_options(self, lease: Lease) -> dict[str, Any]:
-        """What is not as usual with the request for *lease*: arguments of Scrapy's Request."""
+        """Arguments of Scrapy's Request that differ from the usual ones for *lease*."""
         return {}
 
     def read(self, lease: Lease, page: FetchedPage) -> CrawlItem | FetchDecision:
-        """The item a response becomes, or what it came to if there is nothing to read."""
+        """The item a response becomes, or the decision on it if there is nothing to read."""
         longest: float = self.runtime.options["QIAO_MAX_RETRY_AFTER_SECONDS"]
         return judge_fetch(page, longest_park_seconds=longest) or CrawledPage(lease, page)
 
@@ -120,6 +121,7 @@ class FrontierSpider(Spider):
     async def start(self) -> AsyncIterator[Request]:
         """Propose the seeds; everything else the frontier hands out itself."""
         for candidate in self.seeds():
+            # dont_filter: the frontier's unique key is the filter.
             yield Request(candidate.url, meta={"candidate": candidate}, dont_filter=True)
 
     def request(self, lease: Lease) -> Request:
@@ -129,6 +131,7 @@ class FrontierSpider(Spider):
             "lease": lease, "dont_redirect": True, "handle_httpstatus_all": True,
             **options.pop("meta", {}),
         }  # fmt: skip
+        # A PDF may be larger than a page.
         if looks_like_document(lease.url):
             most_bytes = int(self.runtime.options["QIAO_DOCUMENT_MAX_MB"] * 2**20)
             meta.setdefault("download_maxsize", most_bytes)
@@ -146,6 +149,7 @@ class FrontierSpider(Spider):
         An error in here comes back through :meth:`on_spider_error`.
         """
         lease: Lease = response.meta["lease"]
+        # Before anything that may fail: the host's slot is free whatever becomes of the page.
         self.crawl.worker.left_downloader(lease, answered=True)
         self.count("pages")
         page = fetched_page(response)
@@ -177,6 +181,7 @@ class FrontierSpider(Spider):
         """A stage dropped the page: its lease was lost, or the crawl is stopping."""
         if isinstance(exception, AnalysedApart):
             return
+        # At a stop leases are put back all together.
         if not self.runtime.stopping and self.crawl.worker.holds(item.lease):
             self.crawl.worker.forget(item.lease)
 

@@ -20,6 +20,7 @@ class Command(crawl.Command):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the spider; exit code 0 only where it ended well."""
         super().run(args, opts)
+        # Scrapy's own code is kept: it says that the crawl could not begin.
         self.exitcode = self.exitcode or exit_code(end_reason(self._crawler.stats.get_stats()))
 
     def _create_crawler(self, spidercls: Any) -> Crawler:

@@ -54,9 +54,11 @@ class _BoundedPolicy(DefaultCookiePolicy):
 
     def set_ok(self, cookie: Cookie, request: Any) -> bool:
         """Whether *cookie* may be kept."""
+        # Longer than browsers take: a site that sends it does not mean it for them.
         if len(cookie.name) + len(cookie.value or "") > _MAX_COOKIE_CHARS:
             return False
         paths = self.jar._cookies.get(cookie.domain, {})
+        # A cookie that is there already is replaced, so it takes no further place.
         is_new = cookie.name not in paths.get(cookie.path, {})
         if is_new and sum(map(len, paths.values())) >= _MAX_COOKIES:
             return False
@@ -133,6 +135,8 @@ class LoginRunner:
     async def _fetch(self, step: LoginStep, jar_key: Any) -> LoginAnswer:
         request = Request(
             step.url, method=step.method, headers=dict(step.headers), body=step.body,
+            # Through the crawl's own downloader: guard, delays and proxies hold for
+            # logins as well.
             dont_filter=True, callback=NO_CALLBACK,
             meta={
                 LOGIN_STEP: True, "cookiejar": jar_key, "dont_redirect": True,
@@ -144,6 +148,7 @@ class LoginRunner:
         try:
             response = await engine.download_async(request)
         except AddressRefusedError as error:
+            # Final: asking again would lead inside again.
             raise LoginError(str(error), is_final=True) from error
         except NETWORK_ERRORS as error:
             raise LoginError(f"no answer: {type(error).__name__}") from error

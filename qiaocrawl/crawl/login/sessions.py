@@ -160,6 +160,7 @@ class CrawlSessions:
     async def save(self) -> None:
         """Write the cookies of all sessions back, where they changed."""
         for opened in self._opened.values():
+            # Sites that were never needed, or could not be opened, have nothing to keep.
             if opened.done() and not opened.cancelled() and opened.exception() is None:
                 site = opened.result()
                 for account in site.pool.accounts:
@@ -175,6 +176,7 @@ class CrawlSessions:
 
     async def _open(self, recipe: Recipe) -> _Site:
         rows = await self._runtime.read(partial(stored.list_accounts, site=recipe.name))
+        # OUT: logged out on purpose.
         live = [self._live(recipe, row) for row in rows if row.state is not AccountState.OUT]
         return _Site(recipe, live, {row.id: row for row in rows}, self)
 
@@ -191,6 +193,7 @@ class CrawlSessions:
             account.is_open = secret is not None
             return account
         session = self._saved[row.id] = SavedSession.open(self._vault, row)
+        # Stored cookies count as a session until a page shows that they do not.
         if row.state is AccountState.ACTIVE and session.cookies:
             account.generation = 1
             account.is_open = bool(self._runner.load(recipe, session.cookies, account.jar, now))
@@ -219,6 +222,7 @@ class CrawlSessions:
         cookies = self._runner.cookies(site.recipe, jar, time.time())
         before = self._saved.get(account.id, SavedSession())
         session = SavedSession(cookies, before.origins)
+        # Pages may renew cookies; where none has, nothing is written.
         if not logged_in and session == before:
             return
         sealed = session.seal(self._vault, site.rows[account.id].owner)
@@ -241,6 +245,7 @@ class CrawlSessions:
         logger.warning("%s: account %d rests: %s", site.recipe.name, account.id, why)
         now = datetime.now(UTC)
         hours = self._runtime.options["QIAO_SESSION_REST_HOURS"]
+        # Without a way to log in by itself only the operator can end the rest.
         until = now + timedelta(hours=hours) if account.can_log_in else None
         await self._runtime.write(partial(
             stored.save_state, account_id=account.id, state=AccountState.RESTING, reason=why,

@@ -80,6 +80,7 @@ class AddressGuard:
             CannotResolveHostError: the host has no address.
             ProxyError: the same, where a proxy is to connect.
         """
+        # A service of the operator's may be asked on purpose; no link leads there.
         if self._pages.permits(origin) or (for_service and self._services.permits(origin)):
             return
         if self._named.names(origin.host, origin.port):
@@ -127,8 +128,10 @@ class AddressGuard:
             AddressRefusedError: one of them is inside, and nobody named it.
             CannotResolveHostError: there is none.
         """
+        # What the check has seen, even if it has run out since (see Names).
         found = await self._names.addresses(host, is_checked=True)
         named = self._named | Allowance(frozenset(_connectable))
+        # Twisted asks without a port at times; then any port that is named will do.
         if port == 0:
             is_named = any(origin.host == host for origin in named.origins)
         else:
@@ -185,6 +188,7 @@ def _names_of_process() -> Names:
 
 def _environment_proxies() -> Iterator[Origin]:
     """The proxies that ``http_proxy`` and its like name, which Scrapy uses: the operator's word."""
+    # getproxies() reads http_proxy and its like, as Scrapy's own middleware does.
     for proxy in getproxies().values():
         with suppress(ValueError):
             yield Origin.of(proxy if "//" in proxy else f"http://{proxy}")

@@ -123,6 +123,7 @@ class GuardedDownloadHandler:
         engine = self._crawler.engine
         slot_name = request.meta.get("download_slot", "")
         slot = engine.downloader.slots.get(slot_name) if engine is not None else None
+        # The delay of the slot: AutoThrottle may have made it longer than DOWNLOAD_DELAY.
         return 0.0 if slot is None else slot.delay
 
     def cancel_all(self) -> int:
@@ -146,6 +147,7 @@ class GuardedDownloadHandler:
         inner = request.replace(
             url=parts._replace(scheme="http", netloc=self._demo).geturl(), headers=headers
         )
+        # The slot of the host it stands for: all hosts of the demo have one address.
         inner.meta["download_slot"] = request.meta.get("download_slot")
         response = await self._network.download_request(inner, before_sending)
         return response.replace(url=request.url)
@@ -177,6 +179,7 @@ def _browser(crawler: Crawler) -> RenderedDownloads:
 def _recorded_response(recorded: RecordedPage | None, request: Request) -> Response:
     if recorded is None:
         return Response(request.url, status=404)
+    # appendlist: a header may come several times.
     headers = Headers()
     for name, value in recorded.headers:
         headers.appendlist(name, value)

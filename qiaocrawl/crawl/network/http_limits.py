@@ -98,12 +98,14 @@ class _CountedChunks(_ChunkedTransferDecoder):
     ) -> None:
         self._pieces: list[bytes] = []
         super().__init__(self._pieces.append, self._finish)
+        # Called once the last chunk has come, maybe in the middle of dataReceived().
         self._deliver = dataCallback
         self._finished = finishCallback
         self._framing_bytes = 0
 
     def dataReceived(self, data: bytes) -> None:
         """Twisted's; raises AnswerTooLargeError for more framing than a body can need."""
+        # All bytes count as framing until _flush() takes off those of the body.
         self._framing_bytes += len(data)
         try:
             super().dataReceived(data)
@@ -134,6 +136,7 @@ class _LimitedParser(http11._LenientHTTPClientParser):
     _transferDecoders = {b"chunked": _CountedChunks}  # noqa: RUF012 - Twisted's
     _head_bytes = 0
     _head_lines = 0
+    # +1 for the line feed, which Twisted has taken off.
     _interim_answers = 0
 
     def lineReceived(self, line: bytes) -> None:
@@ -154,12 +157,14 @@ class _LimitedParser(http11._LenientHTTPClientParser):
         """The first line of a head."""
         super().statusReceived(status)  # type: ignore[no-untyped-call]
         self._interim_answers += 100 <= self.response.code < 200
+        # A host may send "100 Continue" for ever without sending a page.
         if self._interim_answers > MAX_INTERIM_ANSWERS:
             raise AnswerTooLargeError(f"more than {MAX_INTERIM_ANSWERS} 1xx answers")
 
     def connectionLost(self, reason: Failure | None = None) -> None:
         """A body cut for its framing is no page that is kept as far as it came."""
         reader = getattr(getattr(self, "response", None), "_bodyProtocol", None)
+        # Scrapy would take the part that came for the page.
         if _is(reason, AnswerTooLargeError) and reader and not reader._finished.called:
             reader._finished.errback(reason)
         super().connectionLost(reason)
@@ -185,6 +190,7 @@ class _LimitedProtocol(http11._LenientHTTP11ClientProtocol):
 
     def dataReceived(self, data: bytes) -> None:
         """What comes after an answer was given up or is whole was not asked for."""
+        # Abort, not close: over TLS closing asks the other side to agree.
         if self._parser is None:
             self._abort()
             return
@@ -243,6 +249,7 @@ class _LimitedTunnel(http11._TunnelingTCP4ClientEndpoint):
             super().processProxyResponse(data)
         else:
             too_large = f"an answer to CONNECT of more than {MAX_HEAD_BYTES} bytes"
+            # errback, not raise: raised here it would end in the reactor's log.
             self._tunnelReadyDeferred.errback(http11.TunnelError(too_large))
 
     def _close(self, reason: Failure | None = None) -> Failure | None:

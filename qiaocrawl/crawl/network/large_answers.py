@@ -62,12 +62,14 @@ class LargeAnswers:
         if total_bytes <= FREE_BYTES:
             return
         place = self._reading.get(transport)
+        # In the order they come: a dict keeps it.
         if place is None:
             transport.pauseProducing()
             self._waiting[transport] = None
             self._fill()
             return
         place.read_bytes += new_bytes
+        # How far reading is ahead of its pace; a pause of that length brings it back.
         ahead_seconds = place.read_bytes / BYTES_PER_SECOND - (time.monotonic() - place.began)
         if ahead_seconds > _SHORTEST_PAUSE_SECONDS:
             transport.pauseProducing()
@@ -107,5 +109,6 @@ class LargeAnswers:
         asyncio.get_running_loop().call_later(SLOW_AFTER_SECONDS / 2, look)
 
     def _read_on(self, transport: Transport, place: _Place) -> None:
+        # The answer may have ended during the pause, and the connection serve another one.
         if self._reading.get(transport) is place:
             transport.resumeProducing()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 BeforeSending = Callable[[], Awaitable[None] | None]
 """Asked when a connection is there: what to wait for, None for nothing."""
 
+# A context variable: Scrapy's handler takes no argument for the pool.
 _before_sending: ContextVar[BeforeSending | None] = ContextVar("before_sending", default=None)
 
 

@@ -88,6 +88,7 @@ class ProxySource:
         if time.monotonic() < self._due:
             return
         async with self._lock:
+            # Another request may have read it while this one waited.
             if time.monotonic() < self._due:
                 return
             if self._is_url:
@@ -101,6 +102,7 @@ class ProxySource:
         """Write what is known of the proxies of a database pool."""
         if self._place != DATABASE:
             return
+        # The pool has monotonic time, which means nothing to another process.
         ahead = time.time() - time.monotonic()
         states = [
             (proxy, replace(state, resting_until=_shifted(state, ahead)))
@@ -143,6 +145,7 @@ class ProxySource:
     async def _fetch(self) -> None:
         """Ask the provider, straight from the handler: a log line would show its address."""
         parts = urlsplit(self._place)
+        # A slot of its own: the provider must not share a host's delays.
         request = Request(self._place, meta={"download_slot": "proxy provider"})
         engine = self._crawler.engine
         assert engine is not None
@@ -161,6 +164,7 @@ class ProxySource:
 
     def _use(self, found: ProxyList, known: dict[Proxy, ProxyState]) -> None:
         for fault in found.faults[:_SHOWN_FAULTS]:
+            # No proxy at all is no list: the old one serves.
             logger.warning("proxy list: %s", fault)
         if not found.proxies:
             why = f" ({found.faults[0]})" if found.faults else ""
