@@ -28,6 +28,7 @@ def exit_code(reason: str) -> int:
 
 def end_reason(stats: Mapping[str, Any]) -> str:
     """How a run with these statistics ended; "" when it did not come to its end."""
+    # Ours first: Scrapy says "finished" also where the store failed while closing.
     return str(stats.get(END_REASON) or stats.get("finish_reason") or "")
 
 
@@ -68,6 +69,7 @@ class Ending:
 
     def pump_ended(self, task: asyncio.Task[None]) -> None:
         """Stop the crawl when its pump fails: it would wait for ever otherwise."""
+        # A cancelled pump ended because the run does.
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("the frontier worker failed", exc_info=error)
             self.stop("internal_error", error)

@@ -75,6 +75,8 @@ class Runtime:
         """
         extractor_for(self.options["QIAO_EXTRACT_METHOD"], self.options)
         page_scorers.get(self.options["QIAO_RELEVANCE_METHOD"])
+        # Named, so that each is built now: a wrong option ends the command before
+        # the first request.
         _ = self.articles.titles, self.recorded_web, self.analysis.slots
 
     @cached_property
@@ -124,6 +126,7 @@ class Runtime:
 
         def operation(c: Connection) -> bool:
             rows, now = find_rows(c), time.time()
+            # Read in the same transaction that reschedules: another worker may have added rows.
             left = frontier.remaining(c, rows, now=now)
             if left.pending or left.leased:
                 return False
@@ -160,6 +163,7 @@ class Runtime:
         if reason == "finished" and self.articles.has_stored:
             # Linear in all titles, so only after a finished run; a stopped one must end in seconds.
             await self.write(rebuild_term_weights)
+        # Scrapy keeps objects among its statistics, such as dates.
         numbers = {k: v for k, v in stats.items() if isinstance(v, int | float | str)}
         if (learning := self.analysis.learning) is not None:
             await self.write(learning.saving())

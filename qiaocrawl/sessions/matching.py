@@ -38,6 +38,7 @@ class SeenPage:
     def of(cls, url: str, status: int, headers: Collection[tuple[str, str]], body: bytes,
            cookies: Collection[str] = ()) -> SeenPage:  # fmt: skip
         """From header fields (names in lower case)."""
+        # Reversed: of several headers of a name the first counts.
         fields = dict(reversed(list(headers)))
         location = fields.get("location", "") if 300 <= status < 400 else ""
         target = joined(url, location) if location else ""
@@ -64,6 +65,7 @@ def matching_marker(signs: PageMarkers, seen: SeenPage) -> str:
     if seen.status in signs.statuses:
         return f"HTTP {seen.status}"
     for address in filter(None, (seen.url, seen.location)):
+        # Without the query, which may quote any address.
         plain = _without_query(address)
         for piece in signs.urls:
             if piece in plain:

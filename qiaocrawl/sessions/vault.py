@@ -33,6 +33,7 @@ class Vault:
         if not keys:
             raise SecretKeyError(f"QIAO_SECRET_KEY is not set; {_HOW}")
         try:
+            # MultiFernet: keys can be changed without a moment in which nothing opens.
             self._fernet = MultiFernet([Fernet(key) for key in keys])
         except ValueError:
             # The text of the error, and of the one it came from, may hold the key.

@@ -58,6 +58,7 @@ def add_part(c: Connection, lease: Lease, analysis: PageAnalysis) -> PartGroup |
     Returns:
         None when the lease was lost; nothing is written then.
     """
+    # Asked before anything is written: save_part() has no fence of its own.
     if not frontier.is_mine(c, lease):
         return None
     save_part(c, lease.url_id, analysis)
@@ -75,6 +76,7 @@ async def assemble_article(group: PartGroup, own: PageAnalysis, join: Join) -> A
     """
     if not group.is_article:
         return AssembledArticle(group, None)
+    # The part has been analysed already; joining one text would only repeat it.
     if len(group.parts) == 1:
         return head_alone(group, own)
     try:
@@ -132,6 +134,7 @@ def save_assembled(
         How the article stands to others; None if there is none.
     """
     group = whole.group
+    # First: the article may have to move before it is written at its new place.
     place_article(c, group)
     update_part_outcomes(c, group, own_url_id)
     if whole.analysis is None:

@@ -33,6 +33,7 @@ _MOST_DOUBTED = 10_000
 
 TAKEN_OUT = Verdict(VerdictKind.DISTINCT, why="taken out of its group by hand")
 
+# A title of usual words: dictionaries, model and compiled loops are all touched by judging it.
 _NO_TITLE = TitleRecord(b"0" * 16, "侨乡归侨回国，2026年3月5日")
 
 MakeIndex = Callable[[IdfSnapshot], TitleIndex]
@@ -66,6 +67,7 @@ class SharedTitleIndex:
     def __init__(self, make_index: MakeIndex, method: str) -> None:
         self._make_index = make_index
         self._method = method
+        # RLock: judge() calls methods that take it as well.
         self._guard = RLock()
         self._index = make_index(IdfSnapshot())
         self._version = 0
@@ -74,6 +76,7 @@ class SharedTitleIndex:
         # Of the transaction that judged last: it may still be rolled back.
         self._memory: ConnectionCache | None = None
         self._transaction: RootTransaction | None = None
+        # Positions in the log before and after the transaction that judged last.
         self._before = 0
         self._touched: set[bytes] = set()
         self._writes_seen = -1
@@ -205,7 +208,10 @@ class SharedTitleIndex:
         if transaction is not self._transaction:
             doubted = self._touched if memory is not self._memory else set()
             position, self._before = self._before, self._position
+            # Another connection: the one before was dropped, so its transaction may
+            # not be committed.
             self._memory, self._transaction, self._touched = memory, transaction, set()
+            # -1: nothing of this transaction has been read yet.
             self._writes_seen = -1
             if doubted:
                 self._doubt(c, doubted, position)
@@ -217,12 +223,14 @@ class SharedTitleIndex:
     def _doubt(self, c: Connection, keys: set[bytes], position: int) -> None:
         """Go back to *position*: what was done to *keys* since then may not have happened."""
         self._before = self._position = position
+        # Cheaper than ten thousand single look-ups: read all of it anew.
         if len(keys) > _MOST_DOUBTED:
             self._begin(IdfSnapshot())
             self._version = -1
             return
         for key in keys:
             self._forget(key)
+        # Only up to the position: what came later is read by _catch_up().
         known = title_log.entries_of_keys(c, sorted(keys))
         self._take([entry for entry in known if entry.seq <= position])
 
@@ -242,6 +250,7 @@ class SharedTitleIndex:
                 touched.update(entry.record.key for entry in entries)
             self._take(entries)
             self._position = entries[-1].seq
+            # Fewer than asked for: that was the end.
             if len(entries) < _ENTRIES_AT_A_TIME:
                 return
 

@@ -41,6 +41,7 @@ class SiteTemplateStore:
     async def template(self, page: FetchedPage) -> SiteTemplate | None:
         """What is known of the host of *page*; None for little or nothing."""
         host = host_of(page.final_url or page.url)
+        # Once a host and run: what is learnt here is newer than what others stored since.
         if host and host not in self.model:
             load = self._reader.submit(partial(load_site_template, host=host))
             self.model.restore(host, await asyncio.wrap_future(load))

@@ -49,6 +49,7 @@ _BUSY = 4
 # Where memory runs out, the kernel takes a worker rather than the crawl (1000 = first of all).
 _FIRST_TO_GO = "500"
 
+# A global of the worker process: what is pickled with each page stays small.
 _setup: AnalysisSetup | None = None
 
 
@@ -59,6 +60,7 @@ def _start_worker(setup: AnalysisSetup, niceness: int) -> None:
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO)
     resource.setrlimit(resource.RLIMIT_AS, (_WORKER_MEMORY_BYTES, _WORKER_MEMORY_BYTES))
+    # A thread: the main one is busy with a page.
     threading.Thread(target=_exit_with_parent, args=(os.getppid(),), daemon=True).start()
     prepare(setup)
 
@@ -79,6 +81,8 @@ def _timed(seconds: float, work: Callable[..., Any], *args: Any) -> Any:
 
     No exception could: the parser is not Python.
     """
+    # ITIMER_PROF counts user and system time, and sends SIGPROF, which ends a process that does
+    # not handle it.
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         return work(*args)
@@ -156,7 +160,8 @@ class AnalysisPool:
 
     @property
     def patience_seconds(self) -> float:
-        """How long an answer may take, the pages before it counted; after it the pool is ill."""
+        """How long an answer may take, queued pages included; later the pool counts as lost."""
+        # All pages in front of this one may take their whole time.
         queued = len(self._running) / self._workers + 1
         return _START_SECONDS + queued * _BUSY * (self.seconds + 1.0)
 
@@ -165,6 +170,7 @@ class AnalysisPool:
 
         What the old ones held is cancelled.
         """
+        # Another request has seen the same loss, and restarted them.
         if generation != self.generation or self._closed:
             return
         self.generation += 1
@@ -187,6 +193,7 @@ class AnalysisPool:
         self._pool.join()
 
     def _started(self) -> ProcessPool:
+        # Not fork: threads of the crawl hold locks that would stay locked in the child.
         context = multiprocessing.get_context("forkserver")
         # The server of forks looks for modules by the environment's path, not by ours: run from
         # an egg it would load a copy that is installed beside it, and the workers would be that.
@@ -220,6 +227,7 @@ def page_error(error: BaseException, seconds: float) -> Exception:
     """
     if isinstance(error, CancelledError):
         return error
+    # SIGPROF is our own timer's.
     outlasted = isinstance(error, ProcessExpired) and error.exitcode == -signal.SIGPROF
     if outlasted or isinstance(error, FutureTimeoutError):
         return PoisonPageError(f"analysis took longer than {seconds:g} s")
