@@ -47,7 +47,7 @@ class SafeRedirectMiddleware(RedirectMiddleware):
             if name in _NEVER or not (name in _HARMLESS or name.startswith(_HARMLESS_PREFIX)):
                 del redirected.headers[name]
         if _shares_cookies(source_request.url, redirected.url):
-            # Cookies know no ports and may know no schemes; we do.
+            # A cookie's scope has no port, and no scheme unless it is Secure; an origin has both.
             redirected.meta["dont_merge_cookies"] = True
         return redirected
 

@@ -43,6 +43,7 @@ def url_form(url: str) -> str:
 def _names(url: str) -> list[str]:
     try:
         pairs = parse_qsl(urlsplit(url).query, keep_blank_values=True, max_num_fields=64)
+    # Raised for more than 64 parameters too.
     except ValueError:
         return []
     return sorted({name for name, _ in pairs})[:_MOST_NAMES]
