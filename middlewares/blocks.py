@@ -52,6 +52,7 @@ class BlockMiddleware:
             BlockedError: it is a block, and the URL goes back to the frontier.
         """
         lease: Lease | None = request.meta.get("lease")
+        # A stored page was judged when it came.
         if lease is not None and lease.stored:
             return response
         host = host_of_request(request)

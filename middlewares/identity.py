@@ -38,6 +38,7 @@ class IdentityMiddleware:
         """Set the headers, and take away those of an identity shown before (retry, redirect)."""
         shown: HeaderList = request.meta.pop(_SHOWN, ())
         for name, value in shown:
+            # Only if it is still as this middleware set it: a header of the request itself stays.
             if request.headers.get(name) == value.encode():
                 del request.headers[name]
         identity = self._access.identity(host_of_request(request))

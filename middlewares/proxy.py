@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 _PROXY_AUTHENTICATION_REQUIRED = 407
 _REDIRECTS = (301, 302, 303, 307, 308)
 _LONGEST_WAIT_SECONDS = 10.0
+# Scrapy's TunnelError tells the proxy's status in words only.
 _REFUSES_US = ("'status': 401", "'status': 407")
 
 logger = logging.getLogger(__name__)
@@ -133,6 +134,7 @@ class ProxyMiddleware:
         """
         self._release(request)
         proxy = self._used(request)
+        # Neither is the proxy's fault.
         passing = (AddressRefusedError, DownloadCancelledError)
         if proxy is None or isinstance(exception, passing):
             return None

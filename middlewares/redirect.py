@@ -69,5 +69,6 @@ def _shares_cookies(one: str, other: str) -> bool:
     first, second = origin_of(one), origin_of(other)
     if first is None or second is None or first.host != second.host:
         return False
+    # http to https on the usual ports is an upgrade, and keeps its cookies.
     return not (first.scheme == "http" and second.scheme == "https"
                 and (first.port, second.port) == (80, 443))  # fmt: skip

@@ -97,6 +97,7 @@ class SessionMiddleware:
         if recipe.way == "http":
             await self._authenticate(request, recipe, use)
         else:
+            # The generation of this use: another login may have begun since.
             jar = meta["cookiejar"] = (*use.account.jar[:2], use.generation)
             if meta.get("playwright"):
                 # A browser keeps cookies by context: one for each session, or accounts would mix.
@@ -119,6 +120,7 @@ class SessionMiddleware:
         tries = request.meta.get(_TRIES, 0) + 1
         if tries > _MOST_TRIES:
             raise LoginPageError("asks for a login again and again, with new sessions")
+        # Without the old account and jar process_request() chooses new ones.
         meta = {k: v for k, v in request.meta.items() if k not in (_ACCOUNT_USE, "cookiejar")}
         again = request.replace(meta={**meta, _TRIES: tries})
         again.headers.pop("Cookie", None)

@@ -50,6 +50,7 @@ class LoginSpider(Spider):
     async def start(self) -> AsyncIterator[Request]:
         """Do the one thing asked for."""
         await OneLogin(self.crawler, self.runtime, self.asked).run()
+        # An empty generator: Scrapy wants one, and there is nothing to request.
         no_requests: tuple[Request, ...] = ()
         for request in no_requests:
             yield request

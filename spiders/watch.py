@@ -96,6 +96,7 @@ class WatchSpider(FrontierSpider):
         scheduled = self.runtime.write_now(self.round.schedule_due(time.time()))
         self.count("watch/armed", scheduled)
         if scheduled:
+            # post() ends the drained state, so that leases are asked for again.
             self.crawl.worker.post(lambda c: None)
             raise DontCloseSpider
 

@@ -139,6 +139,7 @@ def _folded_senses(draft: Draft) -> dict[tuple[str, str, int], int]:
     lemmas = folded([lemma for _, lemma, _ in draft.senses])
     ranks: dict[tuple[str, str, int], int] = {}
     for ((language, _, concept), rank), lemma in zip(draft.senses.items(), lemmas, strict=True):
+        # A lemma with a line end would be read back from the blob as two.
         if lemma and "\n" not in lemma:
             key = (language, lemma, concept)
             ranks[key] = min(rank, ranks.get(key, rank))
@@ -242,6 +243,8 @@ def write_wordnet(arrays: dict[str, NDArray[Any]], file: Path) -> None:
         try:
             with part.open("wb") as target:
                 np.savez_compressed(target, allow_pickle=False, **arrays)
+                # On disk before the rename, so that a power cut leaves the old file or
+                # the new one.
                 target.flush()
                 os.fsync(target.fileno())
             os.replace(part, file)

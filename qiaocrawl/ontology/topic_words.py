@@ -98,6 +98,7 @@ class TopicWords:
             near.update(self._ontology.hypernyms(concept))
             near.update(self._ontology.hyponyms(concept))
         words = self._ontology.words_of(near | set(self._names))
+        # Sorted, so that every process keeps the same ones.
         return set(sorted(word for word in words if len(word) > 1)[:_MAX_NEAR_WORDS])
 
 

@@ -31,7 +31,9 @@ MAX_CONTROLS = 200
 _DATA = ("data-href", "data-url", "data-link", "data-next", "data-next-url", "data-next-page",
          "data-more", "data-more-url", "data-page-url")  # fmt: skip
 _SELECTOR = ",".join(("form", "option[value]", *(f"[{name}]" for name in _DATA)))
+# "/news/2", "../x", "?page=2", "list.html"; not "javascript:…" or "true".
 _ADDRESS = re.compile(r"(?:https?:/)?/\S|\.{0,2}/\S|\?\S|[\w-]+\.(?:s?html?|php|aspx?|jsp)\b")
+# "/logout", "/cart/add", "sign-up"
 _CHANGES = re.compile(
     r"log-?(?:in|out)|sign-?(?:in|out|up)|delete|remove|cart|subscribe|vote|login|register",
     re.IGNORECASE,
@@ -102,6 +104,7 @@ def _buttons(page: Page, form: LexborNode) -> Iterator[tuple[str, LexborNode, st
         if kind.lower() == "hidden":
             fixed.append((name, value))
         elif kind.lower() not in _BUTTONS:
+            # Something to type or to tick: what is asked for is the visitor's choice.
             return
         elif kind.lower() == "submit":
             choices.append((name, value, field.text() or value))
@@ -115,5 +118,6 @@ def _buttons(page: Page, form: LexborNode) -> Iterator[tuple[str, LexborNode, st
     for name, value, anchor in choices:
         pairs = [pair for pair in (*fixed, (name, value)) if pair[0]]
         query = urlencode(pairs, encoding=page.charset, errors="xmlcharrefreplace")
+        # A form sent by GET replaces the query of its action.
         if url := canonical_url(action.partition("?")[0] + (f"?{query}" if query else "")):
             yield url, form, anchor, "form"
