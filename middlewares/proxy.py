@@ -134,7 +134,7 @@ class ProxyMiddleware:
         """
         self._release(request)
         proxy = self._used(request)
-        # Neither is the proxy's fault.
+        # Neither of the two is the proxy's fault.
         passing = (AddressRefusedError, DownloadCancelledError)
         if proxy is None or isinstance(exception, passing):
             return None

@@ -57,8 +57,8 @@ def _apply(options: Options, settings: BaseSettings) -> None:
     if options["QIAO_DEMO"]:
         # The demo web needs no delay; Crawl-delay in its robots.txt is kept all the same.
         settings.set("DOWNLOAD_DELAY", 0, priority="cmdline")
-        # Only where the operator named no pause: a demo blocks on purpose, and nobody
-        # wants to wait.
+        # Only where the operator set no pause: a demo blocks on purpose, and nobody wants to
+        # wait for it.
         if options["QIAO_BLOCK_PAUSE_SECONDS"] == DEFAULTS["QIAO_BLOCK_PAUSE_SECONDS"]:
             settings.set("QIAO_BLOCK_PAUSE_SECONDS", _DEMO_PAUSE_SECONDS, priority="cmdline")
     if options["QIAO_RENDER"] != "off":

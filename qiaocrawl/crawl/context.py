@@ -64,7 +64,7 @@ def usual_limits(options: Options) -> Limits:
     )
 
 
-# By crawler, weakly: a process may run several crawls one after the other.
+# Weak keys: a process may run several crawls one after the other.
 _crawls: WeakKeyDictionary[Crawler, CrawlContext] = WeakKeyDictionary()
 
 

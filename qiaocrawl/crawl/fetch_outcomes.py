@@ -97,7 +97,7 @@ class FetchOutcomes:
             return
         key = target.key if target is not None else None
         end = LeaseEnd(decision.outcome, decision.reason, status, key)
-        # Lost: another worker decides, and has written its own target.
+        # Lost: another worker decides now, and has written its own target.
         if not await self.close(lease, end, target):
             return
         for memory in (crawl.worker.aliases, crawl.discovery):

@@ -49,7 +49,8 @@ logger = logging.getLogger(__name__)
 # As str() writes them into the message of RobotsUnreachableError.
 _OF_PROXIES = (f"{ProxyError.__name__}:", f"{ProxiesRestError.__name__}:")
 _OF_A_SERVER = "IgnoreRequest: HTTP"
-# Nobody is there, so its other URLs would fail alike; a broken answer may be one page's.
+# Nobody answers there, so its other URLs would fail too; a broken answer may concern
+# one page only.
 _NOBODY_THERE = (CannotResolveHostError, DownloadConnectionRefusedError, DownloadTimeoutError)
 # What shows that the host is there, though it gave no page.
 _ANSWERS = (BlockedError, DownloadCancelledError, IgnoreRequest, LoginPageError)
@@ -106,7 +107,7 @@ class HostFailureHandler:
             case DownloadCancelledError():
                 return FetchFailure(FailureKind.TOO_LARGE, words_of(error))
             case BrowserLostError():
-                # Neither the host's fault nor a failed fetch: the browser is ours.
+                # Neither the host's fault nor a failed fetch: the browser is the crawler's.
                 self._count("errors")
                 return FetchFailure(FailureKind.INTERNAL, words_of(error))
         await self._silent(lease, error)

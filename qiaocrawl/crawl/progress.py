@@ -55,7 +55,7 @@ class ProgressLog:
         count = self._crawler.stats.get_value
         pages: int = count("qiaocrawl/pages", 0)
         rate = f" ({(pages - self._pages) / seconds:.1f} a second)" if seconds else ""
-        # Only when nothing came: a crawl at work waits for something all the time.
+        # Only when nothing came: a working crawl always waits for something.
         waits = self._waits_for() if seconds and pages == self._pages else ""
         self._pages = pages
         logger.info(

@@ -32,7 +32,7 @@ def retry_request(crawler: Crawler, request: Request, reason: str) -> Request | 
         spider=crawler.spider,
         reason=reason,
         max_retry_times=runtime_of(crawler).options["QIAO_BLOCK_RETRIES"],
-        # Not before others: its turn comes as that of any request.
+        # Not ahead of others: its turn comes like that of any request.
         priority_adjust=0,
         logger=logger,
         give_up_log_level=logging.DEBUG,

@@ -77,7 +77,8 @@ class FrontierScheduler(BaseScheduler):
             limits=crawl.limits,
             ordering=crawl.ordering,
             fetches=Fetches(
-                # What Scrapy fetches at once, of a host and in all: more leases would only wait.
+                # As many as Scrapy fetches at once, per host and in all: more leases
+                # would only wait.
                 settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
                 settings.getint("CONCURRENT_REQUESTS"),
                 access.rest_seconds,
@@ -101,7 +102,7 @@ class FrontierScheduler(BaseScheduler):
     async def _close(self, reason: str) -> None:
         if self._watch_task is not None:
             self._watch_task.cancel()
-        # Before the leases go back: a database that hangs must not keep the process
+        # Before the leases are returned: a database that hangs must not keep the process
         # beyond its time.
         self._hurry_after_signal()
         if self._worker is None:
@@ -121,7 +122,7 @@ class FrontierScheduler(BaseScheduler):
             StorageError: the database does not take it.
         """
         assert self._worker is not None
-        # Before the leases go back: pages that are analysed apart still hold theirs.
+        # Before the leases are returned: pages analysed apart still hold theirs.
         await self._crawler.signals.send_catch_log_async(frontier_closing)
         remaining = await self._worker.close()
         await self._check_seeds()
@@ -189,7 +190,7 @@ class FrontierScheduler(BaseScheduler):
     def next_request(self) -> Request | None:
         """The best lease whose host may be asked now."""
         assert self._worker is not None
-        # First: their leases have waited longest.
+        # These first: their leases have waited longest.
         if (request := self._delayed.next()) is not None:
             return request
         lease = self._worker.next_lease()
@@ -219,7 +220,7 @@ class FrontierScheduler(BaseScheduler):
 
     def _slot(self) -> Any:
         engine = self._crawler.engine
-        # _slot: Scrapy tells in no other way that it is closing.
+        # _slot is private, but Scrapy offers no other way to see that it is closing.
         return None if engine is None else engine._slot
 
     def _wake(self) -> None:
@@ -249,6 +250,6 @@ class FrontierScheduler(BaseScheduler):
     def _hurry_after_signal(self) -> None:
         """After a signal wait only briefly for storage: its sender kills what takes longer."""
         engine = self._crawler.engine
-        # engine.running ends with a signal, and not with a crawl that has finished.
+        # engine.running turns false on a signal, but not when a crawl finishes by itself.
         if engine is not None and not engine.running:
             self._runtime.database.limit_wait(_STORE_SECONDS)

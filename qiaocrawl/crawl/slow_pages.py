@@ -128,7 +128,7 @@ class SlowPages:
         try:
             while self._waiting and not self._runtime.stopping:
                 lease = self._next()
-                # Lost meanwhile: another worker analyses it.
+                # The lease was lost meanwhile: another worker analyses the page.
                 if self._worker.holds(lease):
                     await self._pass_on(lease)
         except CancelledError:
@@ -167,7 +167,8 @@ class SlowPages:
         deaths = lease.crashes - 1
         if FailurePolicy.of(self._runtime.options).is_poison(deaths):
             return set_aside(f"{deaths} workers died while this page was tried alone")
-        # Before the mark: a worker process that cannot be started is not the page's fault.
+        # Started before the mark is set: if the worker process cannot start, the page is
+        # not to blame.
         await self._runtime.analysis.slots.make_ready()
         try:
             async with self._suspects.alone(lease):

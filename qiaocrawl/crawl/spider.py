@@ -149,7 +149,7 @@ class FrontierSpider(Spider):
         An error in here comes back through :meth:`on_spider_error`.
         """
         lease: Lease = response.meta["lease"]
-        # Before anything that may fail: the host's slot is free whatever becomes of the page.
+        # Before anything can fail: the host's slot is free whatever becomes of the page.
         self.crawl.worker.left_downloader(lease, answered=True)
         self.count("pages")
         page = fetched_page(response)
@@ -181,7 +181,7 @@ class FrontierSpider(Spider):
         """A stage dropped the page: its lease was lost, or the crawl is stopping."""
         if isinstance(exception, AnalysedApart):
             return
-        # At a stop leases are put back all together.
+        # When the crawl stops, all leases are put back together.
         if not self.runtime.stopping and self.crawl.worker.holds(item.lease):
             self.crawl.worker.forget(item.lease)
 

@@ -209,7 +209,7 @@ class TitleIndex:
             self._known.add_body(number, record)
             near = near_titles.get(place, {})
             if near or bodies:
-                # Found by their bodies alone: their titles are scored all the same.
+                # Found by their bodies alone; their titles are scored all the same.
                 for earlier in bodies.keys() - near.keys():
                     near[earlier] = self._score_of(number, earlier)
                 verdicts[place] = self._verdict(record, number, near, bodies)
@@ -264,7 +264,7 @@ class TitleIndex:
         key = self._known.members.key
         ranked = sorted(
             relations,
-            # By key at last: with equal evidence the choice must not depend on the
+            # The key decides last: with equal evidence the choice must not depend on the
             # order of search.
             key=lambda entry: (entry[2].is_same_story, entry[2].strength, _RANKS[entry[2].kind],
                              entry[1], key(entry[0])),

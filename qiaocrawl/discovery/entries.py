@@ -10,7 +10,7 @@ from qiaocrawl.text.dates import SHANGHAI, find_date
 
 MAX_ENTRIES = 50_000
 """Of one file, as sitemaps.org bounds it; more are counted and left."""
-# Where undated entries sort: behind all others.
+# Undated entries sort after all others.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -67,7 +67,7 @@ def moment_of(written: str) -> datetime | None:
     text = written.strip()
     if not text:
         return None
-    # In this order, since find_date() finds a date in nearly anything.
+    # Tried in this order: find_date() comes last since it finds a date in nearly anything.
     for read in (_w3c, _rfc822, find_date):
         try:
             moment = read(text)

@@ -45,7 +45,7 @@ def _entry(record: Record, base: str) -> Entry | None:
     url = canonical_url(address, base or None) if address else None
     if url is None:
         return None
-    # First the date of publication; an update moves an old story to the front.
+    # The publication date comes first: an update would move an old story to the front.
     at = moment_of(record.first("pubDate", "published", "date", "issued", "created"))
     words = dict.fromkeys(
         word for name in ("category", "subject", "keywords")
@@ -66,5 +66,5 @@ def _address(record: Record) -> str:
         if link.get("href") and link.get("rel", "alternate") == "alternate":
             return link["href"]
     guid = record.first("guid", "id")
-    # A guid may be any text; many are addresses.
+    # A guid may be any text, but many are addresses.
     return record.first("link") or record.about or (guid if guid.startswith("http") else "")

@@ -84,7 +84,7 @@ def _times_chance(pages: Sequence[NDArray[np.uint32]]) -> float | None:
     if total < 2:
         return None
     _, word, counts = np.unique(np.concatenate(pages), return_inverse=True, return_counts=True)
-    # A word on more than every other page is no rare one.
+    # A word on more than half of the pages is not rare.
     rare = counts <= len(pages) // 2
     is_rare = rare[word]
     # One number for each pair of word and page.

@@ -72,13 +72,13 @@ class LinkRules:
         for link in links:
             word, closed = self.watch.reason(link.url)
             why = self._bound(link, listed)
-            # The bounds also for what a trap's reason postpones: they are the operator's.
+            # The operator's bounds also hold for what a trap's reason postpones.
             if word:
                 left[f"trap/{word}"] += 1
                 link = replace(link, postponed=closed)
             if why:
                 left[why] += 1
-            # A trap is postponed for being one; no other guess need be made of it.
+            # A trap is postponed as a trap; no other reason is looked for.
             else:
                 allowed.append(link if word else self._guessed(lease, analysis, link, spelt))
         return allowed, left
@@ -130,7 +130,7 @@ class LinkRules:
         """Why the sitemap *link* is left since its host has so many; "" to keep it."""
         places = self._sitemaps.setdefault(link.host, {})
         limit = self._url_sources.max_sitemaps
-        # A sitemap that was counted stays, in whichever index it is named again.
+        # A sitemap already counted stays, whichever index names it again.
         if limit and link.url not in places and len(places) >= limit * _KEPT_TIMES:
             return self._left_of(link.host, "too_many_sitemaps")
         places.setdefault(link.url, len(places))
@@ -150,7 +150,7 @@ class LinkRules:
         if not _is_listed(link):
             return ""
         limit = self._url_sources.max_listed
-        # Those of this page are not in _listed yet: they count once they are stored.
+        # Those of this page are not in _listed yet: they are added once they are stored.
         if limit and self._listed[link.host] + listed[link.host] >= limit:
             return self._left_of(link.host, "too_many_listed")
         listed[link.host] += 1
@@ -165,7 +165,7 @@ class LinkRules:
         if analysis.outcome in (Outcome.ARTICLE, Outcome.PART) and lease.depth:
             return f"feeds of {link.host} that articles announce"
         feeds = self._feeds.setdefault(link.host, set())
-        # A feed that is known is kept, however many there are by now.
+        # A known feed is kept, however many there are by now.
         if link.url not in feeds and len(feeds) >= MAX_FEEDS_PER_HOST:
             return f"feeds of {link.host} beyond {MAX_FEEDS_PER_HOST}"
         feeds.add(link.url)
@@ -201,7 +201,7 @@ class LinkRules:
         closed = [
             candidate.url
             for candidate in candidates
-            # Closed as a trap's only: what a strategy pruned says nothing about traps.
+            # Only rows closed as traps: what a strategy pruned says nothing about traps.
             if candidate.left_out is not None and candidate.left_out.outcome is Outcome.TRAP
         ]
         new = frozenset(link.url for link in links if link.key in keys)
@@ -209,7 +209,7 @@ class LinkRules:
         if analysis.outcome in _URL_SOURCES:
             self.watch.listed([*new, *closed])
             return []
-        # A list beside it, since lists of another form prove a section.
+        # Lists are noted separately, since lists of another form prove a section.
         if analysis.outcome is Outcome.LIST:
             self.watch.listed(closed, lease.url)
         return self.watch.learn(PageEvidence(

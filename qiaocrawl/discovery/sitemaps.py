@@ -10,7 +10,7 @@ from qiaocrawl.urls import canonical_url
 
 MAX_LEVELS = 3
 """Indexes below each other that are followed; the protocol allows one **(ours)**."""
-# As for feeds: a bound for what a hostile robots.txt may name **(ours)**.
+# As for feeds: limits what a hostile robots.txt may name **(ours)**.
 MAX_ROBOTS_SITEMAPS = 100
 _RECORDS = frozenset(("url", "sitemap"))
 _FIELDS = frozenset((

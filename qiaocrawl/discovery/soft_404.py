@@ -39,7 +39,7 @@ def probe_url(start_url: str) -> str:
     """An address on the host of *start_url* where no page can exist; always the same one."""
     scheme, _, rest = start_url.partition("://")
     host = canonical_host(start_url)
-    # The same at every start, so that an answer that is stored still belongs to it.
+    # The same in every run, so that a stored answer still belongs to it.
     name = blake2b(f"qiaocrawl {rest and host}".encode(), digest_size=9).hexdigest()
     return f"{scheme}://{host}/{name}.html"
 

@@ -61,7 +61,7 @@ class Spellings:
         with self._lock:
             self._first.setdefault(plain, url)
             if len(self._first) > _MAX_KNOWN:
-                # The oldest goes; its page may then be fetched under two spellings.
+                # The oldest is dropped; its page may then be fetched under two spellings.
                 del self._first[next(iter(self._first))]
 
 

@@ -53,7 +53,7 @@ def static_trap(url: str, limits: UrlLimits) -> str:
     if limits.chars and len(url) > limits.chars:
         return "url_too_long"
     path, _, query = url.partition("?")
-    # Behind "https:", "" and the host.
+    # Skips "https:", "" and the host.
     parts = path.split("/")[3:]
     folders = [part for part in parts if part]
     if limits.path_depth and len(folders) > limits.path_depth:
@@ -90,7 +90,7 @@ def _are_numbers(unit: list[str]) -> bool:
     return all(_NUMBER.fullmatch(part) for part in unit)
 
 
-# Links of one page share their path or query, and this is asked for each.
+# Cached: links of one page share their path or query, and each of them asks.
 @lru_cache(maxsize=4096)
 def _is_no_date(path: str, query: str, latest_year: int) -> bool:
     """Whether a calendar's month stands in the address that no news page can be of."""

@@ -134,7 +134,7 @@ class PatternScore:
 
     def reopen(self) -> None:
         """Start again like a new group: its pages are fetched once more."""
-        # At the most points: what was tried has shown that it is worth it.
+        # Full points: the trial has shown that the group is worth it.
         self.points, self.cut = MAX_POINTS, ""
         self.story_stats = None
 
@@ -256,7 +256,7 @@ def record_page(score: PatternScore, page: PageEffects) -> None:
         # Pages that were under way when the group was cut: their links were not followed.
         return
     stats = score.story_stats = score.story_stats or StoryStats()
-    # A page that leads to new URLs only, and none known: how an endless tree grows.
+    # A page that leads to new URLs only, none of them known, is how an endless tree grows.
     is_tree = page.inside_new > 0 and _crossings(stats, page) <= _TREE_SHARE * page.inside_new
     score.fetched += 1
     score.trees += is_tree
@@ -340,7 +340,7 @@ def redirect(score: PatternScore, target: int) -> None:
 
 def revoke_story(score: PatternScore, *, same_path: bool) -> None:
     """A story of the group stands at a shorter address too: take its points back."""
-    # By what the group did so far, as nobody remembers the single page.
+    # Judged by the group's past, since single pages are not remembered.
     leads_on = 2 * score.trees > score.fetched
     score.points += _of_double(same_path=same_path, leads_on=leads_on)
     if leads_on:

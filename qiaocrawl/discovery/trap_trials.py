@@ -81,7 +81,7 @@ class TrapTrials:
         trial.good += is_good
         trial.repeated += repeats
         trial.new_closed += new_closed
-        # It told something of its own and led no deeper: two more tries are paid for.
+        # It told a new story and led no deeper: that pays for two more tries.
         if has_text and not new_closed:
             self._paid[group.partition("/")[0]] += _PAID_BY_LEAF
 
@@ -98,7 +98,7 @@ class TrapTrials:
         # Both counts: articles that were new to the store, and pages that led no deeper.
         accepted = enough and good >= _ACCEPTED * trial.tried and good > 0
         is_open = tried > 0 and (accepted or trial.runs_dry)
-        # A new trial with twice the share, whatever came of this one.
+        # The next trial gets twice the share, whatever came of this one.
         self._groups[group] = _Trial(2 * trial.share)
         return is_open
 
@@ -110,7 +110,7 @@ class TrapTrials:
             by_host.setdefault(group.partition("/")[0], []).append(group)
         for host, groups in by_host.items():
             fetched = self._fetched[host]
-            # Half of what was fetched at most, however well the tries pay.
+            # At most half of what was fetched, however well the tries pay.
             most = min(SHARE_OF_HOST * fetched + self._paid[host], LARGEST_SHARE * fetched)
             left = int(most) - self._asked[host]
             for at, group in enumerate(sorted(groups, key=self._share)):

@@ -69,6 +69,6 @@ def _last(part: str) -> str:
     # An "ending" of more than five characters is part of the name.
     if not dot or len(ending) > 5:
         stem, dot, ending = part, "", ""
-    # "%" is left out: %E6 of a Chinese name would leave its marks.
+    # "%" is left out: the escapes of a Chinese name ("%E6") would look like marks.
     marks = "".join(char for char in stem if not char.isalpha() and char != "%")[:24]
     return f"{marks if stem and marks else '*' if stem else ''}{dot}{ending}"

@@ -121,7 +121,7 @@ _WIDGET = re.compile(
     r"nc_wrapper|nocaptcha|yidun|tcaptcha|seccodeinput|slide-?verify|captcha)",
     re.IGNORECASE,
 )
-# Up to the end of the page where nothing closes it: what follows is not shown.
+# To the end of the page if nothing closes it: what follows is not shown.
 _SCRIPTS = re.compile(
     r"<(script|style|noscript|template)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)",
     re.DOTALL | re.IGNORECASE,
@@ -226,7 +226,7 @@ def _by_text(text: str) -> BlockSign | None:
 
 
 def _by_widget(markup: str, text: str) -> BlockSign | None:
-    # Half as much text: comment forms of articles have captchas too.
+    # Half the text limit: comment forms of articles have captchas too.
     if len(text) > _MOST_TEXT // 2:
         return None
     if match := _WIDGET.search(markup):

@@ -123,8 +123,7 @@ class FailurePolicy:
         if kind in _CLOSED_AT_ONCE:
             return Close(_CLOSED_AT_ONCE[kind], reason)
         is_patient = kind is FailureKind.BUSY and waits < _PATIENCE
-        # CANNOT_ASK has no limit: the host, not the URL, is what is waited for, and it
-        # ends by itself.
+        # CANNOT_ASK has no limit: the wait is for the host, not the URL, and ends by itself.
         if kind is FailureKind.CANNOT_ASK or is_patient:
             return Release(failure.wait_reason or reason)
         # Before host_given_up: a URL that has used up its tries is not kept for another run.
@@ -142,5 +141,5 @@ class FailurePolicy:
     @property
     def longest_pause_seconds(self) -> float:
         """The longest pause of a URL or of its host."""
-        # Of a URL or of a host, whichever may go on for longer.
+        # Of the URL or of the host, whichever lasts longer.
         return backoff_seconds(max(self.max_failures, _HOST_PAUSES), self.first_pause_seconds)

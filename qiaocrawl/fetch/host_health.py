@@ -53,7 +53,7 @@ class HostHealth:
 
     def answered(self, host: str) -> None:
         """*host* gave a page as it should: all is forgiven."""
-        # The record goes, so most hosts cost nothing here.
+        # The record is dropped, so most hosts cost nothing here.
         self._records.pop(host, None)
 
     def blocked(self, host: str, sign: BlockSign, now: float) -> Strike | None:

@@ -35,7 +35,7 @@ class HostRules(Generic[T]):
         for exact in (host, name):
             if exact in self._rules:
                 return self._rules[exact]
-        # "*.a.cn" covers a.cn too: begin with the whole name.
+        # "*.a.cn" covers a.cn too, so the search begins with the whole name.
         labels = name.split(".")
         for start in range(len(labels)):
             value = self._rules.get(_BELOW + ".".join(labels[start:]))

@@ -22,7 +22,7 @@ ROTATE = "rotate"
 HONEST = "honest"
 """Our own user agent: how a host is taken out of a wider rule."""
 
-# What this program can unpack: a server would send whatever is named.
+# Only what this program can unpack: a server uses whatever is named.
 _DECODED = frozenset({"gzip", "deflate", "br", "zstd"})
 # Set by the connection; a second one would break the request.
 _OWN_LINES = frozenset({"host", "connection", "cookie", "content-length", "proxy-authorization"})
@@ -146,7 +146,7 @@ def pick(identities: Sequence[Identity], host: str, number: int, salt: bytes) ->
 
     Later sessions of a host take the others in turn; *salt* is of the run.
     """
-    # Phones get other pages, so they are only used where nothing else is there.
+    # Phones get other pages, so phone identities are used only where there is no other.
     usable = [one for one in identities if not one.mobile] or list(identities)
     # Keyed: the same within a run, another from run to run.
     digest = hashlib.blake2b(host.encode(), key=salt, digest_size=8).digest()

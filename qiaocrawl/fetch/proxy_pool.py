@@ -141,7 +141,7 @@ class ProxyPool:
             return None
         state = self.states[proxy]
         state.under_way += 1
-        # Only then: without a limit the deque would grow for ever.
+        # Only with a limit: without one the deque would grow for ever.
         if self._limits.per_minute:
             state.begun.append(now)
         return proxy
@@ -205,7 +205,7 @@ class ProxyPool:
         state.note(good=False)
         row = state.blocks_in_row[host] = state.blocks_in_row.get(host, 0) + 1
         state.blocked_until[host] = now + self._pause(row)
-        # The oldest: a host that is forgotten is tried through it again.
+        # The oldest goes: a host that is forgotten is tried through it again.
         for table in (state.blocked_until, state.blocks_in_row):
             while len(table) > _MOST_HOSTS:
                 del table[next(iter(table))]
@@ -234,7 +234,8 @@ class ProxyPool:
 
     def _choose(self, host: str, scheme: str, now: float, avoid: Collection[Proxy]) -> Proxy | None:
         usable = [proxy for proxy in self.states if self._serves(proxy, host, scheme, now)]
-        # Those not tried by this request, unless all were; then those not busy, unless all are.
+        # Those this request has not tried, unless it has tried all; then those not busy,
+        # unless all are.
         fresh = [proxy for proxy in usable if proxy not in avoid] or usable
         free = [proxy for proxy in fresh if not self._full(proxy, now)] or fresh
         if not free:

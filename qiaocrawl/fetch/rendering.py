@@ -154,7 +154,7 @@ class RenderModel:
     def _is_to_be_doubted(self, votes: RenderVotes) -> bool:
         key = votes.host, votes.form
         self._seen[key] += 1
-        # By count as well as by age: a site may change while the crawl runs.
+        # Limited by count as well as by age: a site may change while the crawl runs.
         return self._seen[key] % _DOUBT_PAGES == 0
 
 

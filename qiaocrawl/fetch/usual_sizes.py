@@ -48,7 +48,7 @@ class UsualSizes:
         if sizes is None or len(sizes) < _FEWEST_PAGES:
             return False
         deciles = quantiles(sizes, n=10)
-        # Only where sizes are steady: of a form with pages of 5 and of 500 KB nothing is sudden.
+        # Only where sizes are steady: if pages of a form have 5 to 500 KB, nothing is sudden.
         return deciles[8] <= _STEADY * deciles[0] and size < _SHRUNK * deciles[0]
 
     def add(self, url: str, size: int) -> None:

@@ -32,8 +32,8 @@ from qiaocrawl.storage.frontier.url_aliases import (
 from qiaocrawl.storage.sites.discovery import close_traps
 from qiaocrawl.urls.aliases import MAX_HOSTS, AliasRules
 
-# Votes change with nearly every article; a write each would double the work for little: a kill
-# only means that the last votes are learnt again.
+# Votes change with nearly every article; saving each time would double the writes for little.
+# After a kill only the last votes have to be learnt again.
 _PAGES_BETWEEN_SAVES = 50
 
 # These outcomes are no evidence about the rule: the page moved, or was never an article.
@@ -68,8 +68,7 @@ class AliasLearning:
     async def load(self) -> None:
         """Read what former runs learnt, and settle what they left open."""
         if self._is_on:
-            # Always: with the option switched off since, aliases of former runs still have
-            # to be released.
+            # Even with the option switched off: aliases of earlier runs still have to be released.
             read = partial(stored_host_votes, limit=MAX_HOSTS)
             for stored in await asyncio.wrap_future(self._reader.submit(read)):
                 self.rules.restore(stored)
@@ -92,7 +91,7 @@ class AliasLearning:
             The leases that are to be fetched; the preferred versions of the others, which are
             proposed now.
         """
-        # First: a URL that is refused as a trap's needs no preferred version.
+        # Traps first: a URL refused as one needs no preferred version.
         leases = await self._without_traps(leases, within)
         swaps = [swap for lease in leases if (swap := self._swap(lease, within)) is not None]
         if not swaps:
@@ -129,7 +128,7 @@ class AliasLearning:
         if preferred.url == lease.url or not (within is None or within.covers(preferred.host)):
             return None
         return Swap(lease, Candidate(
-            # It takes over score and place of the URL it replaces: the link to it was
+            # It takes over the score and place of the URL it replaces: the link to it was
             # worth as much.
             url=preferred.url, key=preferred.key, host=preferred.host, queue=lease.queue,
             topic=lease.topic, score=lease.score, depth=lease.depth, parent=lease.key,

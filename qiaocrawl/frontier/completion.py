@@ -84,7 +84,7 @@ def retry_lease(
     """
 
     def operation(c: Connection) -> bool:
-        # not_before is compared with the database's clock, so it is counted from there.
+        # not_before is compared with the database's clock, so it is computed from that clock.
         now = frontier.clock(c)
         ended = frontier.retry(
             c,

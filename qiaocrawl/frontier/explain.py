@@ -49,7 +49,7 @@ def strategy_of_last_run(c: Connection, found: UrlHistory) -> Strategy | Learnin
         return None
     try:
         topic = CrawlTopic(load_pack(c, found.topic))
-        # As it was given on the command line, "c=.2,d=.5" for instance.
+        # As given on the command line: "c=.2,d=.5".
         return make_strategy(name, topic, str(asked.get("strategy_options", "")))
     except ConfigError:
         return None  # of another version of the program
@@ -108,7 +108,7 @@ def remade_order(
     c: Connection, strategy: LearningStrategy, scope: Scope, most_visits: int
 ) -> InMemoryFrontier:
     """The order as a crawl of *scope* would make it now from model, log and waiting rows."""
-    # A crawl's own bounds are not stored, so every host of its rows counts.
+    # A crawl's own limits are not stored, so every host of its rows counts.
     in_memory = InMemoryFrontier(strategy, lambda host: True)
     upto = _load_model(c, strategy, scope)
     # The steps OrderFeed.begin takes in a crawl, without a thread in between.
@@ -117,7 +117,7 @@ def remade_order(
     while heads := visit_log.heads_since(c, scope, after, _AT_A_TIME):
         for row in visit_log.load(c, [seq for seq, _ in heads]):
             if isinstance(strategy, Trainable):
-                # Visits the model has learnt from only bring back the graph; they may not
+                # Visits the model has already learnt from only rebuild the graph; they must not
                 # teach it twice.
                 strategy.replaying = row.seq <= upto
             in_memory.visit(row.visit(), row.via)

@@ -46,7 +46,7 @@ class HostUse:
 
     def begin(self, host: str) -> None:
         """A fetch of *host* begins."""
-        # By what was asked, not by what came: a host at its limit is asked nothing more even if
+        # Counts requests, not answers: a host at its limit is asked nothing more even if
         # nothing comes back.
         self._downloading[host] += 1
         self._asked[host] += 1
@@ -58,7 +58,7 @@ class HostUse:
     def end(self, host: str) -> None:
         """A fetch of *host* is over, whatever came of it."""
         self._downloading[host] -= 1
-        # Deleted at 0: hosts by the thousand pass through here, and is_asking looks at emptiness.
+        # Deleted at 0: thousands of hosts pass through here, and is_asking tests for emptiness.
         if self._downloading[host] <= 0:
             del self._downloading[host]
 
@@ -93,8 +93,7 @@ class HostUse:
         """Hosts that rest and will be asked again in this run."""
         now = time.monotonic()
         self._parked = {host: until for host, until in self._parked.items() if until > now}
-        # A host that is given up rests for ever; counted as resting, an idle run would
-        # wait for it.
+        # A host given up rests for ever; if it counted as resting, an idle run would wait for it.
         return set(self._parked) - self.given_up
 
     @property

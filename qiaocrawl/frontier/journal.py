@@ -21,7 +21,7 @@ class PagelessEnd:
     target: str = ""
 
 
-# A base class and no protocol: a deep crawl uses it as it is.
+# A base class rather than a protocol: a deep crawl uses it as it is.
 class CrawlJournal:
     """Writes nothing; crawls that keep records of their own override what they need.
 

@@ -32,7 +32,7 @@ _DOUBT_SECONDS = 2.0
 async def recover_rows(runtime: Runtime, rows: Scope, *, all_dead: bool) -> None:
     """Take back what dead workers held of *rows*; *all_dead*: all but this one are."""
     options = runtime.options
-    # By the database's clock: whether a lease has run out is not for this machine's to say.
+    # By the database's clock: this machine's may be wrong about which leases have run out.
     recovery = await runtime.write(lambda c: frontier.recover(
         c, rows, now=frontier.clock(c), all_dead=all_dead,
         max_failures=options["QIAO_FRONTIER_MAX_FAILURES"],
@@ -136,7 +136,7 @@ class LearnedSupply(StoredSupply):
             c, rows, token=self._token, lease_seconds=self._lease_seconds,
             now=frontier.clock(c), limit=limit,
         ))  # fmt: skip
-        # Known to the order all the same: else it would choose the row that is in hand.
+        # The order is told of them too, or it would choose a row that is already in hand.
         self._ordering.taken(leases, missed=False)
         return leases
 

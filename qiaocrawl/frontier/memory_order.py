@@ -108,7 +108,8 @@ class InMemoryFrontier:
         self._led(visit.key, visit.host, via)
         # The thread's own time: on a busy machine the wall clock would put rescoring off for ever.
         began = time.thread_time()
-        # Not while the log is told: 20,000 visits would rescore thousands of times for nothing.
+        # Not while the log is replayed: 20,000 visits would rescore thousands of
+        # times for nothing.
         self.order.scores_anew = not self._is_telling and time.monotonic() >= self._rests_until
         scores = self.order.visit(visit)
         self._rests_until = time.monotonic() + REST * (time.thread_time() - began)
@@ -204,15 +205,15 @@ class InMemoryFrontier:
                     nodes.append(node)
                 if of_host[host] >= per_host:
                     full.add(host)
-            # No host became full in this round, so a further one would bring the same nodes.
+            # No host became full in this round, so another one would bring the same nodes.
             if len(full) == before:
                 break
         choices = tuple(self._choice(node) for node in nodes)
         waiting = choices[0].waiting if choices else len(order.waiting)
-        # What is held back counts: its rows come in a moment, so the order has not run dry.
+        # Held-back nodes count: their rows come in a moment, so the order has not run dry.
         waiting += sum(len(one.nodes) + len(one.candidates) for one in self._held.values())
         order.take(nodes)
-        # Out before the lease is made: the next question must not choose them a second time.
+        # Taken out before the lease is made: the next call must not choose them a second time.
         self._out.update(one.key for one in choices)
         return Chosen(choices, waiting)
 
@@ -265,7 +266,7 @@ class InMemoryFrontier:
         Returns:
             Whether there is room for more.
         """
-        # Room is for what is new; rows the order knows are only ticked off.
+        # The limit is for new rows; known ones are only ticked off.
         room = MAX_WAITING - len(self.order.waiting)
         # A node that is held back waits for the transaction of its page, even where a row of it
         # can be seen already.
@@ -291,7 +292,7 @@ class InMemoryFrontier:
         Args:
             complete: False where reading was given up for lack of room.
         """
-        # After a cut reading the missing nodes may stand among the unread rows: none is closed.
+        # If reading was cut short, the missing nodes may be among the unread rows: none is closed.
         if complete and self._fresh is not None:
             known = self._found | self._fresh
             for node in self.order.waiting.tolist():
@@ -332,7 +333,7 @@ class InMemoryFrontier:
         taken = state is NodeState.TAKEN and not again
         # A node that links lead to keeps the strategy's score, not the stored one.
         known = node is not None and order.score_of(node) > -np.inf
-        # A start page, or an unknown score: the stored one is all there is.
+        # A start page, or no known score: the stored score is all there is.
         if node is None or (not taken and (not known or score >= SEED_SCORE)):
             node = order.add(one.key, one.url, one.host, one.depth, score)
         self._see(node)
@@ -345,8 +346,7 @@ class InMemoryFrontier:
             Whether it did: not where either is unknown, or both are known.
         """
         node = None if via is None else self.order.node_of(via)
-        # If the target is known, both have links of their own; merging them is not
-        # worth its price.
+        # If the target is known, both have links of their own; merging them is not worth the cost.
         if node is None or self.order.node_of(key) is not None:
             return False
         self.order.readdress(node, key, host)

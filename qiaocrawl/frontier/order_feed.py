@@ -103,7 +103,8 @@ class OrderFeed:
         start = await self._store.read(
             lambda c: visit_log.start_of_newest(c, self._rows, most_visits)
         )
-        # Behind the start: older visits are not told, so the order knows the newest ones only.
+        # The log is read from here on: older visits are skipped, so the order knows the
+        # newest ones only.
         self._reader = VisitReader(token, start)
         # One rescoring at the end of the reading instead of one every few visits of the log.
         await self._run(self._in_memory.begin_telling)
@@ -140,7 +141,7 @@ class OrderFeed:
 
     async def read_log(self) -> None:
         """Take in the visits that have come to light."""
-        # Not behind the newest: rows may become visible out of order (see VisitReader).
+        # Not from the newest id on: rows may become visible out of order (see VisitReader).
         after = self._reader.floor
         while True:
             heads = await self._store.read(partial(self._heads, after=after))
@@ -148,7 +149,7 @@ class OrderFeed:
             for start in range(0, len(unread), _VISITS_AT_A_TIME):
                 some = unread[start : start + _VISITS_AT_A_TIME]
                 await self._take_in(some)
-                # After they were taken in: a failure in between reads them again.
+                # Set only after they were taken in: after a failure they are read again.
                 self._reader.have_read(some, time.monotonic())
             if len(heads) < _HEADS_AT_A_TIME:
                 break

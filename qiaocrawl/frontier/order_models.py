@@ -67,7 +67,7 @@ class ModelKeeping:
 
     def begin(self, *, known: bool) -> None:
         """A page comes; *known* where the loaded model has learnt from it already."""
-        # Known pages are in the model's own count already.
+        # Pages already known are in the model's own count.
         if not known:
             self._since_saved += 1
             self._pages += 1

@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# Within the 500 characters that the reason of a row takes.
+# The column for reasons holds 500 characters.
 _REASON_CHARS = 300
 
 
@@ -137,8 +137,8 @@ class FrontierOrder:
         return False
 
     async def close(self) -> None:
-        # Not waited for: rescoring may take a second, and a stopping crawl has better uses for it.
         """Let the thread go; the last one to ask has asked."""
+        # Not waited for: rescoring may take a second, and a stopping crawl has better uses for it.
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def numbers(self) -> dict[str, float]:

@@ -48,7 +48,7 @@ class _Trial:
         """The keys *good* led to a new article."""
         if not self.keys:
             return
-        # One article among them is enough: a wrong guess would cost all the others.
+        # One article among them proves the guess wrong: the others may be articles too.
         is_wrong_guess = not self.keys.isdisjoint(good)
         self.fruitless = 0 if is_wrong_guess else self.fruitless + 1
         # 4, 8, 16: three fruitless rounds look at 28 URLs.
@@ -121,7 +121,7 @@ class TakingUp:
         found = self._traps.shares(waiting) if self._traps is not None else {}
         for reason in waiting:
             share = self._trials.setdefault(reason, _Trial()).share
-            # A share of 0: the guess has held.
+            # A share of 0 means that the guess has held.
             if not reason.startswith(TRAP) and share:
                 found[reason] = share
         return found

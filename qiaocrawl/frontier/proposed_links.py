@@ -31,8 +31,7 @@ class ProposedUrls:
             known = self._scores.get(key)
             if known is None:
                 new.append(key)
-            # A higher score keeps the key's place in the dict: age counts from when it
-            # was first seen.
+            # A higher score keeps the key's place in the dict: age counts from the first sighting.
             if known is None or score > known:
                 self._scores[key] = score
         # A dict keeps insertion order, so its first key is the oldest.

@@ -50,8 +50,8 @@ class VisitReader:
     def settle(self, now: float) -> None:
         """Look back no further than needed."""
         old = [seq for seq, at in self._seen.items() if at < now - LOOK_BACK_SECONDS]
-        # Whatever is visible so late stays unread; the floor must move or the memory grows
-        # with the log.
+        # Rows that become visible this late stay unread; the floor must move, or the memory would
+        # grow with the log.
         if old:
             self.floor = max(self.floor, *old)
             self._seen = {seq: at for seq, at in self._seen.items() if seq > self.floor}

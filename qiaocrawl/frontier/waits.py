@@ -102,6 +102,6 @@ class RowWaits:
 def _at(seconds: float) -> str:
     """The time of day in so many seconds, and how long that is."""
     then = datetime.fromtimestamp(time.time() + seconds).astimezone()
-    # The day only where it may be another one: twelve hours or more ahead.
+    # The day is shown only where it may be another one: twelve hours or more ahead.
     day = f"{then:%Y-%m-%d }" if seconds >= 43_200 else ""
     return f"{day}{then:%H:%M:%S} (in {seconds:.0f} s)"

@@ -40,7 +40,7 @@ def robots_tags(meta: Mapping[str, str], headers: Iterable[tuple[str, str]] = ()
     for name, value in headers:
         if name == _HEADER:
             words |= _directives(_ours(value.lower()))
-    # "none" stands for both.
+    # "none" means both "nofollow" and "noindex".
     nothing = "none" in words
     return RobotsTags("nofollow" in words or nothing, "noindex" in words or nothing)
 

@@ -18,7 +18,7 @@ PRIOR_HOURS = 24.0
 FIRST_INTERVAL_HOURS = 24.0
 # Bisections; forty leave less than 1e-10 of the interval.
 _STEPS = 40
-# Once in 114 years, and once a minute: no page is taken for slower or faster.
+# From once in 114 years to once a minute: no page is taken for slower or faster.
 _LOWEST, _HIGHEST = 1e-6, 60.0
 _RING_FADING = 0.9
 

@@ -111,7 +111,7 @@ def _order(
     """The due queries of the plan's pairs, engine by engine, as far as the budgets go."""
     ranks: dict[Pair, int] = {}
     for rank, query in enumerate(planned):
-        # The first rank of a pair: result pages and periods are of the pair.
+        # The first query of a pair gives its rank: result pages and periods belong to the pair.
         ranks.setdefault(pair_of(query), rank)
     rows = ledger.due_queries(
         c, topic, sorted(wanted.engines), now=now,
@@ -216,7 +216,7 @@ class AskingOrder(FrontierOrder):
             self._leave_out(c, lease, reason, now)
             self.put_off(c, lease.topic, engine, reason)
             if engine not in self._spent:
-                # Said once a run; thousands of queries may follow.
+                # Logged once a run; thousands of queries may follow.
                 self._spent.add(engine)
                 logger.warning("%s; the rest waits for tomorrow", reason)
         return False

@@ -61,7 +61,7 @@ _FULL = {
     "too_many_sitemaps": ("QIAO_MAX_SITEMAPS_PER_HOST", "ten times as many wait, the rest is left"),
     "too_many_listed": ("QIAO_MAX_LISTED_PER_HOST", "the rest is left in this run"),
 }
-# Outcomes of pages that show something: others cannot be mistaken for a page that exists.
+# Outcomes of pages that show something; others cannot be mistaken for a page that exists.
 _COMPARED = (Outcome.ARTICLE, Outcome.PART, Outcome.LIST, Outcome.NOT_ARTICLE)
 
 Save = Callable[[Connection], None]
@@ -219,7 +219,7 @@ class SiteDiscovery:
         for form in (opened := watch.opened()):
             logger.info("no trap after all, all of it waits again: %s", form)
         self._unsaved += 1
-        # At once where something was cut or opened: a kill must not lose that.
+        # Saved at once where something was cut or opened: a kill must not lose that.
         if not cut and not opened and self._unsaved < _PAGES_BETWEEN_SAVES:
             return None
         self._unsaved = 0
@@ -255,7 +255,7 @@ class SiteDiscovery:
         if lease.payload.probe:
             # Another outcome, such as 404, is an honest answer: there is nothing to compare.
             if analysis.outcome not in (*_COMPARED, Outcome.SOFT_404):
-                # Whatever it links to: nobody asked for these links.
+                # Whatever it links to is ignored: nobody asked for these links.
                 return replace(analysis, links=()), None
             page = missing_page(lease.host, analysis)
             if page is None:

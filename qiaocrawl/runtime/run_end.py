@@ -28,7 +28,7 @@ def exit_code(reason: str) -> int:
 
 def end_reason(stats: Mapping[str, Any]) -> str:
     """How a run with these statistics ended; "" when it did not come to its end."""
-    # Ours first: Scrapy says "finished" also where the store failed while closing.
+    # The crawl's own reason first: Scrapy says "finished" even if the store failed while closing.
     return str(stats.get(END_REASON) or stats.get("finish_reason") or "")
 
 

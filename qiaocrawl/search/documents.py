@@ -142,7 +142,7 @@ class JsonDocument:
         self.visible_text = ""
         self.source = text
         self._data: object = None
-        # Recursion: "[" a million times.
+        # RecursionError: "[" a million times.
         try:
             self._data = json.loads(text)
         except (ValueError, RecursionError) as error:

@@ -52,7 +52,7 @@ def engine_response(
     state = answer.state
     if state in WITH_HITS or state is AnswerState.EMPTY:
         return EngineResponse.ANSWERS
-    # No page came, or one without success: the fault is not the query's.
+    # No page came, or one without success: the query is not to blame.
     if not came_back:
         return EngineResponse.REFUSES
     if answer.failed:

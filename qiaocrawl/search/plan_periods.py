@@ -94,7 +94,7 @@ def shorter_periods(engine: EngineDefinition, period: str, today: date) -> tuple
     if days is not None:
         first, end = days
         middle = first + timedelta(days=(end - first).days // 2)
-        # All time: the last year apart, since that is where most is.
+        # All time: the last year is split off, since most results are from there.
         if period == "":
             middle = end - timedelta(days=_DAYS["year"])
         # A single day cannot be halved.

@@ -67,8 +67,8 @@ def check_selector(selector: str) -> str:
 
 
 def key_of_table(info: ValidationInfo, key: str) -> Any:
-    # Set by read_definition(): single values are checked before the whole is there.
     """The value of *key* in the whole table that is checked, as it is written; None without."""
+    # Set by read_definition(): single values are checked before the whole is there.
     table = (info.context or {}).get("table", {})
     return table.get(key)
 

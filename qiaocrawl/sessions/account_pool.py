@@ -156,7 +156,7 @@ class AccountPool:
                                    math.inf)  # fmt: skip
         number = self._chosen.get(host, 0)
         self._chosen[host] = number + 1
-        # Beginning with another one each time, as far as they are usable.
+        # Starts with a different one each time, as far as they are usable.
         ordered = [usable[(number + step) % len(usable)] for step in range(len(usable))]
         # Round-robin, but an account that is free now goes before one that has to wait.
         return min(ordered, key=lambda account: max(account.next_at - self._clock(), 0.0))

@@ -152,7 +152,7 @@ def _from_header(text: str, recipe: Recipe) -> list[StoredCookie]:
         # A browser refuses a cookie of these names without "Secure".
         secure = name.startswith(_SAFE_PREFIXES)
         stored += [
-            # For the site and all below it: a header does not say.
+            # Valid for the site and all below it: a header does not say.
             StoredCookie(name, value, f".{host.rpartition(':')[0] or host}", secure=secure)
             for host in (site.removeprefix("www.") for site in recipe.hosts)
         ]

@@ -143,7 +143,7 @@ def _open(recipe: Recipe, url: str, *, strict: bool = True) -> Flow:
 
 def _submit(recipe: Recipe, step: LoginStep) -> Flow:
     """Send user name and password; 307 and 308 ask for them again, but not elsewhere."""
-    # Three times: no honest login asks for it more often.
+    # Three times at most: no honest login asks for it more often.
     for _ in range(3):
         answer = yield step
         location = answer.seen.location

@@ -79,7 +79,7 @@ def onward_submission(page: Page) -> Submission | None:
     scripted = ".submit(" in page.source
     for node in page.tree.css("form[action]") if scripted else ():
         types = {(field.attributes.get("type") or "").lower() for field in node.css("input")}
-        # Any other field would be for a person to fill in.
+        # Any other field is for a person to fill in.
         if types and types <= {"hidden", "submit"}:
             url = joined(page.base_url, node.attributes.get("action") or "")
             body = urlencode(list(_fields(node)), encoding=page.charset or "utf-8",

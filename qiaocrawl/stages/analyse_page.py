@@ -80,7 +80,7 @@ class _Tools:
         if self.order_scorer is None:
             return ()
         if judged and self.order_scorer in self.scorers:
-            # Not judged twice.
+            # An article is not judged twice.
             return (judged[self.scorers.index(self.order_scorer)],)
         return (self.order_scorer.judge(page),)
 

@@ -100,7 +100,7 @@ def follow_links(
     told of the page nevertheless. Other parts of the page's own article are no step deeper:
     they come first, with its rank, in its queue.
     """
-    # Links the analysis has cut off already.
+    # Starts with the links the analysis has cut off already.
     left: Counter[str] = Counter(too_many=analysis.links_left)
     parts = {} if analysis.nofollow else _other_parts(lease, analysis)
     candidates = [one for one in parts.values() if fresh(one.key, one.score)]
@@ -151,7 +151,7 @@ def _within_bounds(
         inside, cut = policy.rules.keep(lease, analysis, inside)
         left.update(cut)
     else:
-        # Without rules nobody bounds them, so feeds and sitemaps stay out.
+        # Without rules nothing limits them, so feeds and sitemaps stay out.
         inside = [link for link in inside if link.tag not in (FEED_TAG, SITEMAP_TAG)]
     if policy.max_depth and lease.depth >= policy.max_depth:
         # Its list goes on here, so that the last level is read whole.
@@ -273,7 +273,7 @@ def follow_redirect(lease: Lease, target: str, policy: FollowPolicy) -> Candidat
         parent=lease.key,
         anchor=lease.anchor,
         payload=Payload(
-            # They hold for the target as well: it is that part, or that hit.
+            # These fields hold for the target as well: it is that part, or that hit.
             hops=hops,
             part_of=lease.payload.part_of,
             asked_site=lease.payload.asked_site,

@@ -58,7 +58,7 @@ def add_part(c: Connection, lease: Lease, analysis: PageAnalysis) -> PartGroup |
     Returns:
         None when the lease was lost; nothing is written then.
     """
-    # Asked before anything is written: save_part() has no fence of its own.
+    # Checked before anything is written: save_part() has no fence of its own.
     if not frontier.is_mine(c, lease):
         return None
     save_part(c, lease.url_id, analysis)

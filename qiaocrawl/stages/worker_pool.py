@@ -161,7 +161,7 @@ class AnalysisPool:
     @property
     def patience_seconds(self) -> float:
         """How long an answer may take, queued pages included; later the pool counts as lost."""
-        # All pages in front of this one may take their whole time.
+        # Each page ahead of this one may take its whole time.
         queued = len(self._running) / self._workers + 1
         return _START_SECONDS + queued * _BUSY * (self.seconds + 1.0)
 

@@ -41,7 +41,7 @@ def backup(database: Database, target: Path, progress: Progress = lambda done, a
     if target.exists():
         raise StorageError(f"backup target {str(target)!r} exists already")
     with growing_file(target) as part:
-        # Before anything is in it: the copy holds cookies and sealed passwords.
+        # The mode is set before anything is in it: the copy holds cookies and sealed passwords.
         part.chmod(0o600)
         if database.dialect == "sqlite":
             _copy_sqlite(sqlite_path(database.engine.url), part, progress)
@@ -113,7 +113,7 @@ def _defaults_file(url: URL) -> Iterator[Path]:
     ]
     with tempfile.TemporaryDirectory(prefix="qiaocrawl-") as folder:
         path = Path(folder) / "client.cnf"
-        # Its mode first, its contents after: a reader between the two finds nothing.
+        # Mode first, contents after: whoever reads in between finds nothing.
         path.touch(0o600)
         path.write_text("\n".join(lines) + "\n", "utf-8")
         yield path

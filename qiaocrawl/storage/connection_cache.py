@@ -47,7 +47,7 @@ class ConnectionCache:
     @classmethod
     def of(cls, c: Connection) -> ConnectionCache:
         """The cache of *c*'s driver connection."""
-        # In SQLAlchemy's info, which lives and dies with the driver's connection.
+        # Kept in SQLAlchemy's info, which lives and dies with the driver's connection.
         memory: ConnectionCache | None = c.info.get(_INFO_KEY)
         if memory is None:
             memory = c.info[_INFO_KEY] = cls()

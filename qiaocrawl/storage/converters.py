@@ -59,13 +59,13 @@ def clean_word(text: str, max_chars: int) -> str:
 
 def clean_host(host: str) -> str:
     """*host* (with its port, if any) in lower-case ASCII."""
-    # Host names are ASCII by now (IDNA); what is not is kept visible rather than refused.
+    # Host names are ASCII by now (IDNA); anything else is kept visible rather than refused.
     return host.strip().lower().encode("ascii", "backslashreplace").decode()[:MAX_HOST_CHARS]
 
 
 def to_json(value: object, max_chars: int = 60_000) -> str:
     """*value* as JSON text; too long, a list loses its longest items, others are cut and marked."""
-    # Chinese as it is: six escaped characters for each would double the column.
+    # Chinese is not escaped: six characters for each would double the column.
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     if len(text) > max_chars and isinstance(value, list | tuple):
         changes["cut_texts"] += 1

@@ -127,7 +127,7 @@ def as_storage_error(error: BaseException, shown_url: str) -> BaseException:
     words = f"{type(cause or error).__name__}: {cause or error}"
     wrapped = StorageError(words)
     if classify(error) is ErrorKind.LOST:
-        # A damaged file is told with what to do; patience would not mend it.
+        # The error for a damaged file says what to do; waiting would not mend it.
         wrapped = DatabaseLostError(
             f"database {shown_url} is damaged ({words}): `qiaocrawl db check` says how much; put "
             "a backup in its place (`qiaocrawl db backup` makes them) and run the same command "

@@ -49,7 +49,7 @@ def _sqlite_problems(c: Connection) -> list[str]:
         faults.append(f"journal mode is {mode!r}, not 'wal': the file system may not support it")
     path = sqlite_path(c.engine.url)
     rights = stat.S_IMODE(path.stat().st_mode)
-    # Group and others: the file holds cookies and whatever pages said of people.
+    # Bits for group and others: the file holds cookies and whatever pages said of people.
     if rights & 0o077:
         faults.append(f"others may read {str(path)!r} (mode {rights:04o}): chmod 600 it")
     return faults

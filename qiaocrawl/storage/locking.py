@@ -19,7 +19,7 @@ from qiaocrawl.errors import CrawlLockedError
 logger = logging.getLogger(__name__)
 
 _POLL_SECONDS = 0.5
-# EWOULDBLOCK by flock, EADDRINUSE by the socket's name.
+# EWOULDBLOCK comes from flock, EADDRINUSE from the socket's name.
 _TAKEN = {errno.EWOULDBLOCK, errno.EADDRINUSE}
 
 

@@ -23,7 +23,8 @@ def growing_file(target: Path) -> Iterator[Path]:
     part = target.with_name(target.name + ".part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        # Now, not at the first write: a folder without rights is told before an hour of export.
+        # Opened now, not at the first write: a folder without rights is reported before an
+        # hour of export.
         part.touch()
     except OSError as error:
         raise StorageError(f"cannot write {str(target)!r}: {error}") from error

@@ -28,8 +28,9 @@ class SqliteFile:
         self._identity = _identity(self.path)
 
     def check(self) -> None:
-        # One stat() before every transaction, so that at most one group of pages is lost.
         """Look at the path; costs a microsecond.
+
+        Done before every transaction, so that at most one group of pages is lost.
 
         Raises:
             DatabaseLostError: no file or another one is there.

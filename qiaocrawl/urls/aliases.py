@@ -210,7 +210,7 @@ class AliasRules:
 
     def _speak_against_way_back(self, url: str, target: str) -> None:
         """Where *url* is a version of *target*, no rule may lead from *target* to *url*."""
-        # Only "www." has a way back, all other steps shorten.
+        # Only the "www." step has a way back; all other steps shorten.
         for step in steps_between(target, url) or ():
             self._vote(target, step, agrees=False)
 

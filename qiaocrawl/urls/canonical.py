@@ -85,7 +85,7 @@ class UrlJoiner:
         base = self._base
         usable = base.startswith(_HTTP) and "@" not in base
         origin = "/".join(base.split("/", 3)[:3]) if usable else ""
-        # The slow path takes the dot of "a.com." away.
+        # The slow path removes the dot of "a.com.".
         return "" if origin.endswith(".") else origin
 
     def canonical(self, href: str) -> str | None:

@@ -169,7 +169,7 @@ def other_hosts(host: str) -> tuple[str, ...]:
     """
     label, _, rest = host.partition(".")
     if _is_mobile(host):
-        # m.www.a.com is www.a.com only.
+        # m.www.a.com can only be www.a.com.
         hosts = (rest,) if rest.startswith(f"{_WWW}.") else (rest, f"{_WWW}.{rest}")
     else:
         hosts = (rest,) if label == _WWW else (f"{_WWW}.{host}",)

@@ -56,7 +56,7 @@ def cosine(a: SparseVector, b: SparseVector) -> float:
         a, b = b, a
     places = np.searchsorted(b.ids, a.ids)
     inside = places < len(b.ids)
-    # Behind the end of b nothing can be equal.
+    # Past the end of b nothing can be equal.
     places, ids, weights = places[inside], a.ids[inside], a.weights[inside]
     shared = b.ids[places] == ids
     # fsum: the same result in whatever order the ids are.

@@ -52,7 +52,7 @@ class GuardedHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
     async def _create_browser_context(
         self, name: str, context_kwargs: dict[str, Any] | None, spider: Spider | None = None
     ) -> BrowserContextWrapper:
-        # Room for the one that is about to be made.
+        # Makes room for the one about to be created.
         await self._close_idle()
         kwargs = {
             "proxy": await self._proxy.settings(), **(context_kwargs or {}),
@@ -65,7 +65,7 @@ class GuardedHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
         return wrapper
 
     async def _close_idle(self) -> None:
-        # Only those without an open page: to close a context closes its pages.
+        # Only contexts without an open page: closing a context closes its pages.
         idle = [one for one in self.context_wrappers.values() if not one.context.pages]
         too_many = len(self.context_wrappers) - _MOST_CONTEXTS + 1
         for wrapper in idle[: max(too_many, 0)]:

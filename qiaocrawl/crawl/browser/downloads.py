@@ -78,7 +78,8 @@ class RenderedDownloads:
             refused=self._refused,
         )
         self._handler = GuardedHandler(crawler, self._proxy)
-        # Documents come compressed, since this handler sits below Scrapy's own middleware for it.
+        # Documents arrive compressed, since this handler sits below Scrapy's own
+        # middleware for it.
         self._unpacking = build_from_crawler(HttpCompressionMiddleware, crawler)
         self._page_slots = PageSlots(settings.getint("PLAYWRIGHT_MAX_PAGES_PER_CONTEXT") or 4)
         # Two pages at once must not start two drivers.
@@ -221,13 +222,13 @@ class RenderedDownloads:
             if not work.done():
                 raise BrowserLostError(f"{request.url} hung in the browser for {patience:g} s")
             response = work.result()
-        # Also when this very coroutine is cancelled, as at the end of a crawl.
+        # Also when this coroutine itself is cancelled, as at the end of a crawl.
         finally:
             if not work.done():
                 work.cancel()
             with suppress(asyncio.CancelledError, RenderError):
                 await work
-        # The hook for new pages was not called: the page went round the guard.
+        # The hook for new pages was not called, so the page has bypassed the guard.
         if not visit.is_prepared:
             raise RenderError(f"{request.url} was not opened as it must be")
         return response
@@ -272,7 +273,7 @@ class RenderedDownloads:
         if self._most_bytes and len(body) > self._most_bytes:
             raise DownloadCancelledError(f"rendered page of {len(body)} bytes")
         base = document or response
-        # The document's own headers: those of the browser's answer are what we gave it.
+        # The headers of the document itself: those of the browser's answer are made up here.
         headers = base.headers.copy()
         for name in _OF_THE_BODY:
             headers.pop(name, None)

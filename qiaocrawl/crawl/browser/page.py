@@ -121,7 +121,7 @@ class BrowserPage:
             self._opened = True
             if self._document is None:
                 await route.fallback()
-            # Decoded as we decode pages: the browser would guess the charset its own way.
+            # Decoded like all pages: the browser would guess the charset in its own way.
             else:
                 text = decode_page(self._document.body, _content_type(self._document)).text
                 await route.fulfill(
@@ -145,7 +145,7 @@ class BrowserPage:
         if not self._is_data_of_page(host_of(response.url)):
             self._count("xhr_of_others")
             return
-        # Those being read count as well: a page may fetch a hundred answers at once.
+        # Those still being read count too: a page may fetch a hundred answers at once.
         if len(self._reading) + len(self._answers) >= _MOST_ANSWERS:
             self._count("xhr_left")
             return
@@ -190,7 +190,7 @@ class BrowserPage:
         end = time.monotonic() + self._budget_seconds
         try:
             for state in ("domcontentloaded", "networkidle"):
-                # At least 0.1 s: a timeout of 0 means for ever.
+                # At least 0.1 s: 0 would switch the timeout off.
                 left_ms = max(end - time.monotonic(), 0.1) * 1000
                 await page.wait_for_load_state(state, timeout=left_ms)
         except NotInTime:

@@ -141,7 +141,7 @@ class BrowserProxy:
             writer.close()
 
     async def _answer(self, head: str, browser: _Streams, upstream: Upstream | None) -> None:
-        # Without the empty line that ends the head.
+        # Leaves out the empty line that ends the head.
         first, *lines = head[:-4].split("\r\n")
         method, target, version = first.split(" ")
         # Any process of this machine can reach the port; only the browser knows the password.
@@ -163,7 +163,7 @@ class BrowserProxy:
         kept = [line for line in lines if not line.lower().startswith(_DROPPED)]
         if upstream is not None and upstream.authorization:
             kept.append(f"Proxy-Authorization: {upstream.authorization}")
-        # A proxy wants the whole address, a server the path alone.
+        # A proxy expects the whole address, a server only the path.
         asked = target if upstream else parts._replace(scheme="", netloc="").geturl() or "/"
         server = await self._connect(origin, upstream)
         # One request a connection, so that the end of an answer need not be recognised.
@@ -303,7 +303,7 @@ async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most
     left = most
     with suppress(OSError, TimeoutError):
         while left > 0:
-            # Per read, not in all: a large file may take longer than a minute.
+            # Per read, not in total: a large file may take longer than a minute.
             async with asyncio.timeout(_IDLE_SECONDS):
                 chunk = await reader.read(min(left, _CHUNK_BYTES))
             if not chunk:

@@ -136,7 +136,7 @@ async def _session(recipe: Recipe, context: BrowserContext) -> SavedSession:
     found = (from_browser(dict(one)) for one in state.get("cookies", []))
     cookies: list[StoredCookie] = [one for one in found if one is not None]
     origins = []
-    # Local storage of other sites, such as one that serves the QR code, is not ours to keep.
+    # Local storage of other sites, such as one that serves the QR code, is not kept.
     for one in state.get("origins", []):
         origin = origin_of(one.get("origin", ""))
         if origin is not None and recipe.may_hold_cookies(origin.host):

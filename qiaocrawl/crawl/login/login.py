@@ -54,7 +54,7 @@ class _BoundedPolicy(DefaultCookiePolicy):
 
     def set_ok(self, cookie: Cookie, request: Any) -> bool:
         """Whether *cookie* may be kept."""
-        # Longer than browsers take: a site that sends it does not mean it for them.
+        # Longer than browsers accept: a site that sends it does not mean it for them.
         if len(cookie.name) + len(cookie.value or "") > _MAX_COOKIE_CHARS:
             return False
         paths = self.jar._cookies.get(cookie.domain, {})

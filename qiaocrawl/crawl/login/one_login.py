@@ -109,7 +109,7 @@ class OneLogin:
             work = self._check if self._asked.check else self._log_in
             await work(vault, recipe, row)
         except LoginError as error:
-            # An alert wants a person: a captcha, a wrong password.
+            # An alert asks for a person: a captcha, a wrong password.
             level = logging.CRITICAL if error.is_alert else logging.WARNING
             logger.log(level, "%s: account %d: %s", row.site, row.id, error)
             await self._note(row, AccountState.RESTING, str(error))

@@ -176,7 +176,7 @@ class CrawlSessions:
 
     async def _open(self, recipe: Recipe) -> _Site:
         rows = await self._runtime.read(partial(stored.list_accounts, site=recipe.name))
-        # OUT: logged out on purpose.
+        # OUT means logged out on purpose.
         live = [self._live(recipe, row) for row in rows if row.state is not AccountState.OUT]
         return _Site(recipe, live, {row.id: row for row in rows}, self)
 
@@ -222,7 +222,7 @@ class CrawlSessions:
         cookies = self._runner.cookies(site.recipe, jar, time.time())
         before = self._saved.get(account.id, SavedSession())
         session = SavedSession(cookies, before.origins)
-        # Pages may renew cookies; where none has, nothing is written.
+        # Pages may renew cookies; where none has, there is nothing to write.
         if not logged_in and session == before:
             return
         sealed = session.seal(self._vault, site.rows[account.id].owner)

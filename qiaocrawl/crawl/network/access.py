@@ -66,13 +66,13 @@ class HostAccess:
             "QIAO_PROXIES", options["QIAO_PROXIES"], engine_hosts, _through_pool
         )
         self.pool = ProxyPool(_limits(runtime), random.Random(secrets.randbits(64)))
-        # Without a site that uses it, no list of proxies is fetched.
+        # The proxy list is fetched only if some site uses it.
         uses_pool = any(through for _, through in self._proxied.items()) and not self.off
         self.source = ProxySource(crawler, runtime, self.pool) if uses_pool else None
         self.health = HostHealth(options["QIAO_BLOCK_PAUSE_SECONDS"])
         self.sizes = UsualSizes()
         self.counts: Counter[str] = Counter()
-        # Of this run: a host must not see the same choice in every run.
+        # Drawn for this run: a host must not see the same choice in every run.
         self._salt = secrets.token_bytes(16)
         self._sessions: Counter[str] = Counter()
 
@@ -119,7 +119,7 @@ class HostAccess:
         """Name of the cookie jar of *host*'s session; None where one jar serves all."""
         if not self.can_switch(host):
             return None
-        # A proxy in the name: cookies of one address must not turn up at another.
+        # The proxy is part of the name: cookies of one address must not turn up at another.
         return f"access:{host}:{self._sessions[host]}:{proxy or _DIRECT}"
 
     # --- what became of it ------------------------------------------------------------------

@@ -80,7 +80,7 @@ class AddressGuard:
             CannotResolveHostError: the host has no address.
             ProxyError: the same, where a proxy is to connect.
         """
-        # A service of the operator's may be asked on purpose; no link leads there.
+        # A service of the operator may be asked on purpose; no link leads there.
         if self._pages.permits(origin) or (for_service and self._services.permits(origin)):
             return
         if self._named.names(origin.host, origin.port):
@@ -128,7 +128,7 @@ class AddressGuard:
             AddressRefusedError: one of them is inside, and nobody named it.
             CannotResolveHostError: there is none.
         """
-        # What the check has seen, even if it has run out since (see Names).
+        # The addresses that were checked, even if they have expired since (see Names).
         found = await self._names.addresses(host, is_checked=True)
         named = self._named | Allowance(frozenset(_connectable))
         # Twisted asks without a port at times; then any port that is named will do.

@@ -105,7 +105,7 @@ class _CountedChunks(_ChunkedTransferDecoder):
 
     def dataReceived(self, data: bytes) -> None:
         """Twisted's; raises AnswerTooLargeError for more framing than a body can need."""
-        # All bytes count as framing until _flush() takes off those of the body.
+        # All bytes count as framing until _flush() subtracts those of the body.
         self._framing_bytes += len(data)
         try:
             super().dataReceived(data)
@@ -164,7 +164,7 @@ class _LimitedParser(http11._LenientHTTPClientParser):
     def connectionLost(self, reason: Failure | None = None) -> None:
         """A body cut for its framing is no page that is kept as far as it came."""
         reader = getattr(getattr(self, "response", None), "_bodyProtocol", None)
-        # Scrapy would take the part that came for the page.
+        # Scrapy would otherwise take the part that came for the page.
         if _is(reason, AnswerTooLargeError) and reader and not reader._finished.called:
             reader._finished.errback(reason)
         super().connectionLost(reason)

@@ -62,7 +62,7 @@ class LargeAnswers:
         if total_bytes <= FREE_BYTES:
             return
         place = self._reading.get(transport)
-        # In the order they come: a dict keeps it.
+        # A dict keeps them in the order they come.
         if place is None:
             transport.pauseProducing()
             self._waiting[transport] = None
@@ -109,6 +109,6 @@ class LargeAnswers:
         asyncio.get_running_loop().call_later(SLOW_AFTER_SECONDS / 2, look)
 
     def _read_on(self, transport: Transport, place: _Place) -> None:
-        # The answer may have ended during the pause, and the connection serve another one.
+        # During the pause the answer may have ended, and the connection may serve another one.
         if self._reading.get(transport) is place:
             transport.resumeProducing()

@@ -35,7 +35,7 @@ def look_up(host: str) -> list[str]:
         UnicodeError: *host* cannot be a name.
     """
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    # An address may come twice; the order is the system's preference.
+    # Removes doubles; the order is the system's preference.
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
@@ -65,7 +65,8 @@ class Names:
             CannotResolveHostError: there is none, or no answer in time.
         """
         until, known = self._known.get(host, (0.0, ()))
-        # Grace only for a known answer: a failure is asked for again as soon as it has run out.
+        # Only known answers get a grace period: a failure is looked up again as soon
+        # as it expires.
         if until + (_GRACE_SECONDS if known and is_checked else 0.0) <= time.monotonic():
             if host not in self._asking:
                 self._asking[host] = asyncio.ensure_future(self._ask(host))

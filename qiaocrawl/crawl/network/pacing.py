@@ -99,11 +99,11 @@ class LocalClock:
         """Take the next turn of *host*, if it is due."""
         last, now = self._of(host), time.monotonic()
         least = max(last.delay, gap)
-        # The mark is the time of our own turn: nobody has taken the next one.
+        # The mark is this worker's own turn: nobody has taken the next one.
         is_due = last.last_at + least <= now or last.last_at == mark
         if is_due and last.parked_until <= now:
             last.last_at = now
-            # Without a gap nobody waits for anybody, so a turn cannot be late.
+            # Without a gap between requests nobody waits, so a turn cannot be late.
             return TurnAnswer(hold=tries * _LATE_SECONDS if least else 0.0, mark=now)
         wait = max(last.last_at + least - now, 0.001)
         return TurnAnswer(wait, max(last.parked_until - now, 0.0))
@@ -175,7 +175,7 @@ class SharedClock:
         await self._run(host, lambda c: host_pacing.set_crawl_delay(c, host, delay))
 
     async def _run(self, host: str, operation: Callable[[Connection], T]) -> T:
-        # Once a process: the row stays.
+        # Once per process: the row stays.
         if host not in self._entered:
             entered = self._writer.submit(lambda c: host_pacing.enter_host(c, host))
             await asyncio.wrap_future(entered)
@@ -228,7 +228,7 @@ class HostRateLimiter:
 
     async def _taken(self, host: str, gap: float, *, tries: int = 1, mark: float = NO_MARK) -> Turn:
         while True:
-            # Before asking: the hold must not seem longer by the time the answer took.
+            # Taken before asking: the hold must not seem longer by the time the answer took.
             asked_at = time.monotonic()
             answer = await self._clock.take(host, gap, tries=tries, mark=mark)
             if answer.is_taken:

@@ -145,7 +145,7 @@ class ProxySource:
     async def _fetch(self) -> None:
         """Ask the provider, straight from the handler: a log line would show its address."""
         parts = urlsplit(self._place)
-        # A slot of its own: the provider must not share a host's delays.
+        # A download slot of its own: the provider must not share a host's delays.
         request = Request(self._place, meta={"download_slot": "proxy provider"})
         engine = self._crawler.engine
         assert engine is not None
@@ -164,7 +164,7 @@ class ProxySource:
 
     def _use(self, found: ProxyList, known: dict[Proxy, ProxyState]) -> None:
         for fault in found.faults[:_SHOWN_FAULTS]:
-            # No proxy at all is no list: the old one serves.
+            # An answer without any proxy is no list: the old one stays in use.
             logger.warning("proxy list: %s", fault)
         if not found.proxies:
             why = f" ({found.faults[0]})" if found.faults else ""

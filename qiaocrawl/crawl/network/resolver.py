@@ -61,7 +61,7 @@ class GuardedResolver:
         resolutionReceiver.resolutionBegan(resolution)
         wanted = tuple(addressTypes or (IPv4Address, IPv6Address))
 
-        # As a task: Twisted wants the resolution at once, and the answer later.
+        # As a task: Twisted wants the resolution object at once, and the answer later.
         async def answer() -> None:
             for address in await self._allowed(hostName, portNumber):
                 kind = IPv6Address if ":" in address else IPv4Address

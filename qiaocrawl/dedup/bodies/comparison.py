@@ -99,7 +99,7 @@ def read_sketch(data: bytes) -> Sketch | None:
     total = int.from_bytes(data[1:_HEAD_BYTES], "little")
     # A copy, since frombuffer() gives an array that cannot be written to and may lie unaligned.
     entries = np.frombuffer(data, "<u4", offset=_HEAD_BYTES).astype(np.uint32)
-    # Fewer entries than it says: cut on its way into the database.
+    # Fewer entries than announced: it was cut on its way into the database.
     return Sketch(total, entries) if len(entries) >= min(total, KEPT_SENTENCES) else None
 
 
@@ -116,7 +116,7 @@ def compare(
         a_weights, b_weights: of each entry, above 0, the same where the sentence is the same;
             all 1 unless both are given.
     """
-    # Both or none: weights of one side alone would say nothing about what both share.
+    # Both sides or neither: weights of one side alone would say nothing about what they share.
     if a_weights is None or b_weights is None:
         a_weights, b_weights = np.ones(len(a.entries)), np.ones(len(b.entries))
     # Each sketch holds its smallest digests: the two are comparable up to the smaller reach.

@@ -24,7 +24,7 @@ MAX_SKETCH_BYTES = 3 + 4 * (KEPT_SENTENCES + LEAD_SENTENCES)
 
 # Shorter sentences are joined with the next one: "他说。" stands in every second article.
 _MIN_LETTERS = 8
-# Two bytes in the sketch.
+# Stored in two bytes of the sketch.
 _MAX_TOTAL = 0xFFFF
 _NUMBER = re.compile(r"\d")
 # After folding: 。and the ASCII signs ! ? ; are what 。！？； become.
@@ -110,7 +110,7 @@ def _sentences(folded: str) -> list[str]:
 def _sketch(sentences: list[str]) -> bytes:
     if not sentences:
         return b""
-    # In the order of the text, which the mark of the first six needs.
+    # In text order, which the mark of the first six needs.
     distinct = list(dict.fromkeys(sentences))
     hashes = [blake2b(sentence.encode(), digest_size=4).digest() for sentence in distinct]
     # The two lowest bits are free for the marks.

@@ -54,7 +54,7 @@ class BodyIndex:
         # By place: the entries of all bodies, one body after the other.
         self._entries = Column(np.uint32)
         self._following = Column(np.int32, UNLISTED)
-        # 1,024 buckets to begin with; _append() doubles them.
+        # Starts with 1,024 buckets; _append() doubles them.
         self._heads = np.full(1024, END, np.int32)
         self._size = self._dead = 0
         # By slot: bodies in the order they were added.

@@ -28,7 +28,7 @@ _LEAST_LETTERS_COUNTED = 8
 """The same for being learnt from. Labels in front of titles (快讯 | …) are shorter."""
 # Digits and the words of dates say nothing: of 2024年5月 nothing would be left as a title.
 _NO_LETTER = r"[\W\d_年月日号期第周]"
-# For 4: "(anything but a letter, then a letter) four times", from the beginning.
+# For 4 it matches "(anything but a letter, then a letter) four times" from the start.
 _LEAVES = {
     least: re.compile(rf"(?:{_NO_LETTER}*(?!{_NO_LETTER}).){{{least}}}", re.DOTALL)
     for least in (_LEAST_LETTERS, _LEAST_LETTERS_LEARNT, _LEAST_LETTERS_COUNTED)
@@ -104,7 +104,7 @@ def _end_of_title(title: str, signs: Sequence[Separator], endings: HostEndings |
     """Where the names at the end of *title* begin; its length when there are none."""
     end = title_end = len(title)
     behind = ""
-    # From the end on: 标题_频道_网站 is cut name first, then channel.
+    # From the end: of 标题_频道_网站 the site's name goes first, then the channel.
     for sign in reversed(signs):
         piece = title[sign.stop : end].strip()
         if piece and role_of(piece) is not Role.DATE:

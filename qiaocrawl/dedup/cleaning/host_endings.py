@@ -99,7 +99,7 @@ class HostEndings:
         """Keep the candidates met most often, of those met equally often the latest."""
         order = list(self._counts)
         places = {text: place for place, text in enumerate(order)}
-        # Of equal counts the latest: an old candidate has had its time.
+        # Among equal counts the latest: an old candidate has had its time.
         order.sort(key=lambda text: (-self._counts[text], -places[text]))
         frequent = set(order[:MAX_CANDIDATES])
         self._counts = {text: n for text, n in self._counts.items() if text in frequent}

@@ -102,7 +102,7 @@ def _role(text: str) -> Role:
 def _is_name_with_channel(text: str, words: _Words) -> bool:
     return any(
         text[:end] in words.names and text[end:].lstrip() in words.channels
-        # From two characters on: shorter names are everyday words.
+        # At least two characters: shorter names are everyday words.
         for end in range(2, len(text))
     )
 

@@ -292,7 +292,7 @@ def _order(a, b, idf, kinds, out, at):  # type: ignore[no-untyped-def]
     exchanges = insertions = numbers = names = 0
     exchanged_top = exchanged = inserted = 0.0
     i = j = 0
-    # <=: the gap behind the last common word counts as well.
+    # <=, since the gap after the last common word counts too.
     while i <= len(a) and j <= len(b):
         i, weight_a, top_a, numbers_a, names_a = _gap(a, kept_a, i, idf, kinds)
         j, weight_b, top_b, numbers_b, names_b = _gap(b, kept_b, j, idf, kinds)

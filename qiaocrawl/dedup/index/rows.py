@@ -14,7 +14,7 @@ from qiaocrawl.dedup.index.vocabulary import TermTable
 from qiaocrawl.vsm.growing_array import Column
 
 _FEWEST_SLOTS = 2048
-# Linear probing slows down quickly when fuller.
+# Linear probing slows down quickly in a fuller table.
 _FULLEST = 0.7
 _ROOM = 4096
 _AT_A_TIME = 1000

@@ -24,7 +24,7 @@ from qiaocrawl.urls import registrable_domain
 from qiaocrawl.vsm.snapshot import IdfSnapshot
 
 _MINUTES_A_DAY = 24 * 60
-# Below it a rebuild is not worth its while.
+# With fewer than this a rebuild is not worth its cost.
 _FEWEST_GHOSTS = 4096
 
 Array = NDArray[Any]

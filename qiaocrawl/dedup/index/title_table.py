@@ -139,7 +139,7 @@ class TitleTable:
         for number, record in zip(numbers.tolist(), records, strict=True):
             if len(record.key) != KEY_BYTES:
                 self._odd_keys[number] = record.key
-        # Behind the keys: columns are only made where a record has something for them.
+        # These columns are optional: each is only made once a record has a value for it.
         self._hosts.enter(numbers, [record.host for record in records], self._size)
         self._sources.enter(numbers, [record.source for record in records], self._size)
         self._minutes.enter(numbers, minutes, self._size)

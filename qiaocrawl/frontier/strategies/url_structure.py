@@ -81,7 +81,7 @@ class UrlStructure:
         """The weighted parts of the likeness to the nearest example, the largest first."""
         number = self._of_node.reserve(node + 1)[node]
         if number < 0:
-            # A URL no page led to and that was never seen.
+            # A URL no page has led to, and that has never been seen.
             return dict.fromkeys(_PARTS, 0.0)
         parts = self._structures.nearest(np.array([number]), self._examples)[1][0].tolist()
         return largest_first(dict(zip(_PARTS, parts, strict=True)))

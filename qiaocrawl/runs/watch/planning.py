@@ -51,7 +51,7 @@ def righted(page: WatchedPage, now: float, settings: WatchSettings) -> WatchedPa
     longest = _LONGEST_OF_ALL * settings.longest_hours * _HOUR
     if (page.last_at or 0.0) <= now and page.next_at <= now + longest:
         return page
-    # Long ago, since it is unknown when it was really visited.
+    # A time long ago, since it is unknown when it was really visited.
     return replace(page, last_at=None if page.last_at is None else now - longest, next_at=now)
 
 
@@ -67,7 +67,7 @@ def plan_pages(
     """
     if not pages:
         return Plan((), {})
-    # However many articles there are, pages keep a quarter: they bring the news.
+    # However many articles there are, pages keep a quarter of the visits: they bring the news.
     a_day = max(settings.daily - articles_a_day, _PAGES_SHARE * settings.daily)
     hosts = sorted({page.host for page in pages})
     nothing = np.zeros(WEEK_HOURS)
@@ -75,7 +75,7 @@ def plan_pages(
     schedule = _schedule(pages, hosts, shapes, settings, a_day / 24)
     schedule.plan()
     waits = 1 / np.maximum(schedule.visits_per_hour, 1e-9)
-    # Only longer: a host with room to spare does not get more than its pages are worth.
+    # Only ever longer: a host with room to spare does not get more than its pages are worth.
     waits = np.maximum(waits, waits * _crowding(schedule, settings))
     waits = np.minimum(waits, 2 * settings.longest_hours)
     planned = tuple(
@@ -148,14 +148,14 @@ def after_failure(page: WatchedPage, at: float, settings: WatchSettings) -> Watc
     """*page* after a visit that brought none: each in a row doubles the wait."""
     failed = replace(page, last_at=min(page.last_at or at, at), failures=page.failures + 1)
     wait = max(failed.wait_hours or FIRST_WAIT_HOURS, settings.shortest_hours)
-    # Bounded: a page that failed for a month is still looked at.
+    # Bounded, so that a page that failed for a month is still looked at.
     hours = min(wait * 2.0 ** min(failed.failures, _MOST_DOUBLINGS), 4 * settings.longest_hours)
     return replace(failed, next_at=at + hours * _HOUR)
 
 
 def _waiting(page: WatchedPage, shape: Floats, settings: WatchSettings) -> WatchedPage:
     """*page* with its next visit after its wait; one that fails keeps its own."""
-    # A page never seen is due as it was entered.
+    # A page never seen keeps the due time it was entered with.
     if page.last_at is None or page.failures:
         return page
     wait = page.wait_hours or min(max(FIRST_WAIT_HOURS, settings.shortest_hours),

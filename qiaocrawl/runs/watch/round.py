@@ -123,7 +123,7 @@ class WatchRound:
         known = [righted(page, now, self.settings) for page in pages]
         plan = plan_pages(known, watch_counts.hours_by_host(c), self.settings, needed)
         self.weeks = plan.weeks
-        # Only what changed: most plans stay as they are.
+        # Only changes are written: most plans stay as they are.
         changed = [new for old, new in zip(pages, plan.pages, strict=True) if new != old]
         watched.save_plan(c, self.topic, changed)
         return list(plan.pages)
@@ -143,7 +143,7 @@ class WatchRound:
 
     def _candidate(self, c: Connection, one: WatchedPage | WatchedArticle) -> Candidate:
         is_page = isinstance(one, WatchedPage)
-        # Under this very address, whatever is learnt of others of the page.
+        # Under exactly this address, whatever is learnt about other versions of the page.
         payload = Payload(watch=PAGE if is_page else LOOK, as_is=AS_WRITTEN)
         if watched.has_source(c, one.url_id):
             payload = replace(payload, etag=one.etag, modified=one.modified)

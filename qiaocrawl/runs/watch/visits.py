@@ -160,7 +160,7 @@ def _note_article(
     at = page.fetched_at.timestamp()
     is_look = lease.payload.watch == LOOK
     if analysis.article is not None:
-        # It is back, if it had been deleted.
+        # The article is back, if it had been deleted.
         revisions.note_restored(c, lease.url_id, now=at)
         stated = analysis.article.published_at
         # A date ahead of the fetch is a wrong one.

@@ -132,7 +132,7 @@ def _merge(candidates: Iterable[Candidate]) -> dict[bytes, Candidate]:
 
 def _milder(one: LeftOut | None, other: LeftOut | None) -> LeftOut | None:
     """What holds for a URL with both: what is put off is taken up, what is pruned may not be."""
-    # A plain link beside it: the URL is wanted.
+    # A plain link leads there too: the URL is wanted.
     if one is None or other is None:
         return None
     return min(one, other, key=lambda left: _MILDER.index(left.outcome))

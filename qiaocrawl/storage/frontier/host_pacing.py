@@ -37,7 +37,7 @@ _TAKE = Statement(
     f"UPDATE host_turn SET last_at = {_NOW} + {_HOLD}"
     f" WHERE host = :host AND NOT {_IS_PARKED} AND {_IS_DUE}"
 )
-# What was written stands on the server's clock, so it is read back from there.
+# The time written is the server's, so it is read back from there.
 _TAKEN = Statement(f"SELECT last_at, {_HOLD} FROM host_turn WHERE host = :host")
 _WAIT = Statement(
     f"SELECT last_at + GREATEST(delay, :gap) - {_NOW}, {_IS_PARKED} * (parked_until - {_NOW})"
@@ -102,10 +102,10 @@ def take_turn(
     }  # fmt: skip
     if _TAKE.run(c, asked).rowcount:
         mark, hold = _TAKEN.run(c, asked).fetchone()
-        # Not taken: ask how long it is still to be waited.
+        # Not taken: ask how long there is still to wait.
         return TurnAnswer(hold=float(hold), mark=float(mark))
     row = _WAIT.run(c, asked).fetchone()
-    # At least a millisecond: 0 would mean that it was taken.
+    # At least a millisecond: 0 would mean that the turn was taken.
     return TurnAnswer(max(float(row[0]), 0.001), max(float(row[1]), 0.0))
 
 

@@ -193,7 +193,7 @@ def lease_keys(
             continue
         # Passed over, on a host the scope does not know yet, or not due.
         if key in standing or not _is_on(row, scope) or row[3] > now:
-            # now: a locked row, or one of a new host, may be had in a moment.
+            # now: a locked row or one of a new host may become free in a moment.
             later[key] = max(now, row[3])
         else:
             ids[row[1]] = key

@@ -82,7 +82,7 @@ def save_model(
 ) -> int:
     """Store a new version and delete all but the newest; returns its number.
 
-    # Names as the columns take them, for the insert and for _forget_old alike.
+    # Names in the columns' form, for the insert and for _forget_old alike.
     Raises:
         ModelError: it is too large to be stored.
     """

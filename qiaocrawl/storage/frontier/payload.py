@@ -8,7 +8,7 @@ from dataclasses import fields
 from qiaocrawl.items import NO_PAYLOAD, Payload
 from qiaocrawl.storage.converters import readable_mapping, to_json
 
-# Types are text here, since `from __future__ import annotations` leaves them unevaluated.
+# Types are strings here, since `from __future__ import annotations` leaves them unevaluated.
 _TEXTS = {field.name for field in fields(Payload) if field.type in ("str", "str | None")}
 _NUMBERS = {"hops", "sitemap", "page"}
 _FLAGS = {"probe", "again"}

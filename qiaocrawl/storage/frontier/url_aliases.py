@@ -57,7 +57,7 @@ _CLOSED = (
 )
 # A preferred version that a bound kept out of the frontier will bring no page either.
 _ALL_CLOSED = Statement(_CLOSED.format(join="LEFT JOIN", unknown="p.id IS NULL OR"))
-# Asked whenever a page fails, hence by key; all of them are looked at when a crawl runs dry.
+# Called whenever a page fails, hence by key; all rows are looked at only when a crawl runs dry.
 _CLOSED_OF = ListStatement(
     _CLOSED.format(join="JOIN", unknown="") + " AND a.preferred_key IN ({list})"
 )

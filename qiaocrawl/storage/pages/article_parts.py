@@ -299,7 +299,6 @@ def update_part_outcomes(c: Connection, group: PartGroup, own_url_id: int | None
         reason = clean_word(group.reason(part), _MAX_REASON_CHARS)
         outcome = group.outcome(part.number).value
         is_told = (part.outcome, part.reason) == (outcome, reason)
-        # A row closed in this very transaction says nothing of its group yet, whatever
-        # was read before.
+        # A row closed in this transaction says nothing of its group yet, whatever was read before.
         if not is_told or part.url_id == own_url_id:
             _TELL.run(c, {"id": part.url_id, "reason": reason or None, "outcome": outcome})

@@ -73,7 +73,7 @@ def is_index(c: Connection, url_id: int, excerpts: Excerpts) -> str:
     # standing is not empty here: its share is above 0.
     if share >= INDEX_SHARE and not _stays(c, url_id, standing[0][0], len(targets)):
         return _reason(c, standing[0][0], len(targets))
-    # Dropped first: an earlier reading may have found others.
+    # Old rows are dropped first: an earlier reading may have found others.
     if excerpts:
         _DROP.run(c, {"url_id": url_id})
         _ADD.run_many(c, [
@@ -151,7 +151,7 @@ def _reason(c: Connection, target: bytes, count: int) -> str:
 
 def _stays(c: Connection, url_id: int, target: bytes, targets: int) -> bool:
     """Whether the page stays an article, though its text stands at *target*, one of *targets*."""
-    # Only where all of it stands there: a page that also repeats others is an index all the same.
+    # Only where all of it is shown there: a page that also repeats others is still an index.
     if targets == 1 and _LEADS_BACK.run(c, {"url_id": url_id, "target": target}).fetchone():
         return True
     return _WANTED.run(c, {"url_id": url_id}).fetchone() is not None

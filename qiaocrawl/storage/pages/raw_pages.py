@@ -110,7 +110,7 @@ def store_page(
             then(c)
     elif _IS_FETCHED.run(c, own).fetchone() is None:
         return None
-    # Of the body as it came, not as it is stored: a cut page met again is known by it.
+    # Hash of the body as received, not as stored: it recognises a cut page when it comes again.
     digest = digest16(page.body)
     existing = _FIND.run(c, {"url_id": lease.url_id, "digest": digest}).fetchone()
     if existing is not None:
@@ -184,7 +184,7 @@ def _fitting(c: Connection, body: bytes) -> tuple[bytes, bool]:
     """*body* compressed, cut until the server takes it, and whether it was cut."""
     limit = (_packet_bytes(c) - _PACKET_RESERVE_BYTES) // _SENT_PER_BYTE
     frame, size = compress(body), len(body)
-    # The loop ends since each round aims 2 % below the limit; compression is
+    # The loop ends because each round aims 2 % below the limit; compression is
     # not quite proportional.
     while len(frame) > limit:
         # In proportion, a little less for what compresses worse than the rest.

@@ -30,7 +30,7 @@ _WAIT = Statement(
     "UPDATE url SET state = State.PENDING, payload = :payload, reason = :reason,"
     f" lease_token = NULL, lease_until = NULL, not_before = 0, crashes = 0 WHERE {HELD}"
 )
-# No fence: it is called in the transaction that has closed the lease.
+# No fence: the caller's transaction has just closed the lease.
 _SET_PAYLOAD = Statement("UPDATE url SET payload = :payload WHERE id = :id")
 
 Row = tuple[str, str, int, int, int, float]

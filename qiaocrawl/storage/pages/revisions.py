@@ -29,7 +29,7 @@ _KEEP = Statement(
     f" AND a.page_source_id <> {_NEWEST_PAGE}"
 )
 _NOTE = Statement(
-    # SELECT FROM article writes nothing where there is none, without a look before.
+    # INSERT ... SELECT writes nothing where there is no article, so no look-up is needed before.
     "INSERT INTO revision (url_id, kind, at, page_source_id, note, title, published_at,"
     " body_digest, text) SELECT a.url_id, :kind, :at, NULL, :note, '', NULL, :none, ''"
     " FROM article a WHERE a.url_id = :url_id"

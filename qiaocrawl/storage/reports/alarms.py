@@ -171,7 +171,7 @@ def _dead_proxies(c: Connection, now: float) -> list[str]:
     number, resting = c.execute(
         select(func.count(), func.count(case((proxy.c.resting_until > now, 1)))).select_from(proxy)
     ).one()
-    # One that works is enough: the pool goes on with it.
+    # One working proxy is enough: the pool goes on with it.
     if not number or number != resting:
         return []
     return [f"{number} 个代理全部不可用 none of the proxies works"]
@@ -196,7 +196,7 @@ def _lives(pid: int) -> bool:
         return False
     except OSError:
         return True
-    # A number may have been given to another program since; its command line tells.
+    # The process id may have been given to another program since; its command line tells.
     return b"crawl" in command or not command
 
 

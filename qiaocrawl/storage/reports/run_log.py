@@ -57,7 +57,7 @@ def finish_run(
     c.execute(update(run).where(run.c.id == run_id).values(
         finished_at=_utc(now),
         reason=clean_word(reason, 200),
-        # Longer than other JSON: Scrapy counts by status, type and reason.
+        # Longer than other JSON: Scrapy keeps a counter for each status, type and reason.
         stats=to_json(dict(stats), max_chars=1_000_000),
         remaining=remaining,
     ))  # fmt: skip

@@ -40,7 +40,7 @@ _PUT_OFF = Statement(
     "UPDATE url SET state = State.DONE, outcome = 'pruned', reason = :reason, done_at = :done_at,"
     " not_before = 0, attempts = 0, failures = 0, lease_token = NULL, lease_until = NULL"
     " WHERE queue = :queue AND topic_id = :topic_id AND state = State.PENDING AND host_id ="
-    # The host too, by which the frontier's index narrows the rows the LIKE has to read.
+    # The host is given too: by it the frontier's index narrows the rows the LIKE has to read.
     " :host_id"
     " AND payload LIKE :engine"
 )

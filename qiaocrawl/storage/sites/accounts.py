@@ -83,7 +83,7 @@ def save_session(
     """
     values: dict[str, Any] = {"session": session, "updated_at": to_stored_time(now)}
     if logged_in:
-        # A rest is for the session that was refused; a new login begins without one.
+        # The rest applied to the refused session; a new login starts without one.
         values |= {"state": AccountState.ACTIVE.value, "reason": "", "rests_until": None,
                    "logged_in_at": to_stored_time(now)}  # fmt: skip
     c.execute(update(accounts).where(accounts.c.id == account_id).values(values))

@@ -76,13 +76,13 @@ def load_pattern_scores(c: Connection, *, since: float) -> list[StoredPatternSco
 
 
 def pattern_scores_of(c: Connection, forms: Sequence[str]) -> list[StoredPatternScore]:
-    # IN gives rows in any order, and groups without a row give none.
     """The stored scores of groups *forms*, as far as there are any, in the order of *forms*."""
     by_form = {
         score.form: score
         for row in _SCORES_OF.fetch(c, [_form_key(form) for form in forms])
         for score in [_pattern_score(row)]
     }
+    # IN gives rows in any order, and groups without a row give none.
     return [by_form[form] for form in forms if form in by_form]
 
 

@@ -82,7 +82,8 @@ _FILL_CHANNEL = ListStatement(
 )
 
 _LET_GO = Statement(
-    # Of the versions since the last but one all but the newest, and none an article was made from.
+    # Of the versions since the last but one, all except the newest and those an article
+    # was made from.
     "DELETE FROM page_source WHERE url_id = :url_id AND id <> :kept AND id >= :since"
     " AND id NOT IN (SELECT page_source_id FROM article WHERE page_source_id IS NOT NULL"
     # NOT IN with a NULL in it is never true, hence the IS NOT NULL.

@@ -82,7 +82,7 @@ class TitleEntry:
 
     def says(self, other: TitleEntry) -> bool:
         """Whether it says the same as *other*, wherever both stand in the log."""
-        # The place does not count: a row written again says the same further back.
+        # The position does not matter: a row written again says the same further back.
         return replace(self, seq=0) == replace(other, seq=0)
 
 
@@ -197,7 +197,7 @@ def follow(c: Connection, article_id: int) -> None:
     # The new address may have an entry of its own, by a page stored there before.
     for entry in entries_of_articles(c, [article_id]):
         key = bytes(_KEY_OF.run(c, {"article_id": article_id}).fetchone()[0])
-        # What an operator took out stays out, at whichever of the two addresses it was.
+        # What an operator removed stays out, whichever of the two addresses it had.
         taken_out = any(logged.taken_out for logged in (entry, *entries_of_keys(c, [key])))
         append(c, TitleEntry(TitleRecord(entry.record.key, ""), None))
         append(c, replace(entry, record=replace(entry.record, key=key), taken_out=taken_out))

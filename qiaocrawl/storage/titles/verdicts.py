@@ -115,7 +115,7 @@ def save_verdict(
     if verdict.is_same_story:
         joined = {group for _, group in earlier.values()}
     group = _merged(c, article_id, joined)
-    # Its old members were found like an article that stands elsewhere now.
+    # The article left group *rest*, whose other members were judged to be like it.
     if rest is not None and rest not in joined:
         _hand_on(c, article_id, rest, "the article it was found like has left the group")
     # Else the first of a group would be called a reprint of its own reprint.

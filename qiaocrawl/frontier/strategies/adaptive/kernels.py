@@ -27,8 +27,8 @@ _LEAST_RATE, _MOST_RATE = 0.01, 0.5
 
 @compiled
 def base_rate(learnt: Any) -> float:
-    # counts[-1] begins with 20 made-up pages (model.py), so this never divides by 0.
     """The mean value of fetched pages, in [.01, .5]."""
+    # counts[-1] begins with 20 made-up pages (model.py), so this never divides by 0.
     rate: float = learnt.sums[-1] / learnt.counts[-1]
     return min(max(rate, _LEAST_RATE), _MOST_RATE)
 

@@ -77,7 +77,7 @@ def url_features(url: str, host: str) -> UrlFeatures:
 
 def place(kind: str, name: str) -> int:
     """Where the group *name* of a kind stands in the table of yields."""
-    # A CRC, not hash(): the latter differs from process to process, and models are stored.
+    # A CRC, not hash(): models are stored, and hash() differs from process to process.
     return zlib.crc32(f"{kind}|{name}".encode("utf-8", "replace")) % TABLE_SIZE
 
 

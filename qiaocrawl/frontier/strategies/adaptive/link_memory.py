@@ -66,10 +66,10 @@ class LinkMemory:
         self.links = Links(**{name: column.data for name, column in self._links.items()})
 
     def reserve(self, nodes: Sequence[int], links: int) -> None:
-        # Checked first: this runs for every page, and most need no growth.
         """Make room for *nodes* and as many more *links*."""
         size = max(nodes, default=-1) + 1
         room = self._number_of_links + links
+        # Checked first: this runs for every page, and most need no growth.
         if size <= len(self.nodes.depth) and room <= len(self.links.source):
             return
         for column in (*self._nodes.values(), self._known, self._last_link):
@@ -134,7 +134,7 @@ class LinkMemory:
         if nodes.links_here[target] <= MAX_LINKS_HERE:
             self._chain(target, number)
             self._add_words(target, anchor)
-        # What is fetched is decided; its features no longer matter.
+        # Fetched pages are decided; their features no longer matter.
         if nodes.fetched[target]:
             return
         nodes.depth[target] = min(nodes.depth[target], page.depth + 1)

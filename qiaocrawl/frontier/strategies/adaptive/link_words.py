@@ -39,7 +39,7 @@ class LinkWords:
         for word, weight in profile.weights.items():
             share = 1.0 if word in profile.terms else _LEARNT_SHARE
             self._weights[singular(word)] = share * weight / heaviest
-        # Anchors and contexts of navigation come again on every page.
+        # Cached: anchors and contexts of navigation are repeated on every page.
         self.of_url = lru_cache(_REMEMBERED)(self._of_url)
         self.of_anchor = lru_cache(_REMEMBERED)(self._of_anchor)
         self.of_context = lru_cache(_REMEMBERED)(self._of_context)

@@ -89,7 +89,7 @@ def to_bytes(learnt: ModelArrays) -> bytes:
         places = np.flatnonzero(values[table] if table == "word_weights" else values["counts"])
         arrays[f"{table}_places"] = places.astype(np.int32)
         for name in names:
-            # Half the size; scores need no more than six digits.
+            # float32 halves the size; scores need no more than six digits.
             arrays[name] = values[name][places].astype(np.float32)
     file = io.BytesIO()
     np.savez_compressed(file, allow_pickle=False, **arrays)
@@ -104,7 +104,7 @@ def from_bytes(data: bytes) -> ModelArrays:
         ModelError: *data* is damaged, of another format or no model of this kind.
     """
     arrays = _arrays(data)
-    # Over untrained ones: entries not stored keep their first values.
+    # Loaded over untrained arrays: entries not stored keep their initial values.
     learnt = untrained()
     try:
         learnt.weights[:] = arrays["weights"]
