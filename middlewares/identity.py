@@ -35,7 +35,7 @@ class IdentityMiddleware:
         return cls(crawler)
 
     def process_request(self, request: Request) -> None:
-        """Set the headers, and take away those of an identity shown before (retry, redirect)."""
+        """Set the headers, and remove those of an identity shown before (retry, redirect)."""
         shown: HeaderList = request.meta.pop(_SHOWN, ())
         for name, value in shown:
             # Only if it is still as this middleware set it: a header of the request itself stays.

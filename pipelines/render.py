@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class RenderedLater(DropItem):
-    """The page comes again, by the browser."""
+    """The page will be fetched again with the browser."""
 
 
 class RenderPipeline:

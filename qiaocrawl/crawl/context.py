@@ -69,7 +69,7 @@ _crawls: WeakKeyDictionary[Crawler, CrawlContext] = WeakKeyDictionary()
 
 
 def share_crawl(crawler: Crawler, crawl: CrawlContext) -> None:
-    """Let *crawl* be the one of *crawler*."""
+    """Make *crawl* the crawl of *crawler*."""
     _crawls[crawler] = crawl
 
 

@@ -1,4 +1,4 @@
-"""Carries out what was decided of a lease whose fetch brought no page to read."""
+"""Carries out the decision on a lease whose fetch brought no page to read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class FetchOutcomes:
-    """Closes leases without a page, has them tried again or puts them back, and counts it."""
+    """Closes, retries or returns leases whose fetch brought no page, and counts them."""
 
     def __init__(self, crawler: Crawler, crawl: CrawlContext) -> None:
         self._crawl = crawl

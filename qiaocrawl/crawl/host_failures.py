@@ -114,10 +114,10 @@ class HostFailureHandler:
         return FetchFailure(FailureKind.NO_PAGE, words_of(error))
 
     async def busy(self, lease: Lease, reason: str, seconds: float) -> FetchFailure:
-        """The host asks to wait: nothing of it is asked meanwhile.
+        """The host asks crawlers to wait: it gets no request until then.
 
         Args:
-            seconds: it asks for; 0 when it names none.
+            seconds: how long; 0 when the host does not say.
         """
         pause = await self._park_in_turn(lease, seconds)
         until = datetime.fromtimestamp(time.time() + pause, UTC)
@@ -129,7 +129,7 @@ class HostFailureHandler:
         )
 
     def count_decision(self, failure: FetchFailure, decision: Retry | Release | Close) -> None:
-        """Let the run's statistics know what became of a blocked URL."""
+        """Count in the run's statistics what became of a blocked URL."""
         if failure.kind is FailureKind.BLOCKED and not isinstance(decision, Release):
             name = "returned" if isinstance(decision, Retry) else "given_up"
             self._access.counts[f"blocks/{name}"] += 1

@@ -25,7 +25,7 @@ class QuietLogFormatter(LogFormatter):
     def crawled(
         self, request: Request, response: Response, *args: Any, **kwargs: Any
     ) -> LogFormatterResult:
-        """Scrapy's line; of a login only who answered, since addresses hold tickets there."""
+        """Scrapy's line; for a login step only the host, since its address may hold a ticket."""
         if not request.meta.get(LOGIN_STEP):
             return super().crawled(request, response, *args, **kwargs)
         return {
@@ -55,7 +55,7 @@ class QuietLogFormatter(LogFormatter):
     def item_error(
         self, item: Any, exception: BaseException, *args: Any, **kwargs: Any
     ) -> LogFormatterResult:
-        """Scrapy's line; that the database is gone is told once, not for each page in hand."""
+        """Scrapy's line; a lost database is reported once, not for each page in hand."""
         said = super().item_error(item, exception, *args, **kwargs)
         return _quiet(said, exception)
 

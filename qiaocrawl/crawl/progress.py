@@ -1,4 +1,4 @@
-"""A line every ten seconds: pages, articles, and what a run waits for that fetches none."""
+"""A log line every ten seconds: pages, articles, and what an idle run is waiting for."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ProgressLog:
         self._task = asyncio.ensure_future(self._run())
 
     def spider_closed(self) -> None:
-        """Say the sum and stop."""
+        """Log the totals and stop."""
         if self._task is not None:
             self._task.cancel()
         self._say(0.0)

@@ -17,7 +17,7 @@ _NOT_KEPT = frozenset({"set-cookie", "set-cookie2"})
 
 
 def fetched_page(response: Response) -> FetchedPage:
-    """Our record of *response*; the only place that reads one."""
+    """*response* as a record; no other place reads Scrapy's responses."""
     headers = tuple(
         (lower, value.decode("latin-1"))
         for name, values in response.headers.items()

@@ -1,4 +1,4 @@
-"""Another try of a request, as somebody else: built by Scrapy's retry, held back for a pause."""
+"""Another try under another identity: built by Scrapy's retry, held back for a pause."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 def retry_request(crawler: Crawler, request: Request, reason: str) -> Request | None:
-    """*request* once more; None when it was tried QIAO_BLOCK_RETRIES times already.
+    """*request* for another try; None when it was tried QIAO_BLOCK_RETRIES times already.
 
     Args:
         reason: a few words that may stand in statistics; never an address or a password.

@@ -63,7 +63,7 @@ class FrontierScheduler(BaseScheduler):
         return cls(crawler)
 
     def open(self, spider: Spider) -> Deferred[None] | None:
-        """Connect the spider to the frontier and take back what dead workers held."""
+        """Connect the spider to the frontier and reclaim the leases of dead workers."""
         if not isinstance(spider, FrontierSpider):
             raise TypeError(f"spider {spider.name!r} is no FrontierSpider")
         return deferred_from_coro(self._open(spider))
@@ -116,7 +116,7 @@ class FrontierScheduler(BaseScheduler):
             self._crawler.stats.set_value(END_REASON, failure)
 
     async def _release_leases(self, reason: str) -> None:
-        """Leases back, record closed.
+        """Return the leases and close the run's record.
 
         Raises:
             StorageError: the database does not take it.
@@ -149,7 +149,7 @@ class FrontierScheduler(BaseScheduler):
             )
 
     async def _check_seeds(self) -> None:
-        """Fail a run whose start pages could not be read: it has not done what it was asked."""
+        """Fail a run whose start pages could not be read: it has not done its task."""
         assert self._worker is not None
         ending = self._worker.ending
         scope = crawl_of(self._crawler).scope
@@ -248,7 +248,7 @@ class FrontierScheduler(BaseScheduler):
         self._hurry_after_signal()
 
     def _hurry_after_signal(self) -> None:
-        """After a signal wait only briefly for storage: its sender kills what takes longer."""
+        """After a signal wait only briefly for storage: its sender kills slow processes."""
         engine = self._crawler.engine
         # engine.running turns false on a signal, but not when a crawl finishes by itself.
         if engine is not None and not engine.running:

@@ -1,7 +1,7 @@
 """Pages that are analysed apart: those too slow for an ordinary slot, and suspects.
 
-They leave Scrapy's pipelines, where a large page that waits would hold up all others, and come
-back into them with their analysis. Meanwhile only their lease is kept: the page itself is stored.
+They leave Scrapy's pipelines, where a large waiting page would hold up all others, and return
+to them with their analysis. Meanwhile only their lease is kept: the page itself is stored.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ class AnalysedApart(DropItem):
 
 
 def slow_pages_of(crawler: Crawler) -> SlowPages:
-    """Those of *crawler*'s run, made at the first call."""
+    """The slow pages of *crawler*'s run, made at the first call."""
     if crawler not in _all:
         _all[crawler] = SlowPages(crawler)
     return _all[crawler]
 
 
 def set_aside(reason: str) -> PageAnalysis:
-    """What is stored of a page that cannot be analysed."""
+    """The analysis that is stored for a page that cannot be analysed."""
     return PageAnalysis(
         Outcome.POISON, None, (), charset="", charset_source="unread", reason=reason
     )
@@ -80,17 +80,17 @@ class SlowPages:
         crawler.signals.connect(self._close, signal=frontier_closing)
 
     def is_for(self, lease: Lease, page: FetchedPage) -> bool:
-        """Whether *page* is not to be tried in an ordinary slot."""
+        """Whether *page* must not be tried in an ordinary slot."""
         is_large = len(page.body) > QUICK_BYTES
         # A page that may have killed a worker is never analysed beside others.
         return bool(lease.crashes) or is_large or self._slowness[lease.host] >= _MOST_SLOWNESS
 
     def outlasted(self, lease: Lease) -> None:
-        """*lease* used up an ordinary slot's time."""
+        """Note that *lease* used up an ordinary slot's time."""
         self._slowness[lease.host] += _SLOW_PAGE
 
     def was_quick(self, host: str) -> None:
-        """A page of *host* needed little time."""
+        """Note that a page of *host* needed little time."""
         if host in self._slowness:
             self._slowness[host] -= 1
             if self._slowness[host] <= 0:

@@ -1,4 +1,4 @@
-"""The spider all ours are built on: the edge where Scrapy's objects become our records."""
+"""The base of all spiders: here Scrapy's objects become the library's records."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class FrontierSpider(Spider):
 
     Subclasses set ``queue`` and ``allowed_arguments``, put their crawl together in :meth:`plan`,
     propose start candidates in :meth:`seeds`, and say in :meth:`request_options` and :meth:`read`
-    how their pages are asked for and read.
+    how their pages are requested and read.
     """
 
     queue: ClassVar[Queue]
@@ -90,7 +90,7 @@ class FrontierSpider(Spider):
         """The crawl these arguments ask for.
 
         Raises:
-            ConfigError: they, or the options, ask for what there is not.
+            ConfigError: they, or the options, name something that does not exist.
         """
         raise NotImplementedError(f"{type(self).__name__}.plan")
 
@@ -99,7 +99,7 @@ class FrontierSpider(Spider):
         return []
 
     def declines(self, lease: Lease) -> str:
-        """Why *lease* is put back unasked after all; "" to ask it."""
+        """Why *lease* is put back without a request after all; "" to fetch it."""
         return ""
 
     def request_options(self, lease: Lease) -> dict[str, Any]:
@@ -114,7 +114,7 @@ class FrontierSpider(Spider):
     # --- the edge -----------------------------------------------------------------------
 
     def open(self, worker: FrontierWorker) -> None:
-        """The frontier is at hand: leases will come."""
+        """Called when the frontier is open: leases will come."""
         self.crawl.worker = worker
         self.outcomes = FetchOutcomes(self.crawler, self.crawl)
 

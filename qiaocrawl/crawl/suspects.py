@@ -1,6 +1,6 @@
-"""Pages that may have killed a worker are tried alone, and leave word of it while they are.
+"""Pages that may have killed a worker are tried alone, with a mark in the database meanwhile.
 
-See :mod:`qiaocrawl.storage.frontier.deaths` for what becomes of that word.
+See :mod:`qiaocrawl.storage.frontier.deaths` for what becomes of the mark.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def suspects_of(crawler: Crawler) -> Suspects:
 
 
 class Suspects:
-    """Lets one suspect at a time be tried."""
+    """Lets one suspect be tried at a time."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime

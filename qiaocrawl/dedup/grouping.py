@@ -93,7 +93,7 @@ def _rank(record: TitleRecord) -> tuple[bool, float, bytes]:
 
 
 def _choice(record: TitleRecord) -> tuple[object, ...]:
-    """Which of several records of one key is taken; all that a verdict may depend on decides."""
+    """Orders several records of one key by all that a verdict may depend on; the first is taken."""
     return (
         *_rank(record), record.title, record.body_digest, record.host, record.source,
         record.body_simhash, record.body_sketch,

@@ -99,7 +99,7 @@ class TitleIndex:
         return len(self._known.table)
 
     def judge(self, record: TitleRecord) -> Verdict:
-        """How *record* stands to the titles judged before; remembered in the same step.
+        """How *record* relates to the titles judged before; it is remembered in the same step.
 
         ``of`` is the earlier title it is most like in the way the verdict says; None for
         DISTINCT. A key judged before is replaced.

@@ -1,6 +1,6 @@
 """Paging of list pages: finds the link to the next page and decides when to stop.
 
-What a pager is taken for decides the order in which its pages are read, never whether: its other
+What a pager is taken for decides only the order in which its pages are read: its other
 links and the pages after a list ran dry are put off, see
 :mod:`qiaocrawl.storage.frontier.postponed`.
 """
@@ -53,7 +53,7 @@ DRY_PAGES = 2
 first page often shows what the home page showed."""
 _MOST_DRY_PAGES = 64
 PAGE_TAG = "page"
-"""``Link.tag`` of another page of the same list: it stands no deeper."""
+"""``Link.tag`` of another page of the same list, which counts as no deeper."""
 _MAX_LISTS = 50_000
 # "/roll/", "/gundong/", "/gd/", or 滚动新闻 in the title; not "/rollback".
 _ROLLING = re.compile(
@@ -88,7 +88,7 @@ class _Steps:
 
     Attributes:
         numbered: by the number they are called, in document order.
-        called_next: those that say so.
+        called_next: links that say that they lead to the next page.
         arrows: those that point forward, by how far: ``>`` 1, ``>>`` 2, ``>>>`` and ``>|`` 3.
         aside: first, last and previous page.
     """
@@ -113,7 +113,7 @@ class _Steps:
             self.aside.append(link)
 
     def on(self, stem: str) -> _Steps:
-        """Those of the list called *stem*."""
+        """Its links that belong to the list called *stem*."""
 
         def fits(link: Link) -> bool:
             return _value(link.url, stem) is not None
@@ -130,7 +130,7 @@ class _Steps:
 
     @property
     def forward(self) -> list[Link]:
-        """All but those aside."""
+        """All links except *aside*."""
         return (
             [link for _, link in self.numbered]
             + self.called_next
@@ -265,7 +265,7 @@ def _value(url: str, stem: str) -> int | None:
 
 
 class ListBound:
-    """Decides when the pages of a list bring nothing new; for one thread."""
+    """Decides when the pages of a list bring nothing new; not thread-safe."""
 
     def __init__(self) -> None:
         self._dry: OrderedDict[str, tuple[int, int]] = OrderedDict()

@@ -55,7 +55,7 @@ class LinkRules:
         self._sitemaps: dict[str, dict[str, int]] = {}
         self._listed: Counter[str] = Counter()
         self.full: set[tuple[str, str]] = set()
-        """Hosts of which more was listed than is taken up, and the reason as it is counted."""
+        """Hosts that listed more than is taken up, with the reason under which it is counted."""
         self._spellings = Spellings()
 
     def keep(
@@ -86,7 +86,7 @@ class LinkRules:
     def _guessed(
         self, lease: Lease, analysis: PageAnalysis, link: Link, spelt: dict[bytes, str]
     ) -> Link:
-        """*link*, with what guesses make of it."""
+        """*link*, postponed or changed in rank by the guesses of discovery."""
         guess = link.postponed
         if link.tag == FEED_TAG:
             guess = self._feed_guess(lease, analysis, link)
@@ -106,7 +106,7 @@ class LinkRules:
                 self._listed[link.host] += 1
 
     def refusal(self, lease: Lease) -> str:
-        """Why the URL of *lease* is not to be fetched after all; "" to fetch it.
+        """Why the URL of *lease* must not be fetched after all; "" to fetch it.
 
         Start pages, and URLs that were asked for by their exact address, are always fetched.
         """
@@ -194,8 +194,8 @@ class LinkRules:
 
         Args:
             links: of it on the sites that are followed.
-            candidates: what of its links was seen for the first time, also what is left out.
-            trial: for what reason it had been closed before it was taken up.
+            candidates: its links that were seen for the first time, including those left out.
+            trial: the reason for which it was closed before it was taken up.
         """
         keys = {candidate.key for candidate in candidates}
         closed = [
@@ -238,7 +238,7 @@ def page_value(analysis: PageAnalysis, topic: str) -> PageValue:
 
 
 def digest_of(analysis: PageAnalysis) -> bytes:
-    """What tells that two addresses show one article; b"" for what is none."""
+    """A digest that is equal where two addresses show one article; b"" for other pages."""
     article = analysis.article
     return text_digest(article.title, analysis.body_digest) if article is not None else b""
 

@@ -1,7 +1,7 @@
 """Soft 404s by comparison: what a host shows for a page that cannot exist (faults F-T5).
 
 Bar-Yossef and others (WWW 2004, "Sic transit gloria telae") ask a host for a random path and
-compare; one such question a host is asked here, and every page is compared with its answer.
+compare; here each host is asked once, and every page is compared with the answer.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def without_address(text: str, url: str) -> str:
 
 
 def missing_page(host: str, analysis: PageAnalysis) -> MissingPage | None:
-    """What the answer to the probe of *host* teaches; None where it has no text to compare."""
+    """The page for missing ones, from the probe's answer; None if it has no text to compare."""
     # Without text any page without text would look like it.
     if not analysis.body_digest:
         return None

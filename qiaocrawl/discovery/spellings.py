@@ -1,7 +1,7 @@
 """Spellings of one address that stay distinct in canonical form, as on a few servers (F-T6).
 
-A folder and its default page, double slashes, a bare ``sid=``: of two such spellings a crawl
-follows the one it meets first. No URL is rewritten: the server gets the spelling that was found.
+A folder and its default page, double slashes, a bare ``sid=``: a crawl follows the one it
+meets first. No URL is rewritten: the server gets the spelling that was found.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _CALENDAR = re.compile(
 # "?y=2031", "&cal_year=2031".
 _CALENDAR_QUERY = re.compile(r"(?:^|[?&_])(?:y|yr|year|nian)=(\d{4})(?=&|$)", re.IGNORECASE)
 BOUNDS = ("(url too long)", "(path too deep)", "(too many parameters)")
-"""Groups of URLs beyond what the operator's options allow: no guess, so they are never tried."""
+"""Groups of URLs beyond the operator's limits: they are no guess, so they are never tried."""
 EARLIEST_YEAR = 1990
 """Before the web: only a calendar leads there; archives of newspapers are allowed by pattern."""
 
@@ -93,7 +93,7 @@ def _are_numbers(unit: list[str]) -> bool:
 # Cached: links of one page share their path or query, and each of them asks.
 @lru_cache(maxsize=4096)
 def _is_no_date(path: str, query: str, latest_year: int) -> bool:
-    """Whether a calendar's month stands in the address that no news page can be of."""
+    """Whether the address names a calendar month that no news page can be from."""
     calendar = _CALENDAR.search(path) or (_CALENDAR_QUERY.search(query) if query else None)
     calendar = calendar or (_CALENDAR.search(query) if query else None)
     if calendar is None:

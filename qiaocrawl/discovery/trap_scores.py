@@ -114,7 +114,7 @@ class PatternScore:
 
     @property
     def is_proven(self) -> bool:
-        """Whether the group has brought stories enough to stand for itself."""
+        """Whether the group has brought enough stories to be judged by itself."""
         return self.stories >= PROVEN_STORIES and not self.is_cut
 
     def describe(self) -> str:
@@ -158,7 +158,7 @@ class StoryStats:
         self._samples: tuple[tuple[bytes, bool], ...] = ()
 
     def add(self, sample: bytes, inside_new: int) -> None:
-        """Take a story that reads like *sample* and leads to so many new URLs of the group."""
+        """Count a story with the text *sample* that leads to so many new URLs of the group."""
         self.pages += 1
         self.new_urls += inside_new
         if sample:
@@ -209,8 +209,8 @@ class StoredPatternScore:
 def cut_by(scores: Iterable[tuple[str, PatternScore]]) -> tuple[str, PatternScore] | None:
     """Which of a URL's groups, the narrowest first, forbids to fetch it; None for none.
 
-    A group that has brought stories stands for itself, whatever broader ones cost. Where those
-    were cut for their stories, it stands for itself if lists lead to it.
+    A group that has brought stories is judged by itself, whatever broader ones cost. Where those
+    were cut for their stories, it is judged by itself if lists lead to it.
     """
     is_proven = is_listed = False
     for form, score in scores:
@@ -290,7 +290,7 @@ def record_page(score: PatternScore, page: PageEffects) -> None:
 
 
 def judge_texts(score: PatternScore) -> bool:
-    """Cut the group where a program wrote its stories; whether that was done."""
+    """Cut the group if a program wrote its stories; returns whether it was cut."""
     if score.is_cut or score.story_stats is None or is_section(score):
         return False
     why = score.story_stats.why_generated()
@@ -300,7 +300,7 @@ def judge_texts(score: PatternScore) -> bool:
 
 
 def _crossings(stats: StoryStats, page: PageEffects) -> int:
-    """Known URLs of the group that *page* leads to, less what many a page of it leads to."""
+    """Known URLs of the group that *page* leads to, less those that many of its pages link to."""
     # Links that many pages carry are navigation and do not show that the group is finite.
     crossed = [key for key in page.inside_known if key not in stats.recent]
     stats.recent = (*stats.recent, *crossed)[-_MAX_RECENT:]

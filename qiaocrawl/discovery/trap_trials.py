@@ -62,13 +62,13 @@ class TrapTrials:
         self._paid: Counter[str] = Counter()
 
     def fetched(self, host: str) -> None:
-        """A page of *host* was fetched that is on no trial."""
+        """Count a page of *host* that is on no trial."""
         self._fetched[host] += 1
 
     def tried(
         self, group: str, *, is_good: bool, has_text: bool, repeats: bool, new_closed: int
     ) -> None:
-        """A page of *group* was.
+        """Count a page of *group* that is on trial.
 
         Args:
             is_good: it tells a story and leads to no more of the group.

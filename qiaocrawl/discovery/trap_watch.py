@@ -96,7 +96,7 @@ class TrapWatch:
                 yield form, score
 
     def is_allowed(self, url: str) -> bool:
-        """Whether the operator says that *url* is of no trap."""
+        """Whether the operator has declared *url* to be no trap."""
         if not self._allowed:
             return False
         rest = url.partition("://")[2]
@@ -170,7 +170,7 @@ class TrapWatch:
         return replace(effects, is_double=True, same_path=same_path)
 
     def _try(self, page: PageEvidence, forms: Sequence[str], *, is_double: bool) -> None:
-        """Count the page for what it was taken up for, or as one of its host."""
+        """Count the page for the trial it was taken up for, or for its host."""
         group = group_of(page.trial)
         if not group or not self._is_closed(group):
             self._trials.fetched(canonical_host(page.url))

@@ -51,7 +51,7 @@ def url_forms(canonical: str) -> tuple[str, ...]:
 
 
 def section_of(forms: tuple[str, ...]) -> str:
-    """The broadest of *forms* where it is a first folder; "" for what stands in none."""
+    """The broadest of *forms* where it is a first folder; "" if it is in none."""
     return forms[-1] if forms[-1].endswith("/…") else ""
 
 
@@ -62,7 +62,7 @@ def _part(part: str) -> str:
 
 
 def _last(part: str) -> str:
-    """The last part by its ending and its marks; a word for itself would be its own group."""
+    """The last part by its ending and marks; with words each page would be its own group."""
     if part.endswith("/"):
         return f"{_last(part[:-1])}/"
     stem, dot, ending = part.rpartition(".")

@@ -1,6 +1,6 @@
 """A fetched sitemap or feed as the analysis of a page: an outcome of its own, and links.
 
-So entries go the way of links: the site's bounds, the trap rules, the crawl order and the
+So entries are treated like links: the site's bounds, the trap rules, the crawl order and the
 guard, with their title as anchor and their date in front of their context.
 """
 
@@ -87,7 +87,7 @@ def parse_url_source(page: FetchedPage) -> PageAnalysis | None:
 
 
 def entry_moment(context: str) -> datetime | None:
-    """When the entry changed whose candidate or link has this *context*; None if unknown."""
+    """When the entry behind a candidate or link with this *context* changed; None if unknown."""
     match = _DATED.match(context)
     return datetime.fromisoformat(match[1]) if match else None
 

@@ -65,7 +65,7 @@ def looks_like_address(host: str) -> bool:
 
 
 def leads_inside(host: str) -> bool:
-    """Whether the name *host* alone shows that it is inside: a private address, or localhost.
+    """Whether the name *host* alone shows that it is internal: a private address, or localhost.
 
     Other names are judged by the addresses they have.
     """
@@ -152,7 +152,7 @@ class Allowance:
         return any((origin.host, origin.port) == (plain, port) for origin in self.origins)
 
     def __or__(self, other: Allowance) -> Allowance:
-        """What either of them names."""
+        """The origins that either of them names."""
         return Allowance(self.origins | other.origins)
 
 

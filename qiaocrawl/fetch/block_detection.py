@@ -19,12 +19,12 @@ from qiaocrawl.text import decode_page
 
 
 class BlockKind(StrEnum):
-    """What speaks for a block."""
+    """The kinds of evidence for a block."""
 
     CAPTCHA = "captcha"
     BAN = "ban"
     CHECK = "check"
-    """A redirect to a page that checks who asks."""
+    """A redirect to a page that checks the visitor."""
     BUSY = "busy"
     """429 Too Many Requests."""
     FORBIDDEN = "forbidden"

@@ -1,6 +1,6 @@
 """What becomes of a URL that brought no page: another try, a wait without blame, or its end.
 
-Pure. Who fetches says what failed; :meth:`FailurePolicy.decide` says what to do, and who asked
+Pure: the caller says what failed, :meth:`FailurePolicy.decide` says what to do, and the caller
 does it. How a host fares is decided in :mod:`qiaocrawl.fetch.host_health`.
 """
 
@@ -135,7 +135,7 @@ class FailurePolicy:
         return Retry(reason, max(pause, failure.pause_seconds))
 
     def is_poison(self, deaths: int) -> bool:
-        """Whether a page is set aside with which a worker died alone so often."""
+        """Whether a page is set aside after a worker has died alone with it so often."""
         return deaths >= self.max_failures
 
     @property

@@ -52,7 +52,7 @@ class HostHealth:
         self._records: dict[str, _Record] = {}
 
     def answered(self, host: str) -> None:
-        """*host* gave a page as it should: all is forgiven."""
+        """*host* gave a proper page: its strikes are forgotten."""
         # The record is dropped, so most hosts cost nothing here.
         self._records.pop(host, None)
 
@@ -87,7 +87,7 @@ class HostHealth:
         return max(record.resting_until - now, 0.0) if record else 0.0
 
     def is_on_trial(self, host: str) -> bool:
-        """Whether *host* kept silent or blocked us and has not answered as it should since.
+        """Whether *host* was silent or blocked us and has not given a proper page since.
 
         One request at a time will show whether it does again.
         """

@@ -1,6 +1,6 @@
 """Browser identities: a user agent with the other headers this browser sends.
 
-A user agent whose other headers tell of another program gives itself away. What is beyond
+A user agent is unmasked by headers that belong to another program. What is beyond
 headers (TLS and HTTP/2 as a browser speaks them, scripts) is not imitated.
 """
 
@@ -20,7 +20,7 @@ from qiaocrawl.text.toml_file import Texts, check_table, parse_toml, raise_fault
 
 ROTATE = "rotate"
 HONEST = "honest"
-"""Our own user agent: how a host is taken out of a wider rule."""
+"""The crawler's own user agent: it exempts a host from a wider rule."""
 
 # Only what this program can unpack: a server uses whatever is named.
 _DECODED = frozenset({"gzip", "deflate", "br", "zstd"})

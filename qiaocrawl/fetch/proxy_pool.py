@@ -1,4 +1,4 @@
-"""The proxy pool: chooses a proxy for each host and learns how it does.
+"""The proxy pool: chooses a proxy for each host and learns how well each works.
 
 A proxy proves itself on the sites that are to be asked, by use; no third party is asked whether
 it lives. Pure: time comes in as an argument, seconds on one clock that never goes back.
@@ -119,8 +119,8 @@ class ProxyPool:
     ) -> Proxy | None:
         """The proxy for a request of *host*, in use until :meth:`release`.
 
-        A host keeps its proxy as long as that is usable, also while it is at its limits: a
-        session must not change its address for want of a moment's patience.
+        A host keeps its proxy as long as it is usable, even while it is at its limits: a
+        session must not change its address only to save a short wait.
 
         Args:
             scheme: of the site.
@@ -198,7 +198,7 @@ class ProxyPool:
         state.resting_until = now + self._pause(state.failures_in_row)
 
     def blocked(self, proxy: Proxy, host: str, now: float) -> None:
-        """*host* blocks us through *proxy*: it keeps off that host, and serves others."""
+        """*host* blocks us through *proxy*, which is kept for other hosts now."""
         state = self.states.get(proxy)
         if state is None:
             return

@@ -76,7 +76,7 @@ class RenderVotes:
 
 
 class RenderModel:
-    """What one run knows of pages that need a browser; for one thread, as the event loop's."""
+    """What one run knows of pages that need a browser; not thread-safe: the event loop's."""
 
     def __init__(self) -> None:
         self._votes: dict[tuple[str, str], RenderVotes] = {}
@@ -84,7 +84,7 @@ class RenderModel:
         self._seen: Counter[tuple[str, str]] = Counter()
 
     def restore(self, stored: Iterable[RenderVotes]) -> None:
-        """Know what former runs learnt."""
+        """Take over what former runs learnt."""
         for votes in stored:
             self._keep(votes)
 

@@ -44,7 +44,7 @@ _NO_EVIDENCE = READABLE | {
 
 
 class AliasLearning:
-    """What one run knows of other addresses of pages; for one thread, as the event loop's.
+    """What one run knows of other addresses of pages; not thread-safe: the event loop's.
 
     With QIAO_URL_ALIASES off in *options* it maps nothing and learns nothing.
 
@@ -85,7 +85,7 @@ class AliasLearning:
     ) -> tuple[Sequence[Lease], list[Candidate]]:
         """Close those of *leases* that have a preferred version on the hosts of *within*.
 
-        None stands for any host. Those that its rules take for a trap's are closed as well.
+        None stands for any host. URLs that its rules take for traps are closed as well.
 
         Returns:
             The leases that are to be fetched; the preferred versions of the others, which are
@@ -181,7 +181,7 @@ class AliasLearning:
         return partial(save_host_votes, found=self.rules.changed(), now=time.time())
 
     def numbers(self) -> dict[str, int]:
-        """What the run's statistics say about it."""
+        """Figures for the run's statistics."""
         active = sum(rule.active for rule in self.rules.rules())
         return {
             # Rules with too few votes are known, but not applied yet.

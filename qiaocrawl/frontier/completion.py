@@ -1,4 +1,4 @@
-"""The one transaction that ends a lease: its outcome or its next try, and all that came of it."""
+"""The one transaction that ends a lease: its outcome or its next try, and all that it brought."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LeaseEnd:
 
 
 class CompleteLease(Generic[T]):
-    """An operation of the writer that closes a lease and writes what came of it.
+    """An operation of the writer that closes a lease and writes what it brought.
 
     Played again after a commit whose answer got lost, it writes nothing and gives True.
 

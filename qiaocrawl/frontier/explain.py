@@ -1,4 +1,4 @@
-"""Questions to a crawl order from outside of a crawl: what is the score of this URL made of?"""
+"""Explains, outside of a crawl, what the score of a URL is made of."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ROWS_AT_A_TIME = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a URL stands in the crawl order now.
+    """Score and rank of a URL in the crawl order now.
 
     Attributes:
         score: on the strategy's own scale; for what waits, what it would be fetched by.
@@ -58,14 +58,14 @@ def strategy_of_last_run(c: Connection, found: UrlHistory) -> Strategy | Learnin
 def standing_of(
     c: Connection, found: UrlHistory, parent_id: int | None, most_visits: int
 ) -> Standing | None:
-    """How a URL that waits, or was left out, stands now; the order is made again for it.
+    """Score and rank of a URL that waits or was left out; the order is rebuilt for it.
 
     Args:
         parent_id: row id of the page its link was found on.
         most_visits: of the log that a learning order is made from.
 
     Returns:
-        None where no run says which order there is.
+        None where no run is known, and so no order.
     """
     strategy = strategy_of_last_run(c, found)
     if strategy is None:

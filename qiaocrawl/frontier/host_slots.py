@@ -1,4 +1,4 @@
-"""How much each host is asked: fetches under way, pauses, turns, pages of this run."""
+"""The load on each host: fetches under way, pauses, turns, pages of this run."""
 
 from __future__ import annotations
 

@@ -66,12 +66,12 @@ class LearningOrder(FrontierOrder):
         self._asked: asyncio.Future[Chosen] | None = None
         self._task: asyncio.Task[None] | None = None
         self.is_ready = False
-        """Whether the order is made; before, it has no answers."""
+        """Whether the order is built; before that it has no answers."""
 
     # --- life -------------------------------------------------------------------------------
 
     def open(self, token: int, wake: Callable[[], None]) -> None:
-        """Begin to make the order; *wake* is called when it has answers.
+        """Start building the order; *wake* is called when it has answers.
 
         Args:
             token: of this worker, to know its own visits by.
@@ -178,8 +178,8 @@ class LearningOrder(FrontierOrder):
         """The best URLs that may be fetched now.
 
         Returns:
-            None where there is no order yet, or it thinks too long: no fetch waits for it. Its
-            answer is what the next question gets then.
+            None where there is no order yet, or it takes too long: no fetch waits for it. The
+            next call gets its answer then.
         """
         if not self.is_ready:
             return None
@@ -199,7 +199,7 @@ class LearningOrder(FrontierOrder):
         return chosen
 
     def settle(self, found: KeyLeases) -> None:
-        """What was chosen was leased, as far as *found* says."""
+        """Tell the order which of the chosen rows were leased: those in *found*."""
         # The order keeps monotonic time, which no set clock moves.
         later = {key: _monotonic(at) for key, at in found.later.items()}
         self.soon(partial(self.in_memory.settle, later, found.gone))
@@ -249,7 +249,7 @@ class LearningOrder(FrontierOrder):
         return lease.score if score is None else score
 
     def numbers(self) -> dict[str, float]:
-        """What the run's statistics say of it."""
+        """Figures for the run's statistics."""
         found: dict[str, float] = {
             "qiaocrawl/order/pages": self.in_memory.visits,
             "qiaocrawl/order/waiting": len(self.in_memory.order.waiting),

@@ -230,7 +230,7 @@ class InMemoryFrontier:
             self.wait_until(key, at)
 
     def wait_until(self, key: bytes, at: float) -> None:
-        """*key* is in hand no more and waits again from *at* on, by the clock of :meth:`choose`."""
+        """*key* is in hand no longer and waits again from *at* on (clock of :meth:`choose`)."""
         self._out.discard(key)
         heapq.heappush(self._later, (at, key))
 
@@ -324,7 +324,7 @@ class InMemoryFrontier:
     # --- inside -------------------------------------------------------------------------------
 
     def _add(self, one: Candidate | PendingUrl, score: float, *, again: bool) -> int:
-        """Let *one* wait; *again* also where it was fetched or given up before."""
+        """Let *one* wait; with *again* even if it was fetched or given up before."""
         order = self.order
         node = order.node_of(one.key)
         state = None if node is None else order.state_of(node)

@@ -195,7 +195,7 @@ class PriorityIndex:
         return int(np.count_nonzero(ahead)) + 1, int(np.count_nonzero(waiting))
 
     def take(self, nodes: Iterable[int]) -> None:
-        """Hand *nodes* out: they wait no longer."""
+        """Hand out *nodes*: they no longer wait."""
         for node in nodes:
             self.close(node)
 

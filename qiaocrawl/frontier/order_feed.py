@@ -1,4 +1,4 @@
-"""What an order in memory is fed with from the database, and what it writes back.
+"""Feeds an order in memory from the database, and writes its best scores back.
 
 First the newest visits of the log, then all waiting rows; from then on what other workers add.
 Reading happens on the reader's thread, and the order takes it in small pieces, so that a page
@@ -52,7 +52,7 @@ class Store(Protocol):
 
 
 class Run(Protocol):
-    """Does work in the thread of the order."""
+    """Runs work in the thread of the order."""
 
     def __call__(self, work: Callable[[], T]) -> Awaitable[T]:
         """What *work* gives."""
@@ -87,7 +87,7 @@ class OrderFeed:
         self._newest_row = 0
         self._done_at: dict[str, float] = {}
         self.wants_all_rows = False
-        """Rows wait that the order does not know of."""
+        """Whether rows wait that the order does not know."""
 
     @property
     def newest(self) -> int:

@@ -66,7 +66,7 @@ class ModelKeeping:
         self._pages, self.upto = model.pages, model.upto
 
     def begin(self, *, known: bool) -> None:
-        """A page comes; *known* where the loaded model has learnt from it already."""
+        """A page arrives; *known* if the loaded model has learnt from it already."""
         # Pages already known are in the model's own count.
         if not known:
             self._since_saved += 1

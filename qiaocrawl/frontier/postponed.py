@@ -1,4 +1,4 @@
-"""Tries what a guess of discovery put off when nothing else waits, until the guess has held."""
+"""When nothing else waits, tries what a guess of discovery put off, until the guess has held."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class TakingUp:
             trial.judged(good)
 
     def numbers(self) -> dict[str, int]:
-        """What the run's statistics say of it."""
+        """Figures for the run's statistics."""
         return {
             "qiaocrawl/postponed/taken_up": self.taken_up,
             "qiaocrawl/postponed/left": self.left,

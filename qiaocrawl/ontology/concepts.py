@@ -129,7 +129,7 @@ class Ontology:
     def _above(self, word: str) -> Mapping[int, int]:
         """Edges from the nearest sense of *word* (folded) up to each concept; {} if unknown.
 
-        Breadth first, so circles end of themselves.
+        Breadth first, so circles come to an end.
         """
         distances = dict.fromkeys(self.senses(word), 0)
         level = list(distances)

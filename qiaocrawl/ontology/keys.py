@@ -1,4 +1,4 @@
-"""What tells two wordnets' concepts to be one: the interlingual index, WordNet 3.0, own ids.
+"""Keys by which wordnets share concepts: the interlingual index, WordNet 3.0, own ids.
 
 A key is a whole number, so that a hundred thousand of them are one array:
 

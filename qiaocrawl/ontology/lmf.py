@@ -1,7 +1,7 @@
 """Reads WN-LMF 1.x, the XML form wordnets are exchanged in, as a stream.
 
-Nothing a document says is obeyed: entities may not be declared, the DTD it names is not asked
-for, and it may not unpack to more than :data:`MAX_BYTES`.
+Documents are not trusted: entities may not be declared, the DTD they name is not
+fetched, and they may not unpack to more than :data:`MAX_BYTES`.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def _above(ontology: Ontology, concept: int) -> dict[int, int]:
 
 
 def _useful(row: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Without those that are further away and no heavier than another."""
+    """*entries* without those that are further away and no heavier than another."""
     useful: list[tuple[int, float]] = []
     for edges, share in sorted(row):
         if not useful or share > useful[-1][1]:

@@ -2,7 +2,7 @@
 
 A form that is sent by GET and leaves nothing to fill in is a link that looks like a button, and a
 menu of addresses is a list of links. Forms with anything to type, to tick or to upload are left:
-what they ask for is the visitor's choice and has no end. Only addresses on the page's own host are
+their values are the visitor's choice and have no end. Only addresses on the page's own host are
 taken, and none whose words say that they change something.
 """
 
@@ -92,7 +92,7 @@ def _joined(page: Page, written: str | None) -> str | None:
 
 
 def _buttons(page: Page, form: LexborNode) -> Iterator[tuple[str, LexborNode, str, str]]:
-    """What the buttons of *form* lead to, or its one menu; nothing where there is more to say."""
+    """Where the buttons of *form* or its one menu lead; nothing if it has more to fill in."""
     if (form.attributes.get("method") or "get").lower() != "get":
         return
     fixed: list[tuple[str, str]] = []

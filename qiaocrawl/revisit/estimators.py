@@ -13,7 +13,7 @@ from qiaocrawl.revisit.visit_history import VisitHistory
 Floats = NDArray[np.float64]
 
 PRIOR_HOURS = 24.0
-"""A page's first visits count against the mean of its like as if that had been seen so long
+"""The mean of similar pages counts as if a page had been watched with it for so many hours
 **(ours)**."""
 FIRST_INTERVAL_HOURS = 24.0
 # Bisections; forty leave less than 1e-10 of the interval.

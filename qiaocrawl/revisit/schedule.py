@@ -115,7 +115,7 @@ class Schedule:
     # --- what follows ------------------------------------------------------------------------
 
     def plan(self) -> None:
-        """Estimate all rates anew and share out the budget; sets rates, visits and due times."""
+        """Estimate all rates again and share out the budget; sets rates, visits and due times."""
         usual = self._usual()
         self.rates = self._estimate(self.memory, usual)
         rates = Rates(self.rates, self._changes(self.memory, usual))

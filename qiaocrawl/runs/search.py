@@ -1,4 +1,4 @@
-"""A search run: what it asks first, what it may ask at all, what it makes of an answer.
+"""A search run: the order of its queries, their budgets, and what becomes of the answers.
 
 The ledger is the plan. A run takes what is due, orders it, and puts as much into the frontier
 as the day's budgets allow; queries that are never handed out stay in the ledger.
@@ -267,7 +267,7 @@ def store_answer(
     c: Connection, runtime: Runtime, lease: Lease, page: FetchedPage, query: Query,
     answer: SearchAnswer, hits: Sequence[tuple[Hit, Link]],
 ) -> StoredAnswer:  # fmt: skip
-    """All that is written of an answer in the transaction that has closed its lease."""
+    """Write all that is kept of an answer, in the transaction that has closed its lease."""
     candidates = hit_candidates(hits, lease, topic=query.topic)
     # Pages first: the ledger writes how many of them nobody knew.
     new_urls = runtime.enqueue(c, candidates)

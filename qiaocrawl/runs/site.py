@@ -270,7 +270,7 @@ class SiteDiscovery:
         return found, None
 
     def numbers(self) -> dict[str, int]:
-        """What the run's statistics say of it."""
+        """Figures for the run's statistics."""
         return self.rules.watch.numbers()
 
     # --- lists ------------------------------------------------------------------------------------
@@ -292,7 +292,7 @@ class SiteDiscovery:
         ]
 
     async def turn(self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy) -> Turned:
-        """Postpone a list's paging links but the next page, and that one too when it is dry."""
+        """Postpone a list's paging links except the next page, and that too if the list is dry."""
         pager = self.pager(lease, analysis)
         if pager is None:
             return Turned(analysis)

@@ -1,4 +1,4 @@
-"""How a run ends, and its exit code: 0 only where it did what it was asked."""
+"""How a run ends, and its exit code: 0 only if it did its task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 END_REASON = "qiaocrawl/end_reason"
-"""Statistic: how the run ended in truth, where it failed after it had begun to close."""
+"""Statistic: how the run really ended, if it failed after it had begun to close."""
 
 SEED_SET_ASIDE = "start_page_set_aside"
 """How a run ends whose start pages cannot be analysed: what they lead to was not crawled."""

@@ -118,7 +118,7 @@ class Runtime:
         return CrawlScope(queue, self.catalogue.pack(topic).name, within)
 
     def reschedule_lists(self, scope: CrawlScope) -> bool:
-        """Whether this run starts anew: nothing of the last one waits.
+        """Whether this run starts from scratch: nothing of the last one waits.
 
         List pages that were read more than QIAO_REVISIT_HOURS ago wait again then.
         """
@@ -173,7 +173,7 @@ class Runtime:
         )
 
     def close(self) -> None:
-        """Stop the workers, write what is queued, let the lock go."""
+        """Stop the workers, write what is queued, release the lock."""
         if self._closed:
             return
         self._closed = True

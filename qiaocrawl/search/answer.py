@@ -181,15 +181,14 @@ def _hit(
 
 def _total(text: str, at_least: int) -> int | None:
     """The largest number in *text* ("约 48,300 个结果"); None for less than there are hits.
-    # The largest: "第 1-10 条，共 48,300 条" has three numbers.
 
-        None also for more than 10^15.
+    None also for more than 10^15.
     """
     numbers = []
     for digits, unit in _NUMBER.findall(text[:_MAX_TOTAL_CHARS]):
         whole = float(digits.replace(",", "").replace("，", "")) * _UNITS.get(unit, 1)
         numbers.append(int(whole))
-    # Interfaces write 0 for "unknown".
+    # The largest: "第 1-10 条，共 48,300 条" has three numbers. Interfaces write 0 for "unknown".
     total = max(numbers, default=0)
     return total if max(at_least, 1) <= total <= _MOST_TOTAL else None
 

@@ -16,8 +16,8 @@ MOST_SECONDS = 3_600.0
 """The longest rest within one run."""
 
 FRUITLESS_TIMES = 10
-"""An engine that asks others is parked after so many times as many answers in a row in which some
-of them fail, none brings a hit, and no other is known to answer (ours): true zeros beside a
+"""A metasearch engine is parked after so many times as many answers in a row in which some
+of its engines fail, none brings a hit, and no other is known to answer (ours): true zeros beside a
 failing one look the same, and it spares those that fail by itself."""
 
 

@@ -1,4 +1,4 @@
-"""Which due queries are sent first: the productive ones, but none waits for ever.
+"""The order of due queries: productive ones first, but none waits for ever.
 
 The expected yield of a query is the number of new pages on topic that one request brings: new
 URLs a request (Gamma-Poisson) times the share of fetched ones that are on topic (Beta-binomial),

@@ -1,4 +1,4 @@
-"""What single values of an engine definition may be, beyond their type."""
+"""Checks single values of an engine definition, beyond their type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a query to what is sent: URL, method, headers and body, as the definition says.
+"""Builds the request for a query: URL, method, headers and body, as the definition says.
 
 A key out of the environment is put in when the request is made (:func:`request_for`) and at no
 other place: :func:`query_url`, which the frontier and the database keep, never has it.
@@ -95,8 +95,8 @@ def request_url(definition: EngineDefinition, query: Query, *, today: date | Non
 def query_url(definition: EngineDefinition, query: Query) -> str:
     """A URL that stands for *query* and no other, without secrets, the same on any day.
 
-    It is the request's own URL where that is all there is to say; otherwise what is asked
-    stands behind a ``#``, which is never sent.
+    It is the request's own URL where that is all there is to say; otherwise the rest of the
+    query follows a ``#``, which is never sent.
 
     Raises:
         ConfigError: as :func:`request_url`.

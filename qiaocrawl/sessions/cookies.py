@@ -1,4 +1,4 @@
-"""Cookies between jars, files and people: three forms operators paste, one record.
+"""Reads and writes cookies: the three forms operators paste, Scrapy's jars, browsers.
 
 * a header: ``SUB=…; SUBP=…`` (with or without ``Cookie:`` in front)
 * a Netscape file, as ``curl`` and browser add-ons write it
@@ -30,7 +30,7 @@ _SAFE_PREFIXES = ("__Secure-", "__Host-")
 
 @dataclass(frozen=True, slots=True)
 class StoredCookie:
-    """A cookie as it is kept.
+    """A stored cookie.
 
     Attributes:
         domain: with a dot in front where subdomains get it too.

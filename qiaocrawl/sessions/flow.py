@@ -2,7 +2,7 @@
 
 :func:`login_flow` yields the requests of a login and is sent their answers; whoever drives it
 fetches them, keeps the cookies and obeys no other redirect. So the same steps serve a crawl, a
-command and a test, and every rule about where a secret may go stands here:
+command and a test, and every rule about where a secret may go is here:
 
 * user name and password go only where the recipe says (:meth:`Recipe.may_get_secret`)
 * their request follows no redirect to another origin, whatever the status says
@@ -94,7 +94,7 @@ def login_flow(recipe: Recipe, secret: Credentials) -> Flow:
 
 
 def check_flow(recipe: Recipe) -> Flow:
-    """The steps that find out whether one is logged in: the recipe's target.
+    """The steps that check a login: opening the recipe's target.
 
     Raises:
         LoginError: it leads to a host the recipe does not name.

@@ -105,9 +105,9 @@ def login_wanted(recipe: Recipe, seen: SeenPage) -> str:
 
 
 def endangers_session(recipe: Recipe, url: str) -> str:
-    """Why *url* must not be asked for with an account, in words; "" when it may be.
+    """Why *url* must not be requested with an account, in words; "" if it may be.
 
-    Links to log out stand on every page one sees when logged in; a crawl would follow them.
+    Every page shown to an account has a link to log out; a crawl would follow it.
     """
     if _LOGOUT.search(url):
         return "its address would log the account out"

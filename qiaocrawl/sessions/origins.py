@@ -39,7 +39,7 @@ class Origin(NamedTuple):
 def origin_of(url: str) -> Origin | None:
     """The origin of an http or https *url*; None for anything else.
 
-    None also for what others might send elsewhere than it is judged by here.
+    None also for URLs that other software might read as another origin than this check does.
     """
     # The port is read lazily, and raises for "https://a.cn:x/".
     try:

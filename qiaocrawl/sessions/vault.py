@@ -1,7 +1,7 @@
 """Secrets at rest: encrypted with a key from the environment (Fernet: AES-128-CBC and HMAC).
 
-The key is never stored. Each sealed text says whose it is, so that a row whose secret was
-swapped for another's does not open.
+The key is never stored. Each sealed text names its owner, so that a secret that was
+moved to another row does not open.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class AnalysisSetup:
         relevance_method: name of the page scorer.
         threshold: relevance from which an article is on topic; 0 = each pack's own.
         extractor_options: checked options of body extractors, (name, value); () = defaults.
-        learn_sites: say of every article what it tells about its site.
+        learn_sites: also return what every article tells about its site.
         order_topic: judge every page for this topic, for the crawl order; "" = articles only.
         order_method: name of the page scorer that does so; "" = *relevance_method*.
         ontology_dir: folder of installed ontologies; None = that of this process.
@@ -76,7 +76,7 @@ class _Tools:
         return tuple(scorer.judge(page) for scorer in self.scorers)
 
     def for_order(self, page: PageText, judged: Sequence[Relevance] = ()) -> tuple[Relevance, ...]:
-        """The judgement the crawl order wants; out of those of all topics if it is there."""
+        """The judgement the crawl order wants; taken from those of all topics if it is there."""
         if self.order_scorer is None:
             return ()
         if judged and self.order_scorer in self.scorers:

@@ -87,7 +87,7 @@ class AnalysisSlots:
             return await self._in(self.separate, submit)
 
     def result(self, submit: Submit[T], first: Future[T]) -> T | ExtractionError:
-        """What came of *first*, or of another try in the separate slot; without an event loop.
+        """The result of *first*, or of another try in the separate slot; without an event loop.
 
         Returns:
             The error where the page is at fault.
@@ -125,7 +125,7 @@ class AnalysisSlots:
         return [self.ordinary, *([self.separate] if "separate" in self.__dict__ else [])]
 
     def stop(self) -> int:
-        """Give up everything queued or running, and take nothing more; returns how many."""
+        """Give up everything queued or running, and accept nothing more; returns how many."""
         self._stopping = True
         return sum(pool.cancel_all() for pool in self._pools)
 

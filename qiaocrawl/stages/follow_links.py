@@ -58,7 +58,7 @@ class FollowPolicy:
 
 @dataclass(frozen=True, slots=True)
 class LinkSelection:
-    """What became of the links of one page.
+    """The result of choosing among the links of one page.
 
     Attributes:
         candidates: what is new, in document order; what is left out is to be stored as such.
@@ -77,7 +77,7 @@ LinkScores = Callable[[Visit], Sequence[float]]
 Fresh = Callable[[bytes, float], bool]
 """Whether a link of this key and score is worth proposing; False for what is known as well.
 
-A question and no more: what is proposed may still be refused by the database.
+It is only a question: the database may still refuse what is proposed.
 """
 
 WhyPruned = Callable[[Visit, int], str]
@@ -205,7 +205,7 @@ def _other_parts(lease: Lease, analysis: PageAnalysis) -> dict[bytes, Candidate]
 
 
 def _guessed(link: Link) -> LeftOut:
-    """What a guess of discovery makes of *link*."""
+    """*link* after a guess of discovery."""
     if link.same_as:
         return LeftOut(Outcome.ALIAS, f"fetched as {link.same_as}", url_key(link.same_as))
     if link.postponed == NOFOLLOW:

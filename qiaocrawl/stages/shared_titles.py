@@ -1,7 +1,7 @@
 """The titles of all workers: one process's index, kept in step with the log in the database.
 
 A title is judged within the transaction that stores its article: what other workers have
-committed is read first, under a lock, so several processes decide as one would that got the
+committed is read first, under a lock, so several processes decide like one that gets the
 articles in the order of the log. What a transaction judged is believed only when the next one
 runs on the same connection; a connection that had to roll back is never used again (see
 :mod:`qiaocrawl.storage.writer`), so whatever is in doubt is forgotten and read anew.
@@ -27,7 +27,7 @@ from qiaocrawl.vsm import IdfSnapshot
 
 _ENTRIES_AT_A_TIME = 5_000
 _MOST_COMPARED = 200
-"""A larger group is not compared anew when one of its articles changes; reprocessing does."""
+"""A larger group is not compared again when one of its articles changes; reprocessing does it."""
 _MOST_DOUBTED = 10_000
 """Titles in doubt after a rollback that are read again one by one; of more, all are."""
 
@@ -95,7 +95,7 @@ class SharedTitleIndex:
         return self._method
 
     def load(self, c: Connection) -> None:
-        """Read what is committed, without waiting for anybody; saves the first title the time."""
+        """Read what is committed without waiting for a lock, so that the first title need not."""
         # Dictionaries and compiled code are loaded with the first title ever judged; by the
         # first real one, others would wait for that.
         self._make_index(IdfSnapshot()).judge_all([_NO_TITLE, replace(_NO_TITLE, key=b"1" * 16)])
@@ -108,7 +108,7 @@ class SharedTitleIndex:
         title_log.lock(c)
 
     def judge(self, c: Connection, article: SavedArticle) -> Verdict:
-        """How *article*, stored in *c*'s transaction, stands to all others; recorded in it too.
+        """How *article*, stored in *c*'s transaction, relates to all others; recorded in it too.
 
         An article that is stored again as it was keeps its verdict. One that was taken out by
         hand stays out.
@@ -120,7 +120,7 @@ class SharedTitleIndex:
     def take_out(self, c: Connection, entry: TitleEntry) -> None:
         """Take a title out of its group and of all comparison, until it is put back.
 
-        The rest of the group is compared anew, since it may have hung together by this one.
+        The rest of the group is compared again, since this title may have held it together.
         """
         assert entry.article_id is not None, "nothing is stored there"
         with self._guard:
@@ -184,7 +184,7 @@ class SharedTitleIndex:
         )
 
     def _compare(self, c: Connection, entries: Sequence[TitleEntry]) -> None:
-        """Group *entries*, one group so far, anew by themselves."""
+        """Group *entries*, one group so far, again by themselves."""
         ids = {entry.record.key: entry.article_id or 0 for entry in entries if entry.counts}
         if not ids:
             return
@@ -202,7 +202,7 @@ class SharedTitleIndex:
     # --- in step with the log ---------------------------------------------------------------------
 
     def _enter(self, c: Connection) -> None:
-        """Take the log for *c*'s transaction, and know all that is in it."""
+        """Lock the log for *c*'s transaction and read all that is new in it."""
         version = title_log.lock(c)
         memory, transaction = ConnectionCache.of(c), c.get_transaction()
         if transaction is not self._transaction:

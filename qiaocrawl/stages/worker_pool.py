@@ -66,7 +66,7 @@ def _start_worker(setup: AnalysisSetup, niceness: int) -> None:
 
 
 def _exit_with_parent(parent_pid: int) -> None:
-    """A crawl killed with -9 must not leave its workers behind."""
+    """End this worker with its parent: a crawl killed with -9 must leave no workers behind."""
     while os.getppid() == parent_pid:
         time.sleep(_PARENT_CHECK_SECONDS)
     os._exit(1)
@@ -166,7 +166,7 @@ class AnalysisPool:
         return _START_SECONDS + queued * _BUSY * (self.seconds + 1.0)
 
     def restart(self, generation: int) -> None:
-        """Begin again with new processes, unless that happened since *generation*.
+        """Start new processes, unless that was done since *generation*.
 
         What the old ones held is cancelled.
         """
@@ -219,7 +219,7 @@ def is_pool_error(error: BaseException) -> bool:
 
 
 def page_error(error: BaseException, seconds: float) -> Exception:
-    """Say in this project's terms why a page's analysis failed.
+    """Translate the error of a page's analysis into one of this project.
 
     Returns:
         :class:`PoisonPageError` when the page killed or outlasted its worker, else

@@ -143,7 +143,7 @@ class Database:
             limit(seconds)
 
     def close(self) -> None:
-        """Close idle connections and let the crawl lock go."""
+        """Close idle connections and release the crawl lock."""
         self.engine.dispose()
         if self._crawl_lock is not None:
             self._crawl_lock.release()

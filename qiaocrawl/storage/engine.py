@@ -57,7 +57,7 @@ def make_engine(url: URL) -> Engine:
 
 
 def shown(url: URL) -> str:
-    """*url* as it may be shown: without its password."""
+    """*url* for display: without its password."""
     return url.render_as_string(hide_password=True)
 
 

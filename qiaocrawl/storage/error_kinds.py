@@ -33,9 +33,9 @@ class ErrorKind(Enum):
     """What kind of error it is."""
 
     CONTENTION = "contention"
-    """Another transaction was in the way: at once again, a bounded number of times."""
+    """Another transaction was in the way: retry at once, a bounded number of times."""
     OUTAGE = "outage"
-    """The database is away, full or shutting down: again until patience ends."""
+    """The database is away, full or shutting down: retry until patience ends."""
     LOST = "lost"
     """The database is damaged, or is not the one that was opened: nothing more can be done."""
     OWN = "own"

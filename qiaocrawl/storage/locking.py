@@ -27,7 +27,7 @@ class CrawlLock:
     """Holds ``<database file>.crawl-lock`` until :meth:`release` or the end of the process.
 
     On Linux it also binds an abstract socket named after the path, which ends with the process
-    and cannot be deleted: so nobody starts a crawl into a new file while another still writes to
+    and cannot be deleted: so no crawl starts on a new file while another still writes to
     the deleted one.
 
     Args:
@@ -113,7 +113,7 @@ class CrawlLock:
         return str(struct.unpack("3i", peer)[0])
 
     def release(self) -> None:
-        """Let the lock go; the file stays (removing it would race with the next holder)."""
+        """Release the lock; the file stays (removing it would race with the next holder)."""
         if self._fd is not None:
             fcntl.flock(self._fd, fcntl.LOCK_UN)
         self._close()

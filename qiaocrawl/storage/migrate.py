@@ -37,7 +37,7 @@ _LOCK_WAIT_SECONDS = 300
 
 
 def upgrade(c: Connection) -> None:
-    """Bring the schema to this version; nothing to do is fine. *c* is in a transaction.
+    """Bring the schema to this version, if it is not; *c* is in a transaction.
 
     Raises:
         SchemaError: the schema was made by a newer version, or before the first release.

@@ -1,18 +1,18 @@
 """Which addresses of a host are other names of its pages, learnt from what the pages declare.
 
-Articles declare a canonical link; a redirect tells as much. Where that differs from the page's
-address by :class:`~qiaocrawl.urls.versions.Step` s alone, it speaks for each of them, and
+Articles declare a canonical link; a redirect tells as much. If that differs from the page's
+address by :class:`~qiaocrawl.urls.versions.Step` s alone, the article votes for these steps and
 against all others that would have changed the address. A page that names itself, or another
-page of its site, speaks against all; one that names another site, or nothing, for nothing. A
+page of its site, votes against all steps; one that names another site, or none, does not vote. A
 step of a host is a **rule** while, among the last :data:`WINDOW` distinct articles that could
 tell, at least :data:`LEAST_AGREED` speak for it and at most one in :data:`ONE_IN` of those
 against it. **(ours)**
 
-Two different articles never become one address: a step changes nothing that tells articles
-apart unless many articles, distinct without it, say that it does not; index pages teach
-nothing, nor can a rule lead to one.
+Two different articles never get one address: a step may drop what tells articles apart only
+if many articles, distinct without it, agree that it does not; index pages teach
+nothing, and no rule leads to one.
 
-What is known is a function of the sequence of observations. Memory: the last
+The rules depend only on the sequence of observations. Memory: the last
 :data:`MAX_HOSTS` hosts (those on which no article spoke for anything go first), at most
 :data:`MAX_STEPS` steps a host and :data:`WINDOW` votes a step: 3.8 KB a step (measured). Most
 hosts have one to three, 8 to 23 MB; 93 MB if all were full.

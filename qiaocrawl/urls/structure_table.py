@@ -85,7 +85,7 @@ class UrlStructures:
             self.weights = weights / weights.sum()
 
     def nearest(self, numbers: NDArray[np.int64], examples: Examples) -> tuple[Floats, Floats]:
-        """How like the nearest of *examples* the structures *numbers* are.
+        """The similarity of the structures *numbers* to the nearest of *examples*.
 
         Returns:
             The similarity in [0, 1], shape (n,), 0 without examples; and its three parts
@@ -137,7 +137,7 @@ class UrlStructures:
         return self._rows.data[: len(self) * kernels.ROW].reshape(-1, kernels.ROW)
 
     def _row(self, vector: UrlVector) -> Iterator[int]:
-        """In the order of the kernels' columns."""
+        """The numbers of a row, in the order of the kernels' columns."""
         yield from (self._text(text, 0) for text in vector.host)
         yield vector.depth
         for directory in vector.directories:
@@ -152,7 +152,7 @@ class UrlStructures:
         )
 
     def _text(self, text: str, kind: int) -> int:
-        """The number of a text of that type; what is equal in its first characters is one."""
+        """The number of a text of that type; texts with equal first characters share one."""
         text = text[: kernels.MAX_TEXT]
         number = self._texts.get((text, kind))
         if number is None:

@@ -1,7 +1,7 @@
 """The forms a page's other addresses take: http, mobile, print, with or without ``www.``.
 
 A :class:`Step` leads from such an address one step nearer to the page's plain one. Which steps
-hold for a host has to be learnt (:mod:`qiaocrawl.urls.aliases`); here stands only what a step
+hold for a host has to be learnt (:mod:`qiaocrawl.urls.aliases`); here is only what a step
 may be at all. All steps keep the registrable domain. They end https, with fewer labels in the
 host, fewer segments, a shorter file name or fewer parameters; only a host with and without
 ``www.`` can stand for each other. **(ours)**

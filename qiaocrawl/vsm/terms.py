@@ -18,7 +18,7 @@ FUNCTION = "function"
 COMMON = "common"
 
 CLASSES = (NUMBER, LATIN, NAME, UNKNOWN, FUNCTION, COMMON)
-"""Kinds of words, by what it means when two titles differ in one."""
+"""Classes of words, by what a difference in one means for two titles."""
 
 _HAN_DIGITS = frozenset("零〇一二两三四五六七八九十百千万亿半")
 _NAME_TAGS = ("nr", "ns", "nt", "nz")

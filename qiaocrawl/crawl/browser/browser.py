@@ -1,6 +1,6 @@
-"""What a rendered page may load: its own markup, scripts and data; no media, no inside.
+"""What a rendered page may load: its own markup, scripts and data; no media, no internal hosts.
 
-And what is done with it before its source is taken: its layout is written into it.
+Before the source is taken, the page's layout is written into it.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 
 class GuardedHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
-    """Opens pages in contexts whose only way out is *proxy*; knows how to begin anew."""
+    """Opens pages in contexts whose only way out is *proxy*; can be restarted."""
 
     def __init__(self, crawler: Crawler, proxy: BrowserProxy) -> None:
         super().__init__(crawler)

@@ -63,7 +63,7 @@ def rendered_downloads(crawler: Crawler) -> RenderedDownloads:
 
 
 class RenderedDownloads:
-    """Fetches a page the usual way and has the browser make of it what its scripts make."""
+    """Fetches a page the usual way, then lets the browser run its scripts."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._runtime = runtime_of(crawler)
@@ -89,7 +89,7 @@ class RenderedDownloads:
         self._told: set[str] = set()
 
     async def download(self, request: Request, fetch: Fetch) -> Response:
-        """The page of *request* as the browser shows it; anything but a page as it came.
+        """The page of *request* as the browser shows it; anything but a page is left unchanged.
 
         Args:
             fetch: how the document is fetched without a browser.
@@ -150,7 +150,7 @@ class RenderedDownloads:
         return found
 
     async def _is_needed_for(self, document: Response) -> bool:
-        """Whether a page of a form that needs the browser says nothing as it came, like others."""
+        """Whether a page, of a form that needs the browser, is as empty as others of that form."""
         page = fetched_page(document)
         try:
             return lacks_content(page, await self._runtime.analysis.analyse(page))

@@ -232,7 +232,7 @@ class BrowserPage:
         return source + elements if at < 0 else f"{source[:at]}{elements}\n{source[at:]}"
 
     async def close(self, seconds: float) -> bool:
-        """Close the page, whatever state it is in; False when it does not let itself be closed."""
+        """Close the page, whatever state it is in; False when it cannot be closed."""
         for task in list(self._reading):
             task.cancel()
         if self.page is None or self.page.is_closed():
@@ -266,7 +266,7 @@ def _headers(document: Response) -> dict[str, str]:
 
 
 def _cookies(request: Request) -> list[dict[str, str]]:
-    """What the crawl's cookie jar sends with the page, for what the page asks of its host."""
+    """The cookies the crawl's jar sends with the page, for the page's requests to its host."""
     header = b"; ".join(request.headers.getlist("Cookie")).decode("latin-1")
     pairs = (pair.partition("=") for pair in header.split(";") if "=" in pair)
     return [

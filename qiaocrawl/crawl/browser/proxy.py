@@ -1,7 +1,7 @@
 """The browser's only way to the network: a proxy on loopback that leads to allowed addresses.
 
 Scripts of a page may ask for any address, follow redirects, open sockets, or name a host whose
-address changes between two questions. A check of URLs before they are sent sees none of that, so
+address changes between two look-ups. A check of URLs before they are sent sees none of that, so
 the browser is told to send everything here and to resolve no name itself. A name is resolved
 once, every address of it is judged, and the connection goes to exactly such an address
 (faults F-S1, F-S2); of a proxy the operator set for a page, only the target is judged (F-S6).
@@ -81,7 +81,7 @@ class BrowserProxy:
 
     Args:
         demo: ``host:port`` of the demo web, where hosts under ``.test`` live; "" for none.
-        refused: called with the host of everything refused.
+        refused: called with the host of each refused request.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class BrowserProxy:
         self._opening = asyncio.Lock()
 
     async def settings(self, upstream: Upstream | None = None) -> ProxySettings:
-        """What the browser is told, for connections through *upstream* or direct ones."""
+        """The browser's proxy settings, for connections through *upstream* or direct ones."""
         # A lock: two pages that come at once must share a port.
         async with self._opening:
             if upstream not in self._servers:
@@ -117,7 +117,7 @@ class BrowserProxy:
         return await asyncio.start_server(serve, "127.0.0.1", 0, limit=_HEAD_BYTES)
 
     async def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         for server in self._servers.values():
             server.close()
         self._servers.clear()
@@ -246,7 +246,7 @@ def _length(lines: list[str]) -> int:
     """Bytes of a request's body.
 
     Raises:
-        ValueError: nobody says how many.
+        ValueError: the head does not say how many.
     """
     sizes = [
         # Two lengths, or a length and chunks: what one side reads as a body the other reads as a

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Command(crawl.Command):
-    """Scrapy's own says 0 whatever became of a crawl that could begin."""
+    """Scrapy's own command exits with 0 whenever a crawl could start, however it ended."""
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the spider; exit code 0 only where it ended well."""

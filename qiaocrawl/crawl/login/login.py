@@ -1,6 +1,6 @@
 """Fetches the steps of a login through the crawl's own guard, delays and cookie jars.
 
-Redirects are the flow's matter (:mod:`qiaocrawl.sessions.flow`): Scrapy follows none of them.
+The flow handles redirects (:mod:`qiaocrawl.sessions.flow`): Scrapy follows none of them.
 robots.txt is not asked: a login is the operator's own act with an account of theirs, no crawling.
 """
 
@@ -46,7 +46,7 @@ _MAX_COOKIES = 180
 
 
 class _BoundedPolicy(DefaultCookiePolicy):
-    """Takes no cookie that is too long, and no further one of a domain that has so many."""
+    """Refuses cookies that are too long, and further ones of a domain that has set too many."""
 
     def __init__(self) -> None:
         super().__init__(strict_ns_domain=DefaultCookiePolicy.DomainStrictNonDomain)
@@ -112,7 +112,7 @@ class LoginRunner:
     def load(
         self, recipe: Recipe, cookies: Iterable[StoredCookie], jar_key: Any, now: float
     ) -> int:
-        """Fill the jar *jar_key* with those of *cookies* that are usable; how many."""
+        """Fill the jar *jar_key* with the usable ones of *cookies*; returns how many."""
         jar = self._jars[jar_key] = new_jar()
         usable = usable_for(recipe, cookies, now=now).cookies
         for cookie in usable:

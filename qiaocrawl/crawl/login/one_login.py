@@ -95,7 +95,7 @@ class OneLogin:
         self._runner = LoginRunner(crawler, cookies.jars)
 
     async def run(self) -> None:
-        """Log in or check; errors of ours end in the account's row, not in a traceback."""
+        """Log in or check; the program's own errors go to the account's row, not to a traceback."""
         options = self._runtime.options
         row = await self._runtime.read(
             partial(stored.load_account, account_id=self._asked.account_id)

@@ -1,4 +1,4 @@
-"""The sessions of one run: whose cookies a page is asked for with, and what an answer says of them.
+"""The sessions of one run: whose cookies a request gets, and what its answer says of them.
 
 Joins the pools (:mod:`qiaocrawl.sessions.account_pool`) to the database and Scrapy's cookie jars.
 """
@@ -105,7 +105,7 @@ class CrawlSessions:
         self._saved: dict[int, SavedSession] = {}
 
     def recipe_for(self, url: str) -> Recipe | None:
-        """The recipe whose account *url* is asked for with; None for none."""
+        """The recipe whose account is used for *url*; None for none."""
         origin = origin_of(url)
         if origin is None:
             return None
@@ -141,7 +141,7 @@ class CrawlSessions:
                 "origins": [dict(origin) for origin in saved.origins]}  # fmt: skip
 
     async def judge(self, recipe: Recipe, use: AccountUse, seen: SeenPage) -> bool:
-        """Whether the page *seen* is to be asked for again, with the session there is now.
+        """Whether to request the page *seen* again, with the current session.
 
         Raises:
             LoginPageError: it asks for a login whoever is logged in.

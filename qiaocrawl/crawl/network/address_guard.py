@@ -1,4 +1,4 @@
-"""The last word on where this process connects (faults F-S1, F-S2, F-S6).
+"""Decides where this process may connect (faults F-S1, F-S2, F-S6).
 
 Handler, name service and browser ask an :class:`AddressGuard`, and all guards of a process have one
 memory of names. What was looked up for the check is what is connected to, so an answer cannot
@@ -187,7 +187,7 @@ def _names_of_process() -> Names:
 
 
 def _environment_proxies() -> Iterator[Origin]:
-    """The proxies that ``http_proxy`` and its like name, which Scrapy uses: the operator's word."""
+    """The proxies of ``http_proxy`` and the like, which Scrapy uses: the operator has set them."""
     # getproxies() reads http_proxy and its like, as Scrapy's own middleware does.
     for proxy in getproxies().values():
         with suppress(ValueError):
@@ -195,7 +195,7 @@ def _environment_proxies() -> Iterator[Origin]:
 
 
 def service_origins(searxng_url: str) -> Allowance:
-    """The origin of QIAO_SEARXNG_URL; nothing for "" and for what engines will complain of."""
+    """The origin of QIAO_SEARXNG_URL; nothing for "" and for a value the engines will refuse."""
     try:
         return Allowance(frozenset({Origin.of(searxng_url)}))
     except ValueError:

@@ -79,7 +79,7 @@ class LimitedHTTPHandler(http11.HTTP11DownloadHandler):
 
 
 def _cause(error: DownloadFailedError) -> Exception:
-    """What *error* comes from, where it is a limit passed; else *error* itself."""
+    """The exceeded limit that caused *error*; without one *error* itself."""
     failed = error.__cause__
     reasons = failed.reasons if isinstance(failed, ResponseFailed) else ()
     passed = (one.value for one in reasons if _is(one, AnswerTooLargeError))
@@ -87,7 +87,7 @@ def _cause(error: DownloadFailedError) -> Exception:
 
 
 class _CountedChunks(_ChunkedTransferDecoder):
-    """Hands on what one read brought in one piece, and bounds what is no body.
+    """Passes on what one read brought in one piece, and bounds the framing around it.
 
     A delivery costs Scrapy as much as a thousand bytes do: a body of chunks of one byte would
     cost an hour.
@@ -171,7 +171,7 @@ class _LimitedParser(http11._LenientHTTPClientParser):
 
 
 class _LimitedProtocol(http11._LenientHTTP11ClientProtocol):
-    """A connection whose answers are limited, and that ends when it is to end."""
+    """A connection whose answers are limited, and that is closed when it should be."""
 
     def __init__(
         self, large_answers: LargeAnswers, quiescentCallback: Callable[[Any], None]
@@ -189,7 +189,7 @@ class _LimitedProtocol(http11._LenientHTTP11ClientProtocol):
         return answer
 
     def dataReceived(self, data: bytes) -> None:
-        """What comes after an answer was given up or is whole was not asked for."""
+        """Ignores data after an answer that is complete or given up: nobody asked for it."""
         # Abort, not close: over TLS closing asks the other side to agree.
         if self._parser is None:
             self._abort()
@@ -229,7 +229,7 @@ class _LimitedFactory(http11._LenientHTTP11ClientFactory):
 
 
 class _LimitedTunnel(http11._TunnelingTCP4ClientEndpoint):
-    """The way through a proxy: its answer to CONNECT is limited, its connection never left."""
+    """A tunnel through a proxy: the answer to CONNECT is limited, no connection is left open."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -253,7 +253,7 @@ class _LimitedTunnel(http11._TunnelingTCP4ClientEndpoint):
             self._tunnelReadyDeferred.errback(http11.TunnelError(too_large))
 
     def _close(self, reason: Failure | None = None) -> Failure | None:
-        """Scrapy leaves a connection open whose tunnel was refused or is waited for no more."""
+        """Close the connection, which Scrapy leaves open after a refused tunnel."""
         protocol: Protocol | None = getattr(self, "_protocol", None)
         if protocol is not None and protocol.transport is not None:
             protocol.dataReceived = _ignored  # type: ignore[method-assign]

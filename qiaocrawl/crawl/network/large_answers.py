@@ -31,10 +31,10 @@ class Transport(Protocol):
     """A connection whose reading can be paused: Twisted's."""
 
     def pauseProducing(self) -> None:
-        """Read no more."""
+        """Stop reading."""
 
     def resumeProducing(self) -> None:
-        """Read on."""
+        """Continue reading."""
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ class LargeAnswers:
         return sum(not place.is_slow for place in self._reading.values())
 
     def _look_again(self) -> None:
-        """See in a moment whether an answer that holds a place has become slow."""
+        """Check again soon whether an answer that holds a place has become slow."""
         if self._looks_again:
             return
         self._looks_again = True

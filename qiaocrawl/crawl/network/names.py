@@ -58,8 +58,8 @@ class Names:
         """All addresses of *host*; an answer is remembered for ten minutes, a failure for 5 s.
 
         Args:
-            is_checked: a request to *host* was let pass, and is about to connect: what it was
-                judged by holds although it ran out meanwhile.
+            is_checked: a request to *host* has passed the check and is about to connect: the
+                addresses it was judged by hold even if they have expired meanwhile.
 
         Raises:
             CannotResolveHostError: there is none, or no answer in time.

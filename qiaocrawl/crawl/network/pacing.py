@@ -1,4 +1,4 @@
-"""When a host may be asked: one request after the other, in this process or in all.
+"""When a host may be asked: one request at a time, in this process or in all of them.
 
 Scrapy's download slots pace one process. Workers of one MariaDB share the clock of
 :mod:`qiaocrawl.storage.frontier.host_pacing`; a crawl that has its database for itself keeps one
@@ -188,7 +188,7 @@ class SharedClock:
 
 
 class HostRateLimiter:
-    """Lets requests pass one by one, as far apart as their host wants.
+    """Lets requests pass one by one, with the delay their host wants.
 
     Args:
         first_pause: seconds a host is left alone that refuses for the first time without

@@ -55,7 +55,7 @@ logger = logging.getLogger(__name__)
 
 
 class ProxySource:
-    """Fills a pool, and keeps it fresh.
+    """Fills a pool and keeps it up to date.
 
     Args:
         place: QIAO_PROXY_POOL: a file, an http(s) URL, or ``database``.
@@ -84,7 +84,7 @@ class ProxySource:
             self._load_here(first=True)
 
     async def keep_fresh(self) -> None:
-        """Read the list anew when it is due."""
+        """Read the list again when it is due."""
         if time.monotonic() < self._due:
             return
         async with self._lock:
@@ -99,7 +99,7 @@ class ProxySource:
                 await asyncio.to_thread(self._load_here, first=False)
 
     async def save(self) -> None:
-        """Write what is known of the proxies of a database pool."""
+        """Write what is known about the proxies of a database pool."""
         if self._place != DATABASE:
             return
         # The pool has monotonic time, which means nothing to another process.
@@ -180,5 +180,5 @@ class ProxySource:
 
 
 def _shifted(state: ProxyState, seconds: float) -> float:
-    """The end of its rest on another clock; 0 stays 0."""
+    """The end of a proxy's rest on another clock; 0 stays 0."""
     return state.resting_until + seconds if state.resting_until else 0.0

@@ -45,7 +45,7 @@ class GuardedResolver:
         return cls(address_guard_of(crawler), reactor)
 
     def install_on_reactor(self) -> None:
-        """Every connection of the process asks here from now on."""
+        """Make every connection of the process use this resolver from now on."""
         self._reactor.installNameResolver(self)  # type: ignore[arg-type]
 
     def resolveHostName(

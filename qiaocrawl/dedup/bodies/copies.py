@@ -10,7 +10,7 @@ from qiaocrawl.items import TitleRecord
 class BodyCopies:
     """Titles by number, found by the digest of their body.
 
-    Bodies of which sentences are known are found by these (see
+    Bodies whose sentences are known are found by those (see
     :class:`qiaocrawl.dedup.bodies.index.BodyIndex`) and take no room here. Those of a single
     sentence (a caption, a notice) are not, on purpose: they are the same under many titles.
     Others take some 300 bytes each.

@@ -34,7 +34,7 @@ _FEW_DEAD = 65_536
 class BodyIndex:
     """Bodies by row (a number from 0 on, dense), found by the sentences they share.
 
-    What it guarantees: :meth:`near` compares every row that shares two sentences or more with a
+    Guarantee: :meth:`near` compares every row that shares two sentences or more with a
     record, a fifth of the smaller body at least, provided that these are listed; of more than
     32 such rows the 32 that share most of the smaller body. A sentence is listed for the first
     64 rows that hold it. So no article costs more than 70 x 64 entries and 32 comparisons, even

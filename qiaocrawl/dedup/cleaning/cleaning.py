@@ -207,7 +207,7 @@ def _digest(title: str, signs: Sequence[Separator], is_ended: bool) -> int:
 
 
 def _mark(kind: str) -> str:
-    """A colon belongs to most titles, so a name learnt behind one counts there only."""
+    """Most titles have a colon, so a name learnt after one gets a mark of its own."""
     return ENDING + kind if kind == ":" else ENDING
 
 

@@ -24,7 +24,7 @@ class HostTitles:
         self._titles: OrderedDict[str, deque[tuple[bytes, str]]] = OrderedDict()
 
     def learn(self, record: TitleRecord) -> bool:
-        """Learn from *record* what its host puts into titles; True when that changed."""
+        """Learn from *record* what its host adds to titles; True when that changed."""
         title = record.title
         if not record.host or len(title) > MAX_TITLE_CHARS or not separators(title):
             return False

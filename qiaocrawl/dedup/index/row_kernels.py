@@ -287,7 +287,7 @@ def _enter(words, slot, index, sizes):  # type: ignore[no-untyped-def]
 def _keep_best(rows, cosines, first, count, limit):  # type: ignore[no-untyped-def]
     """Of *count* pairs from *first* on the *limit* of the highest cosine, then smallest row.
 
-    They come to stand first, in this order; returns how many.
+    They are moved to the front, in this order; returns how many.
     """
     end = first
     for at in range(first, first + count):

@@ -95,7 +95,7 @@ class TitleStore:
             self.copies.add(number, record)
 
     def near_bodies(self, record: TitleRecord, limit: int) -> dict[int, BodyEvidence | None]:
-        """Titles whose bodies share sentences; *limit* of the same digest where none are known."""
+        """Titles whose bodies share sentences; if none are known, *limit* of the same digest."""
         if self.bodies is None:
             return {}
         if record.body_sketch:

@@ -8,7 +8,7 @@ from qiaocrawl.errors import ConfigError
 
 
 def bounded(what: str, value: float, low: float, high: float) -> float:
-    """*value*, if it lies in [*low*, *high*]; *what* says in an error whose it is.
+    """*value*, if it lies in [*low*, *high*]; *what* names it in the error.
 
     Raises:
         ConfigError: it does not, or is no number.

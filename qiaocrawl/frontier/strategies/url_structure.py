@@ -57,7 +57,7 @@ class UrlStructure:
             self._of_node.data[node] = self._structures.add(url)
 
     def score(self, page: VisitedPage, links: Sequence[FoundLink]) -> Sequence[float]:
-        """How like the nearest relevant URL each of *links* is."""
+        """The similarity of each of *links* to the nearest relevant URL."""
         self.seen(page.node, page.url, page.host, page.depth)
         self.rescore_pages = self._pace.next_step()
         # Relevant pages only are examples, but all URLs count for what is frequent.

@@ -30,7 +30,7 @@ _MAX_NAME_CHARS = 30
 _SET_OFF = re.compile(r"\s*[-_|—–·>:：]+\s*|\s{2,}")
 
 PAGE_SCORE, LOOK_SCORE, NEW_SCORE, BACKLOG_SCORE = 100.0, 30.0, 50.0, 10.0
-"""Pages first, then what they bring, then articles again, then what stood there before we came."""
+"""Pages first, then what they bring, then articles again, then what was there before the watch."""
 
 
 class WatchOrder(FrontierOrder):
@@ -175,7 +175,7 @@ def _news(lease: Lease, link: Link, place: int, channel: str) -> Candidate:
 
 
 def _rest(lease: Lease, link: Link, policy: FollowPolicy) -> Candidate | None:
-    """What a deep crawl is to have; None beyond its depth."""
+    """The candidate a deep crawl gets; None beyond its depth."""
     depth = lease.depth + 1
     if policy.max_depth and depth > policy.max_depth:
         return None

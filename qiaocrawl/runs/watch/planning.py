@@ -28,7 +28,7 @@ _GROUPS = tuple(GROUP_WEIGHTS)
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a visit showed. ``news`` are new links, ``at`` epoch seconds."""
+    """The result of a visit. ``news`` are new links, ``at`` epoch seconds."""
 
     at: float
     news: int = 0

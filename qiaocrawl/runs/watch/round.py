@@ -198,6 +198,6 @@ def _candidate(url: str, topic: str, score: float, depth: int, payload: Payload)
 
 
 def _known(url: str, topic: str) -> Candidate:
-    """A row for *url* where there is none; one that is there stays as it is."""
+    """Make a row for *url* if there is none; an existing one stays as it is."""
     payload = Payload(watch=PAGE, as_is=AS_WRITTEN)
     return replace(_candidate(url, topic, PAGE_SCORE, 0, payload), refetch=False)

@@ -1,4 +1,4 @@
-"""What the options say of watching."""
+"""The options of watching."""
 
 from __future__ import annotations
 

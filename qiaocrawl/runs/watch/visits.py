@@ -176,7 +176,7 @@ def _note_article(
 
 
 def _tells_hour(published: float, at: float) -> bool:
-    """Whether a time is fresh, and no date alone (midnight in China)."""
+    """Whether a time is recent and more than a bare date (midnight in China)."""
     is_midnight = (published + _CHINA_SECONDS) % _DAY == 0
     return at - published < _FRESH_HOURS * _HOUR and not is_midnight
 

@@ -15,7 +15,7 @@ from qiaocrawl.fetch.backoff import GROWTH
 from qiaocrawl.storage.raw_sql import Statement
 
 FORGOTTEN_SECONDS = 600.0
-"""A host that was quiet this long after it had asked to wait begins anew with short pauses."""
+"""A host that did not ask to wait for so long starts again with short pauses."""
 
 NO_MARK = -1.0
 # Seconds a turn is good for, a twentieth of the gap at first: the gap begins when they are over.
@@ -64,11 +64,11 @@ def enter_host(c: Connection, host: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TurnAnswer:
-    """What became of asking for a turn; times in seconds.
+    """The answer to asking for a turn; times in seconds.
 
     Attributes:
-        wait: until it may be taken, and *parked*: the host is left alone for; both 0 when it
-            was taken.
+        wait, parked: how long until it may be taken, and how long the host still rests; both
+            0 when it was taken.
         hold: how long it is good for; 0 where nobody waits for anybody.
         mark: names it, where it is taken again.
     """
@@ -118,7 +118,7 @@ def park_host(
     c: Connection, host: str, asked_seconds: float, first_seconds: float, steps: int,
     longest_seconds: float,
 ) -> float:  # fmt: skip
-    """*host* asks to wait: nobody asks it for the longer of its wish and a growing pause.
+    """*host* asks to wait: no worker asks it for the longer of its wish and a growing pause.
 
     Args:
         first_seconds: pause after the first refusal; four times as long after each further one

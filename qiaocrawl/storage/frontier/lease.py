@@ -153,7 +153,7 @@ def lease_stored(
 
 @dataclass(frozen=True, slots=True)
 class KeyLeases:
-    """What became of the URLs a crawl order chose.
+    """The result for the URLs a crawl order chose.
 
     Attributes:
         leases: those taken, in the order given.

@@ -139,8 +139,8 @@ class Ended(IntEnum):
     """Nobody or another worker holds it: the caller writes nothing else."""
     NOW = 1
     BEFORE = 2
-    """By an earlier try that was committed although its answer got lost: what was written
-    with it must not be written again."""
+    """An earlier try was committed although its answer got lost: what it wrote
+    must not be written again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ def renew(
 def release(c: Connection, leases: Sequence[Lease], *, now: float) -> int:
     """Give *leases* back unused: they count no attempt and no death. Returns how many were held.
 
-    A stored page stays stored and is handed out again at once; a question counts as not asked.
+    A stored page stays stored and is handed out again at once; a query counts as not asked.
     """
     held = 0
     # By id, as everywhere: transactions that lock rows in one order cannot deadlock.
@@ -233,7 +233,7 @@ def release(c: Connection, leases: Sequence[Lease], *, now: float) -> int:
 
 
 def set_wait_reason(c: Connection, url_id: int, reason: str) -> None:
-    """Write down why a row that was given back waits."""
+    """Store why a row that was given back waits."""
     _SET_WAIT_REASON.run(c, {"id": url_id, "reason": clean_text(reason, _MAX_REASON_CHARS)})
 
 

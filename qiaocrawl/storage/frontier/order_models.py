@@ -82,7 +82,6 @@ def save_model(
 ) -> int:
     """Store a new version and delete all but the newest; returns its number.
 
-    # Names in the columns' form, for the insert and for _forget_old alike.
     Raises:
         ModelError: it is too large to be stored.
     """
@@ -91,6 +90,7 @@ def save_model(
         raise ModelError(
             f"the model of {name.strategy} takes {len(packed)} bytes; {MAX_MODEL_BYTES} are allowed"
         )
+    # Names in the columns' form, for the insert and for _forget_old alike.
     whose = {"topic_id": topic_id(c, name.topic), "host": clean_host(name.host),
              "strategy": name.strategy}  # fmt: skip
     result = c.execute(insert(order_model).values(

@@ -59,7 +59,7 @@ class ScopedStatement:
         return self._on_some.count(c, scope.host_ids, values)
 
     def fetch(self, c: Connection, scope: Scope, params: dict[str, Any]) -> list[Any]:
-        """Rows found, a list for every chunk of hosts after the other."""
+        """Rows found, those of one chunk of hosts after the other."""
         values = {**scope.params(c), **params}
         if scope.host_ids is None:
             return list(self._on_all.run(c, values).fetchall())

@@ -1,4 +1,4 @@
-"""Other addresses of pages: what was learnt of hosts, and the URLs not fetched for it.
+"""Other addresses of pages: what was learnt about hosts, and the URLs not fetched because of it.
 
 A URL that has a preferred version is closed as ``alias`` and that version proposed, as if it
 had redirected there, but without a request. It stays noted in ``aliased_url`` until the
@@ -137,7 +137,7 @@ def _as_it_is(payload: str, reason: str) -> str:
 
 
 def save_host_votes(c: Connection, found: Sequence[HostVotes], *, now: float) -> None:
-    """Store *found* in place of what was stored of their hosts; who stores last is right."""
+    """Store *found* in place of what was stored of their hosts; the last write wins."""
     _SAVE.run_many(c, [
         {
             "host": clean_host(one.host),

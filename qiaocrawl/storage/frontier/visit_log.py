@@ -97,7 +97,7 @@ def _link(url: str, anchor: str, context: str, title: str, tag: str, nofollow: i
 
 
 def append(c: Connection, lease: Lease, visit: Visit, packed: bytes) -> None:
-    """Note the visit that *lease* was for; a second time nothing happens.
+    """Note the visit that *lease* was for; a repeated call changes nothing.
 
     Args:
         packed: its links (:func:`pack_links`).

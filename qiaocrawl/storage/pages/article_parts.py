@@ -1,8 +1,8 @@
 """The parts of paged articles, and the one article that the parts of a group make.
 
-A part keeps its own text, so that the article can be made again whenever a part comes or
+A part keeps its own text, so that the article can be rebuilt whenever a part comes or
 changes. The article stands at the lowest part that is here: at the first page once that has
-come, whatever the order. What stands where follows from the rows of ``article_part`` alone.
+come, whatever the order. All of this follows from the rows of ``article_part`` alone.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ _TELL = Statement(
 )
 
 State = tuple[tuple[int, bytes], ...]
-"""What tells one state of a group from another: row ids of URLs, digests of what they say."""
+"""The state of a group, to notice changes: row ids of URLs, digests of their contents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class PartGroup:
         return Outcome.PART if self.is_article else Outcome.NOT_ARTICLE
 
     def reason(self, part: StoredPart) -> str:
-        """What there is to say of the URL of *part*; "" for a first part with all others."""
+        """The reason for the URL of *part*; "" for a first part with all others."""
         # The pagers of the parts may disagree, where the article grew meanwhile.
         most = max(one.parts for one in self.parts)
         said = []
@@ -272,7 +272,7 @@ def _stored(row: Any) -> StoredPart:
 def place_article(c: Connection, group: PartGroup) -> None:
     """Leave the group at most one article, at its head; one that stood elsewhere moves there.
 
-    A group without anything that reads as an article is left none.
+    A group in which nothing reads as an article keeps none.
     """
     rows = _ARTICLES.run(c, {"first_key": group.first_key}).fetchall()
     if not group.is_article:

@@ -108,9 +108,9 @@ def save_article(
     anchor: str,
     now: float,
 ) -> SavedArticle:
-    """Insert the article of *url_id* or replace what it said; its id stays.
+    """Insert or replace the article of *url_id*; its row id stays.
 
-    What a newer page says otherwise is a revision: what was said before is kept.
+    If a newer page differs, the earlier text is kept as a revision.
 
     The caller holds the row's lease, which keeps two writers apart.
 
@@ -199,7 +199,7 @@ def save_relevance(
     topic_ids: Mapping[str, int],
     judgements: Sequence[Relevance],
 ) -> None:
-    """Store what topics think of an article, replacing what they thought before.
+    """Store the topics' judgements of an article, replacing earlier ones.
 
     Where an operator has judged its page, that verdict stands.
 
@@ -226,7 +226,7 @@ def save_relevance(
 
 
 def _explained(judgement: Relevance) -> list[tuple[object, ...]]:
-    """Its words with their shares, and with their places where these are known."""
+    """The words of a judgement with their shares, and their places where known."""
     # Scorers that keep no places leave the list empty.
     if not judgement.places:
         return [*judgement.terms]

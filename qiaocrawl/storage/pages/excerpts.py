@@ -2,7 +2,7 @@
 
 Where most of a page's text stands on the pages it leads to, it is their index. That is seen when
 they are stored, whichever comes first, in the transaction that stores the last of them: the page
-is withdrawn, with all that followed from it. So nobody remembers more than is committed. Of two
+is withdrawn, with all that followed from it. So nothing is remembered that is not committed. Of two
 pages that lead to each other (a story and its channel, which shows it whole) both stay, and are
 left to the recognition of reprints; so does what an operator calls on topic.
 """
@@ -63,7 +63,7 @@ Excerpts = Sequence[tuple[bytes, str, float]]
 def is_index(c: Connection, url_id: int, excerpts: Excerpts) -> str:
     """Why the page of *url_id* is an index of articles that are stored, in words; "" if not.
 
-    What becomes of its other excerpts is seen when their pages come.
+    Its other excerpts are looked at when their pages come.
     """
     texts = {key: _text_at(c, key) for key, _, _ in excerpts}
     # Compared as letters and digits alone, since a list page cuts and spaces texts its own way.
@@ -126,7 +126,7 @@ def _settle(c: Connection, page: int, target: bytes, now: float) -> bool:
 
 
 def withdraw(c: Connection, url_id: int, reason: str, *, now: float) -> None:
-    """Take back that the page of *url_id* is an article: it is a list, for *reason*.
+    """Withdraw the article of *url_id*: its page is a list, for *reason*.
 
     Its relevance, verdict and place in a group go with it; what it said is kept as a revision.
     """

@@ -1,4 +1,4 @@
-"""Raw pages: the evidence, committed before anything is made of it."""
+"""Raw pages: the evidence, committed before anything is derived from it."""
 
 from __future__ import annotations
 

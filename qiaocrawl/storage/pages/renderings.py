@@ -69,6 +69,6 @@ def wait_for_browser(c: Connection, lease: Lease, reason: str) -> bool:
 
 
 def forget_mark(c: Connection, lease: Lease) -> None:
-    """Take the mark from a row that was fetched with the browser."""
+    """Remove the mark from a row that was fetched with the browser."""
     left = payload_keys(replace(lease.payload, render=""))
     _SET_PAYLOAD.run(c, {"id": lease.url_id, "payload": to_json(left)})

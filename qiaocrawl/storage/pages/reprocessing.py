@@ -1,4 +1,4 @@
-"""What running a stage again over stored pages reads and rewrites."""
+"""Reads and writes of a stage that is run again over stored pages."""
 
 from __future__ import annotations
 

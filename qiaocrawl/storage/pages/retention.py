@@ -26,7 +26,7 @@ _BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """Raw pages let go, and the bytes their compressed bodies took."""
+    """Raw pages deleted, and the bytes their compressed bodies took."""
 
     pages: int
     body_bytes: int

@@ -1,4 +1,4 @@
-"""What articles said before, and that they were deleted: nothing stored is ever removed."""
+"""Earlier texts of articles, and their deletion: nothing stored is ever removed."""
 
 from __future__ import annotations
 
@@ -102,12 +102,12 @@ def keep_version(c: Connection, article_id: int, values: Any, *, now: float) -> 
 
 
 def note_deleted(c: Connection, url_id: int, note: str, *, now: float) -> bool:
-    """Note that the article of *url_id* is gone; False without an article, or where it was."""
+    """Note that the article of *url_id* is gone; False without one, or if that was known."""
     return not is_deleted(c, url_id) and _note(c, url_id, DELETED, note, now)
 
 
 def note_restored(c: Connection, url_id: int, *, now: float) -> bool:
-    """Note that an article that was gone is back; False where it was not."""
+    """Note that an article that was gone is back; False if it was not gone."""
     return is_deleted(c, url_id) and _note(c, url_id, RESTORED, "", now)
 
 
@@ -118,7 +118,7 @@ def note_withdrawn(c: Connection, url_id: int, note: str, *, now: float) -> bool
 
 
 def is_deleted(c: Connection, url_id: int) -> bool:
-    """Whether the article of *url_id* was gone when its page was asked for last."""
+    """Whether the article of *url_id* was gone when its page was last requested."""
     row = _LAST_FACT.run(c, {"url_id": url_id}).fetchone()
     return row is not None and row[0] == DELETED
 

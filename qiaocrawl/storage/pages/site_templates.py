@@ -1,4 +1,4 @@
-"""What was learnt of sites, a row a host; who stores last is right."""
+"""What was learnt about sites, one row per host; the last write wins."""
 
 from __future__ import annotations
 

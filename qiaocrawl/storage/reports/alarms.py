@@ -1,4 +1,4 @@
-"""What an operator must hear of: `qiaocrawl health` asks for it, and so does a cron job."""
+"""What an operator must know: `qiaocrawl health` reports it, also from a cron job."""
 
 from __future__ import annotations
 

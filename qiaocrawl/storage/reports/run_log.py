@@ -24,7 +24,7 @@ SUCCESSFUL_ENDS = frozenset({
     # The operator asked the run to stop; SIGTERM and Ctrl-C.
     "shutdown",
 })  # fmt: skip
-"""Reasons of runs that did what they were asked."""
+"""End reasons of runs that did their task."""
 
 
 def start_run(

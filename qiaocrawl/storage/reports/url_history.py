@@ -1,4 +1,4 @@
-"""All that is stored about one URL: how it was found, where it stands, what became of it."""
+"""All that is stored about one URL: how it was found, its state, what became of it."""
 
 from __future__ import annotations
 
@@ -170,6 +170,6 @@ def _terms(text: str) -> tuple[tuple[Any, ...], ...]:
 
 
 def last_arguments(c: Connection, topic: str, spider: str) -> Mapping[str, object]:
-    """What the last run of *spider* for *topic* was asked; {} when there was none."""
+    """The arguments of the last run of *spider* for *topic*; {} when there was none."""
     row = _LAST_RUN.run(c, {"topic": topic, "spider": spider}).fetchone()
     return {} if row is None else json_mapping(row[0])

@@ -1,4 +1,4 @@
-"""What the coverage ledger tells: states by pair, what they brought, what they were before."""
+"""Reads the coverage ledger: states by pair, their yield, and earlier answers."""
 
 from __future__ import annotations
 

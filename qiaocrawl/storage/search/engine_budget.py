@@ -63,7 +63,7 @@ def count_request(c: Connection, engine: str, most: int | None, now: float) -> b
 
 
 def give_back(c: Connection, lease: Lease, now: float) -> None:
-    """*lease* was not used: its request, if it was to be one, is not counted."""
+    """*lease* was not used: take its request, if it stood for one, off the count."""
     engine = lease.payload.engine
     if lease.queue is Queue.SEARCH and engine and not lease.stored:
         _GIVE_BACK.run(c, {"engine": clean_word(engine, 64), "day": day_of(now)})

@@ -1,4 +1,4 @@
-"""The coverage ledger: every query of keyword x site x engine x period x page, how it went.
+"""The coverage ledger: every query of keyword x site x engine x period x page, with its result.
 
 It is the plan as well: what is entered stays until it has an answer, whatever becomes of the
 process that was to ask it.
@@ -40,11 +40,11 @@ NO_ANSWER = frozenset({
     AnswerState.BLOCKED, AnswerState.DECOY, AnswerState.LAYOUT_CHANGED, AnswerState.ERROR,
     AnswerState.UNKNOWN,
 })  # fmt: skip
-"""States after which nothing is known: neither that there are hits nor that there are none."""
+"""States that prove neither that there are hits nor that there are none."""
 
 _LONGEST_PAUSE_SECONDS = 7 * 86_400.0
 REPEATS_OF_THE_PAST = 30
-"""Days that are over are asked about so many times as seldom as the present (ours)."""
+"""Periods that are over are queried this many times less often than the present (ours)."""
 # Clocks of several machines may differ by so much.
 _SKEW = timedelta(minutes=10)
 _MAX_MESSAGE_CHARS = 2_000
@@ -141,7 +141,7 @@ def plan_queries(
 def _changes(
     rows: Mapping[bytes, dict[str, Any]], stored: Mapping[bytes, tuple[str, str]]
 ) -> Iterator[dict[str, Any]]:
-    """What is to be written of rows that are there: other synonyms, a choice made since."""
+    """The changes to existing rows: other synonyms, a choice made since."""
     for key, (also, was) in sorted(stored.items()):
         state = AnswerState.NOT_ASKED.value if was == AnswerState.ROBOTS else was
         if (rows[key]["also"], state) != (also, was):
@@ -149,7 +149,7 @@ def _changes(
 
 
 def drop_unasked(c: Connection, topic_id: int, engine: str, terms: Iterable[str]) -> None:
-    """Forget the queries with *terms* that *engine* never got: they are asked with others."""
+    """Forget the queries with *terms* that *engine* never got: they are asked as synonyms."""
     words = [clean_word(term, 200) for term in terms]
     _DROP_UNASKED.run(c, words, {"topic_id": topic_id, "engine": clean_word(engine, 64)})
 

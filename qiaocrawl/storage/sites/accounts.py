@@ -1,4 +1,4 @@
-"""Accounts, a row each. What is secret arrives sealed and leaves sealed: no key is known here."""
+"""Accounts, one row each. Secrets arrive sealed and leave sealed: no key is known here."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def save_state(
     now: datetime,
     rests_until: datetime | None = None,
 ) -> None:
-    """Store how an account stands; one that is logged out loses its cookies."""
+    """Store the state of an account; one that is logged out loses its cookies."""
     values: dict[str, Any] = {
         "state": state.value, "reason": clean_word(reason, _MAX_REASON_CHARS),
         "rests_until": None if rests_until is None else to_stored_time(rests_until),

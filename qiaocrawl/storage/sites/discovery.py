@@ -1,4 +1,4 @@
-"""What discovery stores of sites: scores of URL patterns, and pages shown for missing ones."""
+"""What discovery stores about sites: scores of URL patterns, and pages shown for missing ones."""
 
 from __future__ import annotations
 

@@ -241,7 +241,7 @@ def put_article(
 ) -> None:  # fmt: skip
     """Look at the article of *url_id* again at *next_at*; never again for None.
 
-    Of what was said to be its begin, *published*, the earliest holds.
+    The earliest *published* that was ever given holds.
     """
     if next_at is None:
         _DROP_ARTICLE.run(c, {"url_id": url_id})
@@ -302,7 +302,7 @@ def _page_params(c: Connection, topic: str, page: WatchedPage) -> dict[str, Any]
 
 
 def _validators(etag: str, modified: str) -> dict[str, str]:
-    """Validators as they are sent back; one that does not fit is none."""
+    """Validators as they are sent back; one that does not fit its column is dropped."""
     etag, modified = etag.strip(), modified.strip()
     fits = len(etag) <= MAX_VALIDATOR_CHARS and etag.isprintable()
     # Headers are ASCII: a date in anything else would break the request that sends it back.

@@ -1,4 +1,4 @@
-"""Rebuilding all reprint groups: what is read for it, and what makes two groupings different."""
+"""Rebuilding all reprint groups: the reads for it, and the comparison of two groupings."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An article that is judged otherwise, or (*has_moved*) stands in another group."""
+    """An article with another verdict, or (*has_moved*) in another group."""
 
     before: Place | None
     after: Place
@@ -138,9 +138,9 @@ def _count_moves(changes: Changes, before: Mapping[int, int], after: Mapping[int
 
 
 def moved_members(before: Mapping[int, int], after: Mapping[int, int]) -> set[int]:
-    """Members that are not where most of their old group went, or not with its heirs (ours).
+    """Members that did not go where most of their old group went (ours).
 
-    Old and new groups are matched one to one, those that share most members first; who is in
+    Old and new groups are matched one to one, those that share most members first; an article in
     no matched pair has moved. Both name a group for the same members.
     """
     overlaps = Counter((before[member], after[member]) for member in after)

@@ -6,8 +6,8 @@ A title is judged in four steps within the transaction that stores its article: 
 visible in the order of their numbers, and two copies that come to two workers at the same
 moment are judged one after the other. On SQLite the one writing transaction is the lock.
 
-A row that changes is deleted and written anew with a higher number; a title that is gone leaves
-a row without an article. So whoever reads on from a number misses nothing.
+A row that changes is deleted and written again with a higher number; a title that is gone leaves
+a row without an article. So a reader that goes on from a number misses nothing.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class TitleEntry:
 
 
 def lock(c: Connection) -> int:
-    """Take the log for this transaction, unless it has it; waits for others to end theirs.
+    """Lock the log for this transaction, unless it has; waits for others to end theirs.
 
     Returns:
         The version of the IDF snapshot in use; it does not change while the lock is held.
@@ -193,7 +193,7 @@ def withdraw(c: Connection, article_id: int) -> None:
 
 
 def follow(c: Connection, article_id: int) -> None:
-    """The article of this title stands at another URL now: leave word at the old one."""
+    """The article of this title is at another URL now: leave a note at the old one."""
     # The new address may have an entry of its own, by a page stored there before.
     for entry in entries_of_articles(c, [article_id]):
         key = bytes(_KEY_OF.run(c, {"article_id": article_id}).fetchone()[0])

@@ -92,7 +92,7 @@ def save_verdict(
     snapshot: int = 0,
     is_new: bool = False,
 ) -> None:
-    """Store how an article stands to earlier ones, and put it into its group.
+    """Store how an article relates to earlier ones, and put it into its group.
 
     Same pages, reprints and revisions join the groups of all the articles they are the same
     story as; several groups become one. Earlier articles that are not stored do not count.
@@ -135,7 +135,7 @@ def stored_verdict(c: Connection, article_id: int) -> Verdict | None:
 
 
 def write_places(c: Connection, places: Sequence[Place], *, method: str, snapshot: int) -> None:
-    """Write rows as they are given; the groups they name must be their callers' care."""
+    """Write rows as they are given; the caller answers for the groups they name."""
     _SAVE.run_many(c, [
         {
             "article_id": place.article_id,

@@ -73,9 +73,9 @@ class LinkGraph:
 
 
 class RankingPace:
-    """When to rank anew, so that all rankings of a crawl cost about as much as ten of the last.
+    """When to rank again, so that all rankings of a crawl cost about as much as ten of the last.
 
-    A ranking costs what the graph is large, so it is made each time the crawl has grown by a
+    The cost of a ranking grows with the graph, so it is made each time the crawl has grown by a
     tenth to a fifth: after 1, 2, 4, 8 … pages, the step a power of two so that it need not be
     known at which page counting began. **(ours)**
     """
