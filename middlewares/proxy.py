@@ -181,7 +181,7 @@ class ProxyMiddleware:
         return again
 
     def _name(self, proxy: Proxy) -> None:
-        """The pool is the operator's word that its proxies may stand inside."""
+        """Allow connections to *proxy*, even if it is internal: the operator named the pool."""
         if proxy not in self._named:
             self._named.add(proxy)
             host = f"[{proxy.host}]" if ":" in proxy.host else proxy.host

@@ -86,7 +86,7 @@ class LinkRules:
     def _guessed(
         self, lease: Lease, analysis: PageAnalysis, link: Link, spelt: dict[bytes, str]
     ) -> Link:
-        """*link*, postponed or changed in rank by the guesses of discovery."""
+        """*link*, postponed or noted as another spelling where a guess of discovery says so."""
         guess = link.postponed
         if link.tag == FEED_TAG:
             guess = self._feed_guess(lease, analysis, link)

@@ -198,7 +198,7 @@ class ProxyPool:
         state.resting_until = now + self._pause(state.failures_in_row)
 
     def blocked(self, proxy: Proxy, host: str, now: float) -> None:
-        """*host* blocks us through *proxy*, which is kept for other hosts now."""
+        """*host* blocks us through *proxy*, which keeps off that host and serves others."""
         state = self.states.get(proxy)
         if state is None:
             return

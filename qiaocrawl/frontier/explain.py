@@ -65,7 +65,7 @@ def standing_of(
         most_visits: of the log that a learning order is made from.
 
     Returns:
-        None where no run is known, and so no order.
+        None where the order of the last run is not known.
     """
     strategy = strategy_of_last_run(c, found)
     if strategy is None:

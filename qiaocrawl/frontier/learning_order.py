@@ -199,7 +199,7 @@ class LearningOrder(FrontierOrder):
         return chosen
 
     def settle(self, found: KeyLeases) -> None:
-        """Tell the order which of the chosen rows were leased: those in *found*."""
+        """Tell the order what *found* says of the rows it chose."""
         # The order keeps monotonic time, which no set clock moves.
         later = {key: _monotonic(at) for key, at in found.later.items()}
         self.soon(partial(self.in_memory.settle, later, found.gone))

@@ -48,7 +48,7 @@ class VisitReader:
         self._seen.update((seq, now) for seq in seqs)
 
     def settle(self, now: float) -> None:
-        """Forget rows too old to look back to."""
+        """Forget rows that are too old to look back to."""
         old = [seq for seq, at in self._seen.items() if at < now - LOOK_BACK_SECONDS]
         # Rows that become visible this late stay unread; the floor must move, or the memory would
         # grow with the log.

@@ -13,7 +13,7 @@ from qiaocrawl.revisit.visit_history import VisitHistory
 Floats = NDArray[np.float64]
 
 PRIOR_HOURS = 24.0
-"""The mean of similar pages counts as if a page had been watched with it for so many hours
+"""The mean rate of similar pages counts as much as so many hours of watching the page itself
 **(ours)**."""
 FIRST_INTERVAL_HOURS = 24.0
 # Bisections; forty leave less than 1e-10 of the interval.

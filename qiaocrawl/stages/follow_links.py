@@ -205,7 +205,7 @@ def _other_parts(lease: Lease, analysis: PageAnalysis) -> dict[bytes, Candidate]
 
 
 def _guessed(link: Link) -> LeftOut:
-    """*link* after a guess of discovery."""
+    """The outcome and reason that a guess of discovery gives to *link*."""
     if link.same_as:
         return LeftOut(Outcome.ALIAS, f"fetched as {link.same_as}", url_key(link.same_as))
     if link.postponed == NOFOLLOW:

@@ -95,7 +95,7 @@ class SharedTitleIndex:
         return self._method
 
     def load(self, c: Connection) -> None:
-        """Read what is committed without waiting for a lock, so that the first title need not."""
+        """Read what is committed, without waiting for a lock, before the first title comes."""
         # Dictionaries and compiled code are loaded with the first title ever judged; by the
         # first real one, others would wait for that.
         self._make_index(IdfSnapshot()).judge_all([_NO_TITLE, replace(_NO_TITLE, key=b"1" * 16)])

@@ -19,7 +19,7 @@ from qiaocrawl.storage.engine import sqlite_path
 from qiaocrawl.storage.outfile import growing_file
 
 Progress = Callable[[int, int], None]
-"""Called with what is done and the total: pages of a SQLite file, bytes of a dump (total 0)."""
+"""Called with what is done and the total: pages of a SQLite file, bytes of a dump (total: 0)."""
 
 # 4 MB at a time; writers get in between.
 _PAGES_AT_A_TIME = 1_000

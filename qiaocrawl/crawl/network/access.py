@@ -129,15 +129,15 @@ class HostAccess:
         self.health.answered(host)
 
     def struck(self, host: str, sign: BlockSign) -> Strike | None:
-        """Note that *host* blocked us, or seems to; returns the host's pause, if any."""
+        """Note that *host* blocked us, or seems to; returns the strike that this makes, if any."""
         return self._counted(self.health.blocked(host, sign, time.monotonic()))
 
     def silent(self, host: str) -> Strike | None:
-        """Note that *host* gave no answer; returns the host's pause, if any."""
+        """Note that *host* gave no answer; returns the strike that this makes, if any."""
         return self._counted(self.health.silent(host, time.monotonic()))
 
     def unavailable(self, host: str) -> Strike:
-        """Note that no proxy is left for *host*; returns the host's pause."""
+        """Note that no proxy is left for *host*; returns the strike that this makes."""
         strike = self._counted(self.health.unavailable(host, time.monotonic()))
         assert strike is not None
         return strike

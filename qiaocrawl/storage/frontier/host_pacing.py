@@ -15,7 +15,7 @@ from qiaocrawl.fetch.backoff import GROWTH
 from qiaocrawl.storage.raw_sql import Statement
 
 FORGOTTEN_SECONDS = 600.0
-"""A host that did not ask to wait for so long starts again with short pauses."""
+"""After so long without a new request to wait, a host's pauses start short again."""
 
 NO_MARK = -1.0
 # Seconds a turn is good for, a twentieth of the gap at first: the gap begins when they are over.

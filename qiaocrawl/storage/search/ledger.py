@@ -149,7 +149,7 @@ def _changes(
 
 
 def drop_unasked(c: Connection, topic_id: int, engine: str, terms: Iterable[str]) -> None:
-    """Forget the queries with *terms* that *engine* never got: they are asked as synonyms."""
+    """Forget the queries with *terms* that *engine* never got: other queries hold these terms."""
     words = [clean_word(term, 200) for term in terms]
     _DROP_UNASKED.run(c, words, {"topic_id": topic_id, "engine": clean_word(engine, 64)})
 
