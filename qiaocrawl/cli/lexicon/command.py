@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -16,10 +17,10 @@ from qiaocrawl.cli.lexicon.corpus import (
     FromStore,
     Source,
     TopicName,
-    chosen_source,
     count_documents,
     documents,
     pack_of,
+    source_choice,
 )
 from qiaocrawl.cli.lexicon.desk import Desk
 from qiaocrawl.cli.lexicon.review import (
@@ -45,6 +46,7 @@ from qiaocrawl.cli.lexicon.tables import (
 from qiaocrawl.cli.lexicon.terminal import KeyTerminal
 from qiaocrawl.cli.output import check_output, say_written, table_console
 from qiaocrawl.cli.progress import shown_pass, stopping
+from qiaocrawl.cli.shared_options import combined
 from qiaocrawl.lexicon.build import LexiconBuilder
 from qiaocrawl.lexicon.candidates import candidates
 from qiaocrawl.lexicon.expansion import Proposal, expansion
@@ -68,12 +70,19 @@ app.command("undo")(undo_decisions)
 Out = Annotated[Path | None, typer.Option("--out", help="Workbook (.xlsx) or CSV. 存为")]
 
 
-@app.command()
-def build(
-    topic: TopicName,
-    from_site: FromSite = "",
-    from_files: FromFiles = None,
-    from_store: FromStore = False,
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    """Which tables are wanted, and where."""
+
+    top: int
+    least: int
+    with_persons: bool
+    stop_tags: frozenset[str]
+    out: Path | None
+    database: str
+
+
+def _tables(
     top: Annotated[int, typer.Option(help="Terms shown, and written. 取前几个", min=1)] = 500,
     least: Annotated[
         int, typer.Option("--min-documents", help="Texts a term stands in at least.", min=1)
@@ -87,33 +96,39 @@ def build(
     ] = False,
     out: Out = None,
     database: DatabaseUrl = "",
-) -> None:
+) -> _Tables:
+    """The options beside the choice of texts."""
+    stop_tags = PUBLISHED_STOP_TAGS if published else STOP_TAGS
+    return _Tables(top, least, with_persons, stop_tags, out, database)
+
+
+@app.command()
+@combined(source_choice, _tables)
+def build(source: Source, wanted: _Tables) -> None:
     """Rank the words, phrases and new words of a corpus by how much they are of it. 建词表"""
-    source = chosen_source(topic, from_site, from_files, from_store)
-    target = _target(out, topic, "lexicon")
+    topic, database = source.topic, wanted.database
+    target = _target(wanted.out, topic, "lexicon")
     pack = pack_of(source, database)
     builder = LexiconBuilder(
         [term.text for term in pack.terms],
-        with_persons=with_persons,
-        stop_tags=PUBLISHED_STOP_TAGS if published else STOP_TAGS,
+        with_persons=wanted.with_persons,
+        stop_tags=wanted.stop_tags,
     )
     _read(builder, source, database)
-    lexicon = builder.lexicon(least_documents=least, without=_rejected(topic, database))
+    lexicon = builder.lexicon(least_documents=wanted.least, without=_rejected(topic, database))
     known = {fold(term.text) for term in pack.terms}
-    rows = lexicon.terms[:top]
-    examples = builder.examples(
-        [*(row.text for row in rows), *(new.text for new in lexicon.new_words[:top])]
-    )
+    rows, new = lexicon.terms[: wanted.top], lexicon.new_words[: wanted.top]
+    examples = builder.examples([*(row.text for row in rows), *(word.text for word in new)])
     print_lexicon(table_console(), source.shown, lexicon, known)
     write_sheets(
         target,
         [
             term_sheet(rows, known, examples),
-            new_word_sheet(lexicon.new_words[:top], known, examples),
-            alias_sheet(lexicon.aliases[:top]),
+            new_word_sheet(new, known, examples),
+            alias_sheet(lexicon.aliases[: wanted.top]),
         ],
     )
-    say_written(target, f"{len(rows):,} 词 terms, {len(lexicon.new_words[:top]):,} 新词 new words")
+    say_written(target, f"{len(rows):,} 词 terms, {len(new):,} 新词 new words")
     typer.echo(f"下一步 next: qiaocrawl lexicon expand --topic {topic}")
 
 
@@ -130,7 +145,7 @@ def expand(
     database: DatabaseUrl = "",
 ) -> None:
     """Propose words beside the topic's terms, each with where it comes from. 扩词"""
-    source = chosen_source(topic, from_site, from_files, from_store)
+    source = source_choice(topic, from_site, from_files, from_store)
     target = _target(out, topic, "expansion")
     pack = pack_of(source, database)
     builder = LexiconBuilder([term.text for term in pack.terms])
@@ -164,7 +179,7 @@ def review(
 ) -> None:
     """Decide about proposed words one by one, a key each; what is decided is kept at once. 审词"""
     require_terminal()
-    source = chosen_source(topic, from_site, from_files, from_store)
+    source = source_choice(topic, from_site, from_files, from_store)
     with opened_database(database) as opened:
         opened.require_current()
         pack = pack_of(source, database)
@@ -198,7 +213,7 @@ def table(
     database: DatabaseUrl = "",
 ) -> None:
     """Write the segmentation and weight table: token × title with TF-IDF. 分词与权重表"""
-    source = chosen_source(topic, from_site, from_files, from_store)
+    source = source_choice(topic, from_site, from_files, from_store)
     target = _target(out, topic, "weights")
     pack = pack_of(source, database)
     count_documents(source, database)

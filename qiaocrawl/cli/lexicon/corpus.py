@@ -50,17 +50,22 @@ class Source:
         return self.site or f"主题 {self.topic} 的切题文章"
 
 
-def chosen_source(topic: str, site: str, files: Path | None, store: bool) -> Source:
+def source_choice(
+    topic: TopicName,
+    from_site: FromSite = "",
+    from_files: FromFiles = None,
+    from_store: FromStore = False,
+) -> Source:
     """The source that the options name.
 
     Raises:
         ConfigError: more than one, or a folder that is not there.
     """
-    if sum((bool(site), files is not None, store)) > 1:
+    if sum((bool(from_site), from_files is not None, from_store)) > 1:
         raise ConfigError("choose one of --from-site, --from-files and --from-store")
-    if files is not None and not files.is_dir():
-        raise ConfigError(f"--from-files {str(files)!r}: no such folder")
-    return Source(topic, site, files)
+    if from_files is not None and not from_files.is_dir():
+        raise ConfigError(f"--from-files {str(from_files)!r}: no such folder")
+    return Source(topic, from_site, from_files)
 
 
 def pack_of(source: Source, database: str) -> TopicPack:
