@@ -16,6 +16,7 @@ from openpyxl import load_workbook
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.lexicon.corpus import TopicName
 from qiaocrawl.cli.lexicon.tables import DECISION_COLUMNS
+from qiaocrawl.cli.moments import start_of
 from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.lexicon.decisions import ACTIONS, Decision, action_of, kind_of
@@ -24,7 +25,6 @@ from qiaocrawl.runtime.catalogue import Catalogue
 from qiaocrawl.search.plan import plan
 from qiaocrawl.storage import Database, Reader
 from qiaocrawl.storage.topics.lexicon_decisions import decide, list_decisions, undo
-from qiaocrawl.text.zones import SHANGHAI
 from qiaocrawl.topic.pack import TERM_KINDS, Term, TopicPack
 
 By = Annotated[str, typer.Option("--by", help="Who decides; default: the user. 决定人")]
@@ -121,7 +121,7 @@ def history(
 def undo_decisions(
     topic: TopicName,
     since: Annotated[
-        str, typer.Option(help="All decisions since: 2026-03-05 or 2026-03-05T14:00, China's time.")
+        str, typer.Option(help="All decisions since: today, 7d, 2026-03-05T14:00. 自何时起")
     ] = "",
     last: Annotated[int, typer.Option(min=0, help="The last so many decisions.")] = 0,
     database: DatabaseUrl = "",
@@ -130,7 +130,9 @@ def undo_decisions(
     if bool(since) == bool(last):
         raise ConfigError("give --since DATE or --last NUMBER")
     with transaction_on(database) as c:
-        undone = undo(c, topic, since=_moment(since), last=last or None, now=datetime.now(UTC))
+        undone = undo(
+            c, topic, since=start_of(since, "--since"), last=last or None, now=datetime.now(UTC)
+        )
     for one in undone:
         typer.echo(f"已撤销 undone: {ACTIONS[one.decision.action]} {one.decision.text}")
     if not undone:
@@ -207,15 +209,3 @@ def _decision(row: dict[str, str]) -> Decision:
         main,
         note,
     )
-
-
-def _moment(text: str) -> datetime | None:
-    if not text:
-        return None
-    try:
-        when = datetime.fromisoformat(text)
-    except ValueError:
-        raise ConfigError(
-            f"--since {text!r} must be a date such as 2026-03-05 or 2026-03-05T14:00"
-        ) from None
-    return when if when.tzinfo is not None else when.replace(tzinfo=SHANGHAI)
