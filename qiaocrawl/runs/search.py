@@ -86,12 +86,12 @@ def due_candidates(runtime: Runtime, topic: str, wanted: SearchPlan) -> list[Can
     asked = runtime.write_now(operation)
     # Places by engine: each engine's queries are asked in their own order, side by side.
     places: Counter[str] = Counter()
-    found = []
+    candidates = []
     for query in asked:
         engine = wanted.engines[query.engine]
-        found.append(query_candidate(query, engine, rank=places[query.engine]))
+        candidates.append(query_candidate(query, engine, rank=places[query.engine]))
         places[query.engine] += 1
-    return found
+    return candidates
 
 
 def _enter(c: Connection, topic_id: int, planned: Sequence[Query], now: float) -> None:
@@ -130,7 +130,7 @@ def _order(
     for name, queries in due.items():
         limit = daily_limit(wanted.engines[name], budgets)
         left = None if limit is None else limit - spent.get(name, 0)
-        order += [one.query for one in within_budget(prioritise(queries, expected_yield), left)]
+        order += [due.query for due in within_budget(prioritise(queries, expected_yield), left)]
         if left is not None and left < len(queries):
             logger.info(
                 "%s: %d queries are due, today's budget has room for %d requests",
@@ -160,10 +160,10 @@ def _not_chosen(runtime: Runtime, asked: Sequence[Query]) -> list[Query]:
     """The same queries for the scraped engines that the operator did not choose."""
     chosen, demo = runtime.options["QIAO_ENGINES"], runtime.options["QIAO_DEMO"]
     engines = [
-        one for one in runtime.catalogue.engines.values()
-        if one.kind == "scraped" and one.name not in chosen
+        engine for engine in runtime.catalogue.engines.values()
+        if engine.kind == "scraped" and engine.name not in chosen
         # The demo's engines are no gap in anybody's coverage.
-        and (demo or not one.host.endswith(".test"))
+        and (demo or not engine.host.endswith(".test"))
     ]  # fmt: skip
     pairs = dict.fromkeys((query.topic, query.term, query.site) for query in asked)
     return [
@@ -335,16 +335,16 @@ def plan_follow_ups(
     """
     definition = runtime.catalogue.engine(query.engine)
     most: int = runtime.options["QIAO_SEARCH_MAX_PAGES"]
-    found: list[tuple[Query, Candidate]] = []
+    follow_ups: list[tuple[Query, Candidate]] = []
     if new_urls and answer.has_next and query.page < most:
         following = replace(query, page=query.page + 1)
-        found = [(following, next_page(query, definition, lease))]
+        follow_ups = [(following, next_page(query, definition, lease))]
     elif new_urls and is_cut_off(query, answer, definition, most):
-        found = list(_shorter(c, runtime, lease, query))
+        follow_ups = list(_shorter(c, runtime, lease, query))
     topic_id = runtime.catalogue.topic_ids[query.topic]
-    ledger.plan_queries(c, topic_id, [one for one, _ in found], time.time())
-    runtime.enqueue(c, [candidate for _, candidate in found])
-    return len(found)
+    ledger.plan_queries(c, topic_id, [asked for asked, _ in follow_ups], time.time())
+    runtime.enqueue(c, [candidate for _, candidate in follow_ups])
+    return len(follow_ups)
 
 
 def _shorter(
