@@ -278,6 +278,7 @@ def store_answer(
         query,
         answer,
         new_urls=new_urls,
+        hit_keys=tuple(candidate.key for candidate in candidates),
         rest_seconds=asked_to_rest(page, runtime.options),
     )
     follow_ups = plan_follow_ups(c, runtime, lease, query, answer, new_urls=new_urls)
@@ -306,7 +307,7 @@ class SearchJournal(CrawlJournal):
 
 def record_answer(
     c: Connection, runtime: Runtime, lease: Lease, query: Query, answer: SearchAnswer,
-    *, new_urls: int = 0, rest_seconds: float = 0.0,
+    *, new_urls: int = 0, hit_keys: tuple[bytes, ...] = (), rest_seconds: float = 0.0,
 ) -> None:  # fmt: skip
     """Write an answer, or that there was none, into the coverage ledger."""
     now, options = time.time(), runtime.options
@@ -318,8 +319,8 @@ def record_answer(
             rest_seconds = max(rest_seconds, repeat_seconds)
     entry = ledger.Answered(
         answer.state, len(answer.hits), new_urls, answer.message, answer.total, lease.key,
-        retry_seconds=options["QIAO_SEARCH_RETRY_HOURS"] * 3600, rest_seconds=rest_seconds,
-        repeat_seconds=repeat_seconds,
+        hit_keys, retry_seconds=options["QIAO_SEARCH_RETRY_HOURS"] * 3600,
+        rest_seconds=rest_seconds, repeat_seconds=repeat_seconds,
     )  # fmt: skip
     ledger.record_answer(c, query, entry, now)
 

@@ -6,7 +6,7 @@
            ├─ judgement                     which pages operators say are on topic
            ├─ lexicon_decision              what experts decided of its words
            ├─ query ── query_answer         the coverage ledger: keyword x site x engine x
-           │                                period x page, and the last answers to each
+           │        └─ query_hit            period x page, the last answers to each, all its hits
            ├─ url ─┬─ page_source           raw bytes, one row a version of the body
            │  │    ├─ article_part          one page of a paged article, by itself
            │  │    ├─ excerpt               blocks of an article below links to other pages
@@ -266,6 +266,14 @@ query_answer = _table(
     Column("hits", Integer, nullable=False),
     Column("new_urls", Integer, nullable=False),
     Column("message", name_type(300), nullable=False),
+    **KEYED_TABLE_OPTIONS,
+)
+
+query_hit = _table(
+    "query_hit",
+    Column("query_id", ForeignKey("query.id"), primary_key=True),
+    # Of the URL as the engine gave it; it may lead elsewhere.
+    Column("key", key_type(), primary_key=True),
     **KEYED_TABLE_OPTIONS,
 )
 
