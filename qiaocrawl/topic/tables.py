@@ -48,9 +48,9 @@ def read_terms(path: Path) -> tuple[Term, ...]:
     Raises:
         TopicError: the file or any row is bad; ``faults`` lists all bad rows.
     """
-    rows, faults = _read_rows(path, col.TERM_COLUMNS, (("term",),), _term)
+    rows, faults = read_rows(path, col.TERM_COLUMNS, (("term",),), _term)
     faults += list_faults(path.name, rows, term_reasons, term_key)
-    return _whole(path, rows, faults)
+    return valid_rows(path, rows, faults)
 
 
 def read_sites(path: Path) -> tuple[Site, ...]:
@@ -63,9 +63,9 @@ def read_sites(path: Path) -> tuple[Site, ...]:
     Raises:
         TopicError: the file or any row is bad; ``faults`` lists all bad rows.
     """
-    rows, faults = _read_rows(path, col.SITE_COLUMNS, (("host", "address"),), _site)
+    rows, faults = read_rows(path, col.SITE_COLUMNS, (("host", "address"),), _site)
     faults += list_faults(path.name, rows, site_reasons, site_key)
-    return _whole(path, rows, faults)
+    return valid_rows(path, rows, faults)
 
 
 def write_terms(terms: Iterable[Term], path: Path) -> None:
@@ -79,7 +79,7 @@ def write_sites(sites: Iterable[Site], path: Path) -> None:
     _write(path, "sites", _WRITTEN_SITES, map(_site_cells, sites))
 
 
-def _read_rows(
+def read_rows(
     path: Path,
     columns: col.Columns,
     required: Sequence[Sequence[str]],
@@ -237,6 +237,13 @@ def _shown(cell: str | float | int) -> str:
     return cell if isinstance(cell, str) else repr(cell)
 
 
-def _whole(path: Path, rows: Sequence[tuple[int, Row]], faults: list[RowFault]) -> tuple[Row, ...]:
+def valid_rows(
+    path: Path, rows: Sequence[tuple[int, Row]], faults: list[RowFault]
+) -> tuple[Row, ...]:
+    """The records of numbered *rows*.
+
+    Raises:
+        TopicError: there are *faults*; it lists them by line.
+    """
     raise_faults(path.name, sorted(faults, key=lambda fault: fault.line))
     return tuple(row for _, row in rows)

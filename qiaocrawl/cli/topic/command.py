@@ -17,6 +17,8 @@ from rich.text import Text
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
+from qiaocrawl.cli.topic.evaluate import evaluate
+from qiaocrawl.cli.topic.folders import find_pack, pack_folders, topics_dir
 from qiaocrawl.cli.topic.judge import judge, judgements
 from qiaocrawl.cli.topic.report import (
     add_plain,
@@ -34,7 +36,8 @@ from qiaocrawl.storage.topics.judgements import judged_pack
 from qiaocrawl.storage.topics.lexicon_decisions import under_decisions
 from qiaocrawl.storage.topics.topics import list_topics, load_pack, save_pack
 from qiaocrawl.topic import folder as pack_folder
-from qiaocrawl.topic.check import PACK_FILE, PACK_NAME, pack_name_reason, require_valid
+from qiaocrawl.topic.check import pack_name_reason, require_valid
+from qiaocrawl.topic.golden import golden_faults
 from qiaocrawl.topic.merge import merge_packs
 from qiaocrawl.topic.pack import DEFAULT_THRESHOLD, Site, Term, TopicPack
 from qiaocrawl.topic.tables import read_sites, read_terms, write_sites, write_terms
@@ -42,6 +45,7 @@ from qiaocrawl.topic.tables import read_sites, read_terms, write_sites, write_te
 app = typer.Typer(help="Topic packs: terms, sites and samples. 主题包", no_args_is_help=True)
 app.command()(judge)
 app.command()(judgements)
+app.command()(evaluate)
 
 _ROWS_SHOWN = 20
 
@@ -63,7 +67,7 @@ def list_(database: DatabaseUrl = "") -> None:
         counts = (row.terms, row.sites, row.samples)
         add_plain(table, row.name, row.title, *counts, "database")
     imported_names = {row.name for row in imported}
-    for path in (path for path in _pack_folders() if path.name not in imported_names):
+    for path in (path for path in pack_folders() if path.name not in imported_names):
         try:
             pack = pack_folder.load_pack(path)
         except TopicError:
@@ -106,11 +110,11 @@ def check(
     """Check packs or tables, without a database; every fault is printed by line."""
     console = Console(soft_wrap=True)
     faults: list[RowFault] = []
-    folders = [_find_pack(name) for name in packs or ()]
+    folders = [find_pack(name) for name in packs or ()]
     if not (folders or terms or sites):
-        folders = _pack_folders()
+        folders = pack_folders()
         if not folders:
-            raise ConfigError(f"no topic packs in {str(_topics_dir())!r} (QIAO_TOPICS_DIR)")
+            raise ConfigError(f"no topic packs in {str(topics_dir())!r} (QIAO_TOPICS_DIR)")
     for path in folders:
         try:
             print_summary(console, pack_folder.load_pack(path))
@@ -118,6 +122,7 @@ def check(
             faults += [_under(path, fault) for fault in error.faults]
             if not error.faults:
                 raise
+        faults += [_under(path, fault) for fault in golden_faults(path)]
     faults += _check_tables(console, terms, sites)
     if faults:
         raise TopicError(f"{len(faults)} faults", faults)
@@ -181,7 +186,7 @@ def export(
         opened.require_current()
         with _transaction(opened) as c:
             pack = judged_pack(c, name) if judged else load_pack(c, name)
-    target = folder or _topics_dir() / name
+    target = folder or topics_dir() / name
     # A folder that is no pack is refused by save_pack, --force or not.
     written = [path for path in (terms, sites) if path] or [target / "topic.toml"]
     for path in written:
@@ -221,7 +226,7 @@ def _incoming(source: str, terms: Path | None, sites: Path | None, into: str) ->
     if not (terms or sites):
         if not source or into:
             raise ConfigError("give a pack, or tables as --terms FILE --sites FILE --into TOPIC")
-        return _Incoming(pack_folder.load_pack(_find_pack(source)))
+        return _Incoming(pack_folder.load_pack(find_pack(source)))
     if source or not into:
         raise ConfigError("tables need --into TOPIC, and no pack beside them")
     reason = pack_name_reason(into)
@@ -265,33 +270,6 @@ def _check_tables(console: Console, terms: Path | None, sites: Path | None) -> l
         if path:
             console.print(Text(f"{path}: {len(rows)} rows"))
     return []
-
-
-def _topics_dir() -> Path:
-    return Path(Options.from_environment()["QIAO_TOPICS_DIR"])
-
-
-def _pack_folders() -> list[Path]:
-    directory = _topics_dir()
-    if not directory.is_dir():
-        return []
-    return sorted(path for path in directory.iterdir() if (path / PACK_FILE).is_file())
-
-
-def _find_pack(source: str) -> Path:
-    """The folder of the pack called *source* in QIAO_TOPICS_DIR, or else the folder *source*."""
-    named = _topics_dir() / source
-    if PACK_NAME.fullmatch(source) and named.is_dir():
-        return named
-    if Path(source).is_dir():
-        return Path(source)
-    names = [path.name for path in _pack_folders()]
-    close = get_close_matches(source, names, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    there = ", ".join(names) or "none"
-    raise ConfigError(
-        f"no pack {source!r}{hint} (in {str(_topics_dir())!r}: {there}; a folder is one too)"
-    )
 
 
 def _under(path: Path, fault: RowFault) -> RowFault:
