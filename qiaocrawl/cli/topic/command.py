@@ -158,7 +158,9 @@ def import_(
             _make_tables(opened)
         with _transaction(opened) as c:
             before = _imported(c, incoming)
-            after = under_decisions(c, incoming.over(before, replace_all))
+            after = incoming.over(before, replace_all)
+            if before is not None:
+                after = under_decisions(c, after)
             require_valid(after)
             if not dry_run:
                 save_pack(c, after, now=time.time())
