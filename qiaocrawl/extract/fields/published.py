@@ -229,9 +229,7 @@ def _vote_time_elements(page: Page, ballot: _Ballot) -> None:
 
 def _dated_abbreviations(page: Page) -> list[LexborNode]:
     """``<abbr class="published" title="…">`` and the like, as feeds in HTML write dates."""
-    if "<abbr" not in page.source:
-        return []
-    nodes = page.tree.css("abbr[class][title]")[:_MAX_TIMES]
+    nodes = page.nodes("abbr")[:_MAX_TIMES]
     return [node for node in nodes if _DATE_CLASS.search(node.attributes.get("class") or "")]
 
 
