@@ -58,7 +58,7 @@ _YEAR_FIRST = _compiled(
 )
 _YEAR_LAST = _compiled(rf"(?<!\d)(?P<one>\d\d?)(?P<mark>[-/.])(?P<two>\d\d?)(?P=mark){_YEAR}")
 _NAME_FIRST = _compiled(
-    rf"(?<![a-z]){_NAME}\s?(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?(?!\d),?\s?{_YEAR}"
+    rf"(?<![a-z]){_NAME}\s?(?:the\s)?(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?(?!\d),?\s?{_YEAR}"
 )
 # As themes translated from English write: 十月 5th, 2010, 5 十月 2010, 10 月 5, 2010.
 _HAN_NAME_FIRST = _compiled(
@@ -82,6 +82,10 @@ SHORT_YEAR = _compiled(
     rf"(?:(?<=')|(?<![\d/.-]))(?P<short>[0-4]\d)(?P<mark>[/.-]){_MONTH}(?P=mark){_DAY}(?![\d/.-])"
 )
 SHORT_YEAR_HAN = _compiled(rf"(?<!\d)(?P<short>[0-4]\d)年{_MONTH}月{_DAY}(?=日)")
+# 05 Oct 21, but no time of day: 5 Oct 21:30, 5 Oct 9 pm.
+SHORT_YEAR_NAME = _compiled(
+    rf"{_NAMED_DAY}[\s-]{_NAME}[\s-]'?(?P<short>[0-4]\d)(?![\d:.]|\s?[ap]\.?m)"
+)
 NO_YEAR_HAN = _compiled(rf"(?<![\d年]){_MONTH}月{_DAY}日")
 NO_YEAR = _compiled(rf"(?<![\d/.:-])(?P<month>1[0-2]|0[1-9])[-/]{_DAY}(?=\s[0-2]?\d:[0-5]\d)")
 NO_YEAR_NAME = _compiled(
