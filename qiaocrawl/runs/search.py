@@ -275,7 +275,6 @@ def store_answer(
         c,
         runtime,
         lease,
-        query,
         answer,
         new_urls=new_urls,
         hit_keys=tuple(candidate.key for candidate in candidates),
@@ -302,15 +301,15 @@ class SearchJournal(CrawlJournal):
         if not lease.payload.engine:
             return
         answer = SearchAnswer(AnswerState.ERROR, message=reason)
-        record_answer(c, self._runtime, lease, query_of(lease), answer)
+        record_answer(c, self._runtime, lease, answer)
 
 
 def record_answer(
-    c: Connection, runtime: Runtime, lease: Lease, query: Query, answer: SearchAnswer,
+    c: Connection, runtime: Runtime, lease: Lease, answer: SearchAnswer,
     *, new_urls: int = 0, hit_keys: tuple[bytes, ...] = (), rest_seconds: float = 0.0,
 ) -> None:  # fmt: skip
     """Write an answer, or that there was none, into the coverage ledger."""
-    now, options = time.time(), runtime.options
+    now, options, query = time.time(), runtime.options, query_of(lease)
     repeat_seconds = options["QIAO_SEARCH_REPEAT_HOURS"] * 3600
     if is_past(query.period, _today(now)):
         repeat_seconds *= ledger.REPEATS_OF_THE_PAST

@@ -366,6 +366,8 @@ article = _table(
     Column("site", code_type(MAX_HOST_CHARS), nullable=False, index=True),
     Column("title", text_type(), nullable=False),
     Column("published_at", time_type(), index=True),
+    # When the page says it was last changed; NULL: it does not say, or an older version stored it.
+    Column("modified_at", time_type()),
     Column("author", name_type(200), nullable=False),
     Column("source", name_type(200), nullable=False),
     Column("channel", name_type(200), nullable=False),

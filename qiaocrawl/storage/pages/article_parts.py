@@ -202,6 +202,7 @@ def _about(article: Article, analysis: PageAnalysis) -> dict[str, object]:
         "first_url": clean_text(analysis.part.urls[0], _MAX_FIELD_CHARS),
         "title": clean_text(article.title, MAX_TITLE_CHARS),
         "published_at": to_time(article.published_at),
+        "modified_at": to_time(article.modified_at),
         "charset": analysis.charset,
         "title_tokens": analysis.title_tokens[:_MAX_TOKENS],
         "engagement": dict(article.engagement),
@@ -260,7 +261,8 @@ def _stored(row: Any) -> StoredPart:
     article = Article(
         url=url, title=known["title"], text=text, published_at=from_time(known["published_at"]),
         html=decompress_text(html), engagement=known.get("engagement", {}),
-        comments=comments_from(known.get("comments")), **{name: known[name] for name in _NAMES},
+        comments=comments_from(known.get("comments")),
+        modified_at=from_time(known.get("modified_at")), **{name: known[name] for name in _NAMES},
     )  # fmt: skip
     analysis = PageAnalysis(
         Outcome.ARTICLE, article, (), known["charset"], title_tokens=tuple(known["title_tokens"])
