@@ -33,17 +33,20 @@ OUTCOME_NAMES = {
 }
 """In the order they are shown."""
 
+_RETRY = "qiaocrawl url retry --outcome"
 ADVICE = {
-    Outcome.NEEDS_RENDERING: "装 Chromium，以 QIAO_RENDER=auto 再采 "
-    "install Chromium and crawl again with QIAO_RENDER=auto (docs/rendering.md)",
-    Outcome.LOGIN: "有账号可登录：qiaocrawl session add "
-    "log in with an account: qiaocrawl session add (docs/sessions.md)",
+    Outcome.NEEDS_RENDERING: f"装 Chromium，{_RETRY} needs_rendering，以 QIAO_RENDER=auto 再采 "
+    "install Chromium, let them wait again, crawl with QIAO_RENDER=auto (docs/rendering.md)",
+    Outcome.LOGIN: f"有账号可登录：qiaocrawl session add，{_RETRY} login "
+    "log in with an account, let them wait again (docs/sessions.md)",
     Outcome.ROBOTS: "该站不许爬虫：请其放行，或人工查看 "
     "the site forbids robots: ask it for leave, or read the pages by hand",
-    Outcome.BLOCKED: "放慢（-s DOWNLOAD_DELAY=5）、换时段，或用代理 "
-    "crawl it slower (-s DOWNLOAD_DELAY=5), at another time or by a proxy (docs/access.md)",
-    Outcome.UNREACHABLE: "查网络与网址，过些时候再采 look at network and address, try again later",
-    Outcome.TOO_LARGE: "调大 DOWNLOAD_MAXSIZE raise DOWNLOAD_MAXSIZE",
+    Outcome.BLOCKED: f"{_RETRY} blocked，放慢（-s DOWNLOAD_DELAY=5）或用代理再采 "
+    "let them wait again; crawl slower, or by a proxy (docs/access.md)",
+    Outcome.UNREACHABLE: f"查网络与网址，{_RETRY} unreachable "
+    "look at network and address, let them wait again",
+    Outcome.TOO_LARGE: f"调大 DOWNLOAD_MAXSIZE，{_RETRY} too_large "
+    "raise DOWNLOAD_MAXSIZE, let them wait again",
     Outcome.SCANNED: "扫描件无文字，人工查看 pictures of pages hold no text: read them by hand",
     Outcome.POISON: "qiaocrawl reprocess --stage extract 再读一次 read it once more",
     Outcome.TRAP: "若属误判，以 QIAO_TRAPS_ALLOWED=站/路径/* 放行 "
