@@ -18,6 +18,7 @@ from qiaocrawl.cli import reprocess as reprocess_command
 from qiaocrawl.cli import watch as watch_command
 from qiaocrawl.cli import why as why_command
 from qiaocrawl.cli.coverage import command as coverage_command
+from qiaocrawl.cli.lexicon import command as lexicon_command
 from qiaocrawl.cli.topic import command as topic_command
 from qiaocrawl.errors import QiaoError, TopicError
 
@@ -35,6 +36,7 @@ app.add_typer(dedup.app, name="dedup")
 app.add_typer(demo.app, name="demo")
 app.add_typer(engines.app, name="engines")
 app.add_typer(extractors.app, name="extractors")
+app.add_typer(lexicon_command.app, name="lexicon")
 app.add_typer(ontology.app, name="ontology")
 app.add_typer(session.app, name="session")
 app.command("coverage")(coverage_command.coverage)

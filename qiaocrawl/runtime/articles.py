@@ -66,6 +66,7 @@ class RunArticles:
         """
         assert analysis.article is not None, "there is no article to save"
         self.has_stored = True
+        # First: an index is no article, so nothing of it is judged or grouped.
         if index := excerpts.is_index(c, url_id, analysis.excerpts):
             excerpts.withdraw(c, url_id, index, now=time.time())
             return None
@@ -74,6 +75,7 @@ class RunArticles:
         )
         articles.save_relevance(c, saved.id, self._catalogue.topic_ids, analysis.relevance)
         articles.save_title_terms(c, saved.id, analysis.title_tokens)
+        # After the article is written: the verdict refers to its row.
         verdict = self.titles.judge(c, saved)
         topics = frozenset(judged.topic for judged in analysis.relevance if judged.relevant)
         # A transaction that is played again does not make it a known one.

@@ -27,6 +27,7 @@ _MORE_ROUNDS = 3
 def fold(text: str) -> str:
     """*text* for matching only: NFKC, lower case, simplified characters; twice is once."""
     text = with_narrow_marks(text)
+    # Twice: lower() may give characters that NFKC changes again.
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
     return folded if folded.isascii() else to_simplified(plain_variants(folded))
 

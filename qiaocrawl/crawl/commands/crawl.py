@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 
 class Command(crawl.Command):
-    """Scrapy's own says 0 whatever became of a crawl that could begin."""
+    """Scrapy's own command exits with 0 whenever a crawl could start, however it ended."""
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the spider; exit code 0 only where it ended well."""
         super().run(args, opts)
+        # Scrapy's own code is kept: it says that the crawl could not begin.
         self.exitcode = self.exitcode or exit_code(end_reason(self._crawler.stats.get_stats()))
         self._print_summary()
 

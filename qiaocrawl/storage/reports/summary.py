@@ -73,6 +73,7 @@ def queue_progress(c: Connection, queue: str) -> Progress:
     row = c.execute(
         select(func.count(), func.coalesce(func.sum(is_open), 0)).where(
             url.c.queue == queue,
+            # COALESCE: NULL NOT IN (...) is NULL, which would drop every open row.
             func.coalesce(url.c.outcome, "").not_in((Outcome.PRUNED, Outcome.POSTPONED)),
         )
     ).one()
@@ -100,6 +101,7 @@ def search_yield(c: Connection, topic_name: str) -> tuple[int, int]:
         .join(topic, topic.c.id == query.c.topic_id)
         .where(topic.c.name == topic_name)
     ).one()
+    # MariaDB's sums are Decimals.
     return int(row[0]), int(row[1])
 
 
@@ -130,6 +132,7 @@ def relevance_counts(c: Connection, topic_name: str) -> tuple[int, int]:
 def sites(c: Connection, topic_name: str) -> list[SiteLine]:
     """Articles by site, the most relevant first."""
     on_topic = func.coalesce(func.sum(case((relevance.c.relevant, 1), else_=0)), 0)
+    # On host and topic: another topic may call the site something else.
     named = and_(site.c.host == article.c.site, site.c.topic_id == topic.c.id)
     statement = (
         select(article.c.site, func.max(site.c.name), func.count(), on_topic)

@@ -1,4 +1,4 @@
-"""All that is stored about one URL: how it was found, where it stands, what became of it."""
+"""All that is stored about one URL: how it was found, its state, what became of it."""
 
 from __future__ import annotations
 
@@ -166,10 +166,11 @@ def judgements_of(c: Connection, article_id: int) -> tuple[Judgement, ...]:
 def _terms(text: str) -> tuple[tuple[Any, ...], ...]:
     value = from_json(text)
     rows = value if isinstance(value, list) else []
+    # (term, weight) at least; rows of other versions may be anything.
     return tuple(tuple(row) for row in rows if isinstance(row, list) and len(row) >= 2)
 
 
 def last_arguments(c: Connection, topic: str, spider: str) -> Mapping[str, object]:
-    """What the last run of *spider* for *topic* was asked; {} when there was none."""
+    """The arguments of the last run of *spider* for *topic*; {} when there was none."""
     row = _LAST_RUN.run(c, {"topic": topic, "spider": spider}).fetchone()
     return {} if row is None else json_mapping(row[0])

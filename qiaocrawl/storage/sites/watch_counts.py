@@ -52,6 +52,7 @@ def day_of(now: float) -> int:
 
 def count_request(c: Connection, topic: str, host: str, kind: Kind, now: float) -> None:
     """Count a request to *host*, whose row is there."""
+    # The upsert adds all three: those of the other kinds add 0.
     counts = {"pages": 0, "articles": 0, "looks": 0, kind: 1}
     _COUNT_REQUEST.run(c, {
         "topic_id": topic_id(c, topic), "day": day_of(now),
@@ -80,11 +81,14 @@ def articles_a_day(c: Connection, topic: str, now: float, days: int = 7) -> floa
     day = day_of(now)
     params = {"topic_id": topic_id(c, topic), "day": day, "first": day - days}
     counted, requests = _OTHERS.run(c, params).fetchone()
+    # Days without any request are not counted: a pause is no slow day.
     return float(requests) / counted if counted else 0.0
 
 
 def add_hour(c: Connection, host: str, published: float) -> None:
     """Count an article of *host* that came out at epoch *published*."""
+    # From the epoch on, a Thursday at 0:00 UTC: any fixed start serves, since only
+    # the rhythm counts.
     hour = int(published // 3600) % WEEK_HOURS
     _ADD_HOUR.run(c, {"host_id": host_id(clean_host(host)), "hour": hour})
 
@@ -93,5 +97,6 @@ def hours_by_host(c: Connection) -> dict[str, Floats]:
     """(168,) articles by hour of the week, for every host that has any; cost grows with them."""
     by_host: dict[str, Floats] = {}
     for host, hour, articles in _HOURS.run(c).fetchall():
+        # The remainder guards the array against rows edited by hand.
         by_host.setdefault(host, np.zeros(WEEK_HOURS))[hour % WEEK_HOURS] = articles
     return by_host
