@@ -19,6 +19,7 @@ from qiaocrawl.cli import why as why_command
 from qiaocrawl.cli.coverage import command as coverage_command
 from qiaocrawl.cli.topic import command as topic_command
 from qiaocrawl.errors import QiaoError, TopicError
+from qiaocrawl.topic.fault_report import fault_lines
 
 _FAULTS_SHOWN = 100
 
@@ -63,8 +64,9 @@ def main() -> None:
         console = Console(stderr=True, soft_wrap=True, highlight=False)
         console.print(f"qiaocrawl: {error}", markup=False)
         if isinstance(error, TopicError):
-            for fault in error.faults[:_FAULTS_SHOWN]:
-                console.print(f"  {fault}", markup=False)
-            if len(error.faults) > _FAULTS_SHOWN:
-                console.print(f"  … and {len(error.faults) - _FAULTS_SHOWN} more")
+            lines = fault_lines(error.faults)
+            for line in lines[:_FAULTS_SHOWN]:
+                console.print(f"  {line}", markup=False)
+            if len(lines) > _FAULTS_SHOWN:
+                console.print(f"  … and {len(lines) - _FAULTS_SHOWN} more")
         sys.exit(1)
