@@ -14,6 +14,7 @@ from qiaocrawl.cli import export as export_command
 from qiaocrawl.cli import extract as extract_command
 from qiaocrawl.cli import health as health_command
 from qiaocrawl.cli import reprocess as reprocess_command
+from qiaocrawl.cli import url as url_command
 from qiaocrawl.cli import watch as watch_command
 from qiaocrawl.cli import why as why_command
 from qiaocrawl.cli.coverage import command as coverage_command
@@ -38,6 +39,7 @@ app.add_typer(ontology.app, name="ontology")
 app.add_typer(session.app, name="session")
 app.command("coverage")(coverage_command.coverage)
 app.add_typer(proxies.app, name="proxies")
+app.add_typer(url_command.app, name="url")
 app.add_typer(watch_command.app, name="watch")
 app.command("export")(export_command.export)
 app.command("extract")(extract_command.extract)
