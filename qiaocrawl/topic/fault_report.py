@@ -53,8 +53,14 @@ def _line(table: str, group: list[RowFault]) -> str:
     also = [value for reason in reasons[1:_SHOWN_VALUES] for value in _last_value(reason)]
     more = ("、" + "、".join(also) if also else "") + ("…" if len(reasons) > _SHOWN_VALUES else "")
     where = shown_lines(sorted({fault.line for fault in group}))
-    chinese = next((text for pattern, text in _CHINESE if re.search(pattern, reasons[0])), "")
-    return f"{table} {where}：{chinese} {reasons[0]}{more}".replace("： ", "：")
+    return f"{table} {where}：{_in_chinese(reasons[0])}{reasons[0]}{more}"
+
+
+def _in_chinese(reason: str) -> str:
+    if not reason[:1].isascii():
+        return ""  # it says so itself
+    words = (text for pattern, text in _CHINESE if re.search(pattern, reason))
+    return next((f"{text} " for text in words), "")
 
 
 def _last_value(reason: str) -> list[str]:
