@@ -15,12 +15,14 @@ from qiaocrawl.cli import extract as extract_command
 from qiaocrawl.cli import health as health_command
 from qiaocrawl.cli import missed as missed_command
 from qiaocrawl.cli import reprocess as reprocess_command
+from qiaocrawl.cli import url as url_command
 from qiaocrawl.cli import watch as watch_command
 from qiaocrawl.cli import why as why_command
 from qiaocrawl.cli.coverage import command as coverage_command
 from qiaocrawl.cli.lexicon import command as lexicon_command
 from qiaocrawl.cli.topic import command as topic_command
 from qiaocrawl.errors import QiaoError, TopicError
+from qiaocrawl.topic.fault_report import fault_lines
 
 _FAULTS_SHOWN = 100
 
@@ -41,6 +43,7 @@ app.add_typer(ontology.app, name="ontology")
 app.add_typer(session.app, name="session")
 app.command("coverage")(coverage_command.coverage)
 app.add_typer(proxies.app, name="proxies")
+app.add_typer(url_command.app, name="url")
 app.add_typer(watch_command.app, name="watch")
 app.command("export")(export_command.export)
 app.command("extract")(extract_command.extract)
@@ -68,8 +71,9 @@ def main() -> None:
         console = Console(stderr=True, soft_wrap=True, highlight=False)
         console.print(f"qiaocrawl: {error}", markup=False)
         if isinstance(error, TopicError):
-            for fault in error.faults[:_FAULTS_SHOWN]:
-                console.print(f"  {fault}", markup=False)
-            if len(error.faults) > _FAULTS_SHOWN:
-                console.print(f"  … and {len(error.faults) - _FAULTS_SHOWN} more")
+            lines = fault_lines(error.faults)
+            for line in lines[:_FAULTS_SHOWN]:
+                console.print(f"  {line}", markup=False)
+            if len(lines) > _FAULTS_SHOWN:
+                console.print(f"  … and {len(lines) - _FAULTS_SHOWN} more")
         sys.exit(1)

@@ -56,14 +56,17 @@ def read_terms(path: Path) -> tuple[Term, ...]:
 def read_sites(path: Path) -> tuple[Site, ...]:
     """The sites of a CSV or Excel table; only a column of hosts or addresses is required.
 
-    A missing name is the host, a missing role ``target``, a missing kind ``other``, a
-    missing tier 3. An address may be an http(s) URL: its host counts, and a page deeper
+    A missing name is the host, a missing kind ``other``, a missing tier 3, a missing role
+    ``target``; where no row names a role all are ``authoritative``, so that there is something
+    to crawl. An address may be an http(s) URL: its host counts, and a page deeper
     than the root becomes the start URL. International host names become punycode.
 
     Raises:
         TopicError: the file or any row is bad; ``faults`` lists all bad rows.
     """
     rows, faults = read_rows(path, col.SITE_COLUMNS, (("host", "address"),), _site)
+    default: Role = "target" if any(site.role for _, site in rows) else "authoritative"
+    rows = [(line, replace(site, role=site.role or default)) for line, site in rows]
     faults += list_faults(path.name, rows, site_reasons, site_key)
     return valid_rows(path, rows, faults)
 
@@ -151,7 +154,7 @@ def _site(cells: Cells, bad: Reasons) -> Site:
     return Site(
         host=host,
         name=cells.get("name", "") or host,
-        role=cast(Role, col.as_choice(cells.get("role", ""), ROLES, "target")),
+        role=cast(Role, col.as_choice(cells.get("role", ""), ROLES, "")),
         tier=_tier(cells.get("tier", ""), bad),
         region=cells.get("region", ""),
         kind=col.as_choice(cells.get("kind", ""), SITE_KINDS, "other"),

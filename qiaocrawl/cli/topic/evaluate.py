@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from qiaocrawl.cli.output import folding_table, table_console
-from qiaocrawl.cli.topic.folders import find_pack
+from qiaocrawl.cli.topic.places import find_pack
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import PageText
 from qiaocrawl.options import Options
