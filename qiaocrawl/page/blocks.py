@@ -152,8 +152,7 @@ class _Collector:
                     path.append((node, kind))
                     node = inner
                     continue
-            # Without a path this is the root, whose siblings are not walked.
-            after = node.next if path else None
+            after = node.next if path else None  # the root's siblings are not walked
             while after is None and path:
                 node, kind = path.pop()
                 if kind == BLOCK:
