@@ -14,12 +14,12 @@ from qiaocrawl.storage.search.ledger import NO_ANSWER
 STATES = {
     AnswerState.HIT: "有结果 hit",
     AnswerState.PARTIAL: "部分 partial",
-    AnswerState.EMPTY: "确无 empty",
-    AnswerState.BLOCKED: "被拦 blocked",
+    AnswerState.EMPTY: "确无结果 empty",
+    AnswerState.BLOCKED: "被屏蔽 blocked",
     AnswerState.DECOY: "答非所问 decoy",
-    AnswerState.LAYOUT_CHANGED: "版式变 layout changed",
+    AnswerState.LAYOUT_CHANGED: "版式变了 layout changed",
     AnswerState.ERROR: "出错 error",
-    AnswerState.UNKNOWN: "未见 unknown",
+    AnswerState.UNKNOWN: "未见结果 unknown",
     AnswerState.ROBOTS: "未选用 not chosen",
     AnswerState.NOT_ASKED: "未问 not asked",
 }
