@@ -14,10 +14,10 @@ say() { printf '%s\n' "$*"; }
 # --- compiled loops of an earlier version --------------------------------------------------
 
 # They are of no use when code has changed since, and may name classes that have moved.
-COMPILED=qiaocrawl/*/__pycache__
-newest=$(ls -t $COMPILED/*.nbi 2>/dev/null | head -n 1)
+compiled() { find qiaocrawl -path '*/__pycache__/*.nb?' "$@"; }
+newest=$(compiled -exec ls -t {} + 2>/dev/null | head -n 1)
 if [ -n "$newest" ] && [ -n "$(find qiaocrawl -name '*.py' -newer "$newest" | head -n 1)" ]; then
-    rm -f $COMPILED/*.nb?
+    compiled -delete
 fi
 
 # --- a Python that can make a virtual environment -----------------------------------

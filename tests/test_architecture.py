@@ -44,7 +44,7 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("text",), ("urls",)),
     (("items",), ("options", "option_kinds"), ("registry",), ("vsm",)),
     # The version of the package, and the exceptions.
-    (("qiaocrawl",), ("errors",)),
+    (("qiaocrawl",), ("errors",), ("lazy_exports",)),
 )  # fmt: skip
 
 # The packages that may import Scrapy and Twisted.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import sys
 
 import typer
@@ -45,6 +46,8 @@ _TABLE = (
      "Ontologies 本体: wordnets in one space of Chinese and English concepts."),
     ("reprocess", "reprocess:reprocess", _PARTS,
      "Run a stage again over stored pages, and say what changed. No crawl may run meanwhile."),
+    ("compile", "compile:compile_", _CARE,
+     "Compile the inner loops now (once a machine), so that no crawl waits for it. 预编译"),
     ("demo", "demo:app", _CARE,
      "The built-in demo web, and the main job on it."),
     ("db", "db:app", _CARE,
@@ -77,11 +80,21 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # An argument may be bytes of no charset, and a terminal may not know a character.
             stream.reconfigure(errors="backslashreplace")
+    logging.getLogger("qiaocrawl.vsm.compiled").addHandler(_CompilingNotice())
     try:
         app()
     except QiaoError as error:
         _print_error(error)
         sys.exit(1)
+
+
+class _CompilingNotice(logging.Handler):
+    """Says at the terminal why a command seems to stand still."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """The one line."""
+        if record.levelno == logging.INFO:
+            typer.echo("首次使用，正在编译，约需半分钟 compiling for the first use …", err=True)
 
 
 def _print_error(error: QiaoError) -> None:

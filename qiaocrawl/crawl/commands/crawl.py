@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import crawl
 
-from qiaocrawl.runtime.run_end import end_reason, exit_code
-
 if TYPE_CHECKING:
     import argparse
 
@@ -19,6 +17,9 @@ class Command(crawl.Command):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the spider; exit code 0 only where it ended well."""
+        # Scrapy imports every command to list them; the crawler is for those who crawl.
+        from qiaocrawl.runtime.run_end import end_reason, exit_code
+
         super().run(args, opts)
         self.exitcode = self.exitcode or exit_code(end_reason(self._crawler.stats.get_stats()))
 
