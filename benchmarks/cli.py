@@ -21,7 +21,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.rows import write_rows
 from qiaocrawl.cli.demo import demo_pack
-from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.topics.topics import save_pack
 
@@ -56,7 +55,7 @@ def measured(runs: int) -> list[dict[str, object]]:
         with Database.open(url) as database:
             database.upgrade()
             with database.engine.begin() as c:
-                save_pack(c, demo_pack(Path(Options.from_environment()["QIAO_TOPICS_DIR"])), now=0)
+                save_pack(c, demo_pack(), now=0)
         environment = {**os.environ, "QIAO_DATABASE_URL": url, "PYTHONPATH": str(_ROOT)}
         seconds = {
             command: [cpu_seconds(command, folder, environment) for _ in range(runs + 1)][1:]

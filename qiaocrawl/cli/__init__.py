@@ -14,12 +14,21 @@ from qiaocrawl.errors import QiaoError, TopicError
 
 _FAULTS_SHOWN = 100
 
+_DAILY = "Every day 日常"
 _RESULTS, _TOPICS = "Results 结果", "Topics and sources 主题与来源"
 _PARTS, _CARE = "Methods 方法", "Running it 运行与维护"
 
 # A row: name, where it is, its panel, and how its own help begins (tests compare).
 # fmt: off
 _TABLE = (
+    ("init", "project.init:init", _DAILY,
+     "Set up the folder you are in: topic, contact, database; then `qiaocrawl run`. 初次设置"),
+    ("run", "project.run:run", _DAILY,
+     "Watch, search, fetch and crawl TOPIC in one go, then say what came of it. 一次采完一轮"),
+    ("schedule", "project.schedule:schedule", _DAILY,
+     "Print (or --install) a systemd user timer that runs TOPIC every day, in this folder. 定时"),
+    ("crawl", "project.crawl:crawl", _DAILY,
+     "Run a spider as `scrapy crawl` does, with its -a and -s: from any folder. 运行爬虫"),
     ("export", "export:export", _RESULTS,
      "Write articles as CSV, Excel, JSON Lines or Markdown, or pages as WARC or files. 导出"),
     ("coverage", "coverage.command:coverage", _RESULTS,
@@ -46,6 +55,8 @@ _TABLE = (
      "Ontologies 本体: wordnets in one space of Chinese and English concepts."),
     ("reprocess", "reprocess:reprocess", _PARTS,
      "Run a stage again over stored pages, and say what changed. No crawl may run meanwhile."),
+    ("startproject", "project.start:startproject", _CARE,
+     "Write a Scrapy project: settings over ours, folders for spiders and pipelines. 新建项目"),
     ("compile", "compile:compile_", _CARE,
      "Compile the inner loops now (once a machine), so that no crawl waits for it. 预编译"),
     ("demo", "demo:app", _CARE,
@@ -65,7 +76,14 @@ app = typer.Typer(cls=lazy_group(COMMANDS), no_args_is_help=True, pretty_excepti
 
 @app.callback()
 def qiaocrawl() -> None:
-    """A focused crawler for Chinese-language topic news. Crawls run as `scrapy crawl …`."""
+    """A focused crawler for Chinese-language topic news.
+
+    中文专题新闻采集：先 `qiaocrawl init`，再 `qiaocrawl run 主题`。
+    """
+    # What Scrapy reads in this folder (settings module, .env) holds for every command.
+    from qiaocrawl.project import use_project
+
+    use_project()
 
 
 @app.command(rich_help_panel=_CARE)

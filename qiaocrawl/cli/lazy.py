@@ -22,6 +22,11 @@ class CommandEntry(NamedTuple):
     help: str
     """The line in the list of commands, as the command's own help begins."""
 
+    @property
+    def passes_on(self) -> bool:
+        """Whether it hands options it does not know on to another program."""
+        return self.home.endswith(":crawl")
+
 
 class _Unloaded(TyperCommand):
     """Stands in the list of commands for one that is not imported yet."""
@@ -59,5 +64,7 @@ def load(entry: CommandEntry) -> Any:
     if isinstance(target, typer.Typer):
         return get_group(target)
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    single.command(entry.name)(target)
+    # A spider's own -a and -s are Scrapy's matter.
+    passes_on = {"allow_extra_args": True, "ignore_unknown_options": True}
+    single.command(entry.name, context_settings=passes_on if entry.passes_on else None)(target)
     return get_command(single)

@@ -66,8 +66,8 @@ def test_what_was_searched_got_missed_and_why(run: Run, url: str) -> None:
     assert "5 词 terms × 2 站 sites × 3 引擎 engines, 9 问 questions" in said[0]
     assert "问过 8 asked (89%), 11 次请求" in said[0]
     assert "2 问有结果 questions with hits, 25 条命中 hits, 新网址 17" in said[1]
-    assert "1 被拦 blocked、1 答非所问 decoy、1 出错 error、1 版式变 layout changed" in said[2]
-    assert "1 未见 unknown、1 未选用 robots、1 未问 not asked、1 部分 partial" in said[2]
+    assert "1 被屏蔽 blocked、1 答非所问 decoy、1 出错 error、1 版式变了 layout changed" in said[2]
+    assert "1 未见结果 unknown、1 未选用 robots、1 未问 not asked、1 部分 partial" in said[2]
     assert "1 后续页与时段 further pages" in said[2]
     assert any("侨务 @ 全网 whole web (bing): 9 hits on 2027-01-08" in line for line in said)
     assert "`qiaocrawl engines check bing`" in out
@@ -89,7 +89,7 @@ def test_of_a_searxng_all_is_said_and_the_advice_fits_it(run: Run, url: str) -> 
     assert len(advice) == 3
     assert not [line for line in advice if "through your own SearXNG" in line]
     assert not [line for line in advice if "does searxng run" in line]
-    (blocked,) = (line for line in advice if "被拦 blocked" in line)
+    (blocked,) = (line for line in advice if "被屏蔽 blocked" in line)
     assert "search.formats" in blocked
     assert "server.limiter" in blocked
     assert "截断 cut off: 1 问" in out
@@ -121,7 +121,7 @@ def test_filters_and_history(run: Run, url: str) -> None:
     assert "侨务" not in out
     _, out, _ = run(*given, "--state", "layout_changed", "--history")
     history = out[out.index("时段 period") :]
-    assert history.index("有结果 hit") < history.index("版式变 layout changed")
+    assert history.index("有结果 hit") < history.index("版式变了 layout changed")
     _, out, _ = run(*given, "--site", "-", "--term", "华侨")
     assert "1 问确无结果 truly empty" in out
     _, out, _ = run(*given, "--since", "2027-01-15")

@@ -33,7 +33,7 @@ from qiaocrawl.storage.migrate import current_revision
 from qiaocrawl.storage.topics.judgements import judged_pack
 from qiaocrawl.storage.topics.topics import list_topics, load_pack, save_pack
 from qiaocrawl.topic import folder as pack_folder
-from qiaocrawl.topic.check import PACK_FILE, PACK_NAME, pack_name_reason, require_valid
+from qiaocrawl.topic.check import PACK_NAME, pack_name_reason, require_valid
 from qiaocrawl.topic.merge import merge_packs
 from qiaocrawl.topic.pack import DEFAULT_THRESHOLD, Site, Term, TopicPack
 from qiaocrawl.topic.tables import read_sites, read_terms, write_sites, write_terms
@@ -108,8 +108,6 @@ def check(
     folders = [_find_pack(name) for name in packs or ()]
     if not (folders or terms or sites):
         folders = _pack_folders()
-        if not folders:
-            raise ConfigError(f"no topic packs in {str(_topics_dir())!r} (QIAO_TOPICS_DIR)")
     for path in folders:
         try:
             print_summary(console, pack_folder.load_pack(path))
@@ -271,17 +269,16 @@ def _topics_dir() -> Path:
 
 
 def _pack_folders() -> list[Path]:
-    directory = _topics_dir()
-    if not directory.is_dir():
-        return []
-    return sorted(path for path in directory.iterdir() if (path / PACK_FILE).is_file())
+    return pack_folder.pack_folders(_topics_dir())
 
 
 def _find_pack(source: str) -> Path:
     """The folder of the pack called *source* in QIAO_TOPICS_DIR, or else the folder *source*."""
     named = _topics_dir() / source
-    if PACK_NAME.fullmatch(source) and named.is_dir():
-        return named
+    if PACK_NAME.fullmatch(source):
+        named = pack_folder.find_pack_folder(_topics_dir(), source) or named
+        if named.is_dir():
+            return named
     if Path(source).is_dir():
         return Path(source)
     names = [path.name for path in _pack_folders()]
