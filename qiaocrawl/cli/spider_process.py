@@ -9,12 +9,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
+from qiaocrawl.items import Queue
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.reports import summary
 
@@ -100,10 +102,31 @@ def _bar(title: str, console: Console) -> Iterator[Progress]:
 def _show(progress: Progress, database: Database, queue: str) -> None:
     with database.engine.connect() as c:
         counts = summary.queue_progress(c, queue)
-    if counts.known:
-        progress.update(
-            progress.task_ids[0],
-            total=counts.known,
-            completed=counts.done,
-            state=f"{counts.done}/{counts.known} {counts.articles} 篇 articles",
-        )
+    if not counts.known:
+        return
+    task = progress.tasks[0]
+    elapsed_seconds = task.elapsed or 0.0
+    # A run that goes on begins with what an earlier one did.
+    begun = task.fields.get("begun") or (counts.done, elapsed_seconds)
+    progress.update(
+        task.id,
+        total=counts.known,
+        completed=counts.done,
+        begun=begun,
+        state=_state(counts, queue, counts.done - begun[0], elapsed_seconds - begun[1]),
+    )
+
+
+def _state(counts: summary.Progress, queue: str, done_now: int, seconds: float) -> str:
+    """How far it is; for queries, nearly all known at the start, how long they will take.
+
+    Args:
+        done_now: how many were done in the last *seconds*.
+    """
+    share = f"{counts.done}/{counts.known}"
+    if queue != Queue.SEARCH:
+        return f"{share} {counts.articles} 篇 articles"
+    if done_now <= 0 or counts.done == counts.known:
+        return f"{share} 问 queries"
+    left_seconds = seconds * (counts.known - counts.done) / done_now
+    return f"{share} 约剩 left {timedelta(seconds=round(left_seconds))}"

@@ -200,3 +200,9 @@ def _python(*arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
     return subprocess.run([sys.executable, *arguments], capture_output=True, text=True,
                           env=environment, timeout=300)  # fmt: skip
+
+
+def test_crawl_hands_on_what_it_is_given(folder: Path) -> None:
+    done = _python("-m", "qiaocrawl", "crawl", "site", "-a", "topic=none", "-s", "QIAO_MAX_PAGE=1")
+    assert done.returncode == 1
+    assert "did you mean QIAO_MAX_PAGES" in done.stderr, "Scrapy has got the -s"
