@@ -39,6 +39,7 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     # Scrapy's settings as we ship them; Scrapy reads them by name.
     (("settings",),),
     (("extract",), ("relevance",), ("dedup",), ("replay",), ("fetch",), ("revisit",)),
+    (("lexicon",),),
     (("topic",), ("ontology",)),
     (("page",),),
     (("text",), ("urls",)),

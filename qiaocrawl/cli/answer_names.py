@@ -13,7 +13,7 @@ ANSWER_NAMES = {
     AnswerState.LAYOUT_CHANGED: "版式变了 layout changed",
     AnswerState.ERROR: "出错 error",
     AnswerState.UNKNOWN: "未见结果 unknown",
-    AnswerState.ROBOTS: "未选用 robots",
+    AnswerState.ROBOTS: "未选用 not chosen",
     AnswerState.NOT_ASKED: "未问 not asked",
 }
 """States in the order they are shown."""

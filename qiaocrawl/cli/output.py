@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.text.zones import china_time
 
 # What stands in one row: a word or a Chinese character, with marks and spaces behind it.
 _CHINESE, _MARKS = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef", "，。、；：！？）》」』”’…"
@@ -67,7 +67,7 @@ def wrapped(text: str, width: int) -> list[str]:
 
 def shown_moment(when: datetime | None, form: str = "%Y-%m-%d %H:%M") -> str:
     """A moment as people read it, in China's time; "" for none."""
-    return f"{when.astimezone(SHANGHAI):{form}}" if when is not None else ""
+    return china_time(when, form) if when is not None else ""
 
 
 def shown_seconds(epoch_seconds: float | None) -> str:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a URL stands in the crawl order now.
+    """Score and rank of a URL in the crawl order now.
 
     Attributes:
         score: on the strategy's own scale; for what waits, what it would be fetched by.
-        place, waiting: the place-th of so many that wait, the best is 1; None = does not wait.
+        place, waiting: its rank among the URLs that wait (1 is the best) and how many these are;
+            None where it does not wait.
         parts: of the score, by name; may be empty.
     """
 

@@ -15,8 +15,8 @@ from qiaocrawl.storage.search.ledger import NO_ANSWER
 STATES = ANSWER_NAMES
 """States in the order they are shown, with what they are called."""
 
-MISSED = (*sorted(NO_ANSWER), AnswerState.ROBOTS, AnswerState.NOT_ASKED)
-"""States of which nothing is known."""
+MISSED = (*sorted(NO_ANSWER), AnswerState.NOT_ASKED)
+"""States of which nothing is known; engines that nobody chose are none of them."""
 
 
 @dataclass(frozen=True, slots=True)

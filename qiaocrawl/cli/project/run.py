@@ -22,7 +22,14 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
 from qiaocrawl.project import SETTINGS_VARIABLE, settings_module
 from qiaocrawl.storage import Database
-from qiaocrawl.storage.reports.run_log import RunRecord, last_run_id, runs_after
+from qiaocrawl.storage.reports.run_log import (
+    KNOWN_ARTICLES,
+    NEW_ARTICLES,
+    ON_TOPIC,
+    RunRecord,
+    last_run_id,
+    runs_after,
+)
 from qiaocrawl.storage.topics.topics import list_topics
 from qiaocrawl.text.zones import SHANGHAI
 
@@ -156,7 +163,7 @@ def _print_summary(
     c: Connection, plan: _Plan, last_id: int, seconds: float, console: Console
 ) -> None:
     records = [record for record in runs_after(c, last_id) if record.topic == plan.topic]
-    table = Table("步骤 stage", "页 pages", "文章 articles", "切题 on topic", "转载 reprints",
+    table = Table("步骤 stage", "页 pages", "新文章 new", "切题 on topic", "已有 known",
                   "待采 left", title="本次所得 This run", title_justify="left")  # fmt: skip
     for column in table.columns[1:]:
         column.justify = "right"
@@ -167,12 +174,17 @@ def _print_summary(
         console.print(table)
     minutes = seconds / 60
     print_hanging(console, f"用时 took {minutes:.1f} min；明细 details: {plan.logs}/")
-    print_hanging(console, f"下一步 next: qiaocrawl export --topic {plan.topic} --only-relevant "
-                           f"--out {plan.topic}.xlsx")  # fmt: skip
+    console.print("下一步 next:")
+    for step in (
+        f"article list --topic {plan.topic} --only-relevant",
+        f"export --topic {plan.topic} --only-relevant --out {plan.topic}.xlsx",
+        f"missed {plan.topic}",
+    ):
+        console.print(f"  qiaocrawl {step}", soft_wrap=True)
 
 
 def _counts(record: RunRecord) -> tuple[int, ...]:
     stats: dict[str, Any] = json.loads(record.stats or "{}")
-    names = ("pages", "outcome/article", "relevance/relevant", "dedup/reprint")
-    counts = (int(stats.get(f"qiaocrawl/{name}", 0)) for name in names)
+    names = ("qiaocrawl/pages", NEW_ARTICLES, ON_TOPIC, KNOWN_ARTICLES)
+    counts = (int(stats.get(name, 0)) for name in names)
     return (*counts, record.remaining or 0)

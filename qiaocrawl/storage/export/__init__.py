@@ -8,7 +8,7 @@ from qiaocrawl.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from qiaocrawl.storage.export.base import Exporter, ExportReport, exporters
-    from qiaocrawl.storage.export.selection import Selection
+    from qiaocrawl.storage.export.choice import Selection
 
 __all__ = ["ExportReport", "Exporter", "Selection", "exporters"]
 
@@ -16,6 +16,6 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "base": ("Exporter", "ExportReport", "exporters"),
-        "selection": ("Selection",),
+        "choice": ("Selection",),
     },
 )
