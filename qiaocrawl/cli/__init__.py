@@ -98,27 +98,31 @@ def version() -> None:
     typer.echo(__version__)
 
 
+class _CompilingNotice(logging.Handler):
+    """Says at the terminal why a command seems to stand still."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """The one line."""
+        if record.levelno == logging.INFO and sys.stderr.isatty():
+            typer.echo("首次使用，正在编译，约需半分钟 compiling for the first use …", err=True)
+
+
+# One for the process, however often `main` is called.
+_COMPILING_NOTICE = _CompilingNotice()
+
+
 def main() -> None:
     """Run the command; an error of ours is one clear line on stderr and exit code 1."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # An argument may be bytes of no charset, and a terminal may not know a character.
             stream.reconfigure(errors="backslashreplace")
-    logging.getLogger("qiaocrawl.vsm.compiled").addHandler(_CompilingNotice())
+    logging.getLogger("qiaocrawl.vsm.compiled").addHandler(_COMPILING_NOTICE)
     try:
         app()
     except QiaoError as error:
         _print_error(error)
         sys.exit(1)
-
-
-class _CompilingNotice(logging.Handler):
-    """Says at the terminal why a command seems to stand still."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """The one line."""
-        if record.levelno == logging.INFO:
-            typer.echo("首次使用，正在编译，约需半分钟 compiling for the first use …", err=True)
 
 
 def _print_error(error: QiaoError) -> None:

@@ -19,6 +19,7 @@ from qiaocrawl.cli.lazy import CommandEntry, load
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.schema import State
 from qiaocrawl.topic.folder import save_pack
+from qiaocrawl.vsm.compiled import say_compiling
 from storage_samples import PACK, add_article, add_topic
 
 
@@ -107,3 +108,15 @@ def test_commands_that_read_import_only_what_reading_takes(tmp_path: Path) -> No
     assert imported_by(commands, {*_SLOW, "numpy"}, url) == {}
     export = [places.get(word, word) for word in _EXPORT]
     assert imported_by([export], _SLOW - {"openpyxl"}, url) == {}
+
+
+def test_a_terminal_is_told_of_compiling(
+    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for _ in range(2):
+        assert run("version")[0] == 0
+    for is_terminal in (True, False):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda is_terminal=is_terminal: is_terminal)
+        say_compiling.cache_clear()
+        say_compiling()
+        assert capsys.readouterr().err.count("首次使用，正在编译") == is_terminal
