@@ -152,7 +152,7 @@ def our_run(entrance: Entrance) -> Run:
         with Database.open(url) as database:
             database.upgrade()
             with database.engine.begin() as c:
-                save_pack(c, demo_pack(PROJECT / "topics"), now=time.time())
+                save_pack(c, demo_pack(), now=time.time())
         environment = {
             **os.environ, "PYTHONPATH": str(PROJECT), "QIAO_DATABASE_URL": url,
             "QIAO_DEMO": origin, "QIAO_ENGINES": "demo_sou,demo_zhao",

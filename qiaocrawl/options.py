@@ -59,7 +59,8 @@ OPTIONS: tuple[Option, ...] = (
            number(0, 86400)),
     # topic
     Option("QIAO_TOPICS_DIR", "topics", "folder",
-           "Folder of topic packs that `qiaocrawl topic import NAME` reads.", text),
+           "Folder of your own topic packs: `qiaocrawl topic import NAME` looks there, then among "
+           "the shipped ones.", text),
     Option("QIAO_ONTOLOGY_DIR", "", "folder",
            "Where `qiaocrawl ontology install` keeps wordnets; empty = qiaocrawl/ontology in the "
            "user's data folder (XDG_DATA_HOME).", text),
@@ -344,6 +345,15 @@ def given_in_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
 
 
+_in_settings_file: dict[str, object] = {}
+
+
+def use_settings_file(values: Mapping[str, object]) -> None:
+    """Let :meth:`Options.from_environment` begin with these, of the project's settings module."""
+    _in_settings_file.clear()
+    _in_settings_file.update(values)
+
+
 class Options(Mapping[str, Any]):
     """The checked options of one run; ``options["QIAO_MAX_DEPTH"]`` gives the typed value."""
 
@@ -359,8 +369,8 @@ class Options(Mapping[str, Any]):
 
     @classmethod
     def from_environment(cls, given: Mapping[str, object] | None = None) -> Options:
-        """Options from the environment, *given* (command line) winning over it."""
-        return cls({**given_in_environment(), **(given or {})})
+        """Options of settings module and environment, *given* (command line) winning over both."""
+        return cls({**_in_settings_file, **given_in_environment(), **(given or {})})
 
     def __getitem__(self, name: str) -> Any:
         return self._values[name]

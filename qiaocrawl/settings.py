@@ -11,13 +11,17 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from qiaocrawl.errors import ConfigError
 from qiaocrawl.fetch.user_agent import default_user_agent
+from qiaocrawl.project import read_env_file, require_own_packages
 
-# An installed package called `spiders` must not shadow ours: Scrapy only appends the
-# project's folder to sys.path, so it is put first here.
-_PROJECT = str(Path(__file__).resolve().parent.parent)
-if sys.path[:1] != [_PROJECT]:
-    sys.path.insert(0, _PROJECT)
+try:
+    # Before anything below looks at the environment (QIAO_CONTACT).
+    read_env_file()
+    # `spiders`, `pipelines` and `middlewares` beside this package, wherever it is installed.
+    require_own_packages(Path(__file__).resolve().parent.parent)
+except ConfigError as error:
+    sys.exit(f"qiaocrawl: {error}")
 
 # --- who we are ---------------------------------------------------------------
 

@@ -14,10 +14,10 @@ say() { printf '%s\n' "$*"; }
 # --- compiled loops of an earlier version --------------------------------------------------
 
 # They are of no use when code has changed since, and may name classes that have moved.
-COMPILED=qiaocrawl/*/__pycache__
-newest=$(ls -t $COMPILED/*.nbi 2>/dev/null | head -n 1)
+compiled() { find qiaocrawl -path '*/__pycache__/*.nb?' "$@"; }
+newest=$(compiled -exec ls -t {} + 2>/dev/null | head -n 1)
 if [ -n "$newest" ] && [ -n "$(find qiaocrawl -name '*.py' -newer "$newest" | head -n 1)" ]; then
-    rm -f $COMPILED/*.nb?
+    compiled -delete
 fi
 
 # --- a Python that can make a virtual environment -----------------------------------
@@ -68,20 +68,38 @@ done
 
 # --- install --------------------------------------------------------------------------------
 
+# What pip is at: choosing versions, then writing them into .venv, which takes as long.
+pip_stage() {
+    this_log=$(tail -n "+$first_line" "$LOG")
+    if printf '%s' "$this_log" | grep -q '^Installing collected packages'; then
+        say "写入 writing into $VENV: $(du -sm "$VENV" | cut -f 1) MB"
+    else
+        say "取得 packages found: $(printf '%s' "$this_log" | grep -cE '^(Collecting|Processing) ' || true)"
+    fi
+}
+
 # Runs pip quietly, with a sign of life now and then, and its last words when it fails.
 quiet_pip() {
+    first_line=$(($(wc -l <"$LOG") + 1))
     "$VENV/bin/python" -m pip --disable-pip-version-check --no-input --no-color \
         "$@" --progress-bar off >>"$LOG" 2>&1 &
     pip=$!
     trap 'kill $pip 2>/dev/null; exit 130' INT TERM
     seconds=0
+    shown=
     while kill -0 $pip 2>/dev/null; do
         sleep 1
         seconds=$((seconds + 1))
-        if [ $((seconds % 10)) -eq 0 ]; then
-            say "  $seconds s: $(grep -cE '^(Collecting|Processing) ' "$LOG" || true) packages"
+        if [ -t 1 ]; then
+            # One line, written over.
+            [ $((seconds % 2)) -ne 0 ] || printf '\r\033[K  %s s: %s' "$seconds" "$(pip_stage)"
+        elif [ $((seconds % 10)) -eq 0 ]; then
+            now=$(pip_stage)
+            [ "$now" = "$shown" ] || say "  $seconds s: $now"
+            shown=$now
         fi
     done
+    [ ! -t 1 ] || printf '\r\033[K'
     trap - INT TERM
     wait $pip && return 0
     say "pip failed; the end of $LOG:" >&2
@@ -101,12 +119,15 @@ fi
 # The pip that comes with Python 3.11 fails on some packages' extras: first a newer one. The
 # build back end comes along, so that nothing unpinned is fetched to build with.
 pinned() { grep -E "^$1==" constraints.txt; }
-say "updating pip"
+say "准备 pip  updating pip"
 quiet_pip install --upgrade "$(pinned pip)" "$(pinned setuptools)"
 
 target=.
 [ "$WANT" = test ] && target='.[test]'
-say "installing qiaocrawl and the pinned packages it needs (about a minute)"
+say "安装 qiaocrawl 与所需的包，约一分钟  installing it and what it needs (about a minute)"
 quiet_pip install --constraint constraints.txt --no-build-isolation --editable "$target"
+say "编译内循环，约半分钟，只此一次  compiling the inner loops (half a minute, once)"
+# Not worth failing for: what is not compiled now is compiled at its first use.
+"$VENV/bin/qiaocrawl" compile >>"$LOG" 2>&1 || say "  later 留待首次使用: see $LOG"
 fingerprint >"$VENV/.installed-$WANT"
-say "installed into $VENV"
+say "已装入 installed into $VENV"

@@ -23,11 +23,12 @@ _HEAD = """\
 Every option of the project, with its default. Scrapy's own settings stand with their reasons
 in `qiaocrawl/settings.py`.
 
-An option may be given in three places; the first one that has it wins:
+An option may be given in four places; the first one that has it wins:
 
 1. on the command line: `scrapy crawl site -s QIAO_MAX_PAGES=100 …`,
 2. in the environment: `QIAO_MAX_PAGES=100 scrapy crawl site …`,
-3. in `qiaocrawl/settings.py`.
+3. in `.env` beside `scrapy.cfg`, or in the folder you are in ([running.md](running.md)),
+4. in the project's `settings.py`, or here in `qiaocrawl/settings.py`.
 
 A wrong value or a misspelt name stops with a message and exit code 1 before anything starts.
 Options marked *secret* may hold a password: give them in the environment, not on the command

@@ -26,8 +26,6 @@ CODE = (*PACKAGES, "benchmarks", "scripts")
 # From the top down: a name may import names of lower rows. Names joined in one tuple of a
 # row may import each other (never in a circle); names in different tuples may not.
 LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
-    # Read by Scrapy by name; nothing imports it.
-    (("settings",),),
     (("spiders",), ("pipelines",), ("middlewares",)),
     (("crawl",), ("__main__",)),
     # Put things together.
@@ -38,14 +36,17 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("stages",),),
     (("storage",),),
     (("search",), ("sessions",), ("discovery",)),
+    # Scrapy's settings as we ship them; Scrapy reads them by name.
+    (("settings",),),
     (("extract",), ("relevance",), ("dedup",), ("replay",), ("fetch",), ("revisit",)),
     (("lexicon",),),
     (("topic",), ("ontology",)),
     (("page",),),
     (("text",), ("urls",)),
+    (("project",),),
     (("items",), ("options", "option_kinds"), ("registry",), ("vsm",)),
     # The version of the package, and the exceptions.
-    (("qiaocrawl",), ("errors",)),
+    (("qiaocrawl",), ("errors",), ("lazy_exports",)),
 )  # fmt: skip
 
 # The packages that may import Scrapy and Twisted.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.metadata
+import os
 import re
 import shutil
 import subprocess
@@ -177,3 +178,42 @@ def test_the_licence_is_whole() -> None:
     text = (ROOT / "LICENSE").read_text("utf-8")
     assert "Version 2.0, January 2004" in text
     assert "END OF TERMS AND CONDITIONS" in text
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel installed by pip into an environment of its own; its ``bin`` folder."""
+    home = tmp_path_factory.mktemp("environment") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True, timeout=120)
+    (site_packages,) = home.glob("lib/python3*/site-packages")
+    # What it depends on is here already; a path file's own path files are not read, so this tree,
+    # installed in place, is not found.
+    here = Path(importlib.metadata.distribution("scrapy").locate_file(""))
+    (site_packages / "dependencies.pth").write_text(f"{here}\n", "utf-8")
+    command = [sys.executable, "-m", "pip", "--python", home / "bin" / "python", "install",
+               "--no-deps", "--no-index", "-q", "--disable-pip-version-check", wheel]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return home / "bin"
+
+
+def test_an_installed_wheel_works_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:
+    def said(*command: str, folder: Path = tmp_path) -> str:
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith(("QIAO_", "PYTHON", "SCRAPY_"))}  # fmt: skip
+        done = subprocess.run([installed / command[0], *command[1:]], cwd=folder, timeout=120,
+                              capture_output=True, text=True, env=environment)  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    where = "import qiaocrawl.settings, spiders; print(qiaocrawl.__file__, spiders.__file__)"
+    for path in said("python", "-c", where).split():
+        assert Path(path).is_relative_to(installed.parent), "the wheel is tested, not this tree"
+    assert "401" in said("qiaocrawl", "topic", "check", "qiaoqing")
+    said("qiaocrawl", "init", "--yes", "--topic", "qiaoqing")
+    assert "qiaoqing" in said("qiaocrawl", "topic", "list")
+    assert (tmp_path / "data" / "qiaocrawl.db").is_file()
+    work = tmp_path / "work"
+    said("qiaocrawl", "startproject", str(work), "--name", "news")
+    spiders = said("python", "-m", "scrapy", "list", folder=work).split()
+    assert {"search", "site", "pages", "watch"} <= set(spiders)

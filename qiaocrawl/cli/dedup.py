@@ -5,26 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from sqlalchemy import Connection
 
-from qiaocrawl.cli import snapshot
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
+from qiaocrawl.cli.lazy import CommandEntry, lazy_group
 from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
-from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage.titles import reprint_groups, title_log
 from qiaocrawl.storage.titles.reprint_groups import Member
 from qiaocrawl.storage.titles.title_log import TitleEntry
 from qiaocrawl.storage.topics.topics import list_topics
 
-app = typer.Typer(help="Reprint groups 转载组: look at them, correct them.", no_args_is_help=True)
-app.add_typer(snapshot.app, name="snapshot")
+if TYPE_CHECKING:
+    from qiaocrawl.runtime import Runtime
+
+_SNAPSHOT = CommandEntry(
+    "snapshot",
+    "qiaocrawl.cli.snapshot:app",
+    "",
+    "Weights of words 词权快照: verdicts keep to one version until it is renewed.",
+)
+app = typer.Typer(
+    cls=lazy_group([_SNAPSHOT]),
+    help="Reprint groups 转载组: look at them, correct them.",
+    no_args_is_help=True,
+)
 
 Url = Annotated[str, typer.Argument(help="Address of an article.")]
 
@@ -180,6 +191,8 @@ def _print_rest(runtime: Runtime, rest: Sequence[Member]) -> None:
 
 @contextmanager
 def _runtime(database: str) -> Iterator[Runtime]:
+    from qiaocrawl.runtime import Runtime
+
     # A crawl may go on meanwhile: it reads what is changed here with its next title.
     options = Options.from_environment({"QIAO_DATABASE_URL": database} if database else None)
     runtime = Runtime(options, crawling=False)

@@ -7,31 +7,29 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from qiaocrawl.cli.coverage.cells import cells_of
+from qiaocrawl.cli.coverage.cells import Cell, cells_of
 from qiaocrawl.cli.coverage.command import write_heat_map
 from qiaocrawl.cli.coverage.summary import summary_lines
+from qiaocrawl.cli.output import print_hanging
 from qiaocrawl.cli.report import print_report
+from qiaocrawl.cli.spider_process import SpiderCommand, run_with_bar
 from qiaocrawl.demo.engines import build_engines
 from qiaocrawl.demo.server import DemoServer
 from qiaocrawl.demo.web import DemoWeb, build_web, demo_sites
-from qiaocrawl.errors import ConfigError, QiaoError
-from qiaocrawl.options import Options
+from qiaocrawl.errors import QiaoError
+from qiaocrawl.search.query import AnswerState
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.reports import summary
 from qiaocrawl.storage.search import coverage as stored
-from qiaocrawl.storage.topics.topics import load_pack as stored_pack
 from qiaocrawl.storage.topics.topics import save_pack
-from qiaocrawl.topic.folder import load_pack
+from qiaocrawl.topic.folder import SHIPPED_PACKS, load_pack
 from qiaocrawl.topic.pack import Site, TopicPack
 
 app = typer.Typer(
@@ -41,13 +39,12 @@ app = typer.Typer(
 _TOPIC = "qiaoqing"
 _ENGINES = "demo_sou,demo_zhao"
 _TERMS = 12
-_POLL_SECONDS = 0.5
 
 # (spider, what an operator sees, its arguments)
 _STAGES = (
-    ("search", "1/3  search: asking the engines  问搜索引擎", (f"terms={_TERMS}",)),
-    ("site", "2/3  site: crawling authoritative sites  深采权威站点", ()),
-    ("pages", "3/3  pages: fetching what was found  抓取待采页面", ()),
+    ("search", "1/3 问搜索引擎 search", (f"terms={_TERMS}",)),
+    ("site", "2/3 深采站点 site", ()),
+    ("pages", "3/3 抓取待采 pages", ()),
 )
 
 
@@ -100,53 +97,100 @@ def run_demo(folder: Path, console: Console) -> None:
 
     Raises:
         DemoError: a spider failed; the message names its log.
-        ConfigError: the topic pack is not where QIAO_TOPICS_DIR says.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    database_file = (folder / "demo.db").resolve()
-    url = f"sqlite:///{database_file}"
-    with console.status("building the demo web  生成演示网站 …"):
-        web = _whole_web()
-        database = _demo_database(url)
-        with database.engine.connect() as c:
-            pack = stored_pack(c, _TOPIC)
+    url = f"sqlite:///{(folder / 'demo.db').resolve()}"
+    web, database = _prepared(url, console)
     server = DemoServer(web)
     host, port = server.start()
     console.print(
-        f"demo web: {len(web.sites)} sites, {len(web.pages)} pages on {host}:{port}; "
-        f"topic {pack.name}: {len(pack.terms)} terms, {len(pack.sites)} sites"
+        f"演示网站 demo web: {len(web.sites)} sites, {len(web.pages)} pages, {host}:{port}"
     )
     try:
         for spider, title, arguments in _STAGES:
-            environment = _environment(url, f"{host}:{port}")
-            _run_spider(spider, title, arguments, environment, database, folder, console)
+            command = SpiderCommand(
+                spider, title, folder / f"{spider}.log", (f"topic={_TOPIC}", *arguments),
+                environment=_environment(url, f"{host}:{port}"),
+            )  # fmt: skip
+            command.log.unlink(missing_ok=True)
+            if (code := run_with_bar(command, database, console)) != 0:
+                raise DemoError(f"spider {spider!r} ended with {code}; see {command.log}")
     finally:
         server.stop()
-    print_report(database, pack.name, console)
-    picture = folder / "coverage.svg"
-    _show_coverage(database, picture, console)
+    _report(database, folder, console)
     database.close()
-    shown = os.path.relpath(database_file)
-    console.print(
-        f"\nDatabase 数据库: {shown}    logs 日志: {folder}/*.log    "
-        f"coverage picture 覆盖图: {picture}"
-    )
-    console.print(
-        "Next 下一步:  "
-        f"{own_command(sys.argv[0])} export --database sqlite:///{shown} --topic {pack.name} "
-        "--only-relevant --out data/articles.xlsx"
-    )
 
 
-def _show_coverage(database: Database, picture: Path, console: Console) -> None:
-    """What was searched, got and missed, in words and as a heat map."""
+def _prepared(url: str, console: Console) -> tuple[DemoWeb, Database]:
+    """The demo web, and the database at *url*; compiles meanwhile what a crawl runs compiled."""
+    with console.status("生成演示网站 building the demo web …") as status:
+        compiling = subprocess.Popen(
+            [sys.executable, "-m", "qiaocrawl", "compile"], stdout=subprocess.DEVNULL
+        )
+        try:
+            web, database = _whole_web(), _demo_database(url)
+            status.update("首次使用，正在编译，约半分钟 compiling for the first use …")
+            compiling.wait()
+        finally:
+            compiling.kill()
+            compiling.wait()
+    return web, database
+
+
+def _report(database: Database, folder: Path, console: Console) -> None:
+    """What came of it, in words, tables and a picture, and what to do next."""
+    cells = _searched_cells(database)
+    print_report(database, _TOPIC, cells, console)
+    console.print("\n[bold]检索覆盖 Search coverage[/]")
+    for line in summary_lines(cells):
+        print_hanging(console, f"  {line}")
+    picture = folder / "coverage.svg"
+    write_heat_map(cells, _TOPIC, picture)
+    console.print()
+    print_hanging(console, f"数据库 database: {os.path.relpath(folder / 'demo.db')}")
+    print_hanging(console, f"日志 logs: {folder}/*.log")
+    print_hanging(console, f"覆盖图 coverage picture: {picture}")
+    console.print("\n[bold]下一步 Next[/]")
+    for purpose, command in next_steps(database, folder):
+        console.print(f"  {purpose}", markup=False, highlight=False)
+        # Never broken by us: it is copied from here.
+        console.print(f"    {command}", markup=False, highlight=False, soft_wrap=True)
+
+
+def next_steps(database: Database, folder: Path) -> list[tuple[str, str]]:
+    """Three commands to try, each with what it is for."""
+    own = own_command(sys.argv[0])
+    url = f"--database sqlite:///{os.path.relpath(folder / 'demo.db')}"
+    with database.engine.connect() as c:
+        best = summary.best_articles(c, _TOPIC, 1)
+    steps = [
+        ("导出切题文章为 Excel  on-topic articles as a workbook:",
+         f"{own} export {url} --topic {_TOPIC} --only-relevant --out {folder}/articles.xlsx"),
+        ("采您自己的主题  a topic of your own, on the real web:", f"{own} init"),
+    ]  # fmt: skip
+    if best:
+        why = f"{own} why {url} {best[0].url}"
+        steps.insert(1, ("某页从何而来、为何采它  where a page came from, and why:", why))
+    return steps
+
+
+def _searched_cells(database: Database) -> list[Cell]:
+    """What the demo's engines were asked; those nobody chose are not of its world."""
     with database.engine.connect() as c:
         rows = stored.ledger_rows(c, _TOPIC, stored.Chosen())
         cells = cells_of(rows, stored.lost_answers(c, _TOPIC))
-    console.print("\n[bold]检索覆盖 Search coverage[/]")
-    for line in summary_lines(cells):
-        console.print(f"  {line}", markup=False, highlight=False)
-    write_heat_map(cells, _TOPIC, picture)
+    return [cell for cell in cells if cell.state is not AnswerState.ROBOTS]
+
+
+def _environment(url: str, origin: str) -> dict[str, str]:
+    return {
+        "QIAO_DATABASE_URL": url,
+        "QIAO_DEMO": origin,
+        "QIAO_ENGINES": _ENGINES,
+        "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings",
+        # Its engines refuse by lot, a query at a time: three in a row mean nothing there.
+        "QIAO_SEARCH_PARK_AFTER": "0",
+    }
 
 
 def own_command(called: str) -> str:
@@ -159,7 +203,7 @@ def own_command(called: str) -> str:
 
 def _demo_database(url: str) -> Database:
     """The database at *url* with the demo's topic in it."""
-    pack = demo_pack(Path(Options.from_environment()["QIAO_TOPICS_DIR"]))
+    pack = demo_pack()
     database = Database.open(url)
     database.upgrade()
     with database.engine.begin() as c:
@@ -167,87 +211,13 @@ def _demo_database(url: str) -> Database:
     return database
 
 
-def demo_pack(topics_dir: Path) -> TopicPack:
+def demo_pack() -> TopicPack:
     """The shipped topic with the demo web's sites in place of real ones."""
-    source = topics_dir / _TOPIC
-    if not source.is_dir():
-        raise ConfigError(
-            f"QIAO_TOPICS_DIR: no topic pack {_TOPIC!r} in {str(topics_dir)!r}; run this in the "
-            "project's folder"
-        )
     sites = tuple(Site(**asdict(row)) for row in demo_sites())
-    return replace(load_pack(source), sites=sites)
+    return replace(load_pack(SHIPPED_PACKS / _TOPIC), sites=sites)
 
 
 def _whole_web() -> DemoWeb:
     web = build_web()
     web.add_engines(build_engines(web))
     return web
-
-
-def _environment(url: str, origin: str) -> dict[str, str]:
-    return {
-        **os.environ,
-        "QIAO_DATABASE_URL": url,
-        "QIAO_DEMO": origin,
-        "QIAO_ENGINES": _ENGINES,
-        "SCRAPY_SETTINGS_MODULE": "qiaocrawl.settings",
-        "PYTHONUNBUFFERED": "1",
-        # Its engines refuse by lot, a query at a time: three in a row mean nothing there.
-        "QIAO_SEARCH_PARK_AFTER": "0",
-    }
-
-
-def _run_spider(
-    spider: str,
-    title: str,
-    arguments: tuple[str, ...],
-    environment: dict[str, str],
-    database: Database,
-    folder: Path,
-    console: Console,
-) -> None:
-    log = folder / f"{spider}.log"
-    command = [sys.executable, "-m", "scrapy", "crawl", spider, "-a", f"topic={_TOPIC}"]
-    for argument in arguments:
-        command += ["-a", argument]
-    with log.open("wb") as out, _progress(title, console) as progress:
-        process = subprocess.Popen(command, env=environment, stdout=out, stderr=out)
-        try:
-            while process.poll() is None:
-                _show(progress, database, spider)
-                time.sleep(_POLL_SECONDS)
-        except BaseException:
-            process.terminate()
-            process.wait()
-            raise
-        _show(progress, database, spider)
-        progress.update(progress.task_ids[0], total=progress.tasks[0].completed)
-    if process.returncode != 0:
-        raise DemoError(f"spider {spider!r} ended with {process.returncode}; see {log}")
-
-
-@contextmanager
-def _progress(title: str, console: Console) -> Iterator[Progress]:
-    columns = (
-        SpinnerColumn(finished_text="✓"),
-        TextColumn("{task.description}"),
-        BarColumn(24),
-        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
-        TextColumn("{task.fields[note]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console) as progress:
-        progress.add_task(title, total=1, note="")
-        yield progress
-
-
-def _show(progress: Progress, database: Database, spider: str) -> None:
-    with database.engine.connect() as c:
-        counts = summary.queue_progress(c, spider)
-    progress.update(
-        progress.task_ids[0],
-        total=max(counts.known, 1),
-        completed=counts.done,
-        note=f"{counts.articles} articles 篇",
-    )

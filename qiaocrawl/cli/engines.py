@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from qiaocrawl.cli.answer_names import ANSWER_NAMES
 from qiaocrawl.cli.engine_request import EngineReply, send
 from qiaocrawl.cli.output import folding_table, table_console
 from qiaocrawl.errors import AddressRefusedError, ConfigError
@@ -32,15 +33,10 @@ app = typer.Typer(
 )
 
 _KINDS = {"scraped": "网页 result pages", "service": "接口 service"}
-_STATES = {
+_STATES = ANSWER_NAMES | {
     AnswerState.HIT: "有结果 hits",
     AnswerState.PARTIAL: "部分 partial: hits",
-    AnswerState.EMPTY: "无结果 empty: the engine says that it has found nothing",
-    AnswerState.BLOCKED: "被拦截 blocked",
-    AnswerState.DECOY: "假结果 decoy",
-    AnswerState.LAYOUT_CHANGED: "版式已变 layout changed",
-    AnswerState.ERROR: "出错 error",
-    AnswerState.UNKNOWN: "未见结果 unknown",
+    AnswerState.EMPTY: "确无结果 empty: the engine says that it has found nothing",
 }
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from qiaocrawl.cli.coverage.cells import STATES
-from qiaocrawl.cli.output import folding_table, shown_moment
+from qiaocrawl.cli.answer_names import ANSWER_NAMES
+from qiaocrawl.cli.coverage.cells import Cell, sums_by
+from qiaocrawl.cli.output import print_hanging, shown_moment
 from qiaocrawl.items import Outcome
-from qiaocrawl.search.query import AnswerState
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.reports import summary
 from qiaocrawl.storage.reports.outcome_names import OUTCOME_NAMES
@@ -18,10 +20,14 @@ _GROUPS_SHOWN = 4
 _ARTICLES_SHOWN = 8
 
 
-def print_report(database: Database, topic: str, console: Console) -> None:
-    """Print queries, URLs, articles by site, reprint groups and a few articles of *topic*."""
+def print_report(database: Database, topic: str, cells: Sequence[Cell], console: Console) -> None:
+    """Print queries, URLs, articles by site, reprint groups and a few articles of *topic*.
+
+    Args:
+        cells: what was searched for it.
+    """
+    _print_answers(console, cells)
     with database.engine.connect() as c:
-        _print_answers(console, summary.answers(c, topic))
         hits, new = summary.search_yield(c, topic)
         _print_urls(
             console, summary.outcomes(c, topic), (hits, new), summary.relevance_counts(c, topic)
@@ -32,17 +38,16 @@ def print_report(database: Database, topic: str, console: Console) -> None:
         _print_articles(console, summary.best_articles(c, topic, _ARTICLES_SHOWN))
 
 
-def _print_answers(console: Console, counts: dict[tuple[str, str], int]) -> None:
-    # Engines nobody chose are told of by `qiaocrawl coverage`.
-    engines = sorted({engine for engine, state in counts if state != AnswerState.ROBOTS})
-    table = Table("应答 answer", *engines, title="查询 Queries by answer", title_justify="left")
+def _print_answers(console: Console, cells: Sequence[Cell]) -> None:
+    sums = sums_by(cells, lambda cell: cell.engine)
+    table = Table("应答 answer", *sums, title="查询 Queries by answer", title_justify="left")
     for column in table.columns[1:]:
         column.justify = "right"
-    for state, label in STATES.items():
-        numbers = [counts.get((engine, state), 0) for engine in engines]
+    for state, label in ANSWER_NAMES.items():
+        numbers = [row.states[state] for row in sums.values()]
         if any(numbers):
             table.add_row(label, *map(str, numbers))
-    if engines:
+    if sums:
         console.print(table)
 
 
@@ -87,17 +92,21 @@ def _print_sites(console: Console, lines: list[summary.SiteLine]) -> None:
 def _print_groups(console: Console, total: int, groups: list[summary.GroupLine]) -> None:
     console.print(f"\n[bold]转载组 Reprint groups (on topic)[/]: {total}")
     for group in groups:
-        console.print(f"  ● {escape(group.title)}  [dim]{group.host}[/]", highlight=False)
+        print_hanging(console, f"  ● {group.title}  {group.host}")
         for title, host in group.members[:4]:
-            console.print(f"      ↳ {escape(title)}  [dim]{host}[/]", highlight=False)
+            print_hanging(console, f"      ↳ {title}  {host}")
         if len(group.members) > 4:
-            console.print(f"      … {len(group.members) - 4} more 另有")
+            console.print(f"      … 另有 {len(group.members) - 4} more")
+    console.print()
 
 
 def _print_articles(console: Console, lines: list[summary.ArticleLine]) -> None:
-    table = folding_table("分 score", "日期 date", "标题 title", "来源 source", "站点 site")
-    table.title, table.title_justify = "部分切题文章 A few on-topic articles", "left"
+    table = Table("分 score", "日期 date", title_justify="left")
+    table.title = "部分切题文章 A few on-topic articles"
+    table.add_column("标题 title", overflow="fold")
+    # Whole, for it is what people look for next.
+    table.add_column("站点 site", no_wrap=True)
     for line in lines:
-        cells = (shown_moment(line.published, "%Y-%m-%d"), line.title, line.source, line.host)
+        cells = (shown_moment(line.published, "%Y-%m-%d"), line.title, line.host)
         table.add_row(f"{line.score:.2f}", *map(escape, cells))
     console.print(table)

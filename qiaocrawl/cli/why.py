@@ -17,8 +17,8 @@ from sqlalchemy import Connection
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.output import folding_table, shown_moment, shown_seconds, table_console
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.frontier.explain import Standing, standing_of
 from qiaocrawl.items import Outcome
+from qiaocrawl.items.standing import Standing
 from qiaocrawl.options import Options
 from qiaocrawl.storage.frontier import visit_log
 from qiaocrawl.storage.frontier.decisions import decision_of
@@ -131,6 +131,9 @@ def _standing(
 ) -> tuple[Standing | None, float | None]:
     """What the order says of it now if it waits, else what it said when it was handed out."""
     if history.state is State.PENDING:
+        # Makes the whole order again; what is decided is read with much less.
+        from qiaocrawl.frontier.explain import standing_of
+
         return standing_of(c, history, parent.id if parent else None, most_visits), None
     decision = decision_of(c, history.id)
     if decision is None or history.outcome in (Outcome.PRUNED, Outcome.POSTPONED):

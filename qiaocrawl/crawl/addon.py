@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from typing import Any
 
-from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 
+from qiaocrawl import settings as own_settings
 from qiaocrawl.crawl.browser.browser import BrowserGuard
 from qiaocrawl.crawl.login.sessions import chosen_recipes
 from qiaocrawl.crawl.wiring import options_from_settings
 from qiaocrawl.errors import ConfigError, SecretKeyError
 from qiaocrawl.fetch.addresses import Allowance
-from qiaocrawl.options import DEFAULTS, Options
+from qiaocrawl.options import DEFAULTS, PREFIX, Options
 
 _DEMO_PAUSE_SECONDS = 1.0
+_COMPONENTS = ("ITEM_PIPELINES", "DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS",
+               "DOWNLOAD_HANDLERS")  # fmt: skip
 _COMMAND_LINE = SETTINGS_PRIORITIES["cmdline"]
 
 
@@ -29,11 +34,49 @@ class QiaoAddon:
             # crawl under way.
             Allowance.parse(options["QIAO_ALLOW_ADDRESSES"])
             chosen_recipes(options)
+            keep_own_components(settings)
         except (ConfigError, SecretKeyError) as error:
             # sys.exit with a text prints it and ends with 1; an exception would
             # bring Scrapy's traceback.
             sys.exit(f"qiaocrawl: {error}")
         _apply(options, settings)
+
+
+def keep_own_components(settings: BaseSettings) -> None:
+    """Put back what a project's own settings took out by assigning a whole dictionary anew.
+
+    ``ITEM_PIPELINES = {"mine.Pipeline": 700}`` over ``from qiaocrawl.settings import *`` would
+    leave a crawl that fetches and stores nothing.
+
+    Raises:
+        ConfigError: a pipeline of ours is switched off; the others need it.
+    """
+    for name in _COMPONENTS:
+        if (settings.getpriority(name) or 0) >= _COMMAND_LINE:
+            continue  # for one run, by somebody who says so
+        ours: dict[str, Any] = getattr(own_settings, name)
+        given = settings.getdict(name)
+        # A class may stand for its path.
+        paths = {key if isinstance(key, str) else f"{key.__module__}.{key.__qualname__}": value
+                 for key, value in given.items()}  # fmt: skip
+        if name == "ITEM_PIPELINES":
+            off = next((path for path in ours if paths.get(path, 0) is None), None)
+            if off is not None:
+                raise ConfigError(f"ITEM_PIPELINES: {off} cannot be switched off: others need it")
+        missing = {path: value for path, value in ours.items() if path not in paths}
+        if missing:
+            priority = settings.getpriority(name) or SETTINGS_PRIORITIES["project"]
+            settings.set(name, {**given, **missing}, priority)
+
+
+def _is_explicit(name: str, settings: BaseSettings) -> bool:
+    """Whether somebody set *name* by hand: anywhere for our options, else not as we ship it."""
+    if (settings.getpriority(name) or 0) >= _COMMAND_LINE:
+        return True
+    if name.startswith(PREFIX):
+        return name in os.environ or name in settings
+    shipped = getattr(own_settings, name, getattr(default_settings, name))
+    return bool(settings[name] != shipped)
 
 
 def _apply(options: Options, settings: BaseSettings) -> None:
@@ -51,8 +94,8 @@ def _apply(options: Options, settings: BaseSettings) -> None:
             "QIAO_TRAPS": False,
             "QIAO_SOFT_404_PROBE": False,
         }
-        # Options given on the command line win.
-        asked = {name for name in lifted if (settings.getpriority(name) or 0) >= _COMMAND_LINE}
+        # A limit that somebody set holds, wherever it was set.
+        asked = {name for name in lifted if _is_explicit(name, settings)}
         settings.setdict({name: lifted[name] for name in lifted.keys() - asked}, priority="cmdline")
     if sys.stderr is not None and sys.stderr.isatty() and not settings.get("LOG_FILE"):
         # In a terminal the summary is enough; the run's record and a log have all numbers.

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
+from itertools import count as numbers_from
 from typing import TYPE_CHECKING
 
 from scrapy import signals
 
 from qiaocrawl.crawl.context import find_crawl
+from qiaocrawl.items import Queue
+from qiaocrawl.storage.reports.summary import queue_progress
 
 if TYPE_CHECKING:
     from typing import Self
@@ -18,6 +22,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _INTERVAL_SECONDS = 10.0
+# Once a minute: it counts all rows of a queue.
+_ROUNDS_BETWEEN_ESTIMATES = 6
 
 
 class ProgressLog:
@@ -27,6 +33,7 @@ class ProgressLog:
         self._crawler = crawler
         self._task: asyncio.Task[None] | None = None
         self._pages = 0
+        self._began = 0.0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -38,6 +45,7 @@ class ProgressLog:
 
     def spider_opened(self) -> None:
         """Start the clock."""
+        self._began = time.monotonic()
         self._task = asyncio.ensure_future(self._run())
 
     def spider_closed(self) -> None:
@@ -47,9 +55,21 @@ class ProgressLog:
         self._say(0.0)
 
     async def _run(self) -> None:
-        while True:
+        for number in numbers_from(1):
             await asyncio.sleep(_INTERVAL_SECONDS)
             self._say(_INTERVAL_SECONDS)
+            if number % _ROUNDS_BETWEEN_ESTIMATES == 0:
+                await self._say_what_is_left()
+
+    async def _say_what_is_left(self) -> None:
+        """How many queries of a search wait, and for how long at the pace so far."""
+        crawl = find_crawl(self._crawler)
+        if crawl is None or crawl.scope.queue is not Queue.SEARCH or not self._pages:
+            return
+        counts = await crawl.runtime.read(lambda c: queue_progress(c, Queue.SEARCH))
+        left = counts.known - counts.done
+        minutes = left * (time.monotonic() - self._began) / self._pages / 60
+        logger.info("%d of %d queries left, about %.0f minutes", left, counts.known, minutes)
 
     def _say(self, seconds: float) -> None:
         count = self._crawler.stats.get_value

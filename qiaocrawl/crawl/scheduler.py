@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +61,13 @@ class FrontierScheduler(BaseScheduler):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Scrapy's constructor."""
+        """Scrapy's constructor.
+
+        Raises:
+            SystemExit: the settings left our add-on out, which checks the options.
+        """
+        if not any("QiaoAddon" in str(name) for name in crawler.settings.getdict("ADDONS")):
+            sys.exit("qiaocrawl: ADDONS lacks 'qiaocrawl.crawl.addon.QiaoAddon': add it, with 0")
         return cls(crawler)
 
     def open(self, spider: Spider) -> Deferred[None] | None:

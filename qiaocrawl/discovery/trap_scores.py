@@ -18,8 +18,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from qiaocrawl.discovery.generated_text import MIN_PAGES, why_generated
-
 START_POINTS = 6.0
 """Pages that may bring nothing before a group is cut."""
 NEW_BRANCH_POINTS = 20.0
@@ -172,6 +170,9 @@ class StoryStats:
 
     def why_generated(self) -> str:
         """Why the latest stories, which lead to ever more of the group, are no writer's; ""."""
+        # Brings NumPy along, which commands that only list what was cut do without.
+        from qiaocrawl.discovery.generated_text import MIN_PAGES, why_generated
+
         # Every fourth story: most of the texts were judged with the one before.
         if len(self._samples) < MIN_PAGES or self._unjudged < _SAMPLES_BETWEEN:
             return ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
@@ -12,6 +11,7 @@ from qiaocrawl.frontier import CrawlTopic, LearningStrategy, Strategy, Trainable
 from qiaocrawl.frontier.memory_order import InMemoryFrontier
 from qiaocrawl.frontier.ordering import explained
 from qiaocrawl.items import Queue
+from qiaocrawl.items.standing import Standing
 from qiaocrawl.storage.frontier import order_models, pending, visit_log
 from qiaocrawl.storage.frontier.order_models import ModelName
 from qiaocrawl.storage.frontier.scope import Scope
@@ -21,24 +21,6 @@ from qiaocrawl.storage.topics.topics import load_pack
 # Few, since each visit comes with all its links.
 _AT_A_TIME = 500
 _ROWS_AT_A_TIME = 5_000
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Score and rank of a URL in the crawl order now.
-
-    Attributes:
-        score: on the strategy's own scale; for what waits, what it would be fetched by.
-        place, waiting: its rank among the URLs that wait (1 is the best) and how many these are;
-            None where it does not wait.
-        parts: of the score, by name; may be empty.
-    """
-
-    strategy: str
-    score: float
-    place: int | None = None
-    waiting: int | None = None
-    parts: Mapping[str, float] = field(default_factory=dict)
 
 
 def strategy_of_last_run(c: Connection, found: UrlHistory) -> Strategy | LearningStrategy | None:

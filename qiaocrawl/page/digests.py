@@ -11,9 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-import numpy as np
-
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from qiaocrawl.page.blocks import Element, PageBlocks
@@ -29,6 +28,9 @@ def block_digests(page_blocks: PageBlocks) -> NDArray[np.uint64]:
     Each half is a CRC-32 **(ours)**: it is fast, and the same in every process. Two different
     blocks are taken for one once in 2**32 pairs of the same place and length.
     """
+    # Pages are also read where nothing is compared, and NumPy takes long to import.
+    import numpy as np
+
     elements = page_blocks.elements
     places: dict[int, int] = {}
     digests = []

@@ -10,11 +10,8 @@ from qiaocrawl.runtime.run_end import end_reason
 from qiaocrawl.search.query import WITH_HITS, AnswerState
 from qiaocrawl.storage.reports.missed import MISSED
 from qiaocrawl.storage.reports.outcome_names import short_name
+from qiaocrawl.storage.reports.run_log import KNOWN_ARTICLES, NEW_ARTICLES, ON_TOPIC
 from qiaocrawl.storage.search.ledger import NO_ANSWER
-
-NEW_ARTICLES, KNOWN_ARTICLES = "qiaocrawl/articles/new", "qiaocrawl/articles/known"
-ON_TOPIC = "qiaocrawl/articles/on_topic"
-"""Statistics: articles that were not stored before this run; those that were; those on topic."""
 
 _ENDS = {
     "finished": "采完 finished",

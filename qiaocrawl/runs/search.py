@@ -21,9 +21,10 @@ from qiaocrawl.frontier.journal import CrawlJournal, PagelessEnd
 from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.items import Candidate, FetchedPage, Lease, Link, Outcome
 from qiaocrawl.runtime import Runtime
-from qiaocrawl.search import EVERYWHERE, EngineDefinition, plan
+from qiaocrawl.search import EVERYWHERE, EngineDefinition
 from qiaocrawl.search.candidates import hit_candidates, next_page, query_candidate, query_of
 from qiaocrawl.search.engine_pauses import EnginePauses
+from qiaocrawl.search.plan import plan
 from qiaocrawl.search.plan_budget import budgets_of, daily_limit, within_budget
 from qiaocrawl.search.plan_periods import can_ask, is_cut_off, is_past, shorter_periods
 from qiaocrawl.search.plan_priority import (

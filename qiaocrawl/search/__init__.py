@@ -9,10 +9,15 @@ engine gets none for now. Nothing here does network I/O.
 
 from __future__ import annotations
 
-from qiaocrawl.search.answer import parse_answer
-from qiaocrawl.search.definition import EngineDefinition, load_definitions, request_url
-from qiaocrawl.search.plan import EVERYWHERE, plan
-from qiaocrawl.search.request import EngineRequest, missing_variables, query_url, request_for
+from typing import TYPE_CHECKING
+
+from qiaocrawl.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from qiaocrawl.search.answer import parse_answer
+    from qiaocrawl.search.definition import EngineDefinition, load_definitions, request_url
+    from qiaocrawl.search.plan import EVERYWHERE
+    from qiaocrawl.search.request import EngineRequest, missing_variables, query_url, request_for
 
 __all__ = [
     "EVERYWHERE",
@@ -20,9 +25,18 @@ __all__ = [
     "EngineRequest",
     "load_definitions",
     "missing_variables",
-    "plan",
     "query_url",
     "parse_answer",
     "request_for",
     "request_url",
 ]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "answer": ("parse_answer",),
+        "definition": ("EngineDefinition", "load_definitions", "request_url"),
+        "plan": ("EVERYWHERE",),
+        "request": ("EngineRequest", "missing_variables", "query_url", "request_for"),
+    },
+)

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
-from qiaocrawl.urls.hosts import SUFFIX_LIST
+from qiaocrawl.urls.hosts import suffix_list
 
 # A backslash is a slash to browsers and Scrapy, but part of a user name to urlsplit:
 # https://evil.cn\@good.cn/ would be judged as good.cn and sent to evil.cn.
@@ -73,7 +73,7 @@ def is_public_suffix(domain: str) -> bool:
     Under a top-level domain the list lacks only that domain itself is one (its rule ``*``).
     """
     name = domain.lstrip(".").lower().rstrip(".")
-    parts = SUFFIX_LIST(name)
+    parts = suffix_list()(name)
     # Addresses have no suffix; tldextract would call them one.
     if parts.ipv4 or parts.ipv6:
         return False

@@ -16,16 +16,16 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, inspect, text
 
 from qiaocrawl.errors import SchemaError
 
-# Alembic logs the dialect at every look at the schema; its warnings still come through.
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+# Alembic's warnings still come through.
 logging.getLogger("alembic").setLevel(logging.WARNING)
 
 # Schemas before the first release; the first migration has their last.
@@ -42,6 +42,8 @@ def upgrade(c: Connection) -> None:
     Raises:
         SchemaError: the schema was made by a newer version, or before the first release.
     """
+    from alembic import command
+
     _refuse_unknown(current_revision(c))
     is_mysql = c.dialect.name != "sqlite"
     if is_mysql:
@@ -80,31 +82,23 @@ def require_current(c: Connection, shown_url: str) -> None:
 
 def current_revision(c: Connection) -> str | None:
     """The revision the database says it has; None for a database without tables."""
-    return MigrationContext.configure(c).get_current_revision()
+    # Alembic itself takes longer to import than most commands to answer.
+    if not inspect(c).has_table("alembic_version"):
+        return None
+    revision: str | None = c.scalar(text("SELECT version_num FROM alembic_version"))
+    return revision
 
 
-@cache
 def head_revision() -> str:
     """The revision this version of the program needs."""
-    with _script_location() as location:
-        head = ScriptDirectory(str(location)).get_current_head()
-    assert head is not None
-    return head
+    return _known_revisions()[-1]
 
 
 @cache
-def _first_revision() -> str:
-    with _script_location() as location:
-        base = ScriptDirectory(str(location)).get_base()
-    assert base is not None
-    return base
-
-
-@cache
-def _known_revisions() -> frozenset[str]:
-    with _script_location() as location:
-        directory = ScriptDirectory(str(location))
-        return frozenset(script.revision for script in directory.walk_revisions())
+def _known_revisions() -> tuple[str, ...]:
+    """All revisions, oldest first: they are in one row, and numbered as their files are."""
+    names = (entry.name for entry in (_migrations() / "versions").iterdir())
+    return tuple(sorted(name.removesuffix(".py") for name in names if name.endswith(".py")))
 
 
 def why_refused(revision: str | None) -> str:
@@ -114,7 +108,7 @@ def why_refused(revision: str | None) -> str:
     if _DEVELOPMENT.fullmatch(revision):
         return (
             f"the database has schema {revision!r} of a development version; this version "
-            f"upgrades from {_first_revision()!r} on: run `qiaocrawl db upgrade` of the last "
+            f"upgrades from {_known_revisions()[0]!r} on: run `qiaocrawl db upgrade` of the last "
             "development version first, or begin with an empty database"
         )
     return (
@@ -130,6 +124,8 @@ def _refuse_unknown(revision: str | None) -> None:
 
 
 def _config(location: Path) -> Config:
+    from alembic.config import Config
+
     # Alembic's own output goes nowhere: what happened is told by the command that asked.
     config = Config(stdout=io.StringIO(), output_buffer=io.StringIO())
     # ConfigParser reads % as the start of a variable.
@@ -138,9 +134,13 @@ def _config(location: Path) -> Config:
     return config
 
 
+def _migrations() -> Traversable:
+    return files("qiaocrawl.storage") / "migrations"
+
+
 @contextmanager
 def _script_location() -> Iterator[Path]:
-    folder = files("qiaocrawl.storage") / "migrations"
+    folder = _migrations()
     if isinstance(folder, Path):
         yield folder
         return

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from qiaocrawl.text.charset import Decoded, decode_page
-from qiaocrawl.text.dates import find_date
-from qiaocrawl.text.normalise import clean_text, collapse, fold, to_simplified
-from qiaocrawl.text.segment import Segmenter
+from typing import TYPE_CHECKING
+
+from qiaocrawl.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from qiaocrawl.text.charset import Decoded, decode_page
+    from qiaocrawl.text.dates import find_date
+    from qiaocrawl.text.normalise import clean_text, collapse, fold, to_simplified
+    from qiaocrawl.text.segment import Segmenter
 
 __all__ = [
     "Decoded",
@@ -17,3 +22,13 @@ __all__ = [
     "fold",
     "to_simplified",
 ]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "charset": ("Decoded", "decode_page"),
+        "dates": ("find_date",),
+        "normalise": ("clean_text", "collapse", "fold", "to_simplified"),
+        "segment": ("Segmenter",),
+    },
+)

@@ -9,11 +9,6 @@ from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from typing import Any
 
-with warnings.catch_warnings():
-    # jieba imports pkg_resources, which warns that it is going away.
-    warnings.simplefilter("ignore")
-    import jieba
-
 TERM_TAG = "n"
 """Part of speech of a term that jieba's dictionary does not know; jieba itself would say "x",
 as of a punctuation mark."""
@@ -34,7 +29,7 @@ class JiebaCutter:
 
     def __init__(self, terms: Iterable[str]) -> None:
         frequencies, total = _base_dictionary()
-        self._jieba = jieba.Tokenizer()
+        self._jieba = _jieba().Tokenizer()
         self._jieba.FREQ, self._jieba.total = dict(frequencies), total
         # jieba would read its dictionary file again; ours is shared by all cutters of the process.
         self._jieba.initialized = True
@@ -83,13 +78,22 @@ def _stretches(text: str) -> Iterator[str]:
 
 
 @cache
+def _jieba() -> Any:
+    with warnings.catch_warnings():
+        # jieba imports pkg_resources, which warns that it is going away.
+        warnings.simplefilter("ignore")
+        import jieba
+    return jieba
+
+
+@cache
 def _base_dictionary() -> tuple[dict[str, int], int]:
     """jieba's word frequencies and their sum, read once a process (0.7 s).
 
     Read past jieba's own cache: that is a file of a fixed name in the shared temporary
     folder, where anyone on the machine could have put another one.
     """
-    jieba.setLogLevel(logging.WARNING)
-    reader = jieba.Tokenizer()
+    _jieba().setLogLevel(logging.WARNING)
+    reader = _jieba().Tokenizer()
     frequencies, total = reader.gen_pfdict(reader.get_dict_file())
     return frequencies, total

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable
 from itertools import compress
 
-import rjieba
-
 # rjieba keeps ``gpt-4``, ``24-25`` and ``1.2.3`` whole, which jieba cuts.
 _JOINED = re.compile("[-._](?<=[0-9A-Za-z].)(?=[0-9A-Za-z])")
 # What jieba keeps whole of such a run (``re_skip`` in ``jieba/finalseg``).
@@ -28,6 +26,9 @@ class RjiebaCutter:
     """
 
     def __init__(self, terms: Iterable[str]) -> None:
+        # Loads its dictionary when it is imported.
+        import rjieba
+
         self._rjieba = rjieba.Jieba()
         for term in terms:
             if self._rjieba.cut(term, False) != [term]:

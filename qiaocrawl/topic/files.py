@@ -11,6 +11,10 @@ from pathlib import Path
 
 from qiaocrawl.errors import RowFault, TopicError
 
+ZIP_MAGIC = b"PK\x03\x04"
+OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+"""Old ``.xls`` files, and new ones behind a password."""
+
 MAX_FILE_BYTES = 8 * 1024 * 1024
 """Twenty thousand full rows fit; a larger file is not a list somebody wrote."""
 

@@ -34,6 +34,24 @@ _OURS = frozenset({PACK_FILE, TERMS_FILE, SITES_FILE, SAMPLES_FOLDER})
 
 Row = TypeVar("Row")
 
+SHIPPED_PACKS = Path(__file__).parent / "packs"
+"""Packs that come with the package; one of the same name in QIAO_TOPICS_DIR goes before."""
+
+
+def pack_folders(topics_dir: Path) -> list[Path]:
+    """The folders of all packs in *topics_dir* and of the shipped ones, by name."""
+    found: dict[str, Path] = {}
+    for directory in (topics_dir, SHIPPED_PACKS):
+        for path in directory.iterdir() if directory.is_dir() else ():
+            if (path / PACK_FILE).is_file():
+                found.setdefault(path.name, path)
+    return [path for _, path in sorted(found.items())]
+
+
+def find_pack_folder(topics_dir: Path, name: str) -> Path | None:
+    """The folder of the pack called *name*; None when there is none of that name."""
+    return next((path for path in pack_folders(topics_dir) if path.name == name), None)
+
 
 def load_pack(folder: Path) -> TopicPack:
     """The valid topic pack in *folder*. Its name is that of the folder unless topic.toml says.

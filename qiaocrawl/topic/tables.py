@@ -22,10 +22,9 @@ from qiaocrawl.topic.check import (
     term_reasons,
 )
 from qiaocrawl.topic.csvfile import format_csv, parse_csv
-from qiaocrawl.topic.files import RawTable, read_limited, write_whole
+from qiaocrawl.topic.files import OLE_MAGIC, ZIP_MAGIC, RawTable, read_limited, write_whole
 from qiaocrawl.topic.hosts import normalise_host, url_host
 from qiaocrawl.topic.pack import MAX_TIER, MIN_TIER, ROLES, SITE_KINDS, TERM_KINDS, Role, Site, Term
-from qiaocrawl.topic.xlsxfile import OLE_MAGIC, ZIP_MAGIC, format_xlsx, parse_xlsx
 
 Cells = Mapping[str, str]
 Reasons = list[str]
@@ -111,6 +110,8 @@ def read_rows(
 def _read_raw(path: Path) -> RawTable:
     data = read_limited(path)
     if data.startswith((ZIP_MAGIC, OLE_MAGIC)):
+        from qiaocrawl.topic.xlsxfile import parse_xlsx
+
         return parse_xlsx(data, path.name)
     return parse_csv(data, path.name)
 
@@ -227,6 +228,9 @@ def _write(
     rows: Iterable[Sequence[str | float | int]],
 ) -> None:
     if path.suffix.lower() == ".xlsx":
+        # openpyxl takes longer to import than most commands to answer.
+        from qiaocrawl.topic.xlsxfile import format_xlsx
+
         write_whole(path, format_xlsx([header, *rows], title))
     elif path.suffix.lower() == ".csv":
         write_whole(path, format_csv([header, *([_shown(c) for c in row] for row in rows)]))

@@ -15,11 +15,7 @@ from openpyxl.cell import WriteOnlyCell
 
 from qiaocrawl.errors import RowFault, TopicError
 from qiaocrawl.topic.escape import escape_formula, unescape_formula
-from qiaocrawl.topic.files import MAX_ROWS, RawTable
-
-ZIP_MAGIC = b"PK\x03\x04"
-OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""Old ``.xls`` files, and new ones behind a password."""
+from qiaocrawl.topic.files import MAX_ROWS, OLE_MAGIC, RawTable
 
 MAX_PARTS = 1_000
 MAX_UNPACKED_BYTES = 32 * 1024 * 1024

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-import tldextract
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 from qiaocrawl.urls.canonical import canonical_url
 
-# The Public Suffix List's snapshot inside the package: no download, no cache folder.
-# With private suffixes, since sites under github.io belong to different owners.
-SUFFIX_LIST = tldextract.TLDExtract(
-    cache_dir=None, suffix_list_urls=(), fallback_to_snapshot=True, include_psl_private_domains=True
-)
+if TYPE_CHECKING:
+    from tldextract import TLDExtract
+
+
+@cache
+def suffix_list() -> TLDExtract:
+    """The Public Suffix List's snapshot inside the package: no download, no cache folder.
+
+    With private suffixes, since sites under github.io belong to different owners.
+    """
+    # Brings an HTTP client along, which few commands would use.
+    from tldextract import TLDExtract
+
+    return TLDExtract(
+        cache_dir=None, suffix_list_urls=(), fallback_to_snapshot=True,
+        include_psl_private_domains=True,
+    )  # fmt: skip
 
 
 def canonical_host(canonical: str) -> str:
@@ -37,7 +48,7 @@ def registrable_domain(host: str) -> str:
     # "[::1]:8080" has colons in its host.
     name = host if host.startswith("[") else host.partition(":")[0]
     name = name.lower().rstrip(".")
-    parts = SUFFIX_LIST(name)
+    parts = suffix_list()(name)
     if parts.suffix or parts.ipv4 or parts.ipv6:
         return parts.top_domain_under_public_suffix or name
     return ".".join(name.split(".")[-2:])

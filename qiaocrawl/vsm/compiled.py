@@ -4,31 +4,89 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property, update_wrapper
+from threading import RLock
 from typing import Any
 
-from numba import njit
-
 _log = logging.getLogger(__name__)
+# What it says of compiling is wanted wherever somebody listens.
+_log.setLevel(logging.INFO)
+_guard = RLock()
 
 
-def compiled(function: Callable[..., Any]) -> Any:
+class CompiledFunction:
     """*function* as machine code, made at its first call; later processes read it from disk.
+
+    The compiler is imported at the first call of any: most commands need none, and it takes
+    longer to load than they do to answer.
 
     Where neither the package's folder nor the user's cache can be written to (an account
     without a home, a read-only system), and where the package is run from an egg, numba
     refuses; then every process compiles again.
     """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        update_wrapper(self, function)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run it."""
+        return self._dispatcher(*arguments)
+
+    @cached_property
+    def _dispatcher(self) -> Any:
+        with _guard:
+            _announce_compiling()
+            # Compiled code calls compiled code: numba looks the names up in the module.
+            names = self._function.__globals__
+            for name in self._function.__code__.co_names:
+                if isinstance(called := names.get(name), CompiledFunction):
+                    names[name] = called._dispatcher
+            return _jitted(self._function)
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Decorates an inner loop; see :class:`CompiledFunction`."""
+    return CompiledFunction(function)
+
+
+def _jitted(function: Callable[..., Any]) -> Any:
+    from numba import njit
+
     try:
         return njit(cache=True)(function)
     except RuntimeError:
-        _say_once()
+        _warn_once()
         return njit(function)
 
 
 @cache
-def _say_once() -> None:
+def _warn_once() -> None:
     _log.warning(
         "compiled code cannot be kept (run from an egg, or no folder to write to:"
         " NUMBA_CACHE_DIR names one), so the first use costs each process up to half a minute"
     )
+
+
+@cache
+def _announce_compiling() -> None:
+    """Let the log say once when this process really compiles: it seems to stand still then."""
+    from numba.core import event
+
+    class FirstCompilation(event.Listener):
+        """Reports the first compilation, and is silent from then on."""
+
+        def on_start(self, event: Any) -> None:
+            """Numba found nothing on disk and begins to compile."""
+            say_compiling()
+
+        def on_end(self, event: Any) -> None:
+            """Numba has compiled one function."""
+
+    event.register("numba:compile", FirstCompilation())  # type: ignore[no-untyped-call]
+
+
+@cache
+def say_compiling() -> None:
+    """Log, once a process, that code is being compiled."""
+    _log.info("first use on this machine: compiling inner loops, which takes up to a minute")

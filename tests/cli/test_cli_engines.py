@@ -126,7 +126,7 @@ def test_check_names_the_selector_that_finds_nothing(
     (tmp_path / "demo_sou.toml").write_text(text.replace("div.result", "div.r2"), "utf-8")
     code, out, _ = run("engines", "check", "demo_sou")
     assert code == 1
-    assert "版式已变 layout changed" in out
+    assert "版式变了 layout changed" in out
     assert "hits.each finds nothing: #content_left > div.r2" in out
 
 
@@ -142,10 +142,10 @@ def test_check_names_the_selector_that_finds_nothing(
             _json(results=[{**HIT, "title": "中国", "content": ""}]),
             "没有预期的 none shows what was expected (新闻)",
         ),
-        (_json(unresponsive_engines=[["baidu", "CAPTCHA"]]), "被拦截 blocked"),
+        (_json(unresponsive_engines=[["baidu", "CAPTCHA"]]), "被屏蔽 blocked"),
         (_json(unresponsive_engines=[["baidu", "timeout"]]), "出错 error"),
         (_json(), "未见结果 unknown; an empty list and no sign that it is true"),
-        (_json(suggestions=["新闻网"]), "无结果 empty"),
+        (_json(suggestions=["新闻网"]), "确无结果 empty"),
         (Answer(b"", 403), "JSON switched off"),
         (Answer(b"", 429), "limiter is on"),
         (Answer(b"", 302, {"Location": "/elsewhere"}), "was not followed"),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import sys
 from functools import partial
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from crawling import PROJECT, rows
 from qiaocrawl.cli import demo, main
 from qiaocrawl.demo.score import score
 from qiaocrawl.demo.web import build_web
+from qiaocrawl.options import use_settings_file
 from qiaocrawl.storage import Database
 
 TABLES = (
@@ -48,6 +52,18 @@ class Operator:
         out, errors = self._capture.readouterr()
         assert code == 0, out + errors
         return out
+
+    def sets_up_in(self, folder: Path, words: list[str]) -> None:
+        """Answer all questions with Enter, in a folder of its own."""
+        folder.mkdir()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(folder)
+            # What .env sets is taken back.
+            patch.setattr(os, "environ", os.environ.copy())
+            patch.setattr(sys, "path", [*sys.path])
+            patch.setattr(sys, "stdin", StringIO("\n" * 4))
+            self.said(*words)
+        use_settings_file({})
 
 
 @pytest.fixture
@@ -88,12 +104,26 @@ def test_the_demo_end_to_end(operator: Operator, tmp_path: Path) -> None:
     assert found.topic.f1 >= 0.88
     assert found.repeated == 0
 
+    follow_the_next_steps(operator, said, tmp_path)
+
     before = counts(url)
     assert all(before.values()), before
     operator.said("demo", "--folder", str(tmp_path))
     assert counts(url) == before, "a second run adds nothing twice"
 
     reprocess_all_stages(operator, url, before)
+
+
+def follow_the_next_steps(operator: Operator, said: str, folder: Path) -> None:
+    """The three commands at the end of the demo work as they are printed."""
+    lines = said.partition("下一步 Next")[2].splitlines()
+    commands = [shlex.split(line)[1:] for line in lines if line.startswith("    qiaocrawl ")]
+    assert [words[0] for words in commands] == ["export", "why", "init"]
+    operator.said(*commands[0])
+    assert (folder / "articles.xlsx").is_file()
+    assert "切题" in operator.said(*commands[1])
+    operator.sets_up_in(folder / "empty", commands[2])
+    assert (folder / "empty" / ".env").is_file()
 
 
 def reprocess_all_stages(operator: Operator, url: str, before: dict[str, object]) -> None:

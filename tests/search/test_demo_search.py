@@ -12,7 +12,8 @@ import pytest
 from qiaocrawl.demo.engines import build_engines
 from qiaocrawl.demo.model import DemoPage, Kind
 from qiaocrawl.demo.web import DemoWeb, build_web
-from qiaocrawl.search import EVERYWHERE, load_definitions, parse_answer, plan, request_url
+from qiaocrawl.search import EVERYWHERE, load_definitions, parse_answer, request_url
+from qiaocrawl.search.plan import plan
 from qiaocrawl.search.query import AnswerState, Query, SearchAnswer
 from qiaocrawl.topic.pack import Term, TopicPack
 from qiaocrawl.urls import host_of

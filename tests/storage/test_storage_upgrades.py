@@ -113,3 +113,10 @@ def test_there_is_no_way_back_to_an_older_release(database: Database) -> None:
     with migrate._script_location() as location:
         scripts = ScriptDirectory(str(location)).walk_revisions()
         assert [one.revision for one in scripts if hasattr(one.module, "downgrade")] == []
+
+
+def test_migrations_are_called_as_their_files_and_stand_in_one_row() -> None:
+    with migrate._script_location() as location:
+        scripts = [*ScriptDirectory(str(location)).walk_revisions()]
+    assert tuple(script.revision for script in reversed(scripts)) == migrate._known_revisions()
+    assert migrate.head_revision() == scripts[0].revision

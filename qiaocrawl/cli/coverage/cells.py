@@ -7,22 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from qiaocrawl.cli.answer_names import ANSWER_NAMES
 from qiaocrawl.search.query import WITH_HITS, AnswerState
 from qiaocrawl.storage.search.coverage import LedgerRow, PastAnswer
 from qiaocrawl.storage.search.ledger import NO_ANSWER
 
-STATES = {
-    AnswerState.HIT: "有结果 hit",
-    AnswerState.PARTIAL: "部分 partial",
-    AnswerState.EMPTY: "确无结果 empty",
-    AnswerState.BLOCKED: "被屏蔽 blocked",
-    AnswerState.DECOY: "答非所问 decoy",
-    AnswerState.LAYOUT_CHANGED: "版式变了 layout changed",
-    AnswerState.ERROR: "出错 error",
-    AnswerState.UNKNOWN: "未见结果 unknown",
-    AnswerState.ROBOTS: "未选用 not chosen",
-    AnswerState.NOT_ASKED: "未问 not asked",
-}
+STATES = ANSWER_NAMES
 """States in the order they are shown, with what they are called."""
 
 MISSED = (*sorted(NO_ANSWER), AnswerState.NOT_ASKED)

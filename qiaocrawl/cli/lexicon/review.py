@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from openpyxl import load_workbook
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.lexicon.corpus import TopicName
@@ -156,6 +155,8 @@ def _decisions(file: Path) -> tuple[list[Decision], int]:
     Raises:
         ConfigError: no workbook, no such columns, or a wrong cell, named.
     """
+    from openpyxl import load_workbook
+
     try:
         book = load_workbook(file, read_only=True, data_only=True)
     except Exception as error:

@@ -106,8 +106,6 @@ def check(
     folders = [find_pack(name) for name in packs or ()]
     if not (folders or terms or sites):
         folders = pack_folders()
-        if not folders:
-            raise ConfigError(f"no topic packs in {str(topics_dir())!r} (QIAO_TOPICS_DIR)")
     for path in folders:
         try:
             print_summary(console, pack_folder.load_pack(path))

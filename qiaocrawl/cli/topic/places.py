@@ -16,7 +16,8 @@ from qiaocrawl.errors import ConfigError, SchemaError, StorageError
 from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.migrate import current_revision
-from qiaocrawl.topic.check import PACK_FILE, PACK_NAME
+from qiaocrawl.topic import folder as pack_folder
+from qiaocrawl.topic.check import PACK_NAME
 
 DatabaseUrl = Annotated[
     str, typer.Option("--database", help="Database URL instead of QIAO_DATABASE_URL.")
@@ -31,18 +32,17 @@ def topics_dir() -> Path:
 
 
 def pack_folders() -> list[Path]:
-    """The packs in QIAO_TOPICS_DIR by name."""
-    directory = topics_dir()
-    if not directory.is_dir():
-        return []
-    return sorted(path for path in directory.iterdir() if (path / PACK_FILE).is_file())
+    """The packs in QIAO_TOPICS_DIR, and those that are shipped, by name."""
+    return pack_folder.pack_folders(topics_dir())
 
 
 def find_pack(source: str) -> Path:
     """The folder of the pack called *source* in QIAO_TOPICS_DIR, or else the folder *source*."""
     named = topics_dir() / source
-    if PACK_NAME.fullmatch(source) and named.is_dir():
-        return named
+    if PACK_NAME.fullmatch(source):
+        named = pack_folder.find_pack_folder(topics_dir(), source) or named
+        if named.is_dir():
+            return named
     if Path(source).is_dir():
         return Path(source)
     names = [path.name for path in pack_folders()]

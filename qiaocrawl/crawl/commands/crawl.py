@@ -6,9 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import crawl
 
-from qiaocrawl.crawl.spider import FrontierSpider
-from qiaocrawl.runtime.run_end import end_reason, exit_code
-
 if TYPE_CHECKING:
     import argparse
 
@@ -20,6 +17,9 @@ class Command(crawl.Command):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the spider; exit code 0 only where it ended well."""
+        # Scrapy imports every command to list them; the crawler is for those who crawl.
+        from qiaocrawl.runtime.run_end import end_reason, exit_code
+
         super().run(args, opts)
         # Scrapy's own code is kept: it says that the crawl could not begin.
         self.exitcode = self.exitcode or exit_code(end_reason(self._crawler.stats.get_stats()))
@@ -34,7 +34,9 @@ class Command(crawl.Command):
         from rich.console import Console
         from rich.table import Table
 
+        from qiaocrawl.crawl.spider import FrontierSpider
         from qiaocrawl.runs.run_summary import next_steps, summary_lines
+        from qiaocrawl.runtime.run_end import end_reason
 
         spider, stats = self._crawler.spider, self._crawler.stats.get_stats()
         if not isinstance(spider, FrontierSpider) or not end_reason(stats):

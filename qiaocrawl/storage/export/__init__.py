@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from qiaocrawl.storage.export.base import Exporter, ExportReport, exporters
-from qiaocrawl.storage.export.choice import Selection
+from typing import TYPE_CHECKING
+
+from qiaocrawl.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from qiaocrawl.storage.export.base import Exporter, ExportReport, exporters
+    from qiaocrawl.storage.export.choice import Selection
 
 __all__ = ["ExportReport", "Exporter", "Selection", "exporters"]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "base": ("Exporter", "ExportReport", "exporters"),
+        "choice": ("Selection",),
+    },
+)

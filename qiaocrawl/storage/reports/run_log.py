@@ -6,12 +6,12 @@ import os
 import socket
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, insert, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from qiaocrawl.storage.converters import clean_word, to_json
-from qiaocrawl.storage.schema import run
+from qiaocrawl.storage.schema import run, topic
 
 SUCCESSFUL_ENDS = frozenset({
     "finished",
@@ -25,6 +25,11 @@ SUCCESSFUL_ENDS = frozenset({
     "shutdown",
 })  # fmt: skip
 """End reasons of runs that did their task."""
+
+
+NEW_ARTICLES, KNOWN_ARTICLES = "qiaocrawl/articles/new", "qiaocrawl/articles/known"
+ON_TOPIC = "qiaocrawl/articles/on_topic"
+"""Statistics: articles that were not stored before this run; those that were; those on topic."""
 
 
 def start_run(
@@ -65,3 +70,31 @@ def finish_run(
 
 def _utc(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
+
+
+class RunRecord(NamedTuple):
+    """The record of a run as it stands; ``stats`` is JSON, "" while the run goes on."""
+
+    id: int
+    spider: str
+    topic: str
+    reason: str
+    stats: str
+    remaining: int | None
+
+
+def runs_after(c: Connection, run_id: int) -> list[RunRecord]:
+    """All runs that began after the one of *run_id*, in their order."""
+    columns = (run.c.id, run.c.spider, topic.c.name, run.c.reason, run.c.stats, run.c.remaining)
+    rows = c.execute(
+        select(*columns)
+        .outerjoin(topic, topic.c.id == run.c.topic_id)
+        .where(run.c.id > run_id)
+        .order_by(run.c.id)
+    )
+    return [RunRecord(row[0], row[1], row[2] or "", *row[3:]) for row in rows]
+
+
+def last_run_id(c: Connection) -> int:
+    """The id of the newest run; 0 before the first."""
+    return int(c.scalar(select(func.coalesce(func.max(run.c.id), 0))) or 0)

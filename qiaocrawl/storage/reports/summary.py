@@ -61,9 +61,9 @@ class ArticleLine:
     """One article as a list shows it; ``score`` in [0, 1]."""
 
     title: str
+    url: str
     host: str
     published: datetime | None
-    source: str
     score: float
 
 
@@ -79,17 +79,6 @@ def queue_progress(c: Connection, queue: str) -> Progress:
     ).one()
     articles = c.execute(select(func.count()).select_from(article)).scalar_one()
     return Progress(known=row[0], done=row[0] - int(row[1]), articles=articles)
-
-
-def answers(c: Connection, topic_name: str) -> dict[tuple[str, str], int]:
-    """Queries by (engine, answer state)."""
-    statement = (
-        select(query.c.engine, query.c.state, func.count())
-        .join(topic, topic.c.id == query.c.topic_id)
-        .where(topic.c.name == topic_name)
-        .group_by(query.c.engine, query.c.state)
-    )
-    return {(engine, state): count for engine, state, count in c.execute(statement)}
 
 
 def search_yield(c: Connection, topic_name: str) -> tuple[int, int]:
@@ -192,19 +181,20 @@ def best_articles(c: Connection, topic_name: str, limit: int) -> list[ArticleLin
     statement = (
         select(
             article.c.title,
+            url.c.url,
             article.c.site,
             article.c.published_at,
-            article.c.source,
             relevance.c.score,
         )
         .join(relevance, relevance.c.article_id == article.c.id)
         .join(topic, topic.c.id == relevance.c.topic_id)
         .join(verdict, verdict.c.article_id == article.c.id)
+        .join(url, url.c.id == article.c.url_id)
         .where(topic.c.name == topic_name, relevance.c.relevant, stands_for_group)
         .order_by(desc(relevance.c.score), article.c.id)
         .limit(limit)
     )
     return [
-        ArticleLine(title, host, from_time(published), source, score)
-        for title, host, published, source, score in c.execute(statement)
+        ArticleLine(title, address, host, from_time(published), score)
+        for title, address, host, published, score in c.execute(statement)
     ]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from qiaocrawl.storage.converters import clean_host, host_id
 from qiaocrawl.storage.raw_sql import Statement, upsert
 from qiaocrawl.storage.topics.topic_ids import topic_id
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 Kind = Literal["pages", "articles", "looks"]
 
 WEEK_HOURS = 168
@@ -93,9 +94,11 @@ def add_hour(c: Connection, host: str, published: float) -> None:
     _ADD_HOUR.run(c, {"host_id": host_id(clean_host(host)), "hour": hour})
 
 
-def hours_by_host(c: Connection) -> dict[str, Floats]:
+def hours_by_host(c: Connection) -> dict[str, NDArray[np.float64]]:
     """(168,) articles by hour of the week, for every host that has any; cost grows with them."""
-    by_host: dict[str, Floats] = {}
+    import numpy as np
+
+    by_host: dict[str, NDArray[np.float64]] = {}
     for host, hour, articles in _HOURS.run(c).fetchall():
         # The remainder guards the array against rows edited by hand.
         by_host.setdefault(host, np.zeros(WEEK_HOURS))[hour % WEEK_HOURS] = articles

@@ -1,0 +1,34 @@
+# qiaocrawl in a container: `docker build -t qiaocrawl .`, then see compose.yaml and docs/running.md.
+FROM python:3.11-slim-bookworm
+
+# Chromium for pages that need a browser (QIAO_RENDER): --build-arg CHROMIUM=chromium
+ARG CHROMIUM=""
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends ca-certificates mariadb-client ${CHROMIUM} \
+    && rm -rf /var/lib/apt/lists/*
+
+WORKDIR /src
+# The packages first: they change less often than the code.
+COPY requirements.txt constraints.txt ./
+RUN pip install --no-cache-dir --constraint constraints.txt -r requirements.txt
+COPY pyproject.toml setup.py README.md LICENSE ./
+COPY qiaocrawl qiaocrawl
+COPY spiders spiders
+COPY pipelines pipelines
+COPY middlewares middlewares
+# Compiled loops are made once, here, where every user of the image finds them.
+ENV NUMBA_CACHE_DIR=/var/cache/qiaocrawl
+RUN pip install --no-cache-dir --no-deps . \
+    && mkdir -p /work /var/cache/qiaocrawl \
+    && useradd --uid 1000 --home-dir /work qiaocrawl \
+    && cd /work && qiaocrawl compile \
+    && chown -R qiaocrawl /work /var/cache/qiaocrawl
+
+USER qiaocrawl
+# Databases of SQLite, logs and exports: mount a folder here.
+WORKDIR /work
+VOLUME /work
+# SIGTERM ends a crawl in order, and the next run goes on.
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["qiaocrawl"]
+CMD ["--help"]

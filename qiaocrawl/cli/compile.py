@@ -1,0 +1,83 @@
+"""``qiaocrawl compile``: makes the compiled inner loops now, so that no crawl waits for them."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+# A story, itself again with other words around, and another one.
+_STORY = (
+    "三月五日，归侨代表在侨乡博物馆开幕式上捐赠了一百二十件家书。馆长说，这些家书记录了三代人的往来。"
+    "当地还将整理口述史，预计明年出版。开幕式后，来自五个国家的侨领参观了展厅。"
+)
+_TITLES = (
+    ("侨乡博物馆3月5日开幕 归侨捐赠家书", _STORY),
+    ("归侨捐赠家书 侨乡博物馆3月5日开幕", f"本报讯 {_STORY}展厅面积两千平方米，全年免费。"),
+    (
+        "台风过后渔港救援十二小时",
+        "渔港的船只在台风前全部回港避风。救援队连夜清理航道，伤者已送医院。",
+    ),
+)
+
+_MANY = 1_500
+
+
+def compile_() -> None:
+    """Compile the inner loops now (once a machine), so that no crawl waits for it. 预编译"""
+    console = Console(soft_wrap=True, highlight=False)
+    with console.status("正在编译内循环 compiling the inner loops …"):
+        compile_all()
+    console.print("已编译 compiled")
+
+
+def compile_all() -> None:
+    """Call every compiled loop with what a crawl calls it with; at once where all is on disk."""
+    _judge_titles()
+    for name in ("adaptive", "url_structure"):
+        _order_links(name)
+
+
+def _judge_titles() -> None:
+    from qiaocrawl.dedup import TitleIndex
+    from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
+    from qiaocrawl.items import TitleRecord
+
+    def record(number: int, title: str, text: str) -> TitleRecord:
+        prints = body_fingerprints(text)
+        return TitleRecord(
+            number.to_bytes(16), title, f"{number % 9}.example", body_digest=prints.digest,
+            body_simhash=prints.simhash, body_sketch=prints.sketch,
+        )  # fmt: skip
+
+    index = TitleIndex()
+    index.judge_all(record(number, *story) for number, story in enumerate(_TITLES))
+    # So many that its tables grow.
+    index.add(
+        record(
+            number, f"侨刊第{number}期", f"侨刊第{number}期出版了，共{number}页。已寄往各地读者。"
+        )
+        for number in range(len(_TITLES), _MANY)
+    )
+    index.near(_TITLES[0][0])
+    index.remove((0).to_bytes(16))
+
+
+def _order_links(strategy: str) -> None:
+    from qiaocrawl.frontier import CrawlTopic, PriorityIndex, make_strategy
+    from qiaocrawl.items import Link, Visit
+    from qiaocrawl.topic.pack import Term, TopicPack
+    from qiaocrawl.urls import url_key
+
+    topic = TopicPack("compile", "", "", 0.1, (Term("侨乡", "core", 1.0),), (), ())
+    order = PriorityIndex(make_strategy(strategy, CrawlTopic(topic)))
+
+    def link(number: int) -> Link:
+        url = f"http://a.example/2026/{number % 7}/{number}.html"
+        return Link(url, url_key(url), "a.example", "侨乡", "", "")
+
+    for number in range(40):
+        page = link(number)
+        order.add(page.key, page.url, page.host, 0)
+        links = [link(number + step) for step in (1, 2, 8, 40)]
+        order.visit(Visit(page.key, page.url, page.host, 0, (number % 3) / 3, number % 3 == 2,
+                          1.8e9 + number, links))  # fmt: skip
+    order.best(1)

@@ -1,0 +1,1 @@
+"""Commands that set up a project folder and run it: init, startproject, crawl, run, schedule."""

@@ -1,0 +1,126 @@
+"""The operator's project folder: `.env` and the settings module that Scrapy reads there.
+
+``scrapy`` and ``qiaocrawl`` are to see the same options: both read the settings module named by
+``SCRAPY_SETTINGS_MODULE`` or the nearest ``scrapy.cfg``, and ``.env`` beside that.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from configparser import ConfigParser
+from configparser import Error as ConfigParserError
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.options import PREFIX, use_settings_file
+
+SETTINGS_VARIABLE = "SCRAPY_SETTINGS_MODULE"
+OWN_SETTINGS = "qiaocrawl.settings"
+CONFIG_FILE, ENV_FILE = "scrapy.cfg", ".env"
+OUR_PACKAGES = ("spiders", "pipelines", "middlewares")
+
+
+def project_folder() -> Path | None:
+    """The nearest folder, from here upwards, with a ``scrapy.cfg``; None without any."""
+    here = Path.cwd()
+    folders = (folder for folder in (here, *here.parents) if (folder / CONFIG_FILE).is_file())
+    return next(folders, None)
+
+
+def settings_module() -> str:
+    """The settings module Scrapy would read here; ours where nothing names another.
+
+    Raises:
+        ConfigError: ``scrapy.cfg`` cannot be read.
+    """
+    if named := os.environ.get(SETTINGS_VARIABLE):
+        return named
+    if (folder := project_folder()) is None:
+        return OWN_SETTINGS
+    parser = ConfigParser()
+    try:
+        parser.read(folder / CONFIG_FILE, encoding="utf-8")
+    except (ConfigParserError, UnicodeDecodeError) as error:
+        first_line = str(error).partition("\n")[0]
+        raise ConfigError(f"{folder / CONFIG_FILE} cannot be read: {first_line}") from error
+    project = os.environ.get("SCRAPY_PROJECT", "default")
+    return parser.get("settings", project, fallback=OWN_SETTINGS)
+
+
+def use_project() -> None:
+    """Let all options of this process be read as Scrapy reads them here.
+
+    Raises:
+        ConfigError: the settings module cannot be imported, or ``.env`` has a wrong line.
+    """
+    read_env_file()
+    name = settings_module()
+    folder = project_folder()
+    if folder is not None and str(folder) not in sys.path:
+        sys.path.append(str(folder))
+    try:
+        module = importlib.import_module(name)
+    except ImportError as error:
+        where = f" ({CONFIG_FILE} in {folder})" if folder is not None else ""
+        raise ConfigError(f"settings module {name!r}{where} cannot be imported: {error}") from error
+    use_settings_file({key: value for key, value in vars(module).items() if key.startswith(PREFIX)})
+
+
+def read_env_file() -> None:
+    """Take the ``QIAO_*`` variables of ``.env`` that the environment does not have itself.
+
+    The form is what systemd and Docker Compose read too: NAME=VALUE, comments with ``#``.
+
+    Raises:
+        ConfigError: a line is neither; the message names file and line, never the value.
+    """
+    file = (project_folder() or Path.cwd()) / ENV_FILE
+    if not file.is_file():
+        return
+    for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip().isidentifier():
+            raise ConfigError(f"{file}, line {number}: neither NAME=VALUE nor a # comment")
+        if name.strip().startswith(PREFIX):
+            os.environ.setdefault(name.strip(), _unquoted(value.strip()))
+
+
+def _unquoted(value: str) -> str:
+    is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+    return value[1:-1] if is_quoted else value
+
+
+def require_own_packages(home: Path) -> None:
+    """Make sure that ``spiders``, ``pipelines`` and ``middlewares`` are those in *home*.
+
+    They are top-level packages, as Scrapy users expect. Where another of that name would come
+    first or be hidden, one of the two projects would silently run the other's code.
+
+    Raises:
+        ConfigError: the path has another package of such a name.
+    """
+    for name in OUR_PACKAGES:
+        for entry in sys.path:
+            folder = entry or os.getcwd()
+            spec = PathFinder.find_spec(name, [folder])
+            # A folder without __init__.py is nothing to import from before all others.
+            if spec is None or spec.origin is None or _is_within(spec.origin, home):
+                continue
+            raise ConfigError(
+                f"two packages are called {name!r}: {Path(spec.origin).parent} and that of "
+                f"qiaocrawl ({home / name}). Put yours into a package of another name, as "
+                "`qiaocrawl startproject` does"
+            )
+    if str(home) not in sys.path:
+        sys.path.append(str(home))
+
+
+def _is_within(origin: str, home: Path) -> bool:
+    # An egg is a file: compared as text.
+    return os.path.realpath(origin).startswith(os.path.realpath(home) + os.sep)

@@ -1,0 +1,208 @@
+"""From an empty folder to a crawl: init, startproject, run, schedule, and one set of settings."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import StringIO
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from command_runs import Run
+from crawling import Answer, article, import_pack, local_server, outcomes, pack
+from qiaocrawl import project
+from qiaocrawl.cli.project.schedule import units_for
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.options import Options, use_settings_file
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty folder, far from the options and modules of other tests."""
+    for name in [*os.environ]:
+        if name.startswith("QIAO_") or name == project.SETTINGS_VARIABLE:
+            monkeypatch.delenv(name)
+    # What .env sets is taken back afterwards.
+    monkeypatch.setattr(os, "environ", os.environ.copy())
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.chdir(tmp_path)
+    before = set(sys.modules)
+    yield tmp_path
+    use_settings_file({})
+    for name in set(sys.modules) - before:
+        if name.partition(".")[0] in ("news", "project"):
+            del sys.modules[name]
+
+
+def test_init_writes_a_project_that_every_command_reads(run: Run, folder: Path) -> None:
+    code, out, error = run("init", "--yes", "--topic", "qiaoqing", "--contact", "a@example.org",
+                           "--database", "sqlite:///here.db")  # fmt: skip
+    assert code == 0, error
+    assert "已导入主题 imported: qiaoqing" in out
+    assert "qiaocrawl run qiaoqing --hours 1" in out
+    env = folder / ".env"
+    assert stat.S_IMODE(env.stat().st_mode) == 0o600
+    assert "\nQIAO_CONTACT=a@example.org\n" in env.read_text("utf-8")
+    assert "\n#QIAO_ENGINES=\n" in env.read_text("utf-8")
+    code, out, _ = run("topic", "list")
+    assert "qiaoqing" in out
+    assert "database" in out, "the database of .env is read"
+    code, _, error = run("init", "--yes", "--topic", "qiaoqing")
+    assert code == 1
+    assert "--force" in error
+
+
+def test_init_asks_in_chinese(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", StringIO("fishery\nhttps://a.example\n\n\n"))
+    code, out, error = run("init")
+    assert code == 0, error
+    assert "主题 topic（现成的 shipped: education、qiaoqing）" in out
+    assert "topic import" in out, "a topic of one's own has no terms yet"
+    assert (folder / "data" / "qiaocrawl.db").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(("--topic", "x/y"), "'x/y'"), (("--database", "mysql://x"), "QIAO_DATABASE_URL"),
+     (("--contact", "a\nb"), "line end")],
+)  # fmt: skip
+def test_a_wrong_answer_writes_nothing(
+    run: Run, folder: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    defaults = ("--topic", "qiaoqing") if "--topic" not in arguments else ()
+    code, _, error = run("init", "--yes", *defaults, *arguments)
+    assert code == 1
+    assert message in error
+    assert [*folder.iterdir()] == []
+
+
+def test_a_database_of_the_projects_settings_is_seen(run: Run, folder: Path) -> None:
+    assert run("startproject", ".", "--name", "news")[0] == 0
+    (folder / ".env").write_text("# nothing\n")
+    settings = folder / "news" / "settings.py"
+    with settings.open("a", encoding="utf-8") as file:
+        file.write('QIAO_DATABASE_URL = "sqlite:///of_settings.db"\n')
+    assert run("db", "upgrade")[0] == 0
+    assert (folder / "of_settings.db").is_file()
+    (folder / ".env").write_text("QIAO_DATABASE_URL='sqlite:///of_env.db'\n")
+    assert run("db", "upgrade")[0] == 0
+    assert (folder / "of_env.db").is_file(), ".env wins over settings.py"
+
+
+@pytest.mark.parametrize("name", ["spiders", "json", "class", "a-b"])
+def test_a_project_takes_no_name_that_is_taken(run: Run, folder: Path, name: str) -> None:
+    code, _, error = run("startproject", "there", "--name", name)
+    assert code == 1
+    assert repr(name) in error
+    assert [*folder.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("QIAO_CONTACT a", "line 1: neither"), ("# x\n\nsecret value=hunter2\n", "line 3: neither")],
+)
+def test_a_wrong_line_of_env_is_named_without_its_value(
+    run: Run, folder: Path, text: str, message: str
+) -> None:
+    (folder / ".env").write_text(text)
+    code, _, error = run("db", "stats")
+    assert code == 1
+    assert message in error
+    assert "hunter2" not in error
+
+
+def test_the_environment_wins_over_env(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / ".env").write_text("QIAO_CONTACT=of-file\nQIAO_ENGINES=searxng\nPATH=/nowhere\n")
+    monkeypatch.setenv("QIAO_CONTACT", "of-environment")
+    project.use_project()
+    options = Options.from_environment()
+    assert (options["QIAO_CONTACT"], options["QIAO_ENGINES"]) == ("of-environment", ("searxng",))
+    assert os.environ["PATH"] != "/nowhere", "only our own options are taken"
+
+
+def test_a_package_that_would_hide_ours_is_named(folder: Path) -> None:
+    other = folder / "pipelines"
+    other.mkdir()
+    (other / "__init__.py").touch()
+    sys.path.insert(0, str(folder))
+    with pytest.raises(ConfigError, match="two packages are called 'pipelines'") as refused:
+        project.require_own_packages(_ROOT)
+    assert str(other) in str(refused.value)
+    assert "startproject" in str(refused.value)
+
+
+def test_the_timer_runs_the_topic_in_this_folder(folder: Path) -> None:
+    units = units_for("qiaoqing", "06:00, 18:30", 2, folder / "100%")
+    service, timer = units["qiaocrawl-qiaoqing.service"], units["qiaocrawl-qiaoqing.timer"]
+    assert f"WorkingDirectory={folder}/100%%\n" in service
+    assert f"{sys.executable} -m qiaocrawl run qiaoqing --hours 2\n" in service
+    assert "OnCalendar=*-*-* 06:00:00\nOnCalendar=*-*-* 18:30:00\n" in timer
+    with pytest.raises(ConfigError, match="'25:00'"):
+        units_for("qiaoqing", "25:00", 2, folder)
+
+
+class _Hook(BaseHTTPRequestHandler):
+    received: list[dict[str, Any]] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.received.append(json.loads(body))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *args: object) -> None:
+        """Quiet."""
+
+
+def test_a_project_crawls_with_a_pipeline_of_its_own(run: Run, folder: Path) -> None:
+    """A project's pipeline gets what ours have stored, by one `run` with a summary."""
+    pages = {"/": article("侨乡首页", links=("/1.html", "/2.html")),
+             "/1.html": article("侨胞回乡办学"), "/2.html": article("归侨捐书")}  # fmt: skip
+    hook = ThreadingHTTPServer(("127.0.0.1", 0), _Hook)
+    Thread(target=hook.serve_forever, args=(0.05,), daemon=True).start()
+    with local_server(lambda host, path: Answer(pages[path]) if path in pages else None) as server:
+        assert run("startproject", "work", "--name", "news")[0] == 0
+        os.chdir("work")
+        settings = Path("news/settings.py")
+        settings.write_text(
+            settings.read_text("utf-8").replace('    # "news.pip', '    "news.pip')
+            + f'WEBHOOK_URL = "http://127.0.0.1:{hook.server_port}/"\n'
+            f"QIAO_ALLOW_ADDRESSES = '{server.origin}'\nQIAO_DATABASE_URL = 'sqlite:///q.db'\n"
+            "QIAO_SITEMAPS = 'off'\nQIAO_SOFT_404_PROBE = 'off'\nDOWNLOAD_DELAY = 0\n",
+            "utf-8",
+        )
+        Path(".env").unlink()
+        import_pack("sqlite:///q.db", pack(server.origin))
+        # Told apart by the terminal only: what Scrapy itself finds here.
+        listed = _python("-m", "scrapy", "list")
+        assert {"search", "site", "pages", "watch"} <= set(listed.stdout.split()), listed.stderr
+        done = _python("-m", "qiaocrawl", "run", "qiaoqing", "--only", "site", "--minutes", "5")
+    hook.shutdown()
+    hook.server_close()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert list(outcomes("sqlite:///q.db").values()).count("article") >= 2
+    assert {"侨胞回乡办学", "归侨捐书"} <= {record["title"] for record in _Hook.received}
+    assert "本次所得 This run" in done.stdout
+    assert "site" in done.stdout
+
+
+def _python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True,
+                          env=environment, timeout=300)  # fmt: skip
+
+
+def test_crawl_hands_on_what_it_is_given(folder: Path) -> None:
+    done = _python("-m", "qiaocrawl", "crawl", "site", "-a", "topic=none", "-s", "QIAO_MAX_PAGE=1")
+    assert done.returncode == 1
+    assert "did you mean QIAO_MAX_PAGES" in done.stderr, "Scrapy has got the -s"

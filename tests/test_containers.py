@@ -1,0 +1,69 @@
+"""Dockerfile and compose.yaml name only what is there: files, commands, options.
+
+Nothing is built here: that takes a network and a Docker.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+from qiaocrawl.cli import COMMANDS
+from qiaocrawl.options import OPTIONS
+from qiaocrawl.storage.integrity import MIN_MARIADB, MIN_PACKET_BYTES
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
+COMPOSE = (ROOT / "compose.yaml").read_text("utf-8")
+NAMES = {entry.name for entry in COMMANDS}
+
+
+def test_the_image_gets_all_an_installation_needs() -> None:
+    copied = {
+        name.strip("./")
+        for line in re.findall(r"^COPY (.+)$", DOCKERFILE, re.M)
+        for name in line.split()[:-1]
+    }
+    let_through = re.findall(r"^!(.+)$", (ROOT / ".dockerignore").read_text("utf-8"), re.M)
+    assert copied == set(let_through)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    packages = {name.rstrip("*") for name in project["tool"]["setuptools"]["packages"]["find"]
+                ["include"]}  # fmt: skip
+    needed = {*packages, *project["project"]["license-files"], project["project"]["readme"],
+              *project["tool"]["setuptools"]["dynamic"]["dependencies"]["file"]}  # fmt: skip
+    assert needed <= copied
+    assert all((ROOT / name).exists() for name in copied)
+
+
+def test_the_image_calls_commands_that_exist() -> None:
+    assert re.search(r'^ENTRYPOINT \["qiaocrawl"\]$', DOCKERFILE, re.M)
+    assert set(re.findall(r"&& qiaocrawl (\w+)", DOCKERFILE)) == {"compile"} <= NAMES
+    lowest = re.search(r'requires-python = ">=(.+)"', (ROOT / "pyproject.toml").read_text("utf-8"))
+    image = re.search(r"^FROM python:([\d.]+)-", DOCKERFILE, re.M)
+    assert lowest
+    assert image
+    assert image[1] == lowest[1], "the version the pins are tested with"
+
+
+def test_compose_names_what_is_there() -> None:
+    options = set(re.findall(r"\bQIAO_\w+", COMPOSE))
+    assert options <= {option.name for option in OPTIONS}
+    mounted = re.findall(r"- (\./\S+?):", COMPOSE)
+    assert mounted
+    assert all((ROOT / path).is_file() for path in mounted)
+    commands = re.findall(r'^    command: \["(\w+)"', COMPOSE, re.M)
+    commands += re.findall(r"run --rm crawler (\w+)", COMPOSE)
+    assert commands
+    assert set(commands) <= NAMES
+
+
+def test_the_database_of_compose_passes_our_own_check() -> None:
+    version = re.search(r"image: mariadb:([\d.]+)", COMPOSE)
+    packet = re.search(r"--max-allowed-packet=(\d+)M", COMPOSE)
+    assert version
+    assert packet
+    assert tuple(map(int, version[1].split("."))) >= MIN_MARIADB
+    assert int(packet[1]) * 1024 * 1024 >= MIN_PACKET_BYTES
+    assert "--character-set-server=utf8mb4" in COMPOSE
+    assert "--innodb-flush-log-at-trx-commit=1" in COMPOSE
