@@ -13,11 +13,13 @@ _HIDDEN = frozenset(
     ("script", "style", "noscript", "template", "textarea", "select", "svg", "iframe", "object",
      "head", "button", "datalist", "map", "canvas", "audio", "video", "-comment", "math")
 )  # fmt: skip
+# Inline elements: a block runs on through them.
 _RUNNING = frozenset(
     ("abbr", "acronym", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
      "font", "i", "ins", "kbd", "label", "mark", "nobr", "q", "rp", "rt", "ruby", "s", "samp",
      "small", "span", "strike", "sub", "sup", "time", "tt", "u", "var", "wbr")
 )  # fmt: skip
+# From _INLINE on all are inline elements: one comparison tells them apart.
 SKIP, TEXT, BREAK, IMAGE, BLOCK, _INLINE, _LINK, _STRONG = range(8)
 # What a node is to the walk; everything else begins a block.
 _KINDS = {
@@ -149,6 +151,7 @@ class _Collector:
                 path.append((node, kind))
                 node = inner
                 continue
+            # Without a path this is the root, whose siblings are not walked.
             after = node.next if path else None
             while after is None and path:
                 node, kind = path.pop()
@@ -254,5 +257,6 @@ def _is_hidden(attributes: dict[str, str | None]) -> bool:
     if not style:
         return False
     # "visibility: hidden" hides until a script has run: bodies of real articles have it.
+    # Spaces are free in CSS: "display : none".
     tight = style.replace(" ", "").lower()
     return "display:none" in tight

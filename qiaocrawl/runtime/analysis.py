@@ -78,6 +78,7 @@ class RunAnalysis:
             ConfigError: an operator's file is at fault, or no worker can start.
             CancelledError: the crawl is stopping.
         """
+        # What is known of the site travels with the page: workers keep nothing between pages.
         template = await self.learning.template(page) if self.learning else None
         return await self.slots.analyse(page, template, alone=alone)
 
