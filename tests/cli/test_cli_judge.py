@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import openpyxl
+from openpyxl.cell.cell import MergedCell
 
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.topics.judgements import list_judgements
@@ -114,3 +115,25 @@ def test_a_table_with_any_fault_judges_nothing(run: Run, tmp_path: Path) -> None
     with Database.open(url) as database, database.engine.connect() as c:
         assert list_judgements(c, PACK.name, 9) == []
     assert run("topic", "judge", PACK.name, "--database", url)[0] == 1
+
+
+def test_the_workbook_that_export_writes_comes_back(run: Run, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    _topic_with_articles(url, ("a", "b"))
+    given = ("--database", url)
+    for path in ("a", "b"):
+        assert run("topic", "judge", PACK.name, f"http://a.example/{path}", "yes", *given)[0] == 0
+    book = tmp_path / "out.xlsx"
+    assert run("export", "--topic", PACK.name, "--out", str(book), *given)[0] == 0
+    workbook = openpyxl.load_workbook(book)
+    for sheet in workbook.worksheets:
+        for row in sheet.iter_rows():
+            for cell in row:
+                if cell.value == "判断（是/否）" and sheet.max_row > cell.row:
+                    below = sheet.cell(cell.row + 1, cell.column)
+                    if below.value is None and not isinstance(below, MergedCell):
+                        below.value = "否"
+    workbook.save(book)
+    code, out, err = run("topic", "judge", PACK.name, "--from", str(book), *given)
+    assert (code, err) == (0, "")
+    assert "已写入 1 条判断（是 0，否 1，改判 1）" in out

@@ -12,8 +12,8 @@ import typer
 from rich.console import Console
 from sqlalchemy import Connection
 
-from qiaocrawl.cli.option_groups import with_option_groups
 from qiaocrawl.cli.output import check_output, say_written
+from qiaocrawl.cli.shared_options import combined
 from qiaocrawl.cli.topic.places import (
     DatabaseUrl,
     SitesFile,
@@ -41,8 +41,19 @@ _TABLE_SUFFIXES = (".xlsx", ".xlsm", ".xls", ".et", ".csv")
 
 
 @dataclass(frozen=True)
+class ImportFiles:
+    """What is imported."""
+
+    source: Annotated[
+        str, typer.Argument(help="Pack by name or folder, or a workbook (.xlsx) or CSV file.")
+    ] = ""
+    terms: TermsFile = None
+    sites: SitesFile = None
+
+
+@dataclass(frozen=True)
 class ImportChoices:
-    """How an import goes."""
+    """How an import goes, and where to."""
 
     into: Annotated[
         str, typer.Option(help="Topic that a workbook or tables go into; made when new. 主题名")
@@ -51,19 +62,11 @@ class ImportChoices:
         bool, typer.Option("--replace", help="Remove what the import does not have.")
     ] = False
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would change.")] = False
+    database: DatabaseUrl = ""
 
 
-@with_option_groups
-def import_(
-    how: ImportChoices,
-    workbook: WorkbookChoices,
-    source: Annotated[
-        str, typer.Argument(help="Pack by name or folder, or a workbook (.xlsx) or CSV file.")
-    ] = "",
-    terms: TermsFile = None,
-    sites: SitesFile = None,
-    database: DatabaseUrl = "",
-) -> None:
+@combined(ImportFiles, ImportChoices, WorkbookChoices)
+def import_(files: ImportFiles, how: ImportChoices, workbook: WorkbookChoices) -> None:
     """Import a pack, a workbook or tables; the database is the truth afterwards. 导入
 
     A workbook is taken whole, whatever its sheets and headers are called. Rows are added and
@@ -71,19 +74,19 @@ def import_(
     whole import (but see --skip-faulty).
     """
     console = Console(soft_wrap=True)
-    if Path(source).suffix.lower() in _TABLE_SUFFIXES:
-        if terms or sites:
+    if Path(files.source).suffix.lower() in _TABLE_SUFFIXES:
+        if files.terms or files.sites:
             raise ConfigError("give a workbook, or tables as --terms FILE --sites FILE, not both")
-        incoming = _workbook(console, Path(source), how.into, workbook)
+        incoming = _workbook(console, Path(files.source), how.into, workbook)
     elif workbook != WorkbookChoices():
         raise ConfigError(
             "--preview, --faults-to, --strict, --sheet, --skip-faulty and --ask are for a workbook "
             "or CSV file"
         )
     else:
-        incoming = _incoming(source, terms, sites, how.into)
+        incoming = _incoming(files.source, files.terms, files.sites, how.into)
     if incoming is not None:
-        _store(console, incoming, how, database)
+        _store(console, incoming, how)
 
 
 def template(
@@ -121,14 +124,14 @@ class _Incoming:
         return pack if replace_all else merge_packs(before, pack)
 
 
-def _store(console: Console, incoming: _Incoming, how: ImportChoices, url: str) -> None:
-    with opened_database(url) as opened:
+def _store(console: Console, incoming: _Incoming, how: ImportChoices) -> None:
+    with opened_database(how.database) as opened:
         if not how.dry_run:
             make_tables(opened)
         with transaction(opened) as c:
             before = _imported(c, incoming)
             after = incoming.over(before, how.replace_all)
-            if before is not None:
+            if before is not None:  # a new topic has no decisions, and perhaps no tables yet
                 after = under_decisions(c, after)
             require_valid(after)
             if not how.dry_run:

@@ -14,10 +14,9 @@ from openpyxl.styles import Alignment, Font, PatternFill
 
 from qiaocrawl.errors import TopicError
 from qiaocrawl.topic.escape import escape_formula
-from qiaocrawl.topic.files import read_limited, write_whole
+from qiaocrawl.topic.files import ZIP_MAGIC, read_limited, write_whole
 from qiaocrawl.topic.workbook.findings import Finding, Level, messages
 from qiaocrawl.topic.workbook.sheets import Sheet, opened_workbook
-from qiaocrawl.topic.xlsxfile import ZIP_MAGIC
 
 REPORT_SHEET = "导入检查"
 """The sheet that lists what was noticed; an import leaves it out."""

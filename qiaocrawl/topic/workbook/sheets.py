@@ -18,8 +18,8 @@ from openpyxl.utils import range_boundaries
 from qiaocrawl.errors import TopicError
 from qiaocrawl.topic.csvfile import parse_csv
 from qiaocrawl.topic.escape import unescape_formula
-from qiaocrawl.topic.files import MAX_ROWS, read_limited
-from qiaocrawl.topic.xlsxfile import OLE_MAGIC, ZIP_MAGIC, guard_archive, open_workbook
+from qiaocrawl.topic.files import MAX_ROWS, OLE_MAGIC, ZIP_MAGIC, read_limited
+from qiaocrawl.topic.xlsxfile import guard_archive, open_workbook
 
 MAX_ELEMENTS = 600_000
 """Of all sheets: openpyxl keeps each cell as an object here, some 200 MB at this size."""
