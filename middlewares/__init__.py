@@ -1,1 +1,1 @@
-"""Downloader middlewares; where each stands is said in ``settings.py``."""
+"""Downloader middlewares; ``settings.py`` sets their order."""

@@ -1,4 +1,4 @@
-"""Looks at every answer for a block; :mod:`qiaocrawl.fetch.block_detection` knows them."""
+"""Checks every answer for blocks, which :mod:`qiaocrawl.fetch.block_detection` recognises."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _SERVER_ERRORS, _OK = 500, 200
 
 
 class BlockMiddleware:
-    """Retries a blocked request as somebody else where that is allowed, else reports the block.
+    """Retries a blocked request under another identity where allowed, else reports the block.
 
     Result pages of search engines are judged by the engine's own definition; here they are
-    only asked for anew.
+    only requested again.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -52,6 +52,7 @@ class BlockMiddleware:
             BlockedError: it is a block, and the URL goes back to the frontier.
         """
         lease: Lease | None = request.meta.get("lease")
+        # A stored page was judged when it came.
         if lease is not None and lease.stored:
             return response
         host = host_of_request(request)

@@ -1,4 +1,4 @@
-"""Cookies without a look at the network.
+"""Cookies without network access.
 
 Scrapy asks tldextract which domains are public suffixes, and tldextract downloads their list at
 the first cookie: past the guard, and while the event loop waits. The list in the package

@@ -1,4 +1,4 @@
-"""What is not asked (other schemes, F-S5), and what is not unpacked (F-R1)."""
+"""Refuses requests with other schemes (F-S5) and answers packed too often (F-R1)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _MOST_ENCODINGS = 2
 
 
 class GuardMiddleware:
-    """Refuses other schemes and credentials in URLs; addresses are the handler's matter."""
+    """Refuses other schemes and credentials in URLs; the handler checks addresses."""
 
     def process_request(self, request: Request) -> None:
-        """Raise AddressRefusedError for what must not be asked.
+        """Raise AddressRefusedError for requests that must not be sent.
 
         The check reads ``request.url`` after Scrapy has built it: checked on the raw
         string, ``http://127.0.0.1\\\\@example.com/`` would look like example.com (F-S3).
@@ -35,7 +35,7 @@ class GuardMiddleware:
 
 
 class EncodingsMiddleware:
-    """Stands before the unpacking, whose limit counts the last result only."""
+    """Runs before unpacking, whose size limit counts only the last result."""
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Raise IgnoreRequest for a body packed more than twice; a crawl calls it too large."""

@@ -35,9 +35,10 @@ class IdentityMiddleware:
         return cls(crawler)
 
     def process_request(self, request: Request) -> None:
-        """Set the headers, and take away those of an identity shown before (retry, redirect)."""
+        """Set the headers, and remove those of an identity shown before (retry, redirect)."""
         shown: HeaderList = request.meta.pop(_SHOWN, ())
         for name, value in shown:
+            # Only if it is still as this middleware set it: a header of the request itself stays.
             if request.headers.get(name) == value.encode():
                 del request.headers[name]
         identity = self._access.identity(host_of_request(request))

@@ -1,6 +1,6 @@
 """Asks the hosts the operator named through the proxy pool, and never directly.
 
-Which proxy, and what its answers are worth, is decided in ``qiaocrawl.fetch.proxy_pool``.
+``qiaocrawl.fetch.proxy_pool`` chooses the proxy and judges its answers.
 """
 
 from __future__ import annotations
@@ -40,13 +40,14 @@ if TYPE_CHECKING:
 _PROXY_AUTHENTICATION_REQUIRED = 407
 _REDIRECTS = (301, 302, 303, 307, 308)
 _LONGEST_WAIT_SECONDS = 10.0
+# Scrapy's TunnelError tells the proxy's status in words only.
 _REFUSES_US = ("'status': 401", "'status': 407")
 
 logger = logging.getLogger(__name__)
 
 
 class ProxyPauseMiddleware:
-    """Stands before robots.txt: a host without a living proxy is asked for nothing at all."""
+    """Runs before robots.txt: a host without a living proxy gets no request at all."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._access = access_of(crawler)
@@ -71,7 +72,7 @@ class ProxyPauseMiddleware:
 
 
 class ProxyMiddleware:
-    """Gives a request its proxy, and takes back what became of it."""
+    """Gives each request its proxy and tells the pool how it went."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -126,13 +127,14 @@ class ProxyMiddleware:
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> Request | None:
-        """No answer: another proxy is tried, then the URL goes back to the frontier.
+        """Without an answer try another proxy, then give the URL back to the frontier.
 
         Raises:
             ProxyError: instead of *exception*, whose words may come from the proxy.
         """
         self._release(request)
         proxy = self._used(request)
+        # Neither of the two is the proxy's fault.
         passing = (AddressRefusedError, DownloadCancelledError)
         if proxy is None or isinstance(exception, passing):
             return None
@@ -179,7 +181,7 @@ class ProxyMiddleware:
         return again
 
     def _name(self, proxy: Proxy) -> None:
-        """The pool is the operator's word that its proxies may stand inside."""
+        """Allow connections to *proxy*, even if it is internal: the operator named the pool."""
         if proxy not in self._named:
             self._named.add(proxy)
             host = f"[{proxy.host}]" if ":" in proxy.host else proxy.host
@@ -198,7 +200,7 @@ class ProxyMiddleware:
 
 
 def _sends_inside(response: Response) -> bool:
-    """Whether *response* is a redirect to what stands inside by its mere name."""
+    """Whether *response* redirects to a host whose name alone shows that it is internal."""
     location = (response.headers.get(b"Location") or b"").decode("latin-1")
     if not location or response.status not in _REDIRECTS:
         return False
@@ -210,7 +212,7 @@ def _sends_inside(response: Response) -> bool:
 
 
 def _forget_old(request: Request) -> None:
-    """Take away what an earlier try of this request, or the one it is a redirect of, had."""
+    """Remove what an earlier try of this request, or the one it was redirected from, had set."""
     old = request.meta.pop("access_proxy", None)
     request.meta.pop("access_proxy_in_use", None)
     if old is not None:

@@ -47,7 +47,7 @@ class SafeRedirectMiddleware(RedirectMiddleware):
             if name in _NEVER or not (name in _HARMLESS or name.startswith(_HARMLESS_PREFIX)):
                 del redirected.headers[name]
         if _shares_cookies(source_request.url, redirected.url):
-            # Cookies know no ports and may know no schemes; we do.
+            # A cookie's scope has no port, and no scheme unless it is Secure; an origin has both.
             redirected.meta["dont_merge_cookies"] = True
         return redirected
 
@@ -69,5 +69,6 @@ def _shares_cookies(one: str, other: str) -> bool:
     first, second = origin_of(one), origin_of(other)
     if first is None or second is None or first.host != second.host:
         return False
+    # http to https on the usual ports is an upgrade, and keeps its cookies.
     return not (first.scheme == "http" and second.scheme == "https"
                 and (first.port, second.port) == (80, 443))  # fmt: skip

@@ -57,6 +57,7 @@ class RenderMiddleware:
                     return response_of(page, request)
             if learning.renders_directly(lease):
                 request.meta["playwright"] = True
+                # Only the site's memory asks for the browser here: the document decides first.
                 if not lease.payload.render:
                     request.meta[RENDER_IF_NEEDED] = True
                     self._count("by_memory")

@@ -81,6 +81,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             self._stats.inc_value(f"robotstxt/response_status_count/{response.status}")
             self._robots_error(IgnoreRequest(f"HTTP {response.status}"), netloc)
             return
+        # A 4xx, or a redirect that leads nowhere, allows everything, as an empty robots.txt does.
         usable = response.body[:_MAX_BYTES] if response.status < 300 else b""
         self._expires[netloc] = time.monotonic() + _FRESH_SECONDS
         self._failures.pop(netloc, None)

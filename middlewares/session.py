@@ -41,7 +41,7 @@ _MOST_TRIES = 2
 class SessionMiddleware:
     """Gives frontier requests an account's jar, and answers ended sessions with a new login.
 
-    Only requests that carry a lease: robots.txt is asked by nobody in particular, and the steps
+    Only requests that carry a lease: robots.txt is fetched without an account, and the steps
     of a login have their own jar.
     """
 
@@ -71,7 +71,7 @@ class SessionMiddleware:
         self._sessions = CrawlSessions(self._crawler, self._runtime, self._recipes, cookies.jars)
 
     async def frontier_closing(self) -> None:
-        """Keep what cookies came to be during the run."""
+        """Save the cookies that came during the run."""
         if self._sessions is not None:
             await self._sessions.save()
 
@@ -79,7 +79,7 @@ class SessionMiddleware:
         """Give the request the cookie jar of the account to use next.
 
         Raises:
-            LoginPageError: the address is none to ask for with an account.
+            LoginPageError: the address must not be requested with an account.
             SessionRestError: no account may be used now; the URL waits.
         """
         meta = request.meta
@@ -97,6 +97,7 @@ class SessionMiddleware:
         if recipe.way == "http":
             await self._authenticate(request, recipe, use)
         else:
+            # The generation of this use: another login may have begun since.
             jar = meta["cookiejar"] = (*use.account.jar[:2], use.generation)
             if meta.get("playwright"):
                 # A browser keeps cookies by context: one for each session, or accounts would mix.
@@ -105,7 +106,7 @@ class SessionMiddleware:
                 meta["playwright_context_kwargs"] = {"storage_state": state}
 
     async def process_response(self, request: Request, response: Response) -> Response:
-        """Let pages pass; what asks for a login is asked for again with a new session.
+        """Let pages pass; request those that ask for a login again with a new session.
 
         Raises:
             LoginPageError: the page asks for a login whoever is logged in.
@@ -119,6 +120,7 @@ class SessionMiddleware:
         tries = request.meta.get(_TRIES, 0) + 1
         if tries > _MOST_TRIES:
             raise LoginPageError("asks for a login again and again, with new sessions")
+        # Without the old account and jar process_request() chooses new ones.
         meta = {k: v for k, v in request.meta.items() if k not in (_ACCOUNT_USE, "cookiejar")}
         again = request.replace(meta={**meta, _TRIES: tries})
         again.headers.pop("Cookie", None)

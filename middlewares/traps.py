@@ -1,6 +1,6 @@
 """A URL whose group was cut while it was in hand is not fetched (faults F-T1).
 
-What waits longer is closed when it is leased; see :mod:`qiaocrawl.frontier.aliases`.
+URLs that still wait are closed when they are leased; see :mod:`qiaocrawl.frontier.aliases`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class TrapMiddleware:
-    """Asks the rules of the crawl before anything is asked of the host."""
+    """Asks the crawl's rules before the host gets a request."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -31,7 +31,7 @@ class TrapMiddleware:
         return cls(crawler)
 
     def process_request(self, request: Request) -> None:
-        """Raise TrapError for what is not to be fetched."""
+        """Raise TrapError for URLs that must not be fetched."""
         lease: Lease | None = request.meta.get("lease")
         crawl = find_crawl(self._crawler)
         if lease is None or crawl is None:

@@ -1,1 +1,1 @@
-"""What happens to a fetched page, one stage a file; the order stands in ``settings.py``."""
+"""What happens to a fetched page, one stage per file; ``settings.py`` sets the order."""

@@ -41,7 +41,7 @@ class DiscoveryPipeline:
         return cls(crawl.discovery, crawl.policy, crawler.stats)
 
     async def process_item(self, item: CrawlItem) -> CrawlItem:
-        """Change the analysis of a page where its site's ways demand it."""
+        """Correct the analysis of a page by what is known about its site."""
         if not isinstance(item, CrawledPage) or item.analysis is None or self._discovery is None:
             return item
         self._warn_of_lost_region(item)

@@ -1,4 +1,4 @@
-"""First stage: the raw page is committed before anything is made of it."""
+"""First stage: the raw page is committed before anything is derived from it."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class LinksPipeline:
-    """Applies the crawl's bounds and strategy; what is stored is not proposed again."""
+    """Applies the crawl's bounds and strategy; stored links are not proposed again."""
 
     def __init__(self, crawl: CrawlContext, stats: StatsCollector) -> None:
         self._crawl = crawl
@@ -30,7 +30,7 @@ class LinksPipeline:
         return cls(crawl_of(crawler), crawler.stats)
 
     async def process_item(self, item: CrawlItem) -> CrawlItem:
-        """Attach the candidates of an analysed page, and what the log of visits gets of it."""
+        """Attach the candidates of an analysed page, and its entry for the log of visits."""
         if not isinstance(item, CrawledPage) or item.analysis is None:
             return item
         analysis = self._crawl.refine(item.lease, item.analysis)

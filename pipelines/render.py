@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class RenderedLater(DropItem):
-    """The page comes again, by the browser."""
+    """The page will be fetched again with the browser."""
 
 
 class RenderPipeline:
@@ -66,6 +66,7 @@ class RenderPipeline:
         crawl = self._crawl
         reason = analysis.reason or analysis.outcome
         is_mine = await crawl.runtime.write(lambda c: wait_for_browser(c, lease, reason))
+        # wait_for_browser() gave the row back, so it is forgotten here, not released.
         if crawl.worker.holds(lease):
             if is_mine:
                 crawl.ordering.wait_until(lease.key, 0.0)

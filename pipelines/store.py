@@ -72,13 +72,13 @@ class StorePipeline:
     def _write_page(
         self, c: Connection, item: CrawledPage, article: AssembledArticle | None
     ) -> Verdict | None:
-        """All that is written of a page in the transaction that has closed its lease.
+        """Write all that is kept of a page, in the transaction that has closed its lease.
 
         Args:
             article: what the page is a part of.
 
         Returns:
-            How its article stands to others; None if there is none.
+            How its article relates to others; None if there is none.
         """
         lease, analysis, verdict = item.lease, item.analysis, None
         assert analysis is not None
@@ -116,7 +116,7 @@ class StorePipeline:
             self._count_judgement(item.lease, analysis.outcome, analysis)
 
     async def _store_part(self, item: CrawledPage, analysis: PageAnalysis) -> None:
-        """Store one page of a paged article, and the article anew with it."""
+        """Store one page of a paged article, and the article rebuilt with it."""
         while True:
             group = await self._runtime.write(lambda c: add_part(c, item.lease, analysis))
             if group is None:
@@ -154,7 +154,7 @@ class StorePipeline:
             self._count_judgement(item.lease, outcome, article.analysis)
 
     def _remember(self, item: CrawledPage) -> None:
-        """Let the memories have what the page brought and tells of its site: it is committed."""
+        """Update the memories with what the page brought, now that it is committed."""
         crawl, lease, analysis, page = self._crawl, item.lease, item.analysis, item.followed
         assert analysis is not None
         if (lesson := item.rendering) is not None:

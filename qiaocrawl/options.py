@@ -124,7 +124,7 @@ OPTIONS: tuple[Option, ...] = (
            "probabilities.", flag),
     # watching
     Option("QIAO_WATCH_DAILY_REQUESTS", 20_000, "requests",
-           "Most requests of `scrapy crawl watch` for one topic on a day (UTC).",
+           "Most requests of `scrapy crawl watch` for one topic on a day (China's).",
            count(1, 10**7)),
     Option("QIAO_WATCH_DAILY_REQUESTS_PER_HOST", 2_000, "requests",
            "The same for one host.", count(1, 10**6)),

@@ -1,7 +1,7 @@
 """`qiaocrawl session login` and `session check` run this: one login, nothing crawled.
 
-It is a crawl so that a login goes the way of everything else: guard, delays, proxies. What came
-of it stands in the account's row afterwards.
+It is a crawl so that a login uses the same guard, delays and proxies as everything else. The
+result is in the account's row afterwards.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class LoginSpider(Spider):
-    """Logs one account in, or finds out whether it is."""
+    """Logs one account in, or checks whether it is."""
 
     name = "login"
     custom_settings = ONE_LOGIN_SETTINGS
@@ -50,6 +50,7 @@ class LoginSpider(Spider):
     async def start(self) -> AsyncIterator[Request]:
         """Do the one thing asked for."""
         await OneLogin(self.crawler, self.runtime, self.asked).run()
+        # An empty generator: Scrapy wants one, and there is nothing to request.
         no_requests: tuple[Request, ...] = ()
         for request in no_requests:
             yield request

@@ -15,7 +15,7 @@ from qiaocrawl.urls import canonical_url, host_of
 
 
 class SiteSpider(FrontierSpider):
-    """Follows links within the sites; a finished crawl begins anew at their start pages."""
+    """Follows links within the sites; a finished crawl starts again at their start pages."""
 
     name = "site"
     queue = Queue.SITE

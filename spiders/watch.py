@@ -96,6 +96,7 @@ class WatchSpider(FrontierSpider):
         scheduled = self.runtime.write_now(self.round.schedule_due(time.time()))
         self.count("watch/armed", scheduled)
         if scheduled:
+            # post() ends the drained state, so that leases are asked for again.
             self.crawl.worker.post(lambda c: None)
             raise DontCloseSpider
 
@@ -107,14 +108,14 @@ class WatchSpider(FrontierSpider):
     # --- requests and answers ---------------------------------------------------------------
 
     def request_options(self, lease: Lease) -> dict[str, Any]:
-        """Ask whether the stored page still stands; ask for rendering where the site's row does."""
+        """Ask whether the stored page is still valid; render where the site's row asks for it."""
         return {
             "headers": _validators(lease),
             "meta": {"render": self.runtime.catalogue.wants_rendering(lease.host)},
         }
 
     def read(self, lease: Lease, page: FetchedPage) -> CrawlItem | FetchDecision:
-        """304 is an answer of its own: what is stored stands."""
+        """304 is an answer of its own: the stored page is still valid."""
         self._schedule_now_and_then()
         if page.status != _NOT_MODIFIED:
             return super().read(lease, page)

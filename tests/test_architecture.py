@@ -39,6 +39,7 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("storage",),),
     (("search",), ("sessions",), ("discovery",)),
     (("extract",), ("relevance",), ("dedup",), ("replay",), ("fetch",), ("revisit",)),
+    (("lexicon",),),
     (("topic",), ("ontology",)),
     (("page",),),
     (("text",), ("urls",)),

@@ -20,6 +20,7 @@ from qiaocrawl.extract.methods.blend import BlendExtractor
 from qiaocrawl.extract.methods.density import DensityExtractor
 from qiaocrawl.extract.page import ExtractedPage
 from qiaocrawl.page.blocks import Block, Element, PageBlocks
+from qiaocrawl.text.zones import china_time
 
 MARK = "<!-- qiaocrawl extract --explain -->"
 """Stands in the first line of every such page, so that it is known again."""
@@ -115,7 +116,7 @@ def explained(extracted: ExtractedPage | None, extraction: Extraction, source: s
 def field_text(value: Any) -> str:
     """A field's value on one line, as people write it."""
     if isinstance(value, datetime):
-        return value.isoformat(sep=" ")
+        return china_time(value, "%Y-%m-%d %H:%M:%S")
     if isinstance(value, tuple):
         return "；".join(field_text(part) for part in value)
     return " ".join(str(value).split())

@@ -2,49 +2,95 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import Progress
 
 from qiaocrawl.cli.db import DatabaseUrl, opened_database
+from qiaocrawl.cli.moments import start_of
+from qiaocrawl.cli.shared_options import (
+    combined,
+    outlet_choice,
+    publication_choice,
+    selection_of,
+    topic_choice,
+    words_choice,
+)
 from qiaocrawl.errors import ConfigError, StorageError
-from qiaocrawl.storage.engine import begin_reading
-from qiaocrawl.storage.export import ExportReport, Selection, exporters
+from qiaocrawl.text.zones import SHANGHAI
+
+if TYPE_CHECKING:
+    from qiaocrawl.storage.export import Exporter, ExportReport
 
 
-def export(
+class _By(StrEnum):
+    ARTICLE = "article"
+    STORY = "story"
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is to be made of the chosen articles."""
+
+    format: str
+    out: Path | None
+    force: bool
+    database: str
+    choice: dict[str, Any]
+
+
+def _wanted(
     format_: Annotated[
         str,
         typer.Option(
             "--format",
-            help="csv, xlsx, jsonl, markdown: articles; warc, files: raw pages. "
-            "Not given: by the ending of --out, else csv.",
+            help="For people: xlsx, docx, html. For programs: csv, jsonl, markdown; warc, files: "
+            "raw pages. Not given: by the ending of --out, else csv. 格式",
         ),
     ] = "",
-    topic: Annotated[str, typer.Option(help="Only what concerns this topic.")] = "",
-    since: Annotated[str, typer.Option(help="Only fetched on or after this date, UTC.")] = "",
-    only_relevant: Annotated[
-        bool, typer.Option("--only-relevant", help="Only what the topic judged relevant.")
-    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(help="File, or folder for `files` and `markdown`; made up when not given."),
     ] = None,
+    by: Annotated[
+        _By, typer.Option(help="In formats for people: a row an article, or one a story. 每行")
+    ] = _By.ARTICLE,
+    copies: Annotated[
+        bool, typer.Option(help="In formats for people: stored pages beside the file. 存档副本")
+    ] = True,
+    fetched_since: Annotated[
+        str, typer.Option(help="Only what was fetched since; as --since. 采集时间自")
+    ] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     database: DatabaseUrl = "",
-) -> None:
-    """Write articles as CSV, Excel, JSON Lines or Markdown, or pages as WARC or files. 导出"""
-    format_ = format_ or _format_of(out)
+) -> _Wanted:
+    """The options beside the choice of articles."""
+    choice = {
+        "by_story": by is _By.STORY, "with_copies": copies,
+        "fetched_since": start_of(fetched_since, "--fetched-since"),
+    }  # fmt: skip
+    return _Wanted(format_, out, force, database, choice)
+
+
+@combined(_wanted, topic_choice, words_choice, publication_choice, outlet_choice)
+def export(wanted: _Wanted, *choices: dict[str, Any]) -> None:
+    """Write articles as Excel, Word, HTML, CSV, JSON Lines or Markdown, or raw pages. 导出"""
+    from qiaocrawl.storage.engine import begin_reading
+    from qiaocrawl.storage.export import exporters
+
+    format_ = wanted.format or _format_of(wanted.out)
     exporter = exporters.get(format_)
-    selection = Selection(topic or None, _date(since), only_relevant)
-    target = out or Path(f"{topic or 'qiaocrawl'}-{datetime.now(UTC):%Y%m%d}{exporter.suffix}")
-    if exporter.suffix and target.exists() and not (force and target.is_file()):
-        raise StorageError(f"{str(target)!r} exists already; --force replaces a file")
-    with opened_database(database) as opened:
+    selection = selection_of(*choices, **wanted.choice)
+    if selection.by_story and not exporter.for_people:
+        raise ConfigError(f"--by story is for xlsx, docx and html; {format_} has a record each")
+    target = _target(wanted, exporter, selection.topic)
+    with opened_database(wanted.database) as opened:
         opened.require_current()
         with opened.engine.connect() as connection:
             c = begin_reading(connection)
@@ -56,9 +102,24 @@ def export(
 
 def _format_of(out: Path | None) -> str:
     """The format whose files end like *out*; csv where none does."""
+    from qiaocrawl.storage.export import exporters
+
     endings = {exporters.get(name).suffix: name for name in exporters.names()}
     name = out.name.lower() if out else ""
     return next((endings[end] for end in endings if end and name.endswith(end)), "csv")
+
+
+def _target(wanted: _Wanted, exporter: Exporter, topic: str | None) -> Path:
+    """Where to write.
+
+    Raises:
+        StorageError: there is a file already.
+    """
+    today = datetime.now(UTC).astimezone(SHANGHAI)
+    target = wanted.out or Path(f"{topic or 'qiaocrawl'}-{today:%Y%m%d}{exporter.suffix}")
+    if exporter.suffix and target.exists() and not (wanted.force and target.is_file()):
+        raise StorageError(f"{str(target)!r} exists already; --force replaces a file")
+    return target
 
 
 def _tell(report: ExportReport, target: Path) -> None:
@@ -66,15 +127,3 @@ def _tell(report: ExportReport, target: Path) -> None:
     console.print(f"好 {report.written:,} records in {target}", markup=False)
     for note in report.notes:
         console.print(f"  {note}", markup=False)
-
-
-def _date(text: str) -> datetime | None:
-    if not text:
-        return None
-    try:
-        when = datetime.fromisoformat(text)
-    except ValueError:
-        raise ConfigError(
-            f"--since {text!r} must be a date such as 2026-11-03 or 2026-11-03T08:00"
-        ) from None
-    return when if when.tzinfo is not None else when.replace(tzinfo=UTC)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.text.zones import china_time
 
 # Columns of a console that is a file or a pipe: rows stay whole for grep and the like.
 _WIDE = 10_000
@@ -32,7 +32,7 @@ def folding_table(*names: str) -> Table:
 
 def shown_moment(when: datetime | None, form: str = "%Y-%m-%d %H:%M") -> str:
     """A moment as people read it, in China's time; "" for none."""
-    return f"{when.astimezone(SHANGHAI):{form}}" if when is not None else ""
+    return china_time(when, form) if when is not None else ""
 
 
 def shown_seconds(epoch_seconds: float | None) -> str:

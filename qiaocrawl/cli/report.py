@@ -6,55 +6,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from qiaocrawl.cli.coverage.cells import STATES
 from qiaocrawl.cli.output import folding_table, shown_moment
 from qiaocrawl.items import Outcome
 from qiaocrawl.search.query import AnswerState
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.reports import summary
+from qiaocrawl.storage.reports.outcome_names import OUTCOME_NAMES
 
 _GROUPS_SHOWN = 4
 _ARTICLES_SHOWN = 8
-
-_ANSWERS = {
-    AnswerState.HIT: "有结果 hit",
-    AnswerState.PARTIAL: "部分 partial",
-    AnswerState.EMPTY: "确无结果 empty",
-    AnswerState.BLOCKED: "被屏蔽 blocked",
-    AnswerState.DECOY: "答非所问 decoy",
-    AnswerState.LAYOUT_CHANGED: "版式变了 layout changed",
-    AnswerState.ROBOTS: "robots",
-    AnswerState.ERROR: "出错 error",
-    AnswerState.UNKNOWN: "未见结果 unknown",
-    AnswerState.NOT_ASKED: "未问 not asked",
-}
-
-_OUTCOMES = {
-    Outcome.ARTICLE: "文章 articles",
-    Outcome.PART: "文章续页 later parts of articles",
-    Outcome.LIST: "列表页 list pages",
-    Outcome.REDIRECT: "跳转 redirects",
-    Outcome.ALIAS: "同页别址 other addresses of pages",
-    Outcome.DEAD: "死链 dead",
-    Outcome.SOFT_404: "假死链（200）soft 404",
-    Outcome.UNREACHABLE: "连不上 unreachable",
-    Outcome.NOT_ARTICLE: "非文章 no article",
-    Outcome.SCANNED: "扫描件 scanned document",
-    Outcome.NOT_HTML: "非网页 not HTML",
-    Outcome.NEEDS_RENDERING: "需要渲染 needs rendering",
-    Outcome.LOGIN: "需要登录 login wall",
-    Outcome.ROBOTS: "robots.txt 不许 robots",
-    Outcome.BLOCKED: "拒绝 forbidden",
-    Outcome.TOO_LARGE: "过大 too large",
-    Outcome.REFUSED: "内网地址 refused",
-    Outcome.POISON: "搁置 set aside",
-    Outcome.SITEMAP: "站点地图 sitemaps",
-    Outcome.FEED: "订阅源 feeds",
-    Outcome.NOT_MODIFIED: "未变 not modified",
-    Outcome.TRAP: "陷阱，不采 left as traps",
-    Outcome.PRUNED: "策略舍去 left out by the crawl order",
-    Outcome.POSTPONED: "缓采 postponed by a guess",
-    "waiting": "待采 waiting",
-}
 
 
 def print_report(database: Database, topic: str, console: Console) -> None:
@@ -77,7 +38,7 @@ def _print_answers(console: Console, counts: dict[tuple[str, str], int]) -> None
     table = Table("应答 answer", *engines, title="查询 Queries by answer", title_justify="left")
     for column in table.columns[1:]:
         column.justify = "right"
-    for state, label in _ANSWERS.items():
+    for state, label in STATES.items():
         numbers = [counts.get((engine, state), 0) for engine in engines]
         if any(numbers):
             table.add_row(label, *map(str, numbers))
@@ -98,7 +59,7 @@ def _print_urls(
     table.add_row("检索命中 search hits", str(hits))
     table.add_row("  其中重复 of these known already", str(hits - new))
     on_topic, off_topic = judged
-    for outcome, label in _OUTCOMES.items():
+    for outcome, label in OUTCOME_NAMES.items():
         if outcomes.get(outcome):
             table.add_row(label, str(outcomes[outcome]))
         if outcome is Outcome.ARTICLE:

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Any
 
 import typer
@@ -176,8 +177,8 @@ def _lines(answer: _Answer, topic: str) -> Iterator[tuple[str, str]]:
     if answer.own_relevance is not None:
         yield "本页切题度 relevance of this page", f"{answer.own_relevance:.3f}"
     for name, when in (("发现 found", history.discovered_at), ("采得 fetched", history.fetched_at)):
-        if when:
-            yield name, when
+        if when is not None:
+            yield name, shown_moment(when)
     if answer.article is not None:
         yield from _article_lines(answer.article, topic)
 
@@ -264,10 +265,14 @@ def _as_dict(answer: _Answer, topic: str) -> dict[str, Any]:
                  for step in answer.path],
         "parent_relevance": answer.parent_relevance,
         "relevance": answer.own_relevance,
-        "discovered_at": history.discovered_at or None,
-        "fetched_at": history.fetched_at or None,
+        "discovered_at": _iso(history.discovered_at),
+        "fetched_at": _iso(history.fetched_at),
         "article": _article_dict(answer.article, topic),
     }  # fmt: skip
+
+
+def _iso(when: datetime | None) -> str | None:
+    return None if when is None else when.isoformat(timespec="seconds")
 
 
 def _article_dict(article: StoredArticle | None, topic: str) -> dict[str, Any] | None:
@@ -276,7 +281,7 @@ def _article_dict(article: StoredArticle | None, topic: str) -> dict[str, Any] |
     judged: Iterable[url_history.Judgement] = article.judgements
     return {
         "title": article.title,
-        "published_at": (article.published_at and f"{article.published_at:%Y-%m-%d %H:%M:%S}"),
+        "published_at": _iso(article.published_at),
         "html": article.html or None,
         "judgements": [
             {"topic": judgement.topic, "score": judgement.score, "relevant": judgement.relevant,

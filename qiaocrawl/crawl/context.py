@@ -64,11 +64,12 @@ def usual_limits(options: Options) -> Limits:
     )
 
 
+# Weak keys: a process may run several crawls one after the other.
 _crawls: WeakKeyDictionary[Crawler, CrawlContext] = WeakKeyDictionary()
 
 
 def share_crawl(crawler: Crawler, crawl: CrawlContext) -> None:
-    """Let *crawl* be the one of *crawler*."""
+    """Make *crawl* the crawl of *crawler*."""
     _crawls[crawler] = crawl
 
 

@@ -1,4 +1,4 @@
-"""Carries out what was decided of a lease whose fetch brought no page to read."""
+"""Carries out the decision on a lease whose fetch brought no page to read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class FetchOutcomes:
-    """Closes leases without a page, has them tried again or puts them back, and counts it."""
+    """Closes, retries or returns leases whose fetch brought no page, and counts them."""
 
     def __init__(self, crawler: Crawler, crawl: CrawlContext) -> None:
         self._crawl = crawl
@@ -39,7 +39,7 @@ class FetchOutcomes:
         self._waits: Counter[int] = Counter()
 
     async def record(self, lease: Lease, status: int, decision: FetchDecision) -> None:
-        """Store what the response of *status* came to."""
+        """Store the decision on the response of *status*."""
         if decision.outcome is Outcome.REDIRECT:
             await self._redirect(lease, status, decision)
         elif decision.outcome is not Outcome.RETRY:
@@ -76,6 +76,7 @@ class FetchOutcomes:
         )
 
         def write(c: Connection) -> None:
+            # In the transaction that closes the row: a kill in between would lose the target.
             if target is not None:
                 self._crawl.runtime.enqueue(c, [target])
             self._crawl.journal.closes_without_page(c, lease, ending)
@@ -96,6 +97,7 @@ class FetchOutcomes:
             return
         key = target.key if target is not None else None
         end = LeaseEnd(decision.outcome, decision.reason, status, key)
+        # Lost: another worker decides now, and has written its own target.
         if not await self.close(lease, end, target):
             return
         for memory in (crawl.worker.aliases, crawl.discovery):

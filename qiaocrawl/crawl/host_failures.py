@@ -1,4 +1,4 @@
-"""What a failed fetch is to its URL, and what it costs the host: a pause, or the rest of the run.
+"""Classifies a failed fetch for its URL and its host; the host may be paused or given up.
 
 What becomes of the URL then is decided by :mod:`qiaocrawl.fetch.failure_policy`.
 """
@@ -36,6 +36,7 @@ from qiaocrawl.errors import (
 )
 from qiaocrawl.fetch.failure_policy import Close, FailureKind, FetchFailure, Release, Retry
 from qiaocrawl.frontier.host_slots import FOREVER
+from qiaocrawl.text.zones import china_time
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -46,8 +47,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+# As str() writes them into the message of RobotsUnreachableError.
 _OF_PROXIES = (f"{ProxyError.__name__}:", f"{ProxiesRestError.__name__}:")
 _OF_A_SERVER = "IgnoreRequest: HTTP"
+# Nobody answers there, so its other URLs would fail too; a broken answer may concern
+# one page only.
 _NOBODY_THERE = (CannotResolveHostError, DownloadConnectionRefusedError, DownloadTimeoutError)
 # What shows that the host is there, though it gave no page.
 _ANSWERS = (BlockedError, DownloadCancelledError, IgnoreRequest, LoginPageError)
@@ -76,7 +80,7 @@ class HostFailureHandler:
         self._proxy_refresh_seconds: float = options["QIAO_PROXY_REFRESH_SECONDS"]
 
     async def failure_of(self, lease: Lease, error: BaseException | None) -> FetchFailure:
-        """What *error*, which came instead of a response, is to the URL of *lease*."""
+        """The failure that *error*, which came instead of a response, means for *lease*."""
         match error:
             case AddressRefusedError():
                 return FetchFailure(FailureKind.ADDRESS_REFUSED, str(error))
@@ -97,22 +101,24 @@ class HostFailureHandler:
                 return FetchFailure(FailureKind.LOGIN, str(error))
             case IgnoreRequest():
                 # Scrapy raises it for what robots.txt forbids and for decompression bombs.
+                # Scrapy has no type of its own for it, only these words.
                 forbidden = "robots.txt" in str(error)
                 kind = FailureKind.ROBOTS if forbidden else FailureKind.TOO_LARGE
                 return FetchFailure(kind, str(error))
             case DownloadCancelledError():
                 return FetchFailure(FailureKind.TOO_LARGE, words_of(error))
             case BrowserLostError():
+                # Neither the host's fault nor a failed fetch: the browser is the crawler's.
                 self._count("errors")
                 return FetchFailure(FailureKind.INTERNAL, words_of(error))
         await self._silent(lease, error)
         return FetchFailure(FailureKind.NO_PAGE, words_of(error))
 
     async def busy(self, lease: Lease, reason: str, seconds: float) -> FetchFailure:
-        """The host asks to wait: nothing of it is asked meanwhile.
+        """The host asks crawlers to wait: it gets no request until then.
 
         Args:
-            seconds: it asks for; 0 when it names none.
+            seconds: how long; 0 when the host does not say.
         """
         pause = await self._park_in_turn(lease, seconds)
         until = datetime.fromtimestamp(time.time() + pause, UTC)
@@ -120,11 +126,11 @@ class HostFailureHandler:
             FailureKind.BUSY,
             reason,
             pause,
-            wait_reason=f"host asks to wait until {until:%H:%M:%S}: {reason}",
+            wait_reason=f"host asks to wait until {china_time(until)}: {reason}",
         )
 
     def count_decision(self, failure: FetchFailure, decision: Retry | Release | Close) -> None:
-        """Let the run's statistics know what became of a blocked URL."""
+        """Count in the run's statistics what became of a blocked URL."""
         if failure.kind is FailureKind.BLOCKED and not isinstance(decision, Release):
             name = "returned" if isinstance(decision, Retry) else "given_up"
             self._access.counts[f"blocks/{name}"] += 1
@@ -151,6 +157,7 @@ class HostFailureHandler:
 
     def _without_session(self, lease: Lease, error: SessionRestError) -> FetchFailure:
         """No account may be used for the URL now."""
+        # 0: no account will be usable in this run, so only this URL is put back.
         if error.retry_seconds:
             self._worker.park(lease.host, error.retry_seconds)
         self._count("session/put_back")
@@ -167,6 +174,7 @@ class HostFailureHandler:
 
     async def _silent(self, lease: Lease, error: BaseException | None) -> None:
         """No answer came from the host of *lease*: after a few in a row it rests."""
+        # A proxy that fails says nothing about the host behind it.
         if not isinstance(error, ProxyError):
             self._apply(lease.host, self._access.silent(lease.host), "no answer")
         if isinstance(error, _NOBODY_THERE):

@@ -25,13 +25,14 @@ class QuietLogFormatter(LogFormatter):
     def crawled(
         self, request: Request, response: Response, *args: Any, **kwargs: Any
     ) -> LogFormatterResult:
-        """Scrapy's line; of a login only who answered, since addresses hold tickets there."""
+        """Scrapy's line; for a login step only the host, since its address may hold a ticket."""
         if not request.meta.get(LOGIN_STEP):
             return super().crawled(request, response, *args, **kwargs)
         return {
             "level": logging.DEBUG,
             "msg": "Login step (%(status)s) %(method)s %(address)s",
             "args": {"status": response.status, "method": request.method,
+                     # The query of a login step may be the ticket that logs in.
                      "address": request.url.partition("?")[0]},
         }  # fmt: skip
 
@@ -54,7 +55,7 @@ class QuietLogFormatter(LogFormatter):
     def item_error(
         self, item: Any, exception: BaseException, *args: Any, **kwargs: Any
     ) -> LogFormatterResult:
-        """Scrapy's line; that the database is gone is told once, not for each page in hand."""
+        """Scrapy's line; a lost database is reported once, not for each page in hand."""
         said = super().item_error(item, exception, *args, **kwargs)
         return _quiet(said, exception)
 

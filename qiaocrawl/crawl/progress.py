@@ -1,4 +1,4 @@
-"""A line every ten seconds: pages, articles, and what a run waits for that fetches none."""
+"""A log line every ten seconds: pages, articles, and what an idle run is waiting for."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ProgressLog:
         self._task = asyncio.ensure_future(self._run())
 
     def spider_closed(self) -> None:
-        """Say the sum and stop."""
+        """Log the totals and stop."""
         if self._task is not None:
             self._task.cancel()
         self._say(0.0)
@@ -55,6 +55,7 @@ class ProgressLog:
         count = self._crawler.stats.get_value
         pages: int = count("qiaocrawl/pages", 0)
         rate = f" ({(pages - self._pages) / seconds:.1f} a second)" if seconds else ""
+        # Only when nothing came: a working crawl always waits for something.
         waits = self._waits_for() if seconds and pages == self._pages else ""
         self._pages = pages
         logger.info(

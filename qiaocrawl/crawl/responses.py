@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 # Session cookies would let a reader in as the account that fetched the page.
+# Set-Cookie2: RFC 2965, long gone, but sent by old servers.
 _NOT_KEPT = frozenset({"set-cookie", "set-cookie2"})
 
 
 def fetched_page(response: Response) -> FetchedPage:
-    """Our record of *response*; the only place that reads one."""
+    """*response* as a record; no other place reads Scrapy's responses."""
     headers = tuple(
         (lower, value.decode("latin-1"))
         for name, values in response.headers.items()

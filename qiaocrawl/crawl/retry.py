@@ -1,4 +1,4 @@
-"""Another try of a request, as somebody else: built by Scrapy's retry, held back for a pause."""
+"""Another try under another identity: built by Scrapy's retry, held back for a pause."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 def retry_request(crawler: Crawler, request: Request, reason: str) -> Request | None:
-    """*request* once more; None when it was tried QIAO_BLOCK_RETRIES times already.
+    """*request* for another try; None when it was tried QIAO_BLOCK_RETRIES times already.
 
     Args:
         reason: a few words that may stand in statistics; never an address or a password.
@@ -32,6 +32,7 @@ def retry_request(crawler: Crawler, request: Request, reason: str) -> Request | 
         spider=crawler.spider,
         reason=reason,
         max_retry_times=runtime_of(crawler).options["QIAO_BLOCK_RETRIES"],
+        # Not ahead of others: its turn comes like that of any request.
         priority_adjust=0,
         logger=logger,
         give_up_log_level=logging.DEBUG,
@@ -54,6 +55,7 @@ class DelayedRequests:
 
     def delay(self, request: Request) -> None:
         """Keep *request* until its pause is over."""
+        # Scrapy counts tries from 1.
         tries: int = request.meta.get("retry_times", 1)
         pause = backoff_seconds(tries, self._first_seconds)
         asyncio.get_running_loop().call_later(pause, self._is_due, request)

@@ -25,6 +25,7 @@ from qiaocrawl.frontier.completion import LeaseEnd
 from qiaocrawl.frontier.limits import Fetches
 from qiaocrawl.frontier.worker import FrontierWorker
 from qiaocrawl.items import Outcome
+from qiaocrawl.runs.run_summary import article_numbers
 from qiaocrawl.runtime import rows_of
 from qiaocrawl.runtime.run_end import END_REASON, SEED_SET_ASIDE
 from qiaocrawl.storage.frontier.deaths import seeds_set_aside
@@ -63,7 +64,7 @@ class FrontierScheduler(BaseScheduler):
         return cls(crawler)
 
     def open(self, spider: Spider) -> Deferred[None] | None:
-        """Connect the spider to the frontier and take back what dead workers held."""
+        """Connect the spider to the frontier and reclaim the leases of dead workers."""
         if not isinstance(spider, FrontierSpider):
             raise TypeError(f"spider {spider.name!r} is no FrontierSpider")
         return deferred_from_coro(self._open(spider))
@@ -77,6 +78,8 @@ class FrontierScheduler(BaseScheduler):
             limits=crawl.limits,
             ordering=crawl.ordering,
             fetches=Fetches(
+                # As many as Scrapy fetches at once, per host and in all: more leases
+                # would only wait.
                 settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
                 settings.getint("CONCURRENT_REQUESTS"),
                 access.rest_seconds,
@@ -100,6 +103,8 @@ class FrontierScheduler(BaseScheduler):
     async def _close(self, reason: str) -> None:
         if self._watch_task is not None:
             self._watch_task.cancel()
+        # Before the leases are returned: a database that hangs must not keep the process
+        # beyond its time.
         self._hurry_after_signal()
         if self._worker is None:
             return
@@ -112,13 +117,13 @@ class FrontierScheduler(BaseScheduler):
             self._crawler.stats.set_value(END_REASON, failure)
 
     async def _release_leases(self, reason: str) -> None:
-        """Leases back, record closed.
+        """Return the leases and close the run's record.
 
         Raises:
             StorageError: the database does not take it.
         """
         assert self._worker is not None
-        # Before the leases go back: pages that are analysed apart still hold theirs.
+        # Before the leases are returned: pages analysed apart still hold theirs.
         await self._crawler.signals.send_catch_log_async(frontier_closing)
         remaining = await self._worker.close()
         await self._check_seeds()
@@ -126,11 +131,13 @@ class FrontierScheduler(BaseScheduler):
         await access.close()
         stats = self._crawler.stats
         stats.set_value("qiaocrawl/frontier/remaining", remaining)
-        discovery = crawl_of(self._crawler).discovery
+        crawl = crawl_of(self._crawler)
+        discovery = crawl.discovery
         numbers = {
             **self._worker.numbers(),
             **access.numbers(),
             **(discovery.numbers() if discovery is not None else {}),
+            **article_numbers(self._runtime.articles.stored.values(), crawl.scope.topic),
         }
         for name, number in numbers.items():
             stats.set_value(name, number)
@@ -145,7 +152,7 @@ class FrontierScheduler(BaseScheduler):
             )
 
     async def _check_seeds(self) -> None:
-        """Fail a run whose start pages could not be read: it has not done what it was asked."""
+        """Fail a run whose start pages could not be read: it has not done its task."""
         assert self._worker is not None
         ending = self._worker.ending
         scope = crawl_of(self._crawler).scope
@@ -173,6 +180,7 @@ class FrontierScheduler(BaseScheduler):
 
         Another try of a request comes here too: its lease is still out.
         """
+        # A lease that is out has a row already; proposing it would count it twice.
         if "lease" in request.meta:
             self._delayed.delay(request)
             return True
@@ -185,6 +193,7 @@ class FrontierScheduler(BaseScheduler):
     def next_request(self) -> Request | None:
         """The best lease whose host may be asked now."""
         assert self._worker is not None
+        # These first: their leases have waited longest.
         if (request := self._delayed.next()) is not None:
             return request
         lease = self._worker.next_lease()
@@ -195,6 +204,7 @@ class FrontierScheduler(BaseScheduler):
         spider = self._crawler.spider
         assert isinstance(spider, FrontierSpider)
         if why := spider.declines(lease):
+            # It never went to the downloader, but its host was counted as asked.
             self._worker.left_downloader(lease)
             self._worker.release(lease, why)
             return self.next_request()
@@ -205,6 +215,7 @@ class FrontierScheduler(BaseScheduler):
             self._worker.left_downloader(lease)
             reason = f"no request: {type(error).__name__}: {error}"
             end = LeaseEnd(Outcome.DEAD, reason)
+            # In the background: this method may not wait.
             asyncio.ensure_future(spider.outcomes.close(lease, end))
             return self.next_request()
 
@@ -212,6 +223,7 @@ class FrontierScheduler(BaseScheduler):
 
     def _slot(self) -> Any:
         engine = self._crawler.engine
+        # _slot is private, but Scrapy offers no other way to see that it is closing.
         return None if engine is None else engine._slot
 
     def _wake(self) -> None:
@@ -239,7 +251,8 @@ class FrontierScheduler(BaseScheduler):
         self._hurry_after_signal()
 
     def _hurry_after_signal(self) -> None:
-        """After a signal wait only briefly for storage: its sender kills what takes longer."""
+        """After a signal wait only briefly for storage: its sender kills slow processes."""
         engine = self._crawler.engine
+        # engine.running turns false on a signal, but not when a crawl finishes by itself.
         if engine is not None and not engine.running:
             self._runtime.database.limit_wait(_STORE_SECONDS)

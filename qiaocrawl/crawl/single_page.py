@@ -31,6 +31,7 @@ _REDIRECTS = 5
 # What follows leases and rows of the frontier, or reports on a long crawl.
 _WITHOUT_FRONTIER = {
     "SPIDER_MODULES": [],
+    # Scrapy's own scheduler: there is no frontier, and no row to lease.
     "SCHEDULER": "scrapy.core.scheduler.Scheduler",
     "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",
     "ITEM_PIPELINES": {},
@@ -73,6 +74,7 @@ def fetch_single(url: str, folder: Path) -> None:
     settings = Settings()
     settings.setmodule("qiaocrawl.settings")
     settings.setdict(_WITHOUT_FRONTIER, priority="cmdline")
+    # Both need the frontier's rows.
     settings["DOWNLOADER_MIDDLEWARES"]["middlewares.stored.StoredPageMiddleware"] = None
     settings["EXTENSIONS"]["qiaocrawl.crawl.progress.ProgressLog"] = None
     process = CrawlerProcess(settings)

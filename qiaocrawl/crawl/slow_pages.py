@@ -1,7 +1,7 @@
 """Pages that are analysed apart: those too slow for an ordinary slot, and suspects.
 
-They leave Scrapy's pipelines, where a large page that waits would hold up all others, and come
-back into them with their analysis. Meanwhile only their lease is kept: the page itself is stored.
+They leave Scrapy's pipelines, where a large waiting page would hold up all others, and return
+to them with their analysis. Meanwhile only their lease is kept: the page itself is stored.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ class AnalysedApart(DropItem):
 
 
 def slow_pages_of(crawler: Crawler) -> SlowPages:
-    """Those of *crawler*'s run, made at the first call."""
+    """The slow pages of *crawler*'s run, made at the first call."""
     if crawler not in _all:
         _all[crawler] = SlowPages(crawler)
     return _all[crawler]
 
 
 def set_aside(reason: str) -> PageAnalysis:
-    """What is stored of a page that cannot be analysed."""
+    """The analysis that is stored for a page that cannot be analysed."""
     return PageAnalysis(
         Outcome.POISON, None, (), charset="", charset_source="unread", reason=reason
     )
@@ -80,16 +80,17 @@ class SlowPages:
         crawler.signals.connect(self._close, signal=frontier_closing)
 
     def is_for(self, lease: Lease, page: FetchedPage) -> bool:
-        """Whether *page* is not to be tried in an ordinary slot."""
+        """Whether *page* must not be tried in an ordinary slot."""
         is_large = len(page.body) > QUICK_BYTES
+        # A page that may have killed a worker is never analysed beside others.
         return bool(lease.crashes) or is_large or self._slowness[lease.host] >= _MOST_SLOWNESS
 
     def outlasted(self, lease: Lease) -> None:
-        """*lease* used up an ordinary slot's time."""
+        """Note that *lease* used up an ordinary slot's time."""
         self._slowness[lease.host] += _SLOW_PAGE
 
     def was_quick(self, host: str) -> None:
-        """A page of *host* needed little time."""
+        """Note that a page of *host* needed little time."""
         if host in self._slowness:
             self._slowness[host] -= 1
             if self._slowness[host] <= 0:
@@ -101,6 +102,7 @@ class SlowPages:
         self._waiting_of[lease.host] += 1
         if self._waiting_of[lease.host] > _MOST_OF_HOST:
             self._ask_no_more(lease.host)
+        # Suspects wait until the run has lived for a while; slow pages come at once.
         wait = self._suspects.calm_seconds(lease) if lease.crashes else 0.0
         asyncio.get_running_loop().call_later(wait, self._enter, lease)
 
@@ -126,6 +128,7 @@ class SlowPages:
         try:
             while self._waiting and not self._runtime.stopping:
                 lease = self._next()
+                # The lease was lost meanwhile: another worker analyses the page.
                 if self._worker.holds(lease):
                     await self._pass_on(lease)
         except CancelledError:
@@ -149,7 +152,7 @@ class SlowPages:
         await engine.scraper.start_itemproc_async(CrawledPage(lease, page, analysis), response=None)
 
     def _next(self) -> Lease:
-        """The page that came first, of another host than the last one if there is any."""
+        """The page that came first; if possible of another host than the last one."""
         others = (lease for lease in self._waiting if lease.host != self._last_host)
         lease = next(others, self._waiting[0])
         self._waiting.remove(lease)
@@ -160,9 +163,12 @@ class SlowPages:
         return lease
 
     async def _analysis(self, lease: Lease, page: FetchedPage) -> PageAnalysis:
+        # The first of its crashes only made it a suspect (see storage.frontier.deaths).
         deaths = lease.crashes - 1
         if FailurePolicy.of(self._runtime.options).is_poison(deaths):
             return set_aside(f"{deaths} workers died while this page was tried alone")
+        # Started before the mark is set: if the worker process cannot start, the page is
+        # not to blame.
         await self._runtime.analysis.slots.make_ready()
         try:
             async with self._suspects.alone(lease):

@@ -1,4 +1,4 @@
-"""The spider all ours are built on: the edge where Scrapy's objects become our records."""
+"""The base of all spiders: here Scrapy's objects become the library's records."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class FrontierSpider(Spider):
 
     Subclasses set ``queue`` and ``allowed_arguments``, put their crawl together in :meth:`plan`,
     propose start candidates in :meth:`seeds`, and say in :meth:`request_options` and :meth:`read`
-    how their pages are asked for and read.
+    how their pages are requested and read.
     """
 
     queue: ClassVar[Queue]
@@ -58,6 +58,7 @@ class FrontierSpider(Spider):
         Raises:
             SystemExit: a wrong argument or option, with one clear line (exit code 1).
         """
+        # Without keyword arguments: Scrapy would make attributes of them, topic above all.
         spider = super().from_crawler(crawler, *args)
         spider.arguments = {name: str(value) for name, value in kwargs.items()}
         try:
@@ -89,7 +90,7 @@ class FrontierSpider(Spider):
         """The crawl these arguments ask for.
 
         Raises:
-            ConfigError: they, or the options, ask for what there is not.
+            ConfigError: they, or the options, name something that does not exist.
         """
         raise NotImplementedError(f"{type(self).__name__}.plan")
 
@@ -98,28 +99,29 @@ class FrontierSpider(Spider):
         return []
 
     def declines(self, lease: Lease) -> str:
-        """Why *lease* is put back unasked after all; "" to ask it."""
+        """Why *lease* is put back without a request after all; "" to fetch it."""
         return ""
 
     def request_options(self, lease: Lease) -> dict[str, Any]:
-        """What is not as usual with the request for *lease*: arguments of Scrapy's Request."""
+        """Arguments of Scrapy's Request that differ from the usual ones for *lease*."""
         return {}
 
     def read(self, lease: Lease, page: FetchedPage) -> CrawlItem | FetchDecision:
-        """The item a response becomes, or what it came to if there is nothing to read."""
+        """The item a response becomes, or the decision on it if there is nothing to read."""
         longest: float = self.runtime.options["QIAO_MAX_RETRY_AFTER_SECONDS"]
         return judge_fetch(page, longest_park_seconds=longest) or CrawledPage(lease, page)
 
     # --- the edge -----------------------------------------------------------------------
 
     def open(self, worker: FrontierWorker) -> None:
-        """The frontier is at hand: leases will come."""
+        """Called when the frontier is open: leases will come."""
         self.crawl.worker = worker
         self.outcomes = FetchOutcomes(self.crawler, self.crawl)
 
     async def start(self) -> AsyncIterator[Request]:
         """Propose the seeds; everything else the frontier hands out itself."""
         for candidate in self.seeds():
+            # dont_filter: the frontier's unique key is the filter.
             yield Request(candidate.url, meta={"candidate": candidate}, dont_filter=True)
 
     def request(self, lease: Lease) -> Request:
@@ -129,6 +131,7 @@ class FrontierSpider(Spider):
             "lease": lease, "dont_redirect": True, "handle_httpstatus_all": True,
             **options.pop("meta", {}),
         }  # fmt: skip
+        # A PDF may be larger than a page.
         if looks_like_document(lease.url):
             most_bytes = int(self.runtime.options["QIAO_DOCUMENT_MAX_MB"] * 2**20)
             meta.setdefault("download_maxsize", most_bytes)
@@ -146,6 +149,7 @@ class FrontierSpider(Spider):
         An error in here comes back through :meth:`on_spider_error`.
         """
         lease: Lease = response.meta["lease"]
+        # Before anything can fail: the host's slot is free whatever becomes of the page.
         self.crawl.worker.left_downloader(lease, answered=True)
         self.count("pages")
         page = fetched_page(response)
@@ -177,6 +181,7 @@ class FrontierSpider(Spider):
         """A stage dropped the page: its lease was lost, or the crawl is stopping."""
         if isinstance(exception, AnalysedApart):
             return
+        # When the crawl stops, all leases are put back together.
         if not self.runtime.stopping and self.crawl.worker.holds(item.lease):
             self.crawl.worker.forget(item.lease)
 

@@ -1,6 +1,6 @@
-"""Pages that may have killed a worker are tried alone, and leave word of it while they are.
+"""Pages that may have killed a worker are tried alone, with a mark in the database meanwhile.
 
-See :mod:`qiaocrawl.storage.frontier.deaths` for what becomes of that word.
+See :mod:`qiaocrawl.storage.frontier.deaths` for what becomes of the mark.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 CALM_SECONDS = 5.0
-"""So long a run has to live before a page is tried once more that a worker died with alone.
+"""How long a run must have lived before it tries a page again that a worker died with alone.
 
-Whatever kills runs shortly after they begin is not that page then.
+So what kills runs shortly after they begin is not blamed on that page.
 """
 
 _suspects: WeakKeyDictionary[Crawler, Suspects] = WeakKeyDictionary()
@@ -40,7 +40,7 @@ def suspects_of(crawler: Crawler) -> Suspects:
 
 
 class Suspects:
-    """Lets one suspect at a time be tried."""
+    """Lets one suspect be tried at a time."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -48,7 +48,9 @@ class Suspects:
         self._began_at = time.monotonic()
 
     def calm_seconds(self, lease: Lease) -> float:
-        """How long *lease* has to wait yet: each death counts, and that it never was stored."""
+        """How long *lease* still has to wait: longer with each death it is suspected of."""
+        # A stored page has died with n workers for crashes = 1 + n; one that was never stored
+        # counts the first death too.
         wanted = CALM_SECONDS * (lease.crashes - lease.stored)
         return max(0.0, self._began_at + wanted - time.monotonic())
 
@@ -56,12 +58,12 @@ class Suspects:
     async def alone(
         self, lease: Lease | None, first: Callable[[], Awaitable[T]] | None = None
     ) -> AsyncIterator[T | None]:
-        """What is done within counts against *lease* if this process dies of it.
+        """If this process dies within the block, the death counts against *lease*.
 
         Only where *lease* is a suspect; for all others nothing is written.
 
         Args:
-            first: done before that begins; what it gives is what is entered with.
+            first: awaited before the block begins; the block gets its result.
         """
         if lease is None or not lease.crashes:
             yield await first() if first is not None else None

@@ -26,10 +26,12 @@ def options_from_settings(settings: BaseSettings) -> Options:
     Raises:
         ConfigError: a wrong value or an unknown ``QIAO_*`` name, wherever it was given.
     """
+    # -s on the command line and custom_settings of a spider win over the environment.
     strong = SETTINGS_PRIORITIES["spider"]
     names = [name for name in settings if isinstance(name, str) and name.startswith(PREFIX)]
     in_file = {n: settings[n] for n in names if (settings.getpriority(n) or 0) < strong}
     on_command_line = {n: settings[n] for n in names if (settings.getpriority(n) or 0) >= strong}
+    # Later entries win.
     return Options({**in_file, **given_in_environment(), **on_command_line})
 
 

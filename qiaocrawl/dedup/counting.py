@@ -30,10 +30,12 @@ def count_titles(
         terms: words that stay whole, such as those of topic packs.
         counted: called with the number of titles just counted.
     """
+    # Weights do not matter for counting words, so any snapshot will do.
     words, cleaner = TitleWords(TermTable(IdfSnapshot()), terms), TitleCleaner()
 
     def titles() -> Iterator[list[str]]:
         for batch in batches(records, _TITLES_AT_A_TIME):
+            # Learn from the whole batch first: fewer titles are counted with their site's name.
             for record in batch:
                 cleaner.learn(record.title, record.host)
             yield from words.texts([cleaner.clean(one.title, one.host) for one in batch])

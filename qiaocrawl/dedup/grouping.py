@@ -32,6 +32,7 @@ def by_publish_date(records: Iterable[TitleRecord]) -> list[TitleRecord]:
     by_key: dict[bytes, TitleRecord] = {}
     for record in records:
         other = by_key.get(record.key)
+        # Two records of one key: the rule must not depend on which came first.
         if other is None or _choice(record) < _choice(other):
             by_key[record.key] = record
     return sorted(by_key.values(), key=_rank)
@@ -74,12 +75,14 @@ class Groups:
         """The key that names the group of *key*."""
         parents = self._parents
         while parents[key] != key:
+            # Path halving: chains stay short without a second pass.
             parents[key] = parents[parents[key]]
             key = parents[key]
         return key
 
     def _join(self, one: bytes, other: bytes) -> None:
         one, other = self.name(one), self.name(other)
+        # The earlier key names the group, so names do not depend on the order of joins.
         first, second = sorted((one, other), key=self._places.__getitem__)
         self._parents[second] = first
 
@@ -90,7 +93,7 @@ def _rank(record: TitleRecord) -> tuple[bool, float, bytes]:
 
 
 def _choice(record: TitleRecord) -> tuple[object, ...]:
-    """Which of several records of one key is taken; all that a verdict may depend on decides."""
+    """Orders several records of one key by all that a verdict may depend on; the first is taken."""
     return (
         *_rank(record), record.title, record.body_digest, record.host, record.source,
         record.body_simhash, record.body_sketch,

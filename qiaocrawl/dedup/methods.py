@@ -21,7 +21,7 @@ class TitleMethod(Protocol):
     uses_bodies: ClassVar[bool]
     """Whether it looks at bodies; else they are neither kept nor compared."""
     threshold: float
-    """What it means is the method's own; at most 1."""
+    """Its meaning is the method's own; at most 1."""
 
     @property
     def least_cosine(self) -> float:
@@ -29,7 +29,7 @@ class TitleMethod(Protocol):
         ...
 
     def relation(self, pair: TitlePair) -> Relation:
-        """How the new title stands to the earlier one."""
+        """How the new title relates to the earlier one."""
         ...
 
 

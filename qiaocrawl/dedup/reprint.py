@@ -1,6 +1,6 @@
 """The default: titles by a trained model, bodies where they are known, dates and sources.
 
-The rules are ours. In order of what they weigh: the same text is the same text; bodies that
+The rules are ours. In order of weight: the same text is the same text; bodies that
 share their sentences are one story whatever the titles say, bodies that share none are not,
 however like the titles are; where bodies say nothing, the pair model judges the titles. It is
 not believed where titles are too short to say anything, or lie a month apart. Other numbers and
@@ -28,6 +28,9 @@ _SOURCE_GAIN = 0.2
 # SimHashes of 64 bits of one text differ in so many at most (Manku, Jain, Das Sarma 2007).
 _SAME_BITS = 3
 _AGREE_COSINE = 0.5
+# A version for print lacks a caption or a note of the editor, and may show the day alone.
+_COPY_CONTAINMENT = 0.9
+_COPY_DAYS = 1.0
 
 
 @methods.register("reprint")
@@ -51,21 +54,23 @@ class Reprint:
     @property
     def least_cosine(self) -> float:
         """.7, and less for thresholds below the default."""
+        # A lower threshold accepts lower scores, which go with lower cosines: the search follows.
         return max(LEAST_COSINE, min(_SEARCH_COSINE, self.threshold - _DEFAULT + _SEARCH_COSINE))
 
     def relation(self, pair: TitlePair) -> Relation:
-        """How the two stand to each other."""
+        """How the two relate to each other."""
         relation = self._by_body(pair) or self._by_title(pair)
         if not relation.is_same_story:
             return relation
-        if pair.same_text and pair.same_site is not False:
+        # An unknown site counts as the same: an equal text without any host is the page itself.
+        if (pair.same_text and pair.same_site is not False) or _is_copy(pair):
             return relation._replace(kind=VerdictKind.SAME_PAGE)
         if pair.same_site:
             return relation._replace(kind=VerdictKind.REVISION)
         return relation
 
     def _by_body(self, pair: TitlePair) -> Relation | None:
-        """What the bodies say; None if nothing."""
+        """The relation by the bodies; None if they say nothing."""
         if pair.same_text:
             return Relation(VerdictKind.REPRINT, 3.0, "the same text word for word")
         body = pair.body
@@ -98,7 +103,18 @@ class Reprint:
 
     def _like(self, pair: TitlePair, why: str) -> Relation:
         """Not the same story: an instalment of a series when the titles are of one mould."""
+        # One mould: other numbers (第3期, 第4期), or titles the model would call the same.
         moulded = pair.other_numbers or pair.score >= self.threshold
         if moulded and pair.cosine >= LEAST_COSINE:
             return Relation(VerdictKind.SERIES, pair.cosine, why)
         return Relation(VerdictKind.DISTINCT, 0.0, why)
+
+
+def _is_copy(pair: TitlePair) -> bool:
+    """Whether a site shows one article under two addresses: title, day and text agree."""
+    body, days = pair.body, pair.days_apart
+    return bool(
+        pair.same_site and pair.same_words
+        and body is not None and body.containment >= _COPY_CONTAINMENT
+        and (days is None or days <= _COPY_DAYS)
+    )  # fmt: skip

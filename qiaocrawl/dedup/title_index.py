@@ -99,7 +99,7 @@ class TitleIndex:
         return len(self._known.table)
 
     def judge(self, record: TitleRecord) -> Verdict:
-        """How *record* stands to the titles judged before; remembered in the same step.
+        """How *record* relates to the titles judged before; it is remembered in the same step.
 
         ``of`` is the earlier title it is most like in the way the verdict says; None for
         DISTINCT. A key judged before is replaced.
@@ -172,12 +172,15 @@ class TitleIndex:
             met = {record.key for record in batch}
             for record, number in zip(chunk, numbers.tolist(), strict=True):
                 replaces = number >= 0 or record.key in met
+                # The title that is replaced counts for those before it, so these are judged first.
                 if batch and (replaces or len(batch) == _AT_A_TIME):
                     yield batch, titles
                     batch, titles = [], []
                 if replaces:
                     self.remove(record.key)
                 if self._hosts.learn(record):
+                    # What is learnt cleans earlier titles anew: those of the batch
+                    # are judged first.
                     if batch:
                         yield batch, titles
                         batch, titles = [], []
@@ -192,6 +195,7 @@ class TitleIndex:
     def _clean_again(self, host: str) -> None:
         for key, title in self._hosts.earlier(host):
             number = self._number(key)
+            # It may have been removed since.
             if number >= 0:
                 self._known.rename(number, title)
 
@@ -205,6 +209,7 @@ class TitleIndex:
             self._known.add_body(number, record)
             near = near_titles.get(place, {})
             if near or bodies:
+                # Found by their bodies alone; their titles are scored all the same.
                 for earlier in bodies.keys() - near.keys():
                     near[earlier] = self._score_of(number, earlier)
                 verdicts[place] = self._verdict(record, number, near, bodies)
@@ -259,6 +264,8 @@ class TitleIndex:
         key = self._known.members.key
         ranked = sorted(
             relations,
+            # The key decides last: with equal evidence the choice must not depend on the
+            # order of search.
             key=lambda entry: (entry[2].is_same_story, entry[2].strength, _RANKS[entry[2].kind],
                              entry[1], key(entry[0])),
             reverse=True,

@@ -39,7 +39,7 @@ class TitlePair(NamedTuple):
 
 
 class Relation(NamedTuple):
-    """How the new title stands to the earlier one.
+    """How the new title relates to the earlier one.
 
     ``strength`` in [0, 3] compares relations of one kind; ``why`` is in words.
     """

@@ -44,6 +44,7 @@ class Vsm:
             return Relation(VerdictKind.SAME_PAGE, 2.0, "same title and body")
         if pair.same_words:
             return Relation(VerdictKind.REPRINT, 1.0, "same title words")
+        # Rounding may leave a cosine of .8 a little below it.
         if cosine >= self.threshold - 1e-9:
             return Relation(VerdictKind.REPRINT, cosine, f"title cosine {cosine:.3f}")
         return Relation(VerdictKind.DISTINCT, 0.0, f"title cosine {cosine:.3f}")

@@ -10,6 +10,7 @@ from qiaocrawl.text.dates import SHANGHAI, find_date
 
 MAX_ENTRIES = 50_000
 """Of one file, as sitemaps.org bounds it; more are counted and left."""
+# Undated entries sort after all others.
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -61,11 +62,12 @@ def newest_first(entries: list[Entry]) -> tuple[Entry, ...]:
 def moment_of(written: str) -> datetime | None:
     """The moment in *written* (W3C, RFC 822, or as Chinese pages write dates), aware.
 
-    None where it tells none. A time without zone is China's **(ours)**.
+    None where it holds no date. A time without zone is taken as China's **(ours)**.
     """
     text = written.strip()
     if not text:
         return None
+    # Tried in this order: find_date() comes last since it finds a date in nearly anything.
     for read in (_w3c, _rfc822, find_date):
         try:
             moment = read(text)
@@ -85,6 +87,7 @@ def _rfc822(text: str) -> datetime:
 
 def _w3c(text: str) -> datetime:
     # W3C dates may be a year, or a year and a month: take their first day.
+    # "2024" and "2024-05", which datetime refuses.
     if len(text) == 4:
         text += "-01-01"
     elif len(text) == 7:
@@ -93,6 +96,7 @@ def _w3c(text: str) -> datetime:
 
 
 def _in_utc(moment: datetime) -> datetime | None:
+    # The year 1 in a zone east of Greenwich has no UTC.
     try:
         return moment.astimezone(UTC)
     except OverflowError:

@@ -13,6 +13,7 @@ _FIELDS = frozenset((
     "title", "link", "guid", "id", "pubDate", "date", "published", "issued", "updated",
     "modified", "created", "category", "subject", "keywords",
 ))  # fmt: skip
+# Some RSS 0.9 begins with <channel>, without <rss> around it.
 _KINDS = {"rss": "rss", "channel": "rss", "feed": "atom", "RDF": "rdf"}
 _MAX_KEYWORDS_CHARS = 200
 
@@ -22,7 +23,7 @@ def parse_feed(
 ) -> EntryList:
     """The entries of a feed, the newest first.
 
-    Never raises, whatever the bytes: ``kind`` is "" for what is no feed, and ``fault`` says why.
+    Never raises, whatever the bytes: for anything else ``kind`` is "", and ``fault`` says why.
 
     Args:
         body: as it came, perhaps gzipped.
@@ -44,6 +45,7 @@ def _entry(record: Record, base: str) -> Entry | None:
     url = canonical_url(address, base or None) if address else None
     if url is None:
         return None
+    # The publication date comes first: an update would move an old story to the front.
     at = moment_of(record.first("pubDate", "published", "date", "issued", "created"))
     words = dict.fromkeys(
         word for name in ("category", "subject", "keywords")
@@ -59,8 +61,10 @@ def _entry(record: Record, base: str) -> Entry | None:
 
 def _address(record: Record) -> str:
     """Where the entry's page stands: Atom's alternate link, RSS's link, its guid, RDF's about."""
+    # Other links of an entry lead to its comments, its pictures or itself (rel="replies", "self").
     for link in record.links:
         if link.get("href") and link.get("rel", "alternate") == "alternate":
             return link["href"]
     guid = record.first("guid", "id")
+    # A guid may be any text, but many are addresses.
     return record.first("link") or record.about or (guid if guid.startswith("http") else "")

@@ -35,7 +35,7 @@ class PageEvidence:
 
 
 def text_digest(title: str, body_digest: bytes) -> bytes:
-    """What tells two addresses of one text: 8 bytes; b"" where there is no text."""
+    """A digest of 8 bytes by which two addresses of one text are found; b"" without text."""
     if not body_digest:
         return b""
     return blake2b(title.encode("utf-8", "replace") + b"\0" + body_digest, digest_size=8).digest()

@@ -1,6 +1,6 @@
 """Paging of list pages: finds the link to the next page and decides when to stop.
 
-What a pager is taken for decides the order in which its pages are read, never whether: its other
+What a pager is taken for decides only the order in which its pages are read: its other
 links and the pages after a list ran dry are put off, see
 :mod:`qiaocrawl.storage.frontier.postponed`.
 """
@@ -16,24 +16,29 @@ from itertools import pairwise
 from qiaocrawl.items import Link
 from qiaocrawl.page.links import NEXT_TAG
 
+# "3", "第3页", "[2]", "page 4", "21-40".
 _NUMBER = re.compile(
     r"\W*(?:第\s*|page\s*)?(\d{1,6})(?:\s*(?:[-~–—至到]|to)\s*\d{1,6})?(?:\s*[页頁])?\W*",
     re.IGNORECASE,
 )
+# "下一页", "next page", "older posts"; "前一天" of archives by day.
 _NEXT = re.compile(
     r"\W*(?:下一?[页頁]|[后後]一?[页頁]|[前上]一[天日]|更早|较早(?:的文章)?|"
     r"next(?: page)?|older(?: posts| entries)?)\W*",
     re.IGNORECASE,
 )
+# ">", "»", ">|", "▶".
 _ARROW = re.compile(r"[›»→▶►>＞|⏩⏭\s]{1,6}")
 _LAST_REACH = 3
 _SECOND = 2
 _MAX_ANCHOR_CHARS = 16
+# "尾页", "上一页", "first", "newer posts"; "后一天", which leads to the present.
 _NO_STEP = re.compile(
     r"\W*(?:首页|首頁|第一页|尾页|尾頁|末页|末頁|最后一?页|上一?[页頁]|前一?[页頁]|[后後下]一[天日]|"
     r"last(?: page)?|first|prev(?:ious)?(?: page)?|newer(?: posts)?|[‹«←◀＜<|]{1,3})\W*",
     re.IGNORECASE,
 )
+# What stands before a page's number: "/list", "?page=", "start="; not "gepage" or "/news_".
 _PAGE_WORD = re.compile(
     r"(?<![a-z])(?:page|pagenum|pageno|paged|pn|pg|p|index|list|start|offset)[=/_-]?$",
     re.IGNORECASE,
@@ -48,8 +53,9 @@ DRY_PAGES = 2
 first page often shows what the home page showed."""
 _MOST_DRY_PAGES = 64
 PAGE_TAG = "page"
-"""``Link.tag`` of another page of the same list: it stands no deeper."""
+"""``Link.tag`` of another page of the same list, which counts as no deeper."""
 _MAX_LISTS = 50_000
+# "/roll/", "/gundong/", "/gd/", or 滚动新闻 in the title; not "/rollback".
 _ROLLING = re.compile(
     r"滚动|滾動|即时新闻|即時新聞|/(?:gundong|rolls?|scroll(?:-news)?|gd|latest)(?:[/_.-]|$)",
     re.IGNORECASE,
@@ -82,7 +88,7 @@ class _Steps:
 
     Attributes:
         numbered: by the number they are called, in document order.
-        called_next: those that say so.
+        called_next: links that say that they lead to the next page.
         arrows: those that point forward, by how far: ``>`` 1, ``>>`` 2, ``>>>`` and ``>|`` 3.
         aside: first, last and previous page.
     """
@@ -107,7 +113,7 @@ class _Steps:
             self.aside.append(link)
 
     def on(self, stem: str) -> _Steps:
-        """Those of the list called *stem*."""
+        """Its links that belong to the list called *stem*."""
 
         def fits(link: Link) -> bool:
             return _value(link.url, stem) is not None
@@ -124,7 +130,7 @@ class _Steps:
 
     @property
     def forward(self) -> list[Link]:
-        """All but those aside."""
+        """All links except *aside*."""
         return (
             [link for _, link in self.numbered]
             + self.called_next
@@ -141,6 +147,7 @@ def pager_of(url: str, links: Sequence[Link]) -> Pager | None:
     host = url.split("/", 3)[2]
     steps = _Steps()
     for link in links:
+        # Pagers stay on their host; a link to the page itself says nothing.
         if link.host == host and link.url != url:
             steps.add(link)
     if not steps.forward or len(steps.numbered) > _MAX_NUMBERS:
@@ -149,6 +156,8 @@ def pager_of(url: str, links: Sequence[Link]) -> Pager | None:
     if stem is None:
         return None
     steps = steps.on(stem)
+    # Numbers in addresses are mostly those of articles: without a word for "next" the address has
+    # to say that it counts pages.
     if not (steps.called_next or steps.arrows or _is_paging(stem)):
         return None
     chosen = _next(steps, _value(url, stem), stem)
@@ -164,6 +173,7 @@ def _next(steps: _Steps, own: int | None, stem: str) -> Link | None:
     least = min(steps.arrows, key=lambda candidate: candidate[0], default=None)
     arrow = least[1] if least is not None and least[0] < _LAST_REACH else None
     if own is None:
+        # The first page often has no number: "list.html", then "list_2.html".
         number = _after_first([n for n, _ in steps.numbered], falls=_labels_fall(steps.numbered))
         if arrow is not None and number != _SECOND:
             return arrow
@@ -171,6 +181,7 @@ def _next(steps: _Steps, own: int | None, stem: str) -> Link | None:
     if not steps.numbered:
         return arrow
     sign = -1 if _falls(steps.numbered, stem) else 1
+    # In list order; with falling numbers ahead means lower.
     ahead = [(step, link) for link in (*steps.forward,)
              if (step := sign * ((_value(link.url, stem) or 0) - own)) > 0]  # fmt: skip
     return min(ahead, key=lambda candidate: candidate[0])[1] if ahead else None
@@ -180,6 +191,7 @@ def _after_first(labels: Sequence[int], *, falls: bool) -> int | None:
     """What the page after the first is called, of those shown on it."""
     if falls:
         return max(labels)
+    # Pages may be counted from 0 or from 1: where 1 is a link but 2 is none, the first page is 0.
     first = 1 if 1 not in labels or _SECOND in labels else 0
     return min((n for n in labels if n > first), default=None)
 
@@ -192,7 +204,9 @@ def _labels_fall(numbered: Sequence[tuple[int, Link]]) -> bool:
 def _falls(numbered: Sequence[tuple[int, Link]], stem: str) -> bool:
     """Whether later pages have lower numbers: the newest page of such a list has the highest."""
     values = [
-        _value(link.url, stem) or 0 for _, link in sorted(numbered, key=lambda entry: entry[0])
+        _value(link.url, stem) or 0
+        for _, link in sorted(numbered, key=lambda entry: entry[0])
+        # Sorted by what they are called: page 1, 2, 3 may stand at _99, _98, _97.
     ]
     is_turned = len(values) > 1 and all(a > b for a, b in pairwise(values))
     return is_turned or _labels_fall(numbered)
@@ -215,6 +229,7 @@ def _stem(urls: Sequence[str], own: str) -> str | None:
     """What most of *urls* (and *own*) have in common but for one number; None where too few."""
     stems = Counter(stem for url in dict.fromkeys([*urls, own]) for stem in _stems(url))
     linked = {stem for url in urls for stem in _stems(url)}
+    # rfind: of several holes in equally many URLs the last one, since page numbers stand last.
     best = [(times, stem.rfind(_HOLE), stem) for stem, times in stems.items() if stem in linked]
     if not best:
         return None
@@ -233,8 +248,10 @@ def _is_paging(stem: str) -> bool:
 
 def _stems(url: str) -> list[str]:
     start = url.find("/", 8)
+    # From the path on: a number in the host is no page's.
     return [
         url[: match.start()] + _HOLE + url[match.end() :]
+        # "/2024/list_2.html" gives a stem with a hole for 2024 and one with a hole for 2.
         for match in _DIGITS.finditer(url, start if start > 0 else len(url))
     ]
 
@@ -243,11 +260,12 @@ def _value(url: str, stem: str) -> int | None:
     head, _, tail = stem.partition(_HOLE)
     middle = url[len(head) : len(url) - len(tail)] if tail else url[len(head) :]
     fits = url.startswith(head) and url.endswith(tail) and middle.isdigit()
+    # isdigit() also takes digits such as "²", which int() refuses.
     return int(middle) if fits and middle.isascii() and len(middle) < 12 else None
 
 
 class ListBound:
-    """Decides when the pages of a list bring nothing new; for one thread."""
+    """Decides when the pages of a list bring nothing new; not thread-safe."""
 
     def __init__(self) -> None:
         self._dry: OrderedDict[str, tuple[int, int]] = OrderedDict()

@@ -55,7 +55,7 @@ class LinkRules:
         self._sitemaps: dict[str, dict[str, int]] = {}
         self._listed: Counter[str] = Counter()
         self.full: set[tuple[str, str]] = set()
-        """Hosts of which more was listed than is taken up, and the reason as it is counted."""
+        """Hosts that listed more than is taken up, with the reason under which it is counted."""
         self._spellings = Spellings()
 
     def keep(
@@ -72,11 +72,13 @@ class LinkRules:
         for link in links:
             word, closed = self.watch.reason(link.url)
             why = self._bound(link, listed)
+            # The operator's bounds also hold for what a trap's reason postpones.
             if word:
                 left[f"trap/{word}"] += 1
                 link = replace(link, postponed=closed)
             if why:
                 left[why] += 1
+            # A trap is postponed as a trap; no other reason is looked for.
             else:
                 allowed.append(link if word else self._guessed(lease, analysis, link, spelt))
         return allowed, left
@@ -84,7 +86,7 @@ class LinkRules:
     def _guessed(
         self, lease: Lease, analysis: PageAnalysis, link: Link, spelt: dict[bytes, str]
     ) -> Link:
-        """*link*, with what guesses make of it."""
+        """*link*, postponed or noted as another spelling where a guess of discovery says so."""
         guess = link.postponed
         if link.tag == FEED_TAG:
             guess = self._feed_guess(lease, analysis, link)
@@ -104,7 +106,7 @@ class LinkRules:
                 self._listed[link.host] += 1
 
     def refusal(self, lease: Lease) -> str:
-        """Why the URL of *lease* is not to be fetched after all; "" to fetch it.
+        """Why the URL of *lease* must not be fetched after all; "" to fetch it.
 
         Start pages, and URLs that were asked for by their exact address, are always fetched.
         """
@@ -128,6 +130,7 @@ class LinkRules:
         """Why the sitemap *link* is left since its host has so many; "" to keep it."""
         places = self._sitemaps.setdefault(link.host, {})
         limit = self._url_sources.max_sitemaps
+        # A sitemap already counted stays, whichever index names it again.
         if limit and link.url not in places and len(places) >= limit * _KEPT_TIMES:
             return self._left_of(link.host, "too_many_sitemaps")
         places.setdefault(link.url, len(places))
@@ -136,6 +139,7 @@ class LinkRules:
     def sitemap_postponed(self, link: Link) -> str:
         """Why the sitemap *link*, which is kept, is not read yet; "" to read it."""
         limit = self._url_sources.max_sitemaps
+        # By its number among those of its host, in the order they were met.
         if not limit or link.tag != SITEMAP_TAG or self._sitemaps[link.host][link.url] < limit:
             return ""
         self.full.add((link.host, "sitemaps_postponed"))
@@ -146,6 +150,7 @@ class LinkRules:
         if not _is_listed(link):
             return ""
         limit = self._url_sources.max_listed
+        # Those of this page are not in _listed yet: they are added once they are stored.
         if limit and self._listed[link.host] + listed[link.host] >= limit:
             return self._left_of(link.host, "too_many_listed")
         listed[link.host] += 1
@@ -160,11 +165,13 @@ class LinkRules:
         if analysis.outcome in (Outcome.ARTICLE, Outcome.PART) and lease.depth:
             return f"feeds of {link.host} that articles announce"
         feeds = self._feeds.setdefault(link.host, set())
+        # A known feed is kept, however many there are by now.
         if link.url not in feeds and len(feeds) >= MAX_FEEDS_PER_HOST:
             return f"feeds of {link.host} beyond {MAX_FEEDS_PER_HOST}"
         feeds.add(link.url)
         return ""
 
+    # Undated entries are kept: nothing says that they are old.
     def _age(self, link: Link) -> str:
         if not self._url_sources.days:
             return ""
@@ -187,19 +194,22 @@ class LinkRules:
 
         Args:
             links: of it on the sites that are followed.
-            candidates: what of its links was seen for the first time, also what is left out.
-            trial: for what reason it had been closed before it was taken up.
+            candidates: its links that were seen for the first time, including those left out.
+            trial: the reason for which it was closed before it was taken up.
         """
         keys = {candidate.key for candidate in candidates}
         closed = [
             candidate.url
             for candidate in candidates
+            # Only rows closed as traps: what a strategy pruned says nothing about traps.
             if candidate.left_out is not None and candidate.left_out.outcome is Outcome.TRAP
         ]
         new = frozenset(link.url for link in links if link.key in keys)
+        # A sitemap names URLs and is no page of a group.
         if analysis.outcome in _URL_SOURCES:
             self.watch.listed([*new, *closed])
             return []
+        # Lists are noted separately, since lists of another form prove a section.
         if analysis.outcome is Outcome.LIST:
             self.watch.listed(closed, lease.url)
         return self.watch.learn(PageEvidence(
@@ -220,6 +230,7 @@ def page_value(analysis: PageAnalysis, topic: str) -> PageValue:
             judgement.relevant for judgement in analysis.relevance if judgement.topic == topic
         )
         dated = article is not None and article.published_at is not None
+        # An article without topic and date may be made up (see trap_scores).
         return PageValue.STORY if judged or dated else PageValue.WEAK
     if analysis.outcome is Outcome.LIST:
         return PageValue.LIST
@@ -227,7 +238,7 @@ def page_value(analysis: PageAnalysis, topic: str) -> PageValue:
 
 
 def digest_of(analysis: PageAnalysis) -> bytes:
-    """What tells that two addresses show one article; b"" for what is none."""
+    """A digest that is equal where two addresses show one article; b"" for other pages."""
     article = analysis.article
     return text_digest(article.title, analysis.body_digest) if article is not None else b""
 

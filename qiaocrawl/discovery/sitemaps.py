@@ -10,12 +10,15 @@ from qiaocrawl.urls import canonical_url
 
 MAX_LEVELS = 3
 """Indexes below each other that are followed; the protocol allows one **(ours)**."""
+# As for feeds: limits what a hostile robots.txt may name **(ours)**.
 MAX_ROBOTS_SITEMAPS = 100
 _RECORDS = frozenset(("url", "sitemap"))
 _FIELDS = frozenset((
     "loc", "lastmod", "news/title", "news/publication_date", "news/keywords",
 ))  # fmt: skip
 _KINDS = {"urlset": "pages", "sitemapindex": "index"}
+# "Sitemap: https://a.cn/s.xml", in any case and anywhere in the file. Possessive (*+), so that a
+# line of spaces costs linear time.
 _ROBOTS_LINE = re.compile(r"^[ \t]*+sitemap[ \t]*+:[ \t]*+(\S+)", re.IGNORECASE | re.MULTILINE)
 _MAX_TEXT_BYTES = 4 * 1024 * 1024
 _URL_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
@@ -26,7 +29,7 @@ def parse_sitemap(
 ) -> EntryList:
     """The entries of a sitemap, of an index of sitemaps, or of a list of URLs in plain text.
 
-    Never raises, whatever the bytes: ``kind`` is "" for what is none, and ``fault`` says why.
+    Never raises, whatever the bytes: for anything else ``kind`` is "", and ``fault`` says why.
 
     Args:
         body: as it came, perhaps gzipped.
@@ -36,6 +39,7 @@ def parse_sitemap(
     """
     document = xml_records(body, content_type, names=_RECORDS, fields=_FIELDS, limit=limit)
     kind = _KINDS.get(document.root, "")
+    # XML, but of something else: an HTML page or a feed.
     if not kind and document.root:
         return EntryList("", fault=document.fault or f"no sitemap: <{document.root}>"[:80])
     if not kind:
@@ -73,6 +77,7 @@ def _read_text(body: bytes, content_type: str, limit: int, fault: str) -> EntryL
     """A list of URLs, one a line; nine lines in ten must be URLs **(ours)**."""
     pieces: list[bytes] = []
     try:
+        # extend() takes what comes before the error: half a list is better than none.
         pieces.extend(unpacked(body, _MAX_TEXT_BYTES))
     except (OverflowError, ValueError) as error:
         fault = str(error)
@@ -81,6 +86,7 @@ def _read_text(body: bytes, content_type: str, limit: int, fault: str) -> EntryL
     lines = [line.strip() for line in text[skip:].decode(charset, "replace").split("\n")]
     lines = [line for line in lines if line]
     urls = [line for line in lines if _URL_LINE.fullmatch(line)]
+    # A text that merely mentions addresses is no list of them.
     if not urls or 10 * len(urls) < 9 * len(lines):
         return EntryList("", fault=fault or "no sitemap")
     canonical = [canonical_url(line) for line in urls[:limit]]

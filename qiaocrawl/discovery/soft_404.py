@@ -1,7 +1,7 @@
 """Soft 404s by comparison: what a host shows for a page that cannot exist (faults F-T5).
 
 Bar-Yossef and others (WWW 2004, "Sic transit gloria telae") ask a host for a random path and
-compare; one such question a host is asked here, and every page is compared with its answer.
+compare; here each host is asked once, and every page is compared with the answer.
 """
 
 from __future__ import annotations
@@ -39,14 +39,16 @@ def probe_url(start_url: str) -> str:
     """An address on the host of *start_url* where no page can exist; always the same one."""
     scheme, _, rest = start_url.partition("://")
     host = canonical_host(start_url)
+    # The same in every run, so that a stored answer still belongs to it.
     name = blake2b(f"qiaocrawl {rest and host}".encode(), digest_size=9).hexdigest()
     return f"{scheme}://{host}/{name}.html"
 
 
 def without_address(text: str, url: str) -> str:
-    """*text* less the address that was asked for: pages for what is missing like to repeat it."""
+    """*text* without the requested address, which pages for missing ones often repeat."""
     # Else every missing page would differ from the probe by its own address.
     path = "/" + url.partition("://")[2].partition("/")[2]
+    # Longest first: the path alone would leave the rest of the URL behind.
     for written in (url, path, unquote(path)):
         if len(written) >= _SHORTEST_ADDRESS:
             text = text.replace(written, " ")
@@ -54,7 +56,8 @@ def without_address(text: str, url: str) -> str:
 
 
 def missing_page(host: str, analysis: PageAnalysis) -> MissingPage | None:
-    """What the answer to the probe of *host* teaches; None where it has no text to compare."""
+    """The page for missing ones, from the probe's answer; None if it has no text to compare."""
+    # Without text any page without text would look like it.
     if not analysis.body_digest:
         return None
     return MissingPage(host, analysis.page_title, analysis.body_digest, analysis.body_simhash)

@@ -1,7 +1,7 @@
 """Spellings of one address that stay distinct in canonical form, as on a few servers (F-T6).
 
-A folder and its default page, double slashes, a bare ``sid=``: of two such spellings a crawl
-follows the one it meets first. No URL is rewritten: the server gets the spelling that was found.
+A folder and its default page, double slashes, a bare ``sid=``: a crawl follows the one it
+meets first. No URL is rewritten: the server gets the spelling that was found.
 """
 
 from __future__ import annotations
@@ -11,19 +11,22 @@ import threading
 
 from qiaocrawl.urls import url_key
 
+# "/index.html", "/Default.aspx", "/index.php5" at the end of a path.
 _DEFAULT_PAGE = re.compile(
     r"/(?:index|default)\.(?:html?|aspx?|php\d?|phtml|cfm|cgi|jsp[xa]?|jsf|shtml)$", re.IGNORECASE
 )
+# "sid=3f2a": a session of forum software that was written into links.
 _SESSION = re.compile(r"(?:^|(?<=&))sid=[0-9a-zA-Z]+(?:&|$)", re.IGNORECASE)
 _SLASHES = re.compile(r"/{2,}")
 _MAX_KNOWN = 200_000
 
 
 def plain_spelling(canonical: str) -> str:
-    """The spelling that stands for all of a page's; it need not be one that is linked."""
+    """The one spelling that stands for all spellings of a page; it need not be linked anywhere."""
     scheme, _, rest = canonical.partition("://")
     rest, mark, query = rest.partition("?")
     path = _DEFAULT_PAGE.sub("/", _SLASHES.sub("/", rest))
+    # rstrip: the session may have been the last parameter.
     if query and (plain_query := _SESSION.sub("", query).rstrip("&")) != query:
         mark, query = ("?" if plain_query else ""), plain_query
     return f"{scheme}://{path}{mark}{query}"
@@ -58,6 +61,7 @@ class Spellings:
         with self._lock:
             self._first.setdefault(plain, url)
             if len(self._first) > _MAX_KNOWN:
+                # The oldest is dropped; its page may then be fetched under two spellings.
                 del self._first[next(iter(self._first))]
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 
+# "2024", "05", "3.html".
 _NUMBER = re.compile(r"\d+(?:\.\w{1,5})?")
 # A folder that comes a third time in a path: StormCrawler's maxPathRepetition, Nutch's rule.
 _REPEATS = 3
@@ -22,9 +23,10 @@ _CALENDAR = re.compile(
     r"(?:^|[/=&])((?:19|20|21)\d\d)(?:[-.](?:0[1-9]|1[0-2])(?!\d)"
     r"|/(?:0[1-9]|1[0-2])(?!\d)|/[1-9](?=/))|(?:^|\D)((?:19|20|21)\d\d)年"
 )
+# "?y=2031", "&cal_year=2031".
 _CALENDAR_QUERY = re.compile(r"(?:^|[?&_])(?:y|yr|year|nian)=(\d{4})(?=&|$)", re.IGNORECASE)
 BOUNDS = ("(url too long)", "(path too deep)", "(too many parameters)")
-"""Groups of URLs beyond what the operator's options allow: no guess, so they are never tried."""
+"""Groups of URLs beyond the operator's limits: they are no guess, so they are never tried."""
 EARLIEST_YEAR = 1990
 """Before the web: only a calendar leads there; archives of newspapers are allowed by pattern."""
 
@@ -51,6 +53,7 @@ def static_trap(url: str, limits: UrlLimits) -> str:
     if limits.chars and len(url) > limits.chars:
         return "url_too_long"
     path, _, query = url.partition("?")
+    # Skips "https:", "" and the host.
     parts = path.split("/")[3:]
     folders = [part for part in parts if part]
     if limits.path_depth and len(folders) > limits.path_depth:
@@ -61,6 +64,7 @@ def static_trap(url: str, limits: UrlLimits) -> str:
         pieces = query.split("&")
         if limits.parameters and len(pieces) > limits.parameters:
             return "too_many_parameters"
+        # The same name and value three times: a link adds its parameter on every page.
         if len(pieces) >= _SAME_PARAMETERS and max(Counter(pieces).values()) >= _SAME_PARAMETERS:
             return "parameters_repeat"
     if limits.latest_year and _is_no_date("/".join(parts), query, limits.latest_year):
@@ -73,6 +77,7 @@ def repeats_itself(folders: list[str]) -> bool:
     for part, times in Counter(folders).items():
         if times >= (_NUMBER_REPEATS if _NUMBER.fullmatch(part) else _REPEATS):
             return True
+    # A unit of three folders or more, twice in a row; shorter ones may be real (/a/b/a/b).
     for size in range(_LONG_UNIT, len(folders) // 2 + 1):
         for at in range(len(folders) - 2 * size + 1):
             unit = folders[at : at + size]
@@ -85,12 +90,14 @@ def _are_numbers(unit: list[str]) -> bool:
     return all(_NUMBER.fullmatch(part) for part in unit)
 
 
+# Cached: links of one page share their path or query, and each of them asks.
 @lru_cache(maxsize=4096)
 def _is_no_date(path: str, query: str, latest_year: int) -> bool:
-    """Whether a calendar's month stands in the address that no news page can be of."""
+    """Whether the address names a calendar month that no news page can be from."""
     calendar = _CALENDAR.search(path) or (_CALENDAR_QUERY.search(query) if query else None)
     calendar = calendar or (_CALENDAR.search(query) if query else None)
     if calendar is None:
         return False
+    # The year stands in whichever alternative has matched.
     year = next(number for number in calendar.groups() if number)
     return not EARLIEST_YEAR <= int(year) <= latest_year

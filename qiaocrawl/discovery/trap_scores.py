@@ -114,7 +114,7 @@ class PatternScore:
 
     @property
     def is_proven(self) -> bool:
-        """Whether the group has brought stories enough to stand for itself."""
+        """Whether the group has brought enough stories to be judged by itself."""
         return self.stories >= PROVEN_STORIES and not self.is_cut
 
     def describe(self) -> str:
@@ -126,12 +126,15 @@ class PatternScore:
         """A list names the URL of *key*; counted once (Whang's linear counting, 1990)."""
         bit = 1 << key % _LISTED_BITS
         if not self.listed_bits & bit:
+            # A bit that is taken may stand for several URLs: the fuller the map, the more each new
+            # bit counts for.
             free = _LISTED_BITS - self.listed_bits.bit_count()
             self.listed_bits |= bit
             self.listed += math.ceil(_LISTED_BITS / free)
 
     def reopen(self) -> None:
         """Start again like a new group: its pages are fetched once more."""
+        # Full points: the trial has shown that the group is worth it.
         self.points, self.cut = MAX_POINTS, ""
         self.story_stats = None
 
@@ -155,7 +158,7 @@ class StoryStats:
         self._samples: tuple[tuple[bytes, bool], ...] = ()
 
     def add(self, sample: bytes, inside_new: int) -> None:
-        """Take a story that reads like *sample* and leads to so many new URLs of the group."""
+        """Count a story with the text *sample* that leads to so many new URLs of the group."""
         self.pages += 1
         self.new_urls += inside_new
         if sample:
@@ -169,6 +172,7 @@ class StoryStats:
 
     def why_generated(self) -> str:
         """Why the latest stories, which lead to ever more of the group, are no writer's; ""."""
+        # Every fourth story: most of the texts were judged with the one before.
         if len(self._samples) < MIN_PAGES or self._unjudged < _SAMPLES_BETWEEN:
             return ""
         self._unjudged = 0
@@ -205,8 +209,8 @@ class StoredPatternScore:
 def cut_by(scores: Iterable[tuple[str, PatternScore]]) -> tuple[str, PatternScore] | None:
     """Which of a URL's groups, the narrowest first, forbids to fetch it; None for none.
 
-    A group that has brought stories stands for itself, whatever broader ones cost. Where those
-    were cut for their stories, it stands for itself if lists lead to it.
+    A group that has brought stories is judged by itself, whatever broader ones cost. Where those
+    were cut for their stories, it is judged by itself if lists lead to it.
     """
     is_proven = is_listed = False
     for form, score in scores:
@@ -252,6 +256,7 @@ def record_page(score: PatternScore, page: PageEffects) -> None:
         # Pages that were under way when the group was cut: their links were not followed.
         return
     stats = score.story_stats = score.story_stats or StoryStats()
+    # A page that leads to new URLs only, none of them known, is how an endless tree grows.
     is_tree = page.inside_new > 0 and _crossings(stats, page) <= _TREE_SHARE * page.inside_new
     score.fetched += 1
     score.trees += is_tree
@@ -277,6 +282,7 @@ def record_page(score: PatternScore, page: PageEffects) -> None:
     if is_empty and score.stories >= max(PROVEN_STORIES, YIELD * score.fetched):
         # A broad group is a mixture; the narrow one that holds what is empty is cut by itself.
         change = max(change, 0.0)
+    # The inner max() keeps points above the cap, which a new branch begins with.
     # Capped: a good start must not pay for thousands of empty pages later.
     score.points = min(score.points + change, max(score.points, MAX_POINTS))
     if score.is_cut and page.value is PageValue.STORY and not page.is_double:
@@ -284,7 +290,7 @@ def record_page(score: PatternScore, page: PageEffects) -> None:
 
 
 def judge_texts(score: PatternScore) -> bool:
-    """Cut the group where a program wrote its stories; whether that was done."""
+    """Cut the group if a program wrote its stories; returns whether it was cut."""
     if score.is_cut or score.story_stats is None or is_section(score):
         return False
     why = score.story_stats.why_generated()
@@ -294,7 +300,7 @@ def judge_texts(score: PatternScore) -> bool:
 
 
 def _crossings(stats: StoryStats, page: PageEffects) -> int:
-    """Known URLs of the group that *page* leads to, less what many a page of it leads to."""
+    """Known URLs of the group that *page* leads to, less those that many of its pages link to."""
     # Links that many pages carry are navigation and do not show that the group is finite.
     crossed = [key for key in page.inside_known if key not in stats.recent]
     stats.recent = (*stats.recent, *crossed)[-_MAX_RECENT:]
@@ -325,6 +331,7 @@ def redirect(score: PatternScore, target: int) -> None:
     if score.is_cut:
         return
     score.fetched += 1
+    # A second redirect to the same page: all URLs of the group may lead there.
     if target in stats.targets:
         score.points += _DOUBLE
     else:
@@ -333,6 +340,7 @@ def redirect(score: PatternScore, target: int) -> None:
 
 def revoke_story(score: PatternScore, *, same_path: bool) -> None:
     """A story of the group stands at a shorter address too: take its points back."""
+    # Judged by the group's past, since single pages are not remembered.
     leads_on = 2 * score.trees > score.fetched
     score.points += _of_double(same_path=same_path, leads_on=leads_on)
     if leads_on:
@@ -347,6 +355,7 @@ def _of_double(*, same_path: bool, leads_on: bool) -> float:
 
 
 def _of_list(score: PatternScore, page: PageEffects) -> float:
+    # A bit a URL: two may share one, which makes a story look known at worst.
     unseen = [key for key in page.stories if not score.seen >> key % _SEEN_BITS & 1]
     # A bit map this full would take most new stories for known ones: start over.
     if score.seen.bit_count() > _MAX_SEEN:
@@ -357,6 +366,7 @@ def _of_list(score: PatternScore, page: PageEffects) -> float:
         return _LEADS
     if unseen:
         return 0.0
+    # What nobody has fetched yet may be a section with stories.
     if page.unknown:
         return _UNKNOWN
     if page.new_folders:

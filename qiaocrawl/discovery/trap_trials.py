@@ -30,6 +30,7 @@ for certain below one (Watson and Galton 1875); a calendar's pages lead to one e
 
 def group_of(reason: str) -> str:
     """The group that *reason* names, "" where it is no trap's."""
+    # "trap: a.cn/x/… (40 pages fetched, 0 of them told a story)" names "a.cn/x/…".
     return reason.removeprefix(TRAP).partition(" (")[0] if reason.startswith(TRAP) else ""
 
 
@@ -61,13 +62,13 @@ class TrapTrials:
         self._paid: Counter[str] = Counter()
 
     def fetched(self, host: str) -> None:
-        """A page of *host* was fetched that is on no trial."""
+        """Count a page of *host* that is on no trial."""
         self._fetched[host] += 1
 
     def tried(
         self, group: str, *, is_good: bool, has_text: bool, repeats: bool, new_closed: int
     ) -> None:
-        """A page of *group* was.
+        """Count a page of *group* that is on trial.
 
         Args:
             is_good: it tells a story and leads to no more of the group.
@@ -80,11 +81,12 @@ class TrapTrials:
         trial.good += is_good
         trial.repeated += repeats
         trial.new_closed += new_closed
+        # It told a new story and led no deeper: that pays for two more tries.
         if has_text and not new_closed:
             self._paid[group.partition("/")[0]] += _PAID_BY_LEAF
 
     def ends(self, group: str, good: int, tried: int) -> bool:
-        """Whether *group* is to be opened: half of its round tell something new, or it runs dry.
+        """Whether *group* is to be opened: half of its round bring something new, or it runs dry.
 
         Args:
             good: of its last round, the URLs that led to a new article.
@@ -93,8 +95,10 @@ class TrapTrials:
         trial = self._groups.setdefault(group, _Trial())
         # Some of the round may have failed to load, so two good ones are asked for at least.
         enough = trial.good >= 2 and trial.good >= _ACCEPTED * trial.tried
+        # Both counts: articles that were new to the store, and pages that led no deeper.
         accepted = enough and good >= _ACCEPTED * trial.tried and good > 0
         is_open = tried > 0 and (accepted or trial.runs_dry)
+        # The next trial gets twice the share, whatever came of this one.
         self._groups[group] = _Trial(2 * trial.share)
         return is_open
 
@@ -106,10 +110,12 @@ class TrapTrials:
             by_host.setdefault(group.partition("/")[0], []).append(group)
         for host, groups in by_host.items():
             fetched = self._fetched[host]
+            # At most half of what was fetched, however well the tries pay.
             most = min(SHARE_OF_HOST * fetched + self._paid[host], LARGEST_SHARE * fetched)
             left = int(most) - self._asked[host]
             for at, group in enumerate(sorted(groups, key=self._share)):
                 # Rounded up. The smallest shares come first: what they leave goes to the others.
+                # -(-a // b): the quotient rounded up.
                 fair = -(-left // (len(groups) - at))
                 shares[group] = max(0, min(self._share(group), waiting[group], fair))
                 left -= shares[group]

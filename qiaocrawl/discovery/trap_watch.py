@@ -96,7 +96,7 @@ class TrapWatch:
                 yield form, score
 
     def is_allowed(self, url: str) -> bool:
-        """Whether the operator says that *url* is of no trap."""
+        """Whether the operator has declared *url* to be no trap."""
         if not self._allowed:
             return False
         rest = url.partition("://")[2]
@@ -170,7 +170,7 @@ class TrapWatch:
         return replace(effects, is_double=True, same_path=same_path)
 
     def _try(self, page: PageEvidence, forms: Sequence[str], *, is_double: bool) -> None:
-        """Count the page for what it was taken up for, or as one of its host."""
+        """Count the page for the trial it was taken up for, or for its host."""
         group = group_of(page.trial)
         if not group or not self._is_closed(group):
             self._trials.fetched(canonical_host(page.url))
@@ -263,7 +263,7 @@ class TrapWatch:
                     self._open(form)
 
     def _judge_texts(self, forms: Sequence[str]) -> None:
-        """Cut the narrowest group whose texts are made up; broader ones are judged without it."""
+        """Cut the narrowest group with generated texts; broader ones forget these texts."""
         scores = list(self._known(forms))
         cut = next((at for at, (_, score) in enumerate(scores) if judge_texts(score)), None)
         for _, score in scores[cut + 1 :] if cut is not None else ():

@@ -1,6 +1,6 @@
 """A fetched sitemap or feed as the analysis of a page: an outcome of its own, and links.
 
-So entries go the way of links: the site's bounds, the trap rules, the crawl order and the
+So entries are treated like links: the site's bounds, the trap rules, the crawl order and the
 guard, with their title as anchor and their date in front of their context.
 """
 
@@ -22,11 +22,15 @@ SITEMAP_TAG, FEED_TAG, ENTRY_TAG = "sitemap", "feed", "entry"
 """``Link.tag`` of a sitemap, of a feed, and of a page that one of them lists."""
 MAX_CONTEXT_CHARS = 120
 _HEAD_BYTES = 8_192
+# What may stand before the first element: spaces, <?xml ...?>, comments, a DOCTYPE. Bounded, so
+# that an unclosed comment costs little.
 _SKIPPED = re.compile(
     rb"\s+|<\?.{0,4000}?\?>|<!--.{0,4000}?-->|<!DOCTYPE[^>\[]{0,500}>", re.DOTALL | re.IGNORECASE
 )
+# "<urlset", "<rss", "<rdf:RDF", with or without a prefix.
 _ROOT = re.compile(rb"<(?:[\w.-]{1,20}:)?(urlset|sitemapindex|rss|feed|rdf)[\s>/]", re.IGNORECASE)
 _SITEMAP_ROOTS = (b"urlset", b"sitemapindex")
+# Two URLs on lines of their own, or a single one: other text may begin with an address too.
 _URL_LINE = re.compile(
     rb"\s*https?://[^\s<>]{3,2000}[ \t]*(?:\r?\n\s*https?://|\s*$)", re.IGNORECASE
 )
@@ -47,6 +51,7 @@ def url_source_kind(body: bytes, content_type: str) -> Outcome | None:
     root = _ROOT.match(head, at)
     if root is not None:
         return Outcome.SITEMAP if root[1].lower() in _SITEMAP_ROOTS else Outcome.FEED
+    # A gzipped list of URLs has no content type that says so.
     plain = content_type.lower().startswith("text/plain") or body.startswith(GZIP_MAGIC)
     return Outcome.SITEMAP if plain and _URL_LINE.match(head, at) else None
 
@@ -60,11 +65,13 @@ def parse_url_source(page: FetchedPage) -> PageAnalysis | None:
     kind = url_source_kind(page.body, page.header("content-type"))
     if kind is None:
         return None
+    # Addresses in it are relative to where it was found, after redirects.
     url = page.final_url or page.url
     read = parse_sitemap if kind is Outcome.SITEMAP else parse_feed
     listing = read(page.body, page.header("content-type"), url)
     links = tuple(_links(listing, url))
     too_large = not listing.entries and "unpacked" in listing.fault
+    # The first thousand: enough for a page scorer.
     titles = "\n".join(entry.title for entry in listing.entries[:1000] if entry.title)
     return PageAnalysis(
         outcome=Outcome.TOO_LARGE if too_large else kind,
@@ -80,7 +87,7 @@ def parse_url_source(page: FetchedPage) -> PageAnalysis | None:
 
 
 def entry_moment(context: str) -> datetime | None:
-    """When the entry changed whose candidate or link has this *context*; None if unknown."""
+    """When the entry behind a candidate or link with this *context* changed; None if unknown."""
     match = _DATED.match(context)
     return datetime.fromisoformat(match[1]) if match else None
 
@@ -89,6 +96,7 @@ def _head(body: bytes) -> bytes:
     if not body.startswith(GZIP_MAGIC):
         return body[:_HEAD_BYTES]
     try:
+        # One piece of the unpacked file is enough to see its kind.
         return next(unpacked(body[:_HEAD_BYTES]), b"")[:_HEAD_BYTES]
     except (OverflowError, ValueError):
         return b""
@@ -99,8 +107,10 @@ def _links(listing: EntryList, base: str) -> Iterator[Link]:
     is_index = listing.kind == "index"
     place = FEED_TAG if listing.kind in ("rss", "atom", "rdf") else SITEMAP_TAG
     for entry in listing.entries[:MAX_ENTRIES]:
+        # An index lists files (.xml.gz) rightly; an entry that is a file is no page.
         if entry.url == own or (not is_index and looks_like_file(entry.url)):
             continue
+        # In front of the keywords, where entry_moment() finds it again.
         at = f"{entry.at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if entry.at else ""
         yield Link(
             url=entry.url,

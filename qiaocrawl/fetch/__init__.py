@@ -1,5 +1,5 @@
 """Not being blocked: proxies, identities, crawl windows, signs of a block (Q3). Pure decisions.
 
-Everything that hides who asks is off until the operator names a site or engine for it;
+All that hides the crawler's identity is off until the operator names a site or engine for it;
 robots.txt is judged by the fixed product token whatever is named here, and no captcha is solved.
 """

@@ -57,18 +57,21 @@ def looks_like_address(host: str) -> bool:
     """
     bare = host.strip("[]").partition("%")[0]
     if ":" in bare:
+        # A colon is in no name: an IPv6 address.
         return True
     last = bare.rstrip(".").rpartition(".")[2]
+    # inet_aton() reads such forms: 2130706433 and 0x7f.1 are 127.0.0.1.
     return last.isdigit() or last.lower().startswith("0x")
 
 
 def leads_inside(host: str) -> bool:
-    """Whether the name *host* alone shows that it is inside: a private address, or localhost.
+    """Whether the name *host* alone shows that it is internal: a private address, or localhost.
 
     Other names are judged by the addresses they have.
     """
     if looks_like_address(host):
         return not is_public_address(host.strip("[]"))
+    # RFC 6761: every name below localhost is this machine.
     return host.rstrip(".").rpartition(".")[2].lower() == "localhost"
 
 
@@ -80,6 +83,7 @@ def _carried_v4(address: _V6) -> _V4 | None:
     if address.teredo is not None:
         return address.teredo[1]
     if any(address in network for network in _NAT64) or address in _V4_COMPATIBLE:
+        # The last 32 bits.
         return _V4(int(address) & 0xFFFFFFFF)
     return None
 
@@ -102,6 +106,7 @@ class Origin:
         parts = urlsplit(url)
         if parts.scheme not in _DEFAULT_PORTS or not parts.hostname or parts.port == 0:
             raise ValueError(f"{url!r} is no http or https address")
+        # Compared as numbers, so http://a and http://a:80 are one origin.
         port = parts.port or _DEFAULT_PORTS[parts.scheme]
         return cls(parts.scheme, _plain(parts.hostname), port)
 
@@ -147,7 +152,7 @@ class Allowance:
         return any((origin.host, origin.port) == (plain, port) for origin in self.origins)
 
     def __or__(self, other: Allowance) -> Allowance:
-        """What either of them names."""
+        """The origins that either of them names."""
         return Allowance(self.origins | other.origins)
 
 
@@ -155,6 +160,7 @@ def _origins(entry: str, option: str) -> list[Origin]:
     scheme, has_scheme, rest = entry.partition("://")
     schemes = [scheme.lower()] if has_scheme else list(_DEFAULT_PORTS)
     netloc = rest if has_scheme else entry
+    # More than one colon without brackets: an IPv6 address without a port.
     if netloc.count(":") > 1 and not netloc.startswith("["):
         netloc = f"[{netloc}]"
     try:
@@ -163,6 +169,7 @@ def _origins(entry: str, option: str) -> list[Origin]:
         ]
     except ValueError:
         origins = []
+    # A path, a query or a login in an entry was meant to restrict it, which an origin cannot.
     if not origins or not netloc or set(netloc.removesuffix("/")) & set("/?#@\\ "):
         raise ConfigError(f"{option}: {entry!r} is none of http://host:port, host:port and host")
     return origins

@@ -28,6 +28,8 @@ def retry_after_seconds(header: str, now: datetime, longest_seconds: float) -> f
         moment = parsedate_to_datetime(header)
     except (ValueError, OverflowError):
         return None
+    # Without a time zone it could mean any hour of a day.
     if moment.tzinfo is None:
         return None
+    # A date in the past asks for no wait.
     return min(max((moment - now).total_seconds(), 0.0), longest_seconds)

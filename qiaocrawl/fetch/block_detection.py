@@ -19,12 +19,12 @@ from qiaocrawl.text import decode_page
 
 
 class BlockKind(StrEnum):
-    """What speaks for a block."""
+    """The kinds of evidence for a block."""
 
     CAPTCHA = "captcha"
     BAN = "ban"
     CHECK = "check"
-    """A redirect to a page that checks who asks."""
+    """A redirect to a page that checks the visitor."""
     BUSY = "busy"
     """429 Too Many Requests."""
     FORBIDDEN = "forbidden"
@@ -60,16 +60,19 @@ _MOST_TEXT = 500
 _TITLE_CHARS = 40
 _SEEN_CHARS = 60
 
+# 456, 521 and 999 are no standard codes, but what some firewalls and sites answer with.
 _FIREWALL_STATUSES = frozenset({403, 405, 412, 418, 456, 521, 999})
 _GOOD = range(200, 300)
 _MOVED = range(300, 400)
 
+# "wappass.baidu.com", "/sorry/index", "/verify.html", "/punish?…"; not "/verification-story".
 _CHECK_PLACE = re.compile(
     r"captcha|antispider|anti[-_]?(?:bot|crawl)|wappass|/sorry(?:/|\?|$)|/verify(?:[/.?]|$)|"
     r"/challenge|/seccode|/visitor/|/cgi-bin/.*verify|sec[-_.]?verif|/validate\b|human[-_]?check|"
     r"/(?:_?waf|punish|firewall|blocked?)(?:[/._?]|$)",
     re.IGNORECASE,
 )
+# "https://passport.weibo.cn/…", "/user/login.php", "/signin/"; not "/login-news".
 _LOGIN_PLACE = re.compile(
     r"^https?://(?:login|passport|sso|cas|auth|signin|account)s?\.|"
     r"/(?:user[/_-]?)?(?:log[-_]?in|sign[-_]?in|logon|passport|sso|cas)(?:[/._?]|$)",
@@ -81,16 +84,19 @@ def _any(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.IGNORECASE)
 
 
+# "百度安全验证", "Just a moment..."
 _CAPTCHA_TITLE = _any(
     r"(?:安全|人机|滑动|访问|身份)验证|验证码|安全检测|安全驗證|人機驗證",
     r"just a moment|attention required|verify (?:you are|that you)|security check|captcha",
     r"are you (?:a )?(?:human|robot)|ddos protection|checking your browser",
 )
+# "访问被拒绝", "403 Forbidden", "网站防火墙"
 _BAN_TITLE = _any(
     r"访问(?:被)?(?:拒绝|拦截|禁止|受限|异常)|(?:请求|网站)?(?:被)?拦截|防火墙|(?:禁止|拒绝)访问",
     r"(?:403 )?forbidden|\b403\b|access denied|request (?:blocked|rejected)|you have been blocked",
     r"\bWAF\b|too many requests|ip (?:address )?(?:has been )?(?:banned|blocked)",
 )
+# "请完成下方验证后继续", "verify that you're a human"
 _CAPTCHA_WORDS = _any(
     r"请(?:您)?(?:先)?(?:输入|完成|进行|拖动|点击|按住|通过)[^。]{0,12}(?:验证|滑块|拼图)",
     r"(?:完成|通过)(?:安全|人机|滑动)?验证后(?:即可)?(?:继续)?(?:访问|浏览)",
@@ -99,6 +105,7 @@ _CAPTCHA_WORDS = _any(
     r"complete the (?:captcha|security check|challenge)",
     r"enable javascript and cookies to continue|checking (?:your browser|if the site connection)",
 )
+# "您的访问过于频繁", "您的IP已被封禁", "unusual traffic"
 _BAN_WORDS = _any(
     r"(?:访问|操作|请求|刷新)(?:过于|太过|太)?(?:频繁|頻繁)",
     r"(?:您|你)的?(?:IP|访问|请求|网络)[^。]{0,16}(?:异常|被(?:封|禁|限制|拦截|拒绝)|受限)",
@@ -107,18 +114,21 @@ _BAN_WORDS = _any(
     r"unusual traffic|automated (?:requests|queries)|too many requests|rate limit exceeded",
     r"(?:your (?:ip|access|request)|you).{0,40}(?:has|have) been (?:blocked|banned|denied)",
 )
+# class="geetest_box", id="nc_wrapper"
 _WIDGET = re.compile(
     r"(?:class|id|src|data-sitekey|action|name)\s{0,9}=\s{0,9}[\"'][^\"']{0,160}"
     r"(?:geetest|recaptcha|hcaptcha|cf-turnstile|cf-challenge|challenge-form|challenge-platform|"
     r"nc_wrapper|nocaptcha|yidun|tcaptcha|seccodeinput|slide-?verify|captcha)",
     re.IGNORECASE,
 )
+# To the end of the page if nothing closes it: what follows is not shown.
 _SCRIPTS = re.compile(
     r"<(script|style|noscript|template)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
 # All bounded: on a hostile page an open-ended pattern would take quadratic time.
 _TAG = re.compile(r"<[^<>]*>")
+# Unrolled, without backtracking: everything up to the closing tag of the same name.
 _SCRIPT_BYTES = re.compile(rb"<(script|style)\b[^<]*(?:<(?!/\1)[^<]*)*", re.IGNORECASE)
 _TAG_BYTES = re.compile(rb"<[^<>]*>")
 _BLANKS = b" \t\r\n\0"
@@ -138,10 +148,12 @@ def find_block(page: FetchedPage, usual: UsualSizes | None = None) -> BlockSign 
         The surest sign. A page with a password field is a login page, no captcha.
     """
     if page.status in _MOVED:
+        # Only the target counts: the body of a redirect is not shown to anybody.
         return _by_target(page)
     if page.status == HTTPStatus.TOO_MANY_REQUESTS:
         return BlockSign(BlockKind.BUSY, "HTTP 429")
     if page.status in _FIREWALL_STATUSES:
+        # A 403 may come with a check page, which is surer evidence.
         return _by_words(page) or BlockSign(BlockKind.FORBIDDEN, f"HTTP {page.status}")
     if page.status == HTTPStatus.SERVICE_UNAVAILABLE:
         # Check pages usually come with 503; without their words the server is just busy.
@@ -160,6 +172,7 @@ def _by_target(page: FetchedPage) -> BlockSign | None:
     target = page.header("location")
     # Without the query, which may quote the page we came from.
     place = target.partition("?")[0]
+    # A site whose own addresses look like that is not redirecting to a check.
     if _CHECK_PLACE.search(place) and not _CHECK_PLACE.search(page.url):
         return BlockSign(BlockKind.CHECK, f"redirect to {place[:_SEEN_CHARS]}")
     if _LOGIN_PLACE.search(place) and not _LOGIN_PLACE.search(page.url):
@@ -172,6 +185,7 @@ def _by_words(page: FetchedPage) -> BlockSign | None:
     if len(page.body) > _MOST_BYTES or (kind and "html" not in kind and "text/plain" not in kind):
         return None
     # Nearly every page ends here: its text is too long for a notice in any charset.
+    # In bytes, before decoding: decoding every page would cost more than all of this.
     if len(_TAG_BYTES.sub(b"", _SCRIPT_BYTES.sub(b"", page.body)).translate(None, _BLANKS)) > (
         _MOST_SHOWN_BYTES
     ):
@@ -183,6 +197,7 @@ def _by_words(page: FetchedPage) -> BlockSign | None:
     text = _tidy(_TITLE.sub(" ", markup))
     if _PASSWORD.search(markup):
         return None
+    # The surest first: a title says what a page is, a widget may stand on any form.
     return _by_title(title, text) or _by_text(text) or _by_widget(markup, text)
 
 
@@ -211,6 +226,7 @@ def _by_text(text: str) -> BlockSign | None:
 
 
 def _by_widget(markup: str, text: str) -> BlockSign | None:
+    # Half the text limit: comment forms of articles have captchas too.
     if len(text) > _MOST_TEXT // 2:
         return None
     if match := _WIDGET.search(markup):

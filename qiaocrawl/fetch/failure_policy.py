@@ -1,6 +1,6 @@
 """What becomes of a URL that brought no page: another try, a wait without blame, or its end.
 
-Pure. Who fetches says what failed; :meth:`FailurePolicy.decide` says what to do, and who asked
+Pure: the caller says what failed, :meth:`FailurePolicy.decide` says what to do, and the caller
 does it. How a host fares is decided in :mod:`qiaocrawl.fetch.host_health`.
 """
 
@@ -35,6 +35,7 @@ class FailureKind(StrEnum):
     TOO_LARGE = "too large"
 
 
+# Another try would end the same way.
 _CLOSED_AT_ONCE: Mapping[FailureKind, Outcome] = {
     FailureKind.ADDRESS_REFUSED: Outcome.REFUSED,
     FailureKind.TRAP: Outcome.TRAP,
@@ -122,8 +123,10 @@ class FailurePolicy:
         if kind in _CLOSED_AT_ONCE:
             return Close(_CLOSED_AT_ONCE[kind], reason)
         is_patient = kind is FailureKind.BUSY and waits < _PATIENCE
+        # CANNOT_ASK has no limit: the wait is for the host, not the URL, and ends by itself.
         if kind is FailureKind.CANNOT_ASK or is_patient:
             return Release(failure.wait_reason or reason)
+        # Before host_given_up: a URL that has used up its tries is not kept for another run.
         if failures + 1 >= self.max_failures:
             return Close(_GIVEN_UP_AS[kind], reason)
         if failure.host_given_up:
@@ -132,10 +135,11 @@ class FailurePolicy:
         return Retry(reason, max(pause, failure.pause_seconds))
 
     def is_poison(self, deaths: int) -> bool:
-        """Whether a page is set aside with which a worker died alone so often."""
+        """Whether a page is set aside after a worker has died alone with it so often."""
         return deaths >= self.max_failures
 
     @property
     def longest_pause_seconds(self) -> float:
         """The longest pause of a URL or of its host."""
+        # Of the URL or of the host, whichever lasts longer.
         return backoff_seconds(max(self.max_failures, _HOST_PAUSES), self.first_pause_seconds)

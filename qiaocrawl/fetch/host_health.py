@@ -52,12 +52,14 @@ class HostHealth:
         self._records: dict[str, _Record] = {}
 
     def answered(self, host: str) -> None:
-        """*host* gave a page as it should: all is forgiven."""
+        """*host* gave a proper page: its strikes are forgotten."""
+        # The record is dropped, so most hosts cost nothing here.
         self._records.pop(host, None)
 
     def blocked(self, host: str, sign: BlockSign, now: float) -> Strike | None:
         """*host* gave a block, or what may be one; None while it is only a suspicion."""
         record = self._record(host)
+        # A block is an answer: the host is not dead.
         record.silent = 0
         if sign.kind.is_sure:
             return self._strike(record, now)
@@ -85,7 +87,7 @@ class HostHealth:
         return max(record.resting_until - now, 0.0) if record else 0.0
 
     def is_on_trial(self, host: str) -> bool:
-        """Whether *host* kept silent or blocked us and has not answered as it should since.
+        """Whether *host* was silent or blocked us and has not given a proper page since.
 
         One request at a time will show whether it does again.
         """
@@ -101,6 +103,7 @@ class HostHealth:
             # Requests that were under way when the host was paused count as the same strike.
             return Strike(left, give_up=record.strikes > MOST_STRIKES)
         record.strikes += 1
+        # Capped: 4 to the power of a large number overflows a float.
         pause = backoff_seconds(min(record.strikes, 30), self._first_pause_seconds)
         pause = min(pause, _LONGEST_PAUSE_SECONDS)
         record.resting_until = now + pause

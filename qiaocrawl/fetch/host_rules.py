@@ -30,10 +30,12 @@ class HostRules(Generic[T]):
 
     def find(self, host: str) -> T | None:
         """The value for *host* (``host`` or ``host:port``, lower case); None without a rule."""
+        # A rule for a host holds for all its ports, unless one names the port.
         name = host.partition(":")[0]
         for exact in (host, name):
             if exact in self._rules:
                 return self._rules[exact]
+        # "*.a.cn" covers a.cn too, so the search begins with the whole name.
         labels = name.split(".")
         for start in range(len(labels)):
             value = self._rules.get(_BELOW + ".".join(labels[start:]))
@@ -71,6 +73,7 @@ def parse_rules(
             converted = convert(value)
         except ValueError as error:
             raise ConfigError(f"{option}: {entry!r}: {error}") from None
+        # Twice with the same value is no fault: an engine and its host may both be named.
         if rules.get(pattern, converted) != converted:
             raise ConfigError(f"{option}: {pattern} is named twice with different values")
         rules[pattern] = converted

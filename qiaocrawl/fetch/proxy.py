@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from urllib.parse import quote, unquote, urlsplit
 
 _PORTS = {"http": 80, "https": 443}
+# A name, or an IPv6 address without its brackets.
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?|[0-9a-f:.]+")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,20}")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -26,7 +27,7 @@ class Proxy:
     """One proxy. ``str()`` and ``repr()`` show no password.
 
     Attributes:
-        user: whom it knows us as; "" where it asks for nobody.
+        user: the user name to log in with; "" where it needs no login.
         password: never shown.
     """
 
@@ -68,6 +69,7 @@ def parse_proxy(text: str, environment: Mapping[str, str]) -> Proxy:
         ValueError: says what is wrong, without showing user or password.
     """
     filled = _VARIABLE.sub(lambda match: _variable(match[1], environment), text.strip())
+    # rpartition: a password may hold "://".
     scheme, _, rest = filled.rpartition("://")
     scheme = scheme.lower() or "http"
     if scheme not in _PORTS:
@@ -75,6 +77,7 @@ def parse_proxy(text: str, environment: Mapping[str, str]) -> Proxy:
             # Whatever stands there, such as USER:PASSWORD before the scheme, is not shown.
             raise ValueError("must be http://[USER:PASSWORD@]HOST:PORT")
         raise ValueError(f"{scheme} proxies are not supported, http and https ones are")
+    # rpartition: a user name may be a mail address with an "@".
     login, _, place = rest.rpartition("@")
     try:
         parts = urlsplit(f"//{place}")
@@ -93,6 +96,7 @@ def parse_proxy(text: str, environment: Mapping[str, str]) -> Proxy:
 def _variable(name: str, environment: Mapping[str, str]) -> str:
     if name not in environment:
         raise ValueError(f"there is no environment variable {name}")
+    # Quoted: the environment holds the password as it is, and the URL is unquoted below.
     return quote(environment[name], safe="")
 
 
@@ -123,12 +127,17 @@ def parse_list(text: str, environment: Mapping[str, str]) -> ProxyList:
     return ProxyList(tuple(parsed), tuple(faults))
 
 
+# parsed is a dict: the order of the list is kept, doubles count once.
+
+
 def _lines(text: str) -> list[str]:
+    # A byte order mark stands at the beginning of files written on Windows.
     bare = text.lstrip("\ufeff \t\r\n")
     if bare[:1] in ("{", "["):
         try:
             return _json_lines(json.loads(bare))
         except (ValueError, RecursionError):
+            # Fails in parse_proxy() and so becomes a fault with its line.
             return ["not.json://"]
     return [line.partition("#")[0].strip() for line in text.splitlines()]
 

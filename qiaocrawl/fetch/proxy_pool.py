@@ -1,4 +1,4 @@
-"""The proxy pool: chooses a proxy for each host and learns how it does.
+"""The proxy pool: chooses a proxy for each host and learns how well each works.
 
 A proxy proves itself on the sites that are to be asked, by use; no third party is asked whether
 it lives. Pure: time comes in as an argument, seconds on one clock that never goes back.
@@ -107,6 +107,7 @@ class ProxyPool:
         earlier = {**(known or {}), **self.states}
         # What was seen in this run beats what an earlier run stored.
         self.states = {proxy: earlier.get(proxy) or ProxyState() for proxy in proxies}
+        # A host whose proxy is gone gets another one.
         self._kept = {host: proxy for host, proxy in self._kept.items() if proxy in self.states}
 
     def alive(self, now: float) -> int:
@@ -118,8 +119,8 @@ class ProxyPool:
     ) -> Proxy | None:
         """The proxy for a request of *host*, in use until :meth:`release`.
 
-        A host keeps its proxy as long as that is usable, also while it is at its limits: a
-        session must not change its address for want of a moment's patience.
+        A host keeps its proxy as long as it is usable, even while it is at its limits: a
+        session must not change its address only to save a short wait.
 
         Args:
             scheme: of the site.
@@ -130,6 +131,7 @@ class ProxyPool:
             None when none may be used now; :meth:`wait_seconds` says for how long.
         """
         proxy = self._kept.get(host)
+        # Also where the kept one must be avoided: this request has failed through it.
         if proxy is None or proxy in avoid or not self._serves(proxy, host, scheme, now):
             proxy = self._choose(host, scheme, now, avoid)
             if proxy is None:
@@ -139,6 +141,7 @@ class ProxyPool:
             return None
         state = self.states[proxy]
         state.under_way += 1
+        # Only with a limit: without one the deque would grow for ever.
         if self._limits.per_minute:
             state.begun.append(now)
         return proxy
@@ -173,10 +176,12 @@ class ProxyPool:
         if state is None:
             return
         state.note(good=True)
+        # The first latency counts whole.
         old = state.latency_seconds or latency_seconds
         state.latency_seconds = old * _DECAY + latency_seconds * (1 - _DECAY)
         state.failures_in_row = 0
         state.blocks_in_row.pop(host, None)
+        # It works: what did not answer was the host.
         state.doubts.clear()
 
     def failed(self, proxy: Proxy, now: float) -> None:
@@ -193,13 +198,14 @@ class ProxyPool:
         state.resting_until = now + self._pause(state.failures_in_row)
 
     def blocked(self, proxy: Proxy, host: str, now: float) -> None:
-        """*host* blocks us through *proxy*: it keeps off that host, and serves others."""
+        """*host* blocks us through *proxy*, which keeps off that host and serves others."""
         state = self.states.get(proxy)
         if state is None:
             return
         state.note(good=False)
         row = state.blocks_in_row[host] = state.blocks_in_row.get(host, 0) + 1
         state.blocked_until[host] = now + self._pause(row)
+        # The oldest goes: a host that is forgotten is tried through it again.
         for table in (state.blocked_until, state.blocks_in_row):
             while len(table) > _MOST_HOSTS:
                 del table[next(iter(table))]
@@ -228,6 +234,8 @@ class ProxyPool:
 
     def _choose(self, host: str, scheme: str, now: float, avoid: Collection[Proxy]) -> Proxy | None:
         usable = [proxy for proxy in self.states if self._serves(proxy, host, scheme, now)]
+        # Those this request has not tried, unless it has tried all; then those not busy,
+        # unless all are.
         fresh = [proxy for proxy in usable if proxy not in avoid] or usable
         free = [proxy for proxy in fresh if not self._full(proxy, now)] or fresh
         if not free:
@@ -244,11 +252,13 @@ class ProxyPool:
 
     def _full(self, proxy: Proxy, now: float) -> bool:
         state, limit = self.states[proxy], self._limits.per_minute
+        # Only the last minute counts.
         while state.begun and state.begun[0] <= now - _MINUTE:
             state.begun.popleft()
         return state.under_way >= self._limits.at_once or bool(limit and len(state.begun) >= limit)
 
     def _keep(self, host: str, proxy: Proxy) -> None:
+        # Re-inserted: the host that was asked longest ago is forgotten first.
         self._kept.pop(host, None)
         self._kept[host] = proxy
         while len(self._kept) > _MOST_HOSTS:

@@ -76,7 +76,7 @@ class RenderVotes:
 
 
 class RenderModel:
-    """What one run knows of pages that need a browser; for one thread, as the event loop's."""
+    """What one run knows of pages that need a browser; not thread-safe: the event loop's."""
 
     def __init__(self) -> None:
         self._votes: dict[tuple[str, str], RenderVotes] = {}
@@ -84,7 +84,7 @@ class RenderModel:
         self._seen: Counter[tuple[str, str]] = Counter()
 
     def restore(self, stored: Iterable[RenderVotes]) -> None:
-        """Know what former runs learnt."""
+        """Take over what former runs learnt."""
         for votes in stored:
             self._keep(votes)
 
@@ -92,6 +92,7 @@ class RenderModel:
         """Whether the page of *lease* is fetched with the browser at once."""
         if lease.queue is Queue.SEARCH or lease.stored:
             return False
+        # The row was marked for the browser by an earlier look at its page.
         if lease.payload.render:
             return True
         return self._of(lease.url).is_needed
@@ -105,12 +106,14 @@ class RenderModel:
         votes = self._of(lease.url)
         if not votes.is_useless:
             return False
+        # abs(): a clock set back must not keep a verdict for ever.
         return abs(time.time() - votes.at) < _DOUBT_SECONDS and not self._is_to_be_doubted(votes)
 
     def learn(self, lease: Lease, page: FetchedPage, analysis: PageAnalysis) -> RenderVotes | None:
         """What the page teaches, to be stored; None when it teaches nothing."""
         votes = self._of(lease.url)
         readable = analysis.outcome in _READABLE
+        # The header tells that the browser really opened it.
         if page.header(RENDERED_HEADER):
             # An old habit of the site gives way to a new one within a few pages.
             if readable:
@@ -131,6 +134,7 @@ class RenderModel:
     def _of(self, url: str) -> RenderVotes:
         host, form = host_of(url), url_form(url)
         votes = self._votes.get((host, form))
+        # A site with endless forms shares one record for those beyond the bound.
         if votes is None and self._forms[host] >= MAX_FORMS_OF_HOST:
             form = _OTHER_FORMS
             votes = self._votes.get((host, form))
@@ -139,6 +143,7 @@ class RenderModel:
     def _keep(self, votes: RenderVotes) -> None:
         key = votes.host, votes.form
         if key not in self._votes:
+            # Those of former runs come oldest first, so the first in the dict is the oldest.
             if len(self._votes) >= MAX_REMEMBERED:
                 oldest = next(iter(self._votes))
                 del self._votes[oldest]
@@ -149,6 +154,7 @@ class RenderModel:
     def _is_to_be_doubted(self, votes: RenderVotes) -> bool:
         key = votes.host, votes.form
         self._seen[key] += 1
+        # Limited by count as well as by age: a site may change while the crawl runs.
         return self._seen[key] % _DOUBT_PAGES == 0
 
 
@@ -165,6 +171,7 @@ def lacks_content(page: FetchedPage, analysis: PageAnalysis) -> bool:
     """Whether what the page is about seems to be missing."""
     if analysis.outcome is Outcome.NEEDS_RENDERING:
         return True
+    # The reason is written by the extraction: "no body …".
     if analysis.outcome is not Outcome.NOT_ARTICLE or not analysis.reason.startswith(_NO_BODY):
         return False
     return _FETCHES.search(page.body[:_LOOKED_AT_BYTES]) is not None

@@ -42,6 +42,7 @@ def judge_fetch(page: FetchedPage, *, longest_park_seconds: float) -> FetchDecis
             page.header("retry-after"), page.fetched_at, longest_park_seconds
         )
         return FetchDecision(Outcome.RETRY, reason, park_seconds=wait or 0.0, is_busy=True)
+    # A server error may be over the next time; a client error (4xx) is not.
     if status >= 500:
         return FetchDecision(Outcome.RETRY, reason)
     if status == 401:

@@ -38,6 +38,7 @@ class CrawlWindows:
 
     def __init__(self, rules: HostRules[CrawlWindow]) -> None:
         self._rules = rules
+        # Those below a "*" are unknown beforehand, so they cannot be spread by place.
         exact = [pattern for pattern, _ in rules.items() if not pattern.startswith("*")]
         self._places = {host: place / len(exact) for place, host in enumerate(exact)}
 

@@ -15,5 +15,6 @@ def default_user_agent() -> str:
     """
     contact = os.environ.get("QIAO_CONTACT", "").strip()
     contact = contact or f"postmaster@{socket.getfqdn()}"
+    # A header holds printable ASCII; brackets would end the comment of the user agent.
     printable = "".join(c for c in contact if c.isprintable() and c.isascii() and c not in "()")
     return f"qiaocrawl/{__version__} (+{printable})"

@@ -31,6 +31,7 @@ def url_form(url: str) -> str:
     """
     path, _, query = url.partition("?")
     names = "&".join(sorted({pair.partition("=")[0] for pair in query.split("&") if pair}))
+    # Sorted, so that the order of parameters makes no other form.
     return _DIGITS.sub("0", path) + (f"?{names}" if names else "")
 
 
@@ -47,6 +48,7 @@ class UsualSizes:
         if sizes is None or len(sizes) < _FEWEST_PAGES:
             return False
         deciles = quantiles(sizes, n=10)
+        # Only where sizes are steady: if pages of a form have 5 to 500 KB, nothing is sudden.
         return deciles[8] <= _STEADY * deciles[0] and size < _SHRUNK * deciles[0]
 
     def add(self, url: str, size: int) -> None:
@@ -60,7 +62,9 @@ class UsualSizes:
             # The site was made anew, it seems.
             self._forms[form] = deque(self._small.pop(form), maxlen=_MOST_PAGES)
             return
+        # A usual page in between: the small ones were exceptions.
         self._small.pop(form, None)
+        # Re-inserted at the end: the form that was met longest ago goes first.
         sizes = self._forms.pop(form, None)
         if sizes is None:
             sizes = deque(maxlen=_MOST_PAGES)

@@ -1,6 +1,6 @@
 """Crawl order: strategies score links, the frontier hands out the highest score first.
 
-Each strategy is one file here; :data:`strategies` finds it by name.
+Each strategy is one file; :data:`strategies` finds it by name.
 """
 
 from __future__ import annotations

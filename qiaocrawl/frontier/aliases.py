@@ -32,6 +32,8 @@ from qiaocrawl.storage.frontier.url_aliases import (
 from qiaocrawl.storage.sites.discovery import close_traps
 from qiaocrawl.urls.aliases import MAX_HOSTS, AliasRules
 
+# Votes change with nearly every article; saving each time would double the writes for little.
+# After a kill only the last votes have to be learnt again.
 _PAGES_BETWEEN_SAVES = 50
 
 # These outcomes are no evidence about the rule: the page moved, or was never an article.
@@ -42,7 +44,7 @@ _NO_EVIDENCE = READABLE | {
 
 
 class AliasLearning:
-    """What one run knows of other addresses of pages; for one thread, as the event loop's.
+    """What one run knows of other addresses of pages; not thread-safe: the event loop's.
 
     With QIAO_URL_ALIASES off in *options* it maps nothing and learns nothing.
 
@@ -66,6 +68,7 @@ class AliasLearning:
     async def load(self) -> None:
         """Read what former runs learnt, and settle what they left open."""
         if self._is_on:
+            # Even with the option switched off: aliases of earlier runs still have to be released.
             read = partial(stored_host_votes, limit=MAX_HOSTS)
             for stored in await asyncio.wrap_future(self._reader.submit(read)):
                 self.rules.restore(stored)
@@ -82,12 +85,13 @@ class AliasLearning:
     ) -> tuple[Sequence[Lease], list[Candidate]]:
         """Close those of *leases* that have a preferred version on the hosts of *within*.
 
-        None stands for any host. Those that its rules take for a trap's are closed as well.
+        None stands for any host. URLs that its rules take for traps are closed as well.
 
         Returns:
             The leases that are to be fetched; the preferred versions of the others, which are
             proposed now.
         """
+        # Traps first: a URL refused as one needs no preferred version.
         leases = await self._without_traps(leases, within)
         swaps = [swap for lease in leases if (swap := self._swap(lease, within)) is not None]
         if not swaps:
@@ -95,6 +99,8 @@ class AliasLearning:
         operation = partial(alias, swaps=swaps, run_id=self._run_id, now=time.time())
         settled = await asyncio.wrap_future(self._writer.submit(operation))
         self.aliased += len(settled)
+        # Not all swaps are settled: where two rules point at each other, the URL is fetched
+        # as it is.
         gone = {lease.url_id for lease in settled}
         kept = [lease for lease in leases if lease.url_id not in gone]
         return kept, [swap.preferred for swap in swaps if swap.lease.url_id in gone]
@@ -122,6 +128,8 @@ class AliasLearning:
         if preferred.url == lease.url or not (within is None or within.covers(preferred.host)):
             return None
         return Swap(lease, Candidate(
+            # It takes over the score and place of the URL it replaces: the link to it was
+            # worth as much.
             url=preferred.url, key=preferred.key, host=preferred.host, queue=lease.queue,
             topic=lease.topic, score=lease.score, depth=lease.depth, parent=lease.key,
             anchor=lease.anchor, payload=Payload(alias_of=lease.url),
@@ -131,6 +139,7 @@ class AliasLearning:
 
     def observe(self, lease: Lease, analysis: PageAnalysis) -> None:
         """Learn from a page that was stored; articles alone teach."""
+        # A URL fetched under its own address on purpose (``as_is``) is no evidence for a rule.
         if self._is_on and analysis.outcome is Outcome.ARTICLE and not lease.payload.as_is:
             self.rules.observe(lease.url, analysis.canonical_url)
             self._unsaved += 1
@@ -152,10 +161,13 @@ class AliasLearning:
         return self.saving() if self._unsaved >= _PAGES_BETWEEN_SAVES else None
 
     def _weigh(self, lease: Lease, outcome: Outcome) -> None:
+        # ``alias_of`` stands on the preferred version, ``as_is`` on the URL that is
+        # tried after it.
         original, tried_for = lease.payload.alias_of, lease.payload.as_is
         if original and outcome not in _NO_EVIDENCE:
             self.rules.doubt(original)
             self._in_vain += 1
+        # "" is an ordinary row, AS_WRITTEN a start page: no rule led to either.
         elif tried_for not in ("", AS_WRITTEN):
             # If its own address brings no page either, the page is gone: not the rule's fault.
             learn = self.rules.doubt if outcome in READABLE else self.rules.forgive
@@ -169,9 +181,10 @@ class AliasLearning:
         return partial(save_host_votes, found=self.rules.changed(), now=time.time())
 
     def numbers(self) -> dict[str, int]:
-        """What the run's statistics say about it."""
+        """Figures for the run's statistics."""
         active = sum(rule.active for rule in self.rules.rules())
         return {
+            # Rules with too few votes are known, but not applied yet.
             "qiaocrawl/urls/aliased": self.aliased,
             "qiaocrawl/urls/aliases_in_vain": self._in_vain,
             "qiaocrawl/urls/alias_rules": active,

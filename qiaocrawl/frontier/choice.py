@@ -20,6 +20,7 @@ def chosen_strategy(
         ConfigError: there is no such strategy, or one of its options is wrong.
     """
     strategy = make_strategy(name, CrawlTopic(runtime.catalogue.pack(scope.topic)), options)
+    # Queries bring result pages, which no page scorer judges.
     if scope.queue is not Queue.SEARCH:
         runtime.analysis.judge_pages_for(scope.topic, strategy.page_scorer)
     return strategy

@@ -1,4 +1,4 @@
-"""The one transaction that ends a lease: its outcome or its next try, and all that came of it."""
+"""The one transaction that ends a lease: its outcome or its next try, and all that it brought."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LeaseEnd:
 
 
 class CompleteLease(Generic[T]):
-    """An operation of the writer that closes a lease and writes what came of it.
+    """An operation of the writer that closes a lease and writes what it brought.
 
     Played again after a commit whose answer got lost, it writes nothing and gives True.
 
@@ -51,6 +51,8 @@ class CompleteLease(Generic[T]):
 
     def __call__(self, c: Connection) -> bool | None:
         """False when the lease was lost, None when the guard said no: nothing is written then."""
+        # The guard runs inside the transaction: outside, another part of the article could be
+        # stored between its answer and the write.
         if self._guard is not None and not self._guard(c):
             return None
         end = self.end
@@ -82,6 +84,7 @@ def retry_lease(
     """
 
     def operation(c: Connection) -> bool:
+        # not_before is compared with the database's clock, so it is computed from that clock.
         now = frontier.clock(c)
         ended = frontier.retry(
             c,

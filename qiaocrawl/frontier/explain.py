@@ -1,4 +1,4 @@
-"""Questions to a crawl order from outside of a crawl: what is the score of this URL made of?"""
+"""Explains, outside of a crawl, what the score of a URL is made of."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ from qiaocrawl.storage.frontier.scope import Scope
 from qiaocrawl.storage.reports.url_history import UrlHistory, last_arguments
 from qiaocrawl.storage.topics.topics import load_pack
 
+# Few, since each visit comes with all its links.
 _AT_A_TIME = 500
 _ROWS_AT_A_TIME = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a URL stands in the crawl order now.
+    """Score and rank of a URL in the crawl order now.
 
     Attributes:
         score: on the strategy's own scale; for what waits, what it would be fetched by.
-        place, waiting: the place-th of so many that wait, the best is 1; None = does not wait.
+        place, waiting: its rank among the URLs that wait (1 is the best) and how many these are;
+            None where it does not wait.
         parts: of the score, by name; may be empty.
     """
 
@@ -47,6 +49,7 @@ def strategy_of_last_run(c: Connection, found: UrlHistory) -> Strategy | Learnin
         return None
     try:
         topic = CrawlTopic(load_pack(c, found.topic))
+        # As given on the command line: "c=.2,d=.5".
         return make_strategy(name, topic, str(asked.get("strategy_options", "")))
     except ConfigError:
         return None  # of another version of the program
@@ -55,14 +58,14 @@ def strategy_of_last_run(c: Connection, found: UrlHistory) -> Strategy | Learnin
 def standing_of(
     c: Connection, found: UrlHistory, parent_id: int | None, most_visits: int
 ) -> Standing | None:
-    """How a URL that waits, or was left out, stands now; the order is made again for it.
+    """Score and rank of a URL that waits or was left out; the order is rebuilt for it.
 
     Args:
         parent_id: row id of the page its link was found on.
         most_visits: of the log that a learning order is made from.
 
     Returns:
-        None where no run says which order there is.
+        None where the order of the last run is not known.
     """
     strategy = strategy_of_last_run(c, found)
     if strategy is None:
@@ -70,6 +73,7 @@ def standing_of(
     if isinstance(strategy, LearningStrategy):
         return _learned(c, strategy, found, most_visits)
     scope = Scope(found.queue, found.topic)
+    # Strategies that remember nothing store their scores, so the database alone knows the place.
     place, among = pending.place_of(c, scope, found.id, found.score)
     parts = {} if parent_id is None else _parts(c, strategy, found, parent_id)
     return Standing(strategy.name, found.score, place, among, parts)
@@ -80,6 +84,7 @@ def _parts(
 ) -> Mapping[str, float]:
     """The parts of the score the link on the parent gave it; {} where that is not in the log."""
     row = visit_log.last_of(c, parent_id)
+    # The candidates of a search run are queries: no page links to them.
     if row is None or found.queue is Queue.SEARCH:
         return {}
     visit = row.visit()
@@ -103,13 +108,17 @@ def remade_order(
     c: Connection, strategy: LearningStrategy, scope: Scope, most_visits: int
 ) -> InMemoryFrontier:
     """The order as a crawl of *scope* would make it now from model, log and waiting rows."""
+    # A crawl's own limits are not stored, so every host of its rows counts.
     in_memory = InMemoryFrontier(strategy, lambda host: True)
     upto = _load_model(c, strategy, scope)
+    # The steps OrderFeed.begin takes in a crawl, without a thread in between.
     in_memory.begin_telling()
     after = visit_log.start_of_newest(c, scope, most_visits)
     while heads := visit_log.heads_since(c, scope, after, _AT_A_TIME):
         for row in visit_log.load(c, [seq for seq, _ in heads]):
             if isinstance(strategy, Trainable):
+                # Visits the model has already learnt from only rebuild the graph; they must not
+                # teach it twice.
                 strategy.replaying = row.seq <= upto
             in_memory.visit(row.visit(), row.via)
         after = heads[-1][0]
@@ -130,6 +139,7 @@ def _load_model(c: Connection, strategy: LearningStrategy, scope: Scope) -> int:
         try:
             strategy.load(model.unpacked())
         except ModelError:
+            # Damaged: the version before may still serve.
             continue
         return model.upto
     return 0

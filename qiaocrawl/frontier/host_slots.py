@@ -1,4 +1,4 @@
-"""How much each host is asked: fetches under way, pauses, turns, pages of this run."""
+"""The load on each host: fetches under way, pauses, turns, pages of this run."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ class HostUse:
         self._fetches = fetches
         self._limits = limits
         self._downloading: Counter[str] = Counter()
+        # A watch run counts what it asked the host earlier today: its budget is one of the day.
         self._asked: Counter[str] = Counter(limits.spent)
         self._parked: dict[str, float] = {}
         self._answered: set[str] = set()
@@ -45,6 +46,8 @@ class HostUse:
 
     def begin(self, host: str) -> None:
         """A fetch of *host* begins."""
+        # Counts requests, not answers: a host at its limit is asked nothing more even if
+        # nothing comes back.
         self._downloading[host] += 1
         self._asked[host] += 1
 
@@ -55,17 +58,20 @@ class HostUse:
     def end(self, host: str) -> None:
         """A fetch of *host* is over, whatever came of it."""
         self._downloading[host] -= 1
+        # Deleted at 0: thousands of hosts pass through here, and is_asking tests for emptiness.
         if self._downloading[host] <= 0:
             del self._downloading[host]
 
     def park(self, host: str, seconds: float) -> None:
         """Ask *host* nothing for *seconds*; FOREVER is the rest of the run."""
         until = time.monotonic() + seconds
+        # A short pause must not cut a longer one: Retry-After of an hour, then a timeout of 30 s.
         self._parked[host] = max(until, self._parked.get(host, 0.0))
 
     def is_free(self, host: str) -> bool:
         """Whether *host* may be asked now."""
         is_unknown = host not in self._answered
+        # One at a time until it has answered: more would only wait together for the same time-out.
         most = 1 if is_unknown or self._fetches.is_on_trial(host) else self._fetches.per_host
         if self._downloading[host] >= most:
             return False
@@ -87,6 +93,7 @@ class HostUse:
         """Hosts that rest and will be asked again in this run."""
         now = time.monotonic()
         self._parked = {host: until for host, until in self._parked.items() if until > now}
+        # A host given up rests for ever; if it counted as resting, an idle run would wait for it.
         return set(self._parked) - self.given_up
 
     @property
@@ -125,6 +132,7 @@ def nothing_elsewhere(rows: frontier.Scope, spent: Collection[str]) -> Callable[
     """An operation that says whether *rows* hold nothing on other hosts than *spent*."""
 
     def operation(c: Connection) -> bool:
+        # Reads the stored rows: other workers and the pages still in flight may have added some.
         left = frontier.remaining(c, elsewhere(c, rows, spent), now=time.time())
         return not left.pending and not left.leased
 
@@ -135,5 +143,6 @@ def elsewhere(c: Connection, rows: frontier.Scope, spent: Collection[str]) -> fr
     """*rows* without those on the hosts *spent*."""
     if not spent:
         return rows
+    # None stands for all hosts; to leave some out they must be listed first.
     hosts = host_names(c) if rows.hosts is None else rows.hosts
     return replace(rows, hosts=frozenset(hosts) - frozenset(spent))

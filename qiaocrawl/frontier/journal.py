@@ -12,7 +12,7 @@ from qiaocrawl.items import FetchedPage, Lease, Link, Outcome, PageAnalysis
 
 @dataclass(frozen=True, slots=True)
 class PagelessEnd:
-    """How a URL ended that brought no page to read; ``target`` is where a redirect leads."""
+    """The end of a URL that brought no page to read; ``target`` is where a redirect leads."""
 
     outcome: Outcome
     reason: str
@@ -21,6 +21,7 @@ class PagelessEnd:
     target: str = ""
 
 
+# A base class rather than a protocol: a deep crawl uses it as it is.
 class CrawlJournal:
     """Writes nothing; crawls that keep records of their own override what they need.
 
@@ -29,13 +30,13 @@ class CrawlJournal:
     """
 
     counts_pageless_as = ""
-    """A further number of the run that counts leases closed without a page."""
+    """The name of a further figure of the run that counts leases closed without a page."""
 
     def page_arrives(self, c: Connection, lease: Lease, page: FetchedPage) -> None:
-        """The page of *lease* is stored, before anything is made of it."""
+        """The page of *lease* is stored; nothing has been derived from it yet."""
 
     def page_arrived(self, lease: Lease) -> None:
-        """That is committed: caches may know of it."""
+        """What :meth:`page_arrives` wrote is committed: caches may learn of it."""
 
     def page_closes(
         self, c: Connection, lease: Lease, page: FetchedPage, analysis: PageAnalysis,

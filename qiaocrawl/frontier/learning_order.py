@@ -54,25 +54,29 @@ class LearningOrder(FrontierOrder):
         rows = Scope(scope.queue, scope.topic)
         self._feed = OrderFeed(self.in_memory, runtime, rows, self.run, self._told)
         sites = sorted(scope.within.sites) if scope.within is not None else []
+        # A model may serve one site or the whole topic; over several sites it learns
+        # the topic only.
         name = ModelName(scope.topic, strategy.name, sites[0] if len(sites) == 1 else "")
         self._models = ModelKeeping(
             strategy, name, runtime, self._options["QIAO_STRATEGY_SAVE_PAGES"]
         )
         stops = self._options["QIAO_STOP_BELOW_THRESHOLD"]
+        # A fixed threshold would mean nothing for scores on a scale of their own, such as ranks.
         self._bar = MovingThreshold(0.0) if stops and is_calibrated(strategy) else None
         self._asked: asyncio.Future[Chosen] | None = None
         self._task: asyncio.Task[None] | None = None
         self.is_ready = False
-        """Whether the order is made; before, it has no answers."""
+        """Whether the order is built; before that it has no answers."""
 
     # --- life -------------------------------------------------------------------------------
 
     def open(self, token: int, wake: Callable[[], None]) -> None:
-        """Begin to make the order; *wake* is called when it has answers.
+        """Start building the order; *wake* is called when it has answers.
 
         Args:
             token: of this worker, to know its own visits by.
         """
+        # In the background: reading the log takes seconds, and stored scores serve until then.
         self._task = asyncio.ensure_future(self._live(token, wake))
         self._task.add_done_callback(_ended)
 
@@ -103,6 +107,7 @@ class LearningOrder(FrontierOrder):
 
     async def close(self) -> None:
         """Keep what was learnt, as far as there is time."""
+        # Cancelled, not awaited: it may be waiting for a database that is away.
         if self._task is not None:
             self._task.cancel()
         try:
@@ -124,6 +129,8 @@ class LearningOrder(FrontierOrder):
         self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy, now: float
     ) -> FollowedPage:
         page = super()._follow(lease, analysis, policy, now)
+        # Candidates are links of the page, which have a node now, and others such as later parts
+        # of the article or a redirect's target, which get theirs once they are stored.
         linked = {link.key for link in page.links.visit.links}
         added = [one for one in page.links.candidates if one.left_out is None]
         self.in_memory.hold(
@@ -148,6 +155,7 @@ class LearningOrder(FrontierOrder):
 
     def _told(self, row: LoggedVisit) -> None:
         """Learn from a page of the log."""
+        # Links out of the crawl's hosts would get nodes that can never be fetched.
         if self.in_memory.covers(row.page.host):
             visit = row.visit(self.in_memory.covers)
             self._learn(visit, known=row.seq <= self._models.upto, via=row.via)
@@ -170,8 +178,8 @@ class LearningOrder(FrontierOrder):
         """The best URLs that may be fetched now.
 
         Returns:
-            None where there is no order yet, or it thinks too long: no fetch waits for it. Its
-            answer is what the next question gets then.
+            None where there is no order yet, or it takes too long: no fetch waits for it. The
+            next call gets its answer then.
         """
         if not self.is_ready:
             return None
@@ -179,9 +187,11 @@ class LearningOrder(FrontierOrder):
             # Kept when it is not done in time: the nodes it takes must not be lost, and the next
             # question gets its answer.
             self._asked = asyncio.ensure_future(self.run(partial(
+                # The set is copied: the caller's changes while the thread reads it.
                 self.in_memory.choose, limit, per_host=per_host, busy_hosts=frozenset(busy_hosts),
                 now=time.monotonic(), at_least=self._bar.value if self._bar is not None else PRUNED,
             )))  # fmt: skip
+        # wait(), not wait_for(): the latter would cancel the choice when its time is up.
         done, _ = await asyncio.wait({self._asked}, timeout=_PATIENCE_SECONDS)
         if not done:
             return None
@@ -189,7 +199,8 @@ class LearningOrder(FrontierOrder):
         return chosen
 
     def settle(self, found: KeyLeases) -> None:
-        """What was chosen was leased, as far as *found* says."""
+        """Tell the order what *found* says of the rows it chose."""
+        # The order keeps monotonic time, which no set clock moves.
         later = {key: _monotonic(at) for key, at in found.later.items()}
         self.soon(partial(self.in_memory.settle, later, found.gone))
 
@@ -200,6 +211,8 @@ class LearningOrder(FrontierOrder):
             missed: they waited although the order knew of nothing that does.
         """
         if leases:
+            # The order said it knows all that waits, and it does not: its view of the rows
+            # is read anew.
             self._feed.wants_all_rows |= missed
             self.soon(partial(self.in_memory.taken, leases))
 
@@ -213,6 +226,7 @@ class LearningOrder(FrontierOrder):
         if self._bar is None or not self.is_ready:
             return False
         top = await self.run(lambda: self.in_memory.top_score)
+        # PRUNED is the score of an empty order: nothing waits, so nothing is below the threshold.
         return PRUNED < top < self._bar.value
 
     def closed(self, lease: Lease) -> None:
@@ -229,11 +243,13 @@ class LearningOrder(FrontierOrder):
 
     def present_score(self, lease: Lease) -> float:
         """The score *lease* has now."""
+        # From the event loop's thread, on purpose: one number is read, and an old one
+        # does no harm.
         score = self.in_memory.score_of(lease.key)
         return lease.score if score is None else score
 
     def numbers(self) -> dict[str, float]:
-        """What the run's statistics say of it."""
+        """Figures for the run's statistics."""
         found: dict[str, float] = {
             "qiaocrawl/order/pages": self.in_memory.visits,
             "qiaocrawl/order/waiting": len(self.in_memory.order.waiting),

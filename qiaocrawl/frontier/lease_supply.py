@@ -32,6 +32,7 @@ _DOUBT_SECONDS = 2.0
 async def recover_rows(runtime: Runtime, rows: Scope, *, all_dead: bool) -> None:
     """Take back what dead workers held of *rows*; *all_dead*: all but this one are."""
     options = runtime.options
+    # By the database's clock: this machine's may be wrong about which leases have run out.
     recovery = await runtime.write(lambda c: frontier.recover(
         c, rows, now=frontier.clock(c), all_dead=all_dead,
         max_failures=options["QIAO_FRONTIER_MAX_FAILURES"],
@@ -65,6 +66,8 @@ class StoredSupply:
         """Up to a batch of leases out of *rows*; [] when nothing may be leased now."""
 
         def operation(c: Connection) -> list[Lease]:
+            # Score and reason are written in the transaction of the lease, so that `qiaocrawl why`
+            # never tells of a choice that was not made.
             now = frontier.clock(c)
             leases = self._ordering.admitted(c, frontier.lease(
                 c, rows, token=self._token, lease_seconds=self._lease_seconds, now=now, **shape
@@ -101,6 +104,7 @@ class LearnedSupply(StoredSupply):
         if stored:
             return stored
         chosen: Chosen | None = None
+        # Each round drops what was gone, so the rounds come to an end even with many workers.
         for _ in range(_ROUNDS):
             chosen = await self._ordering.choose(
                 shape["limit"], shape["per_host"], shape.get("busy_hosts", ())
@@ -111,6 +115,8 @@ class LearnedSupply(StoredSupply):
                 self._leased_at = time.monotonic()
                 return leases
         doubtful = time.monotonic() - self._leased_at > _DOUBT_SECONDS
+        # With a threshold the order leaves low rows on purpose; leasing them by stored score
+        # would undo that.
         if chosen is not None and chosen.waiting and (self._ordering.has_threshold or not doubtful):
             return []
         # The order is not ready, or does not know of rows that other workers added.
@@ -123,11 +129,14 @@ class LearnedSupply(StoredSupply):
         """Pages dead workers have stored, looked for now and then."""
         if time.monotonic() - self._looked_at < _LOOK_SECONDS:
             return []
+        # lease() takes stored pages too; here the order decides, so only those are
+        # taken beside it.
         self._looked_at = time.monotonic()
         leases = await self._runtime.write(lambda c: frontier.lease_stored(
             c, rows, token=self._token, lease_seconds=self._lease_seconds,
             now=frontier.clock(c), limit=limit,
         ))  # fmt: skip
+        # The order is told of them too, or it would choose a row that is already in hand.
         self._ordering.taken(leases, missed=False)
         return leases
 
@@ -143,6 +152,8 @@ class LearnedSupply(StoredSupply):
             )
             _note(c, found.leases, lambda lease: choices[lease.key].decision(strategy, now))
             # Database time to this machine's, by which the order waits.
+            # Both clocks are read now, so that only their difference counts, however
+            # wrong either is.
             ahead = time.time() - now
             return replace(found, later={key: at + ahead for key, at in found.later.items()})
 

@@ -27,12 +27,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Fetches:
-    """How hosts are asked.
+    """Limits and pauses of fetches.
 
     Attributes:
         per_host, at_once: most fetches at a time, of one host and of all.
         rest_seconds: how long a host still rests now; 0 while it is its turn.
-        is_on_trial: whether a host is asked one thing at a time, until it answers as it should.
+        is_on_trial: whether a host gets one request at a time until it gives a proper answer.
     """
 
     per_host: int

@@ -34,7 +34,7 @@ class Choice:
 
     Attributes:
         score: on the strategy's own scale.
-        place, waiting: the place-th of so many that waited; the best is 1.
+        place, waiting: its rank among the URLs that waited (1 is best) and how many these were.
         parts: of the score, by name.
     """
 
@@ -83,7 +83,10 @@ class InMemoryFrontier:
         self.visits = 0
         """Pages learnt from, those of the log included."""
         self._held: dict[bytes, _Held] = {}
+        # Keys in hand: handed out by the order or leased past it. They must not be chosen again.
         self._out: set[bytes] = set()
+        # A heap of (due time, key). A key in it may have been fetched meanwhile: its row then
+        # refuses the lease.
         self._later: list[tuple[float, bytes]] = []
         self._is_telling = False
         self._rests_until = 0.0
@@ -100,9 +103,13 @@ class InMemoryFrontier:
             via: key of the URL that led here without a page of its own.
         """
         self.visits += 1
+        # First: if a redirect led here, its node and links become this page's before
+        # it is visited.
         self._led(visit.key, visit.host, via)
         # The thread's own time: on a busy machine the wall clock would put rescoring off for ever.
         began = time.thread_time()
+        # Not while the log is replayed: 20,000 visits would rescore thousands of
+        # times for nothing.
         self.order.scores_anew = not self._is_telling and time.monotonic() >= self._rests_until
         scores = self.order.visit(visit)
         self._rests_until = time.monotonic() + REST * (time.thread_time() - began)
@@ -122,6 +129,7 @@ class InMemoryFrontier:
             candidates: what it brought beside.
         """
         nodes = [node for key in links if (node := self._waiting_node(key)) is not None]
+        # Closed, not unlinked: the node keeps its score until stored() lets it wait.
         for node in nodes:
             self.order.close(node)
         self._held[page] = _Held(nodes, tuple(candidates))
@@ -142,16 +150,21 @@ class InMemoryFrontier:
         held = self._held.pop(page, None)
         if held is not None:
             for node in held.nodes:
+                # No transaction, no row: a lease of this node would find nothing.
                 self.order.unlink(node)
 
     def enqueued(self, candidates: Iterable[Candidate]) -> None:
         """*candidates* have rows now; no link of a visited page need lead to them."""
         for one in candidates:
             if one.left_out is None:
+                # A redirect's target or an alias stands in for the URL that led there, with
+                # all its links.
                 is_led = one.payload.hops or one.payload.alias_of
                 again = self._led(one.key, one.host, one.parent if is_led else None)
                 comes_back = one.refetch or one.payload.taken_up is not None
                 again |= comes_back and one.key not in self._out
+                # "again" also reopens a node that was fetched before, unless it is in
+                # hand right now.
                 self._add(one, one.score, again=again)
 
     # --- leasing ----------------------------------------------------------------------------
@@ -180,6 +193,7 @@ class InMemoryFrontier:
             # Asks again without the hosts that are full: sorting all nodes for the sake of
             # a few would cost ten times as much.
             found = order.best(limit, busy_hosts=full, at_least=at_least)
+            # best() repeats what is in hand here: these nodes are taken only at the end.
             found = [node for node in found if node not in nodes]
             if not found:
                 break
@@ -191,12 +205,15 @@ class InMemoryFrontier:
                     nodes.append(node)
                 if of_host[host] >= per_host:
                     full.add(host)
+            # No host became full in this round, so another one would bring the same nodes.
             if len(full) == before:
                 break
         choices = tuple(self._choice(node) for node in nodes)
         waiting = choices[0].waiting if choices else len(order.waiting)
+        # Held-back nodes count: their rows come in a moment, so the order has not run dry.
         waiting += sum(len(one.nodes) + len(one.candidates) for one in self._held.values())
         order.take(nodes)
+        # Taken out before the lease is made: the next call must not choose them a second time.
         self._out.update(one.key for one in choices)
         return Chosen(choices, waiting)
 
@@ -213,13 +230,15 @@ class InMemoryFrontier:
             self.wait_until(key, at)
 
     def wait_until(self, key: bytes, at: float) -> None:
-        """*key* is in hand no more and waits again from *at* on, by the clock of :meth:`choose`."""
+        """*key* is in hand no longer and waits again from *at* on (clock of :meth:`choose`)."""
         self._out.discard(key)
         heapq.heappush(self._later, (at, key))
 
     def taken(self, leases: Iterable[Lease]) -> None:
         """*leases* were taken without asking the order."""
         for lease in leases:
+            # A row another worker proposed: it enters the order as taken, so that links found
+            # later to it add no second node.
             node = self.order.node_of(lease.key)
             if node is None:
                 node = self.order.add(lease.key, lease.url, lease.host, lease.depth, lease.score)
@@ -230,6 +249,7 @@ class InMemoryFrontier:
         while self._later and self._later[0][0] <= now:
             _, key = heapq.heappop(self._later)
             node = self.order.node_of(key)
+            # Already in hand again: a row taken past the order while its pause ran.
             if node is not None and key not in self._out:
                 self._see(node)
                 self.order.put_back(node)
@@ -246,7 +266,10 @@ class InMemoryFrontier:
         Returns:
             Whether there is room for more.
         """
+        # The limit is for new rows; known ones are only ticked off.
         room = MAX_WAITING - len(self.order.waiting)
+        # A node that is held back waits for the transaction of its page, even where a row of it
+        # can be seen already.
         held = {node for one in self._held.values() for node in one.nodes}
         for row in rows:
             if not self.covers(row.host) or row.key in self._out:
@@ -254,6 +277,7 @@ class InMemoryFrontier:
             node = self._waiting_node(row.key)
             if node is None:
                 if room <= 0:
+                    # Full: the stored scores serve the rest until the order runs dry.
                     return False
                 room -= 1
                 self._led(row.key, row.host, row.via)
@@ -268,6 +292,7 @@ class InMemoryFrontier:
         Args:
             complete: False where reading was given up for lack of room.
         """
+        # If reading was cut short, the missing nodes may be among the unread rows: none is closed.
         if complete and self._fresh is not None:
             known = self._found | self._fresh
             for node in self.order.waiting.tolist():
@@ -299,7 +324,7 @@ class InMemoryFrontier:
     # --- inside -------------------------------------------------------------------------------
 
     def _add(self, one: Candidate | PendingUrl, score: float, *, again: bool) -> int:
-        """Let *one* wait; *again* also where it was fetched or given up before."""
+        """Let *one* wait; with *again* even if it was fetched or given up before."""
         order = self.order
         node = order.node_of(one.key)
         state = None if node is None else order.state_of(node)
@@ -308,6 +333,7 @@ class InMemoryFrontier:
         taken = state is NodeState.TAKEN and not again
         # A node that links lead to keeps the strategy's score, not the stored one.
         known = node is not None and order.score_of(node) > -np.inf
+        # A start page, or no known score: the stored score is all there is.
         if node is None or (not taken and (not known or score >= SEED_SCORE)):
             node = order.add(one.key, one.url, one.host, one.depth, score)
         self._see(node)
@@ -320,12 +346,15 @@ class InMemoryFrontier:
             Whether it did: not where either is unknown, or both are known.
         """
         node = None if via is None else self.order.node_of(via)
+        # If the target is known, both have links of their own; merging them is not worth the cost.
         if node is None or self.order.node_of(key) is not None:
             return False
         self.order.readdress(node, key, host)
         return True
 
     def _see(self, node: int) -> None:
+        # Marked only while rows are read, so that end_reading() does not close
+        # what came meanwhile.
         if self._fresh is not None:
             self._fresh.add(node)
 

@@ -100,10 +100,12 @@ class PriorityIndex:
             The score of every link, in order; a higher one of the same URL may be known.
         """
         node = self._node(visit.key, visit.host)
+        # Before its links are scored: a page that links to itself must not wait again.
         self.close(node)
         page = VisitedPage(
             visit.url, visit.host, visit.depth, visit.relevance, visit.relevant, visit.at, node
         )
+        # Nodes are made for all links, also for those left out: another page may link to them.
         found = [
             FoundLink(link, position, len(visit.links), self._node(link.key, link.host))
             for position, link in enumerate(visit.links)
@@ -166,10 +168,13 @@ class PriorityIndex:
         scores = self._open.data[:size]
         busy = [self._hosts[host] for host in busy_hosts if host in self._hosts]
         if busy:
+            # Hosts are compared as numbers, in one array operation: strings would be a
+            # loop in Python.
             scores = np.where(np.isin(self._host_of.data[:size], busy), -np.inf, scores)
         # The common question of a simulation, without a sort.
         if limit == 1:
             return _filtered([int(scores.argmax())] if size else [], scores, at_least)
+        # With a limit per host any node may be needed, since those before it may be of full hosts.
         ranked = _ranked(scores, limit if not per_host else size)
         nodes: list[int] = []
         taken: dict[int, int] = {}
@@ -190,7 +195,7 @@ class PriorityIndex:
         return int(np.count_nonzero(ahead)) + 1, int(np.count_nonzero(waiting))
 
     def take(self, nodes: Iterable[int]) -> None:
-        """Hand *nodes* out: they wait no longer."""
+        """Hand out *nodes*: they no longer wait."""
         for node in nodes:
             self.close(node)
 
@@ -231,6 +236,7 @@ class PriorityIndex:
 
     def _raise(self, node: int, score: float) -> None:
         """Of several scores of one URL the highest counts."""
+        # -inf is PRUNED: a strategy leaves the link out, and another page may still let it wait.
         if score == -np.inf or self._state.data[node] == NodeState.TAKEN:
             return
         if score > self._score.data[node]:
@@ -244,8 +250,10 @@ class PriorityIndex:
         nodes = np.array([link.node for link in found])
         values = np.asarray(scores, np.float64)
         state, known = self._state.data, self._score.data
+        # Taken nodes are in hand or done; start pages keep their rank before all others.
         free = (state[nodes] != NodeState.TAKEN) & (known[nodes] < SEED_SCORE)
         nodes, values = nodes[free], values[free]
+        # Unlike _raise, a score may fall or become PRUNED: the strategy has seen every link to it.
         state[nodes] = np.where(values > -np.inf, NodeState.WAITING, NodeState.PRUNED)
         known[nodes] = values
         self._open.data[nodes] = values

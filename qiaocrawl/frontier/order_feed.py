@@ -1,4 +1,4 @@
-"""What an order in memory is fed with from the database, and what it writes back.
+"""Feeds an order in memory from the database, and writes its best scores back.
 
 First the newest visits of the log, then all waiting rows; from then on what other workers add.
 Reading happens on the reader's thread, and the order takes it in small pieces, so that a page
@@ -52,7 +52,7 @@ class Store(Protocol):
 
 
 class Run(Protocol):
-    """Does work in the thread of the order."""
+    """Runs work in the thread of the order."""
 
     def __call__(self, work: Callable[[], T]) -> Awaitable[T]:
         """What *work* gives."""
@@ -87,7 +87,7 @@ class OrderFeed:
         self._newest_row = 0
         self._done_at: dict[str, float] = {}
         self.wants_all_rows = False
-        """Rows wait that the order does not know of."""
+        """Whether rows wait that the order does not know."""
 
     @property
     def newest(self) -> int:
@@ -103,7 +103,10 @@ class OrderFeed:
         start = await self._store.read(
             lambda c: visit_log.start_of_newest(c, self._rows, most_visits)
         )
+        # The log is read from here on: older visits are skipped, so the order knows the
+        # newest ones only.
         self._reader = VisitReader(token, start)
+        # One rescoring at the end of the reading instead of one every few visits of the log.
         await self._run(self._in_memory.begin_telling)
         await self.read_log()
         await self._read_all_rows()
@@ -138,6 +141,7 @@ class OrderFeed:
 
     async def read_log(self) -> None:
         """Take in the visits that have come to light."""
+        # Not from the newest id on: rows may become visible out of order (see VisitReader).
         after = self._reader.floor
         while True:
             heads = await self._store.read(partial(self._heads, after=after))
@@ -145,6 +149,7 @@ class OrderFeed:
             for start in range(0, len(unread), _VISITS_AT_A_TIME):
                 some = unread[start : start + _VISITS_AT_A_TIME]
                 await self._take_in(some)
+                # Set only after they were taken in: after a failure they are read again.
                 self._reader.have_read(some, time.monotonic())
             if len(heads) < _HEADS_AT_A_TIME:
                 break
@@ -167,6 +172,7 @@ class OrderFeed:
 
     async def _read_all_rows(self) -> None:
         await self._run(self._in_memory.begin_reading)
+        # From the first row on: rows change their state without getting a new id.
         self._newest_row = 0
         complete = await self._read_rows()
         await self._run(partial(self._in_memory.end_reading, complete=complete))

@@ -49,6 +49,8 @@ class ModelKeeping:
                 await run(partial(self._load, model))
                 return
             except ModelError as error:
+                # The version before may still serve; the damaged row is left for whoever
+                # looks into it.
                 self.damaged += 1
                 logger.warning(
                     "what %s has learnt of %s cannot be read, version %d (%s): left alone",
@@ -64,7 +66,8 @@ class ModelKeeping:
         self._pages, self.upto = model.pages, model.upto
 
     def begin(self, *, known: bool) -> None:
-        """A page comes; *known* where the loaded model has learnt from it already."""
+        """A page arrives; *known* if the loaded model has learnt from it already."""
+        # Pages already known are in the model's own count.
         if not known:
             self._since_saved += 1
             self._pages += 1
@@ -84,7 +87,9 @@ class ModelKeeping:
         """
         if self._strategy is None or not self._since_saved:
             return
+        # Read before the model is packed: pages that come meanwhile count for the next version.
         pages, since = self._pages, self._since_saved
+        # In the thread of the order, where nothing learns while the arrays are read.
         model = await run(self._strategy.save)
         operation = partial(
             order_models.save_model,
@@ -96,6 +101,8 @@ class ModelKeeping:
         )
         try:
             await self._store.write(operation)
+        # Too large to be stored: trying again would fail again, so it counts as saved
+        # until more comes.
         except ModelError as error:
             logger.warning("what was learnt is not kept: %s", error)
         else:

@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+# The column for reasons holds 500 characters.
 _REASON_CHARS = 300
 
 
@@ -44,6 +45,7 @@ class FrontierOrder:
     def __init__(self, strategy: Strategy | LearningStrategy) -> None:
         self.strategy = strategy
         self._proposed = ProposedUrls()
+        # One thread: strategies need no lock, and pages are learnt from in the order they come.
         self._thread = ThreadPoolExecutor(1, "qiaocrawl-order")
 
     async def run(self, work: Callable[[], T]) -> T:
@@ -62,9 +64,11 @@ class FrontierOrder:
     ) -> FollowedPage:
         """Score the links of the page of *lease* and choose what enters the frontier.
 
-        Links of pages that :meth:`stored` was told of are left out; so a page that is tried
-        again brings all it brought before.
+        Only links of pages passed to :meth:`stored` are left out, so a page that is tried
+        again brings all its links again.
         """
+        # Taken here, not in the thread: "dfs" ranks by the time a page came, not by when
+        # it was scored.
         now = time.time()
         return await self.run(partial(self._follow, lease, analysis, policy, now))
 
@@ -111,12 +115,12 @@ class FrontierOrder:
     def admitted(self, c: Connection, leases: list[Lease], now: float) -> list[Lease]:
         """Those of *leases* that may be fetched, within the transaction that took them.
 
-        Whoever leaves one out ends its lease. In the thread of the writer.
+        An override that leaves one out must end its lease. Runs in the writer's thread.
         """
         return leases
 
     def closed(self, lease: Lease) -> None:
-        """*lease* is in hand no more; what its page brought has no rows, unless it is stored."""
+        """*lease* is no longer in hand; what its page brought has no rows, unless it is stored."""
 
     def enqueued(self, candidates: Iterable[Candidate]) -> None:
         """*candidates* that no page of this crawl links to are in the frontier."""
@@ -133,15 +137,17 @@ class FrontierOrder:
         return False
 
     async def close(self) -> None:
-        """Let the thread go; the last one to ask has asked."""
+        """Stop the thread; nothing is asked after this."""
+        # Not waited for: rescoring may take a second, and a stopping crawl has better uses for it.
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def numbers(self) -> dict[str, float]:
-        """What the run's statistics say of it."""
+        """Figures for the run's statistics."""
         return {}
 
 
 def _done(future: asyncio.Future[object]) -> None:
+    # Nobody awaits it, so the error would vanish with the future.
     if not future.cancelled() and (error := future.exception()) is not None:
         logger.error("the crawl order failed", exc_info=error)
 
@@ -153,6 +159,7 @@ def explained(
 
     Nothing by a strategy that learns: it explains nodes of its order only.
     """
+    # A learning strategy explains a node of its graph; the log alone has no graph.
     if isinstance(strategy, LearningStrategy):
         return {}
     page = VisitedPage(

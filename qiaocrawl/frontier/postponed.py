@@ -1,4 +1,4 @@
-"""Tries what a guess of discovery put off when nothing else waits, until the guess has held."""
+"""When nothing else waits, tries what a guess of discovery put off, until the guess has held."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Trial:
     """How one reason has fared.
 
     Attributes:
-        keys: of what was taken up last.
+        keys: of the URLs taken up last.
         fruitless: rounds in a row that brought nothing.
         share: URLs of the next round.
     """
@@ -48,11 +48,14 @@ class _Trial:
         """The keys *good* led to a new article."""
         if not self.keys:
             return
+        # One article among them proves the guess wrong: the others may be articles too.
         is_wrong_guess = not self.keys.isdisjoint(good)
         self.fruitless = 0 if is_wrong_guess else self.fruitless + 1
+        # 4, 8, 16: three fruitless rounds look at 28 URLs.
         self.share = 2 * self.share if is_wrong_guess else FIRST_SHARE << self.fruitless
         if self.fruitless == FRUITLESS_ROUNDS:
             self.share = 0
+        # Judged once: a further look must not count the same round again.
         self.keys.clear()
 
 
@@ -65,7 +68,7 @@ class TakingUp:
 
     Args:
         ordering: is told of what waits again.
-        within: its rules judge what was closed as a trap's: made-up stories are articles too.
+        within: its rules judge the URLs closed as traps, since a trap makes up articles too.
     """
 
     def __init__(
@@ -86,6 +89,7 @@ class TakingUp:
         Returns:
             False when there is nothing to try.
         """
+        # Rows of spent hosts stay postponed: they could wait again, but nobody would fetch them.
         rows = await self._runtime.read(partial(elsewhere, rows=rows, spent=spent))
         waiting = await self._runtime.read(partial(count_postponed, scope=rows))
         self.left = sum(waiting.values())
@@ -113,9 +117,11 @@ class TakingUp:
 
     def _shares(self, waiting: Mapping[str, int]) -> dict[str, int]:
         """How many rows of each reason are taken up now; none where it would be 0."""
+        # Traps have a judge of their own (TrapWatch), which sets their shares.
         found = self._traps.shares(waiting) if self._traps is not None else {}
         for reason in waiting:
             share = self._trials.setdefault(reason, _Trial()).share
+            # A share of 0 means that the guess has held.
             if not reason.startswith(TRAP) and share:
                 found[reason] = share
         return found
@@ -125,6 +131,7 @@ class TakingUp:
         tried = {key for trial in self._trials.values() for key in trial.keys}
         if not tried:
             return
+        # By article number, not by time: clocks may be set, numbers only grow.
         good = await self._runtime.read(
             partial(led_to_stories, keys=tried, after=self._newest_article)
         )
@@ -134,7 +141,7 @@ class TakingUp:
             trial.judged(good)
 
     def numbers(self) -> dict[str, int]:
-        """What the run's statistics say of it."""
+        """Figures for the run's statistics."""
         return {
             "qiaocrawl/postponed/taken_up": self.taken_up,
             "qiaocrawl/postponed/left": self.left,

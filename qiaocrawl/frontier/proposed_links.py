@@ -9,7 +9,7 @@ _REMEMBERED = 500_000
 
 
 class ProposedUrls:
-    """Spares a crawl writing links it has stored; the frontier's unique key decides.
+    """Saves a crawl from writing links it has stored; the frontier's unique key decides.
 
     It learns of links once they are committed, never before: a page whose transaction was
     refused brings all of them again. The oldest are forgotten first; that only costs a write.
@@ -31,6 +31,7 @@ class ProposedUrls:
             known = self._scores.get(key)
             if known is None:
                 new.append(key)
+            # A higher score keeps the key's place in the dict: age counts from the first sighting.
             if known is None or score > known:
                 self._scores[key] = score
         # A dict keeps insertion order, so its first key is the oldest.

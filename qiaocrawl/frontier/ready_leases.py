@@ -36,8 +36,11 @@ class ReadyLeases:
         if not free:
             return None
         if self._present_score is None:
+            # Leases come best first, so the first of each host is its best.
             lease = max((self._hosts[host][0] for host in free), key=attrgetter("score"))
         else:
+            # Scores change while leases wait here, so all of them are looked at: at
+            # most four batches.
             every = [lease for host in free for lease in self._hosts[host]]
             lease = max(every, key=self._present_score)
         self._hosts[lease.host].remove(lease)
@@ -47,10 +50,11 @@ class ReadyLeases:
 
     def take_host(self, host: str) -> list[Lease]:
         """Take all leases of *host*."""
+        # pop(): a defaultdict would make an empty queue for a host that has none.
         return list(self._hosts.pop(host, ()))
 
     def hosts_with(self, leases: int) -> set[str]:
-        """Hosts of which so many leases or more wait here."""
+        """Hosts with at least this many *leases* waiting here."""
         return {host for host, queue in self._hosts.items() if len(queue) >= leases}
 
     def all(self) -> list[Lease]:

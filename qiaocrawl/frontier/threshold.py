@@ -58,12 +58,15 @@ class MovingThreshold:
 
     def judged(self, relevant: bool) -> float:
         """A page was fetched and found *relevant* or not; returns the bar from now on."""
+        # The oldest is about to fall out of the deque; its share leaves with it.
         if len(self._last) == self._last.maxlen:
             self._relevant -= self._last[0]
         self._last.append(relevant)
         self._relevant += relevant
         precision = self.precision
+        # Not before a window is full: the precision of a few pages says little.
         if len(self._last) == self._last.maxlen and precision is not None:
+            # -1, 0 or 1: too much relevant lowers the bar, too little raises it.
             way = (precision < self._target) - (precision > self._target)
             self.value = min(self._high, max(self._low, self.value + way * self._step))
         return self.value

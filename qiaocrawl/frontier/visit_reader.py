@@ -1,4 +1,4 @@
-"""Which rows of the log of visits are new: read on from a place, and look back a while.
+"""Finds the new rows of the log of visits: those after a place, and late ones before it.
 
 Numbers are given when a row is written, not when it is committed, so a row may become visible
 after one with a higher number; at most a transaction's duration later.
@@ -16,7 +16,7 @@ class VisitReader:
     """Remembers which rows were read.
 
     Args:
-        token: of this process; its own rows are no news to it.
+        token: of this process; its own rows are not new to it.
         start: place behind which reading begins.
     """
 
@@ -39,16 +39,19 @@ class VisitReader:
         """
         new = [(seq, token) for seq, token in heads
                if seq not in self._seen and seq > self.floor]  # fmt: skip
+        # Own rows are ticked off unread: the order has learnt from those pages already.
         self.have_read((seq for seq, token in new if token == self._token), now)
         return [seq for seq, token in new if token != self._token]
 
     def have_read(self, seqs: Iterable[int], now: float) -> None:
-        """These rows were taken in; they are no news any more."""
+        """These rows were taken in; they are no longer new."""
         self._seen.update((seq, now) for seq in seqs)
 
     def settle(self, now: float) -> None:
-        """Look back no further than needed."""
+        """Forget rows that are too old to look back to."""
         old = [seq for seq, at in self._seen.items() if at < now - LOOK_BACK_SECONDS]
+        # Rows that become visible this late stay unread; the floor must move, or the memory would
+        # grow with the log.
         if old:
             self.floor = max(self.floor, *old)
             self._seen = {seq: at for seq, at in self._seen.items() if seq > self.floor}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from qiaocrawl.fetch.failure_policy import FailurePolicy
@@ -18,6 +18,7 @@ from qiaocrawl.frontier.host_slots import HostUse
 from qiaocrawl.frontier.lease_supply import recover_rows
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.storage import frontier
+from qiaocrawl.text.zones import china_time
 
 logger = logging.getLogger(__name__)
 
@@ -55,6 +56,7 @@ class RowWaits:
     async def take_back(self, rows: frontier.Scope, *, all_dead: bool) -> None:
         """Take over what dead workers held; every ten minutes, look at what waits too long."""
         await recover_rows(self._runtime, rows, all_dead=all_dead)
+        # Reads all waiting rows, so not with every take-over.
         if time.monotonic() - self._looked_at > _LOOK_SECONDS:
             await self.right(rows)
 
@@ -100,6 +102,7 @@ class RowWaits:
 
 def _at(seconds: float) -> str:
     """The time of day in so many seconds, and how long that is."""
-    then = datetime.fromtimestamp(time.time() + seconds).astimezone()
-    day = f"{then:%Y-%m-%d }" if seconds >= 43_200 else ""
-    return f"{day}{then:%H:%M:%S} (in {seconds:.0f} s)"
+    then = datetime.fromtimestamp(time.time() + seconds, UTC)
+    # The day is shown only where it may be another one: twelve hours or more ahead.
+    day = "%Y-%m-%d " if seconds >= 43_200 else ""
+    return f"{china_time(then, f'{day}%H:%M:%S')} (in {seconds:.0f} s)"

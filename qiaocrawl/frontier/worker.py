@@ -124,7 +124,7 @@ class FrontierWorker:
         return left.pending + left.leased
 
     def numbers(self) -> dict[str, float]:
-        """What the run's statistics say of aliases, order and what was put off."""
+        """Figures of aliases, order and postponed URLs for the run's statistics."""
         parts = (self.aliases, self._ordering, self._postponed)
         return {name: number for part in parts for name, number in part.numbers().items()}
 
@@ -244,7 +244,7 @@ class FrontierWorker:
             self._ordering.wait_until(lease.key, 0.0)
 
     def forget(self, lease: Lease) -> None:
-        """*lease* was lost to another worker: it needs no outcome from us."""
+        """*lease* was lost to another worker: it needs no outcome here."""
         self._settled(lease, False)
 
     def holds(self, lease: Lease) -> bool:
@@ -331,7 +331,7 @@ class FrontierWorker:
             self._wake_caller()
 
     async def _remaining(self) -> frontier.Remaining:
-        """What stands in the frontier for this worker's rows."""
+        """What the frontier still holds of this worker's rows."""
         rows = self._rows
         return await self._runtime.write(lambda c: frontier.remaining(c, rows, now=time.time()))
 
@@ -385,7 +385,7 @@ class FrontierWorker:
         return self.ending.reason
 
     def stop(self, reason: str, error: BaseException | None = None) -> None:
-        """Hand nothing out any more and let the crawl close with *reason*."""
+        """Stop handing out leases and let the crawl close with *reason*."""
         self.ending.stop(reason, error)
 
     def _posted(self, then: Callable[[], None] | None, future: asyncio.Future[object]) -> None:

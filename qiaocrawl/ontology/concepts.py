@@ -60,6 +60,7 @@ class Ontology:
         none) by how usual the concept is, then by how many wordnets agree (ours).
         English words are also looked up without their endings.
         """
+        # The form as it stands comes first: "news" is a word before it is a plural.
         for form in (word, *base_forms(word)):
             ranks: dict[int, list[int]] = defaultdict(list)
             for wordnet, joint in zip(self.wordnets, self._joint, strict=True):
@@ -128,7 +129,7 @@ class Ontology:
     def _above(self, word: str) -> Mapping[int, int]:
         """Edges from the nearest sense of *word* (folded) up to each concept; {} if unknown.
 
-        Breadth first, so circles end of themselves.
+        Breadth first, so circles come to an end.
         """
         distances = dict.fromkeys(self.senses(word), 0)
         level = list(distances)
@@ -200,6 +201,7 @@ class _Neighbours:
     def __init__(self, here: Ints, there: Ints, size: int) -> None:
         order = np.argsort(here, kind="stable")
         self._there = there[order]
+        # The neighbours of concept i are there[starts[i]:starts[i + 1]].
         self._starts = np.searchsorted(here[order], np.arange(size + 1)).tolist()
 
     def __getitem__(self, concept: int) -> list[int]:
@@ -219,6 +221,7 @@ def _joined(wordnets: Sequence[StoredWordnet]) -> tuple[list[Ints], int]:
     spreads from concept to key and back until nothing changes.
     """
     starts = np.cumsum([0, *(wordnet.concepts for wordnet in wordnets)])
+    # Concepts of a wordnet are numbered after those of the wordnets before it.
     rows = [wordnet.keys + (start, 0) for wordnet, start in zip(wordnets, starts, strict=False)]
     table = np.concatenate([np.zeros((0, 2), np.int64), *rows])
     values, key = np.unique(table[:, 1], return_inverse=True)
@@ -231,6 +234,7 @@ def _joined(wordnets: Sequence[StoredWordnet]) -> tuple[list[Ints], int]:
         if (now == label).all():
             break
         label = now
+    # Labels become 0 to n - 1, without gaps.
     labels, joint = np.unique(label, return_inverse=True)
     return [joint[a:b] for a, b in zip(starts, starts[1:], strict=False)], len(labels)
 
@@ -245,6 +249,7 @@ def _joined_edges(wordnets: Sequence[StoredWordnet], joint: Sequence[Ints]) -> I
     for wordnet, places in zip(wordnets, joint, strict=True):
         if len(wordnet.edges):
             table = np.unique(places[wordnet.edges[:, :2]], axis=0)
+            # A concept that joining made its own hypernym is dropped.
             tables.append(table[table[:, 0] != table[:, 1]])
     parts = [np.zeros((0, 2), np.int64)]
     for place, table in enumerate(tables):
@@ -264,6 +269,7 @@ def _without_short_cuts(table: Ints, other_tables: Sequence[Ints]) -> Ints:
     for row in np.flatnonzero(is_known).tolist():
         below, above = table[row].tolist()
         level = up[below]
+        # A direct edge that another wordnet has too is no short cut.
         if above not in level:
             keep[row] = not _reaches(up, level, above)
     return table[keep]

@@ -53,6 +53,7 @@ class Draft:
         if not 0 < len(lemma) <= MAX_LEMMA_CHARS:
             return
         key = (language_code(language), lemma, concept)
+        # Ranks are stored in a byte.
         self.senses[key] = min(rank, UNRANKED, self.senses.get(key, UNRANKED))
 
     def form(self, language: str, form: str, lemma: str) -> None:

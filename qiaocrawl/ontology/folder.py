@@ -61,6 +61,7 @@ def open_ontology(folder: Path) -> Ontology:
         OntologyError: a file is damaged; `qiaocrawl ontology check` names all that are.
     """
     files = installed(folder)
+    # By time and size, so that a file installed anew is opened anew.
     stamps = tuple((str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files)
     return _opened(stamps)
 

@@ -1,4 +1,4 @@
-"""What tells two wordnets' concepts to be one: the interlingual index, WordNet 3.0, own ids.
+"""Keys by which wordnets share concepts: the interlingual index, WordNet 3.0, own ids.
 
 A key is a whole number, so that a hundred thousand of them are one array:
 
@@ -13,6 +13,7 @@ import re
 from hashlib import blake2b
 
 _POS = "nvar"
+# Offsets have eight digits, so a step of 10**9 a part of speech keeps them apart.
 _POS_STEP = 10**9
 _OWN = 1 << 61
 _ILI = re.compile(r"i([1-9][0-9]{0,8})")
@@ -36,6 +37,7 @@ def wn30_key(text: str) -> int | None:
 def own_key(text: str) -> int:
     """The key of a synset by the id its wordnet gives it."""
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    # >> 3: 61 bits, so that the mark of own ids fits above them in a positive 64-bit number.
     return _OWN | (int.from_bytes(digest, "big") >> 3)
 
 

@@ -1,7 +1,7 @@
 """Reads WN-LMF 1.x, the XML form wordnets are exchanged in, as a stream.
 
-Nothing a document says is obeyed: entities may not be declared, the DTD it names is not asked
-for, and it may not unpack to more than :data:`MAX_BYTES`.
+Documents are not trusted: entities may not be declared, the DTD they name is not
+fetched, and they may not unpack to more than :data:`MAX_BYTES`.
 """
 
 from __future__ import annotations
@@ -127,6 +127,7 @@ class _Reader:
         if not synset:
             raise OntologyError(f"{self._source}: a sense of {self._lemma!r} names no synset")
         rank = given.get("n", "")
+        # Without ``n`` the order of the senses is their rank.
         place = int(rank) - 1 if rank.isascii() and rank.isdigit() else self._senses
         self.draft.sense(self._language, self._lemma, self._concept(synset), max(0, place))
         self._senses += 1
@@ -157,6 +158,7 @@ class _Reader:
         """The place of a synset; one only named here may be defined by another wordnet."""
         number = len(self.draft.ids)
         place = self.draft.concept(name)
+        # New: its own id is a key, by which another wordnet may define it.
         if place == number:
             self.draft.keys.append((place, own_key(name)))
         return place

@@ -76,6 +76,7 @@ def _lines(file: Path) -> Iterator[str]:
     try:
         with file.open("rb") as lines:
             for line in lines:
+                # The lines of the licence begin with a space.
                 if not line.startswith(b" "):
                     yield line.decode("latin-1")
     except OSError as error:
@@ -83,6 +84,7 @@ def _lines(file: Path) -> Iterator[str]:
 
 
 def _entries(file: Path) -> Iterator[list[str]]:
+    # Definition and examples follow the bar.
     return (line.partition(" | ")[0].split() for line in _lines(file))
 
 
@@ -114,6 +116,7 @@ def _ranks(file: Path) -> dict[tuple[str, int], int]:
     for line in _lines(file):
         lemma, _, rest = line.partition(" ")
         fields = rest.split()
+        # The last fields[1] fields are the offsets of the senses, the most frequent first.
         for rank, offset in enumerate(fields[len(fields) - int(fields[1]) :]):
             ranks[lemma, int(offset)] = rank
     return ranks
@@ -125,8 +128,10 @@ def _enter(
 ) -> None:  # fmt: skip
     offset = int(fields[0])
     concept = draft.concept(f"{canonical(offset):08d}-{pos}")
+    # The number of words is hexadecimal, that of pointers decimal.
     words = int(fields[3], 16)
     for word in fields[4 : 4 + 2 * words : 2]:
+        # Adjectives carry a mark of their place: "galore(ip)".
         lemma = word.partition("(")[0]
         draft.sense("en", lemma, concept, ranks.get((lemma.lower(), offset), 0))
     pointers = fields[5 + 2 * words :]

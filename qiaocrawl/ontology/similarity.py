@@ -80,6 +80,7 @@ def distance_between(one: Mapping[int, int], other: Mapping[int, int]) -> int | 
     Args:
         one, other: edges up to each concept above a word, as ``Ontology.above`` gives them.
     """
+    # Walk the smaller mapping and look its concepts up in the larger one.
     if len(one) > len(other):
         one, other = other, one
     ways = [edges + other[concept] for concept, edges in one.items() if concept in other]

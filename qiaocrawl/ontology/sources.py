@@ -1,4 +1,4 @@
-"""Installs wordnets: finds what a path or name stands for, reads it once, stores it compactly."""
+"""Installs wordnets: finds what a path or name means, reads it once, stores it compactly."""
 
 from __future__ import annotations
 

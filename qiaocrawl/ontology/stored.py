@@ -26,7 +26,7 @@ Ints = NDArray[np.int64]
 
 
 class SortedTexts:
-    """Texts in the order of their UTF-8 bytes, found by halving; no objects until asked for.
+    """Texts in the order of their UTF-8 bytes, found by bisection; no objects until asked for.
 
     Args:
         blob: the texts, each ended by a line end.
@@ -53,7 +53,7 @@ class SortedTexts:
         return self._blob[self._starts[place] : self._starts[place + 1] - 1]
 
     def places(self, text: str) -> range:
-        """Where *text* stands; the same text may stand there several times."""
+        """The places of *text*, which may be there several times."""
         sought = text.encode("utf-8", "replace")
         low, high = 0, len(self)
         while low < high:
@@ -139,6 +139,7 @@ def _folded_senses(draft: Draft) -> dict[tuple[str, str, int], int]:
     lemmas = folded([lemma for _, lemma, _ in draft.senses])
     ranks: dict[tuple[str, str, int], int] = {}
     for ((language, _, concept), rank), lemma in zip(draft.senses.items(), lemmas, strict=True):
+        # A lemma with a line end would be read back from the blob as two.
         if lemma and "\n" not in lemma:
             key = (language, lemma, concept)
             ranks[key] = min(rank, ranks.get(key, rank))
@@ -207,7 +208,7 @@ _NUMBERS = (
 
 
 def _check(wordnet: StoredWordnet) -> None:
-    """Raise ValueError unless every number points at something."""
+    """Raise ValueError unless every index is within its table."""
     lemmas = len(wordnet.lemmas)
     if len(wordnet.lemma_language) != lemmas or len(wordnet.sense_start) != lemmas + 1:
         raise ValueError("lemmas and senses differ in number")
@@ -242,6 +243,8 @@ def write_wordnet(arrays: dict[str, NDArray[Any]], file: Path) -> None:
         try:
             with part.open("wb") as target:
                 np.savez_compressed(target, allow_pickle=False, **arrays)
+                # On disk before the rename, so that a power cut leaves the old file or
+                # the new one.
                 target.flush()
                 os.fsync(target.fileno())
             os.replace(part, file)

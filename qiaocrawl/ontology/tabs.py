@@ -13,6 +13,7 @@ from qiaocrawl.errors import OntologyError
 from qiaocrawl.ontology.draft import Draft, Notice
 from qiaocrawl.ontology.keys import wn30_key
 
+# "cmn:lemma", "lemma", "lemma:root"
 _KIND = re.compile(r"(?:([A-Za-z-]+):)?lemma(?::\w+)?")
 _PARTICLE = re.compile(r"\+([的地])$")
 
@@ -31,6 +32,7 @@ def read_tab(lines: Iterable[bytes], source: str) -> Draft:
     language = ""
     for number, line in enumerate(lines, start=1):
         try:
+            # A byte order mark stands at the beginning of the first line only.
             text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
         except UnicodeDecodeError:
             raise OntologyError(f"{source}:{number}: is not UTF-8") from None
@@ -66,6 +68,7 @@ def _enter(draft: Draft, cells: list[str], language: str, place: str) -> None:
             f"{place}: {cells[0]!r:.40} is no synset of WordNet 3.0 such as 00001740-n"
         )
     number = len(draft.ids)
+    # Satellite adjectives are adjectives, as in wn30_key().
     concept = draft.concept(cells[0].replace("-s", "-a"))
     if concept == number:
         draft.keys.append((concept, key))
@@ -74,4 +77,5 @@ def _enter(draft: Draft, cells: list[str], language: str, place: str) -> None:
     particle = _PARTICLE.search(word)
     stem = word[: particle.start()] if particle else word
     for lemma in [stem, stem + particle[1]] if particle else [stem]:
+        # A plus sign only marks where the parts of a word meet.
         draft.sense(kind[1] or language, lemma.replace("+", ""), concept)

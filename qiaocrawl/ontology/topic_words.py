@@ -98,6 +98,7 @@ class TopicWords:
             near.update(self._ontology.hypernyms(concept))
             near.update(self._ontology.hyponyms(concept))
         words = self._ontology.words_of(near | set(self._names))
+        # Sorted, so that every process keeps the same ones.
         return set(sorted(word for word in words if len(word) > 1)[:_MAX_NEAR_WORDS])
 
 
@@ -122,7 +123,7 @@ def _above(ontology: Ontology, concept: int) -> dict[int, int]:
 
 
 def _useful(row: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Without those that are further away and no heavier than another."""
+    """*entries* without those that are further away and no heavier than another."""
     useful: list[tuple[int, float]] = []
     for edges, share in sorted(row):
         if not useful or share > useful[-1][1]:

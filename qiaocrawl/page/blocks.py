@@ -13,11 +13,13 @@ _HIDDEN = frozenset(
     ("script", "style", "noscript", "template", "textarea", "select", "svg", "iframe", "object",
      "head", "button", "datalist", "map", "canvas", "audio", "video", "-comment", "math")
 )  # fmt: skip
+# Inline elements: a block runs on through them.
 _RUNNING = frozenset(
     ("abbr", "acronym", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
      "font", "i", "ins", "kbd", "label", "mark", "nobr", "q", "rp", "rt", "ruby", "s", "samp",
      "small", "span", "strike", "sub", "sup", "time", "tt", "u", "var", "wbr")
 )  # fmt: skip
+# From _INLINE on all are inline elements: one comparison tells them apart.
 SKIP, TEXT, BREAK, IMAGE, BLOCK, _INLINE, _LINK, _STRONG = range(8)
 # What a node is to the walk; everything else begins a block.
 _KINDS = {
@@ -150,7 +152,7 @@ class _Collector:
                     path.append((node, kind))
                     node = inner
                     continue
-            after = node.next if path else None
+            after = node.next if path else None  # the root's siblings are not walked
             while after is None and path:
                 node, kind = path.pop()
                 if kind == BLOCK:
@@ -255,5 +257,6 @@ def _is_hidden(attributes: dict[str, str | None]) -> bool:
     if not style:
         return False
     # "visibility: hidden" hides until a script has run: bodies of real articles have it.
+    # Spaces are free in CSS: "display : none".
     tight = style.replace(" ", "").lower()
     return "display:none" in tight

@@ -2,7 +2,7 @@
 
 A form that is sent by GET and leaves nothing to fill in is a link that looks like a button, and a
 menu of addresses is a list of links. Forms with anything to type, to tick or to upload are left:
-what they ask for is the visitor's choice and has no end. Only addresses on the page's own host are
+their values are the visitor's choice and have no end. Only addresses on the page's own host are
 taken, and none whose words say that they change something.
 """
 
@@ -31,7 +31,9 @@ MAX_CONTROLS = 200
 _DATA = ("data-href", "data-url", "data-link", "data-next", "data-next-url", "data-next-page",
          "data-more", "data-more-url", "data-page-url")  # fmt: skip
 _SELECTOR = ",".join(("form", "option[value]", *(f"[{name}]" for name in _DATA)))
+# "/news/2", "../x", "?page=2", "list.html"; not "javascript:…" or "true".
 _ADDRESS = re.compile(r"(?:https?:/)?/\S|\.{0,2}/\S|\?\S|[\w-]+\.(?:s?html?|php|aspx?|jsp)\b")
+# "/logout", "/cart/add", "sign-up"
 _CHANGES = re.compile(
     r"log-?(?:in|out)|sign-?(?:in|out|up)|delete|remove|cart|subscribe|vote|login|register",
     re.IGNORECASE,
@@ -90,7 +92,7 @@ def _joined(page: Page, written: str | None) -> str | None:
 
 
 def _buttons(page: Page, form: LexborNode) -> Iterator[tuple[str, LexborNode, str, str]]:
-    """What the buttons of *form* lead to, or its one menu; nothing where there is more to say."""
+    """Where the buttons of *form* or its one menu lead; nothing if it has more to fill in."""
     if (form.attributes.get("method") or "get").lower() != "get":
         return
     fixed: list[tuple[str, str]] = []
@@ -102,6 +104,7 @@ def _buttons(page: Page, form: LexborNode) -> Iterator[tuple[str, LexborNode, st
         if kind.lower() == "hidden":
             fixed.append((name, value))
         elif kind.lower() not in _BUTTONS:
+            # Something to type or to tick: what is asked for is the visitor's choice.
             return
         elif kind.lower() == "submit":
             choices.append((name, value, field.text() or value))
@@ -115,5 +118,6 @@ def _buttons(page: Page, form: LexborNode) -> Iterator[tuple[str, LexborNode, st
     for name, value, anchor in choices:
         pairs = [pair for pair in (*fixed, (name, value)) if pair[0]]
         query = urlencode(pairs, encoding=page.charset, errors="xmlcharrefreplace")
+        # A form sent by GET replaces the query of its action.
         if url := canonical_url(action.partition("?")[0] + (f"?{query}" if query else "")):
             yield url, form, anchor, "form"

@@ -21,6 +21,7 @@ _MAX_ANCHOR_CHARS = 200
 def document_links(page: Page) -> tuple[Link, ...]:
     """The files *page* links to by their ending, each URL once; their ``tag`` is ``document``."""
     links: dict[str, Link] = {}
+    # Twice as many: some lead to one file, or to no file at all.
     for node in page.tree.css(_SELECTOR)[: 2 * MAX_DOCUMENTS]:
         attributes = node.attributes
         url = page.joiner.canonical((attributes.get("href") or "").strip())

@@ -38,6 +38,7 @@ def feed_links(page: Page) -> tuple[Link, ...]:
             title = collapse(attributes.get("title") or "")
         elif tag == "a" and _may_be_feed(attributes.get("href") or ""):
             title = collapse(node.text())
+            # An address with /feed in it may be any page; its text decides.
             if not any(word in title.lower() for word in _FEED_WORDS):
                 continue
         else:

@@ -30,6 +30,7 @@ DEFAULT_COLOUR = "#000000"
 MAX_STAMPED = 20_000
 """Elements the script looks at; what follows has no layout."""
 
+# "12 -340 960 20"
 _BOX = re.compile(r"(-?[0-9]{1,7}) (-?[0-9]{1,7}) ([0-9]{1,7}) ([0-9]{1,7})")
 _INK = re.compile("(#[0-9a-f]{6}) (#[0-9a-f]{6})")
 _INLINE = (

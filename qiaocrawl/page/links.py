@@ -108,6 +108,7 @@ def _entries(page: LinkNodes) -> tuple[dict[str, _Entry], int]:
             tag = NEXT_TAG
         if entry is not None and NEXT_TAG in (tag, entry.tag):
             tag = entry.tag = NEXT_TAG
+        # The first link with an anchor stays; only the mark of a next page is added to it.
         if entry is not None and entry.anchor:
             continue
         if looks_like_file(url):
@@ -139,6 +140,7 @@ def _link(url: str, entry: _Entry) -> Link:
 def _href(attributes: dict[str, str | None], tag: str, charset: str) -> str:
     """The link as written, or "" when it leads to no other page."""
     href = attributes.get("href" if tag in ("a", "area") else "src") or ""
+    # [:11] is as long as the longest of them, "javascript:".
     if href[:1] == "#" or href[:11].lower().startswith(_NO_PAGE):
         return ""
     if "?" in href and charset != "utf-8" and not href.isascii():
@@ -148,6 +150,7 @@ def _href(attributes: dict[str, str | None], tag: str, charset: str) -> str:
     return href
 
 
+# What a query may hold as it is, "%" included: what is escaped already stays so.
 _QUERY_SAFE = "!#$%&'()*+,-./:;=?@[]_~"
 
 

@@ -21,6 +21,7 @@ _MAX_JSON_LD_OBJECTS = 64
 _META_KINDS = frozenset(("name", "property", "itemprop", "http-equiv"))
 # Not strict: line breaks inside strings are common and harmless.
 _JSON = json.JSONDecoder(strict=False)
+# "5; url=/x.html", "0;URL='x'"
 _REFRESH = re.compile(
     r"""(?>[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?)(?:"([^"]*)"?|'([^']*)'?|([^"'\s][^\s]*))""",
     re.IGNORECASE,

@@ -81,6 +81,7 @@ class Page:
     @cached_property
     def _links(self) -> list[tuple[str, LexborNode]]:
         links = [(node.tag or "", node) for node in self.tree.css(_LINKS)]
+        # Pages of frames repeat their links in <noframes>, which the parser leaves out.
         if any(tag == "frame" for tag, _ in links):
             links += [(node.tag or "", node) for node in self._without_frames.css("a[href]")]
         return links

@@ -1,4 +1,4 @@
-"""What a page asks of robots: meta tags and ``X-Robots-Tag`` headers, of all or of us by name.
+"""What a page asks of robots, all or this one: meta tags and ``X-Robots-Tag`` headers.
 
 The form is Google's (*Robots meta tag, data-nosnippet, and X-Robots-Tag specifications*): words
 with commas between; a header may begin with the name of the robot it is meant for.
@@ -28,7 +28,7 @@ class RobotsTags:
 
 
 def robots_tags(meta: Mapping[str, str], headers: Iterable[tuple[str, str]] = ()) -> RobotsTags:
-    """What is asked of all robots and what of us; what is meant for others is not our affair.
+    """The wishes to all robots and to this one; those to other robots do not matter.
 
     Args:
         meta: name (lower case) -> content of the page's meta tags.
@@ -40,6 +40,7 @@ def robots_tags(meta: Mapping[str, str], headers: Iterable[tuple[str, str]] = ()
     for name, value in headers:
         if name == _HEADER:
             words |= _directives(_ours(value.lower()))
+    # "none" means both "nofollow" and "noindex".
     nothing = "none" in words
     return RobotsTags("nofollow" in words or nothing, "noindex" in words or nothing)
 

@@ -42,6 +42,7 @@ _LONG_TAG = re.compile(
     rf"<[a-z][^<>]{{{_LONG_TAG_CHARS},}}",
     re.IGNORECASE,
 )
+# name, name=x, name="x y"
 _ATTRIBUTE = re.compile(r"""[^\s"'=<>/]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))?""")
 _ANY_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 # They close by themselves, or never hold anything.

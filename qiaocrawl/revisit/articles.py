@@ -9,13 +9,14 @@ LEAST_GAP = 0.5
 
 
 def next_recheck(published: float, now: float, steps: Sequence[float]) -> float | None:
-    """When an article is due next; None when its last look is over.
+    """When an article is due next; None when it needs no further look.
 
     Args:
         published: when it came out, or was first seen.
         now: of the look that is just over.
         steps: hours after *published*, ascending, such as 1, 6, 24, 72, 240, 720.
     """
+    # Beside each step the one before, to know how long it is.
     for step, before in zip(steps, (0.0, *steps), strict=False):
         due = published + step
         if due - now > LEAST_GAP * (step - before):

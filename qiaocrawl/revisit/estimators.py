@@ -13,10 +13,12 @@ from qiaocrawl.revisit.visit_history import VisitHistory
 Floats = NDArray[np.float64]
 
 PRIOR_HOURS = 24.0
-"""A page's first visits count against the mean of its like as if that had been seen so long
+"""The mean rate of similar pages counts as much as so many hours of watching the page itself
 **(ours)**."""
 FIRST_INTERVAL_HOURS = 24.0
+# Bisections; forty leave less than 1e-10 of the interval.
 _STEPS = 40
+# From once in 114 years to once a minute: no page is taken for slower or faster.
 _LOWEST, _HIGHEST = 1e-6, 60.0
 _RING_FADING = 0.9
 
@@ -57,6 +59,7 @@ class BiasCorrected:
         """As :class:`Estimator`; without a visit, *usual*."""
         visits, hours = memory.column("visits"), memory.column("hours")
         unchanged = visits - memory.column("changes")
+        # The + 0.5 keep the ratio finite for pages that never or always changed.
         ratio = -np.log((unchanged + 0.5) / (visits + 0.5))
         rate = ratio * visits / np.maximum(hours, 1e-9)
         return np.where(visits > 0, np.clip(rate, _LOWEST, _HIGHEST), usual)
@@ -77,17 +80,21 @@ class MaximumLikelihood:
         widths, changed = memory.intervals, memory.changed > 0
         there = widths > 0
         count = there.sum(axis=1)
+        # Newest first, so that the power grows with age.
         weight = _RING_FADING ** np.arange(widths.shape[1]) * there
         half = 0.5 * widths.sum(axis=1) / np.maximum(count, 1)
+        # Half an unchanged interval is added here (see the class).
         still = (weight * widths * ~changed).sum(axis=1) + half
         low = np.full(len(memory), np.log(_LOWEST))
         high = np.full(len(memory), np.log(_HIGHEST))
+        # 1 where there is no interval: its weight is 0, and 0 / expm1(0) would be nan.
         safe = np.where(there, widths, 1.0)
         for _ in range(_STEPS):
             middle = (low + high) / 2
             # Bisection over the logarithm: rates span eight decades. exp(50) does not overflow.
             power = np.minimum(np.exp(middle)[:, None] * safe, 50.0)
             moved = (weight * changed * safe / np.expm1(power)).sum(axis=1)
+            # Left side falls with the rate: where it is too high, the rate is too low.
             is_low = moved > still
             low, high = np.where(is_low, middle, low), np.where(is_low, high, middle)
         return np.where(count > 0, np.exp(low), usual)

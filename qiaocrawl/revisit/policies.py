@@ -19,6 +19,7 @@ from qiaocrawl.registry import Registry
 Floats = NDArray[np.float64]
 
 _BISECTIONS = 40
+# Prices from e^-40 to e^40, whatever the scale of the weights.
 _HALF_DECADES = 40.0
 _NEVER = 1e9
 
@@ -95,6 +96,7 @@ def fill_budget(demand: Callable[[float], Floats], bounds: Bounds) -> Floats:
             low = price
         else:
             high = price
+    # high, not low: the last price known to keep within the budget.
     visits: Floats = np.clip(demand(high), low_visits, high_visits)
     # A budget too small even for the longest intervals is kept all the same.
     over = visits.sum() / bounds.visits_per_hour if bounds.visits_per_hour > 0 else np.inf
@@ -112,7 +114,9 @@ _LOG_X, _LOG_PHI, _LOG_PSI = np.log(_X), np.log(_PHI), np.log(_PSI)
 
 def _phi_inverse(log_value: Floats) -> Floats:
     """x at which phi(x) has this logarithm; 0 where phi never gets so high."""
+    # np.interp wants ascending values, and phi falls.
     x = np.exp(np.interp(log_value, _LOG_PHI[::-1], _LOG_X[::-1]))
+    # Such a page is not worth its price: clipping gives it the longest interval.
     return np.where(log_value >= _LOG_PHI[0], 0.0, x)
 
 
@@ -207,8 +211,12 @@ def both(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
     share = bounds.age_share * bounds.visits_per_hour
     first = age(rates, weights, replace(bounds, visits_per_hour=share))
     rest = replace(
-        bounds, visits_per_hour=bounds.visits_per_hour - float(first.sum()), longest_hours=_NEVER
+        # The longest interval is met by the first part already.
+        bounds,
+        visits_per_hour=bounds.visits_per_hour - float(first.sum()),
+        longest_hours=_NEVER,
     )
+    # With more visits than that, fewer than one in twenty would bring something (least_yield).
     useful = np.maximum(rates.events, rates.changes) / bounds.least_yield
     useful = np.clip(useful, 1 / bounds.longest_hours, 1 / bounds.shortest_hours)
     return np.minimum(np.add(first, value(rates, weights, rest)), useful)

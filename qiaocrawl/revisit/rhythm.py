@@ -33,6 +33,7 @@ class Rhythms:
         self.shapes: Floats = raised / raised.mean(axis=1, keepdims=True)
         zero = np.zeros((len(shapes), 1))
         self._sums: Floats = np.hstack([zero, np.cumsum(self.shapes, axis=1)])
+        # All rows in one ascending array: searchsorted() then finds hour and row at once.
         self._flat = (self._sums[:, :-1] + _STEP * np.arange(len(shapes))[:, None]).ravel()
 
     @classmethod
@@ -47,6 +48,7 @@ class Rhythms:
     def busy(self, site: Any, at: Any) -> Floats:
         """Busy hours from the epoch to *at*, for sites and times of one length."""
         weeks, within = np.divmod(at, WEEK_HOURS)
+        # Rounding may give 168.0 for the last moment of a week.
         hour = np.minimum(within.astype(np.int64), WEEK_HOURS - 1)
         done = self._sums[site, hour] + (within - hour) * self.shapes[site, hour]
         return np.asarray(weeks * WEEK_HOURS + done)
@@ -57,6 +59,7 @@ class Rhythms:
         row = np.asarray(site) * WEEK_HOURS
         hour = np.searchsorted(self._flat, within + _STEP * np.asarray(site), "right") - 1 - row
         hour = np.clip(hour, 0, WEEK_HOURS - 1)
+        # Within the hour time runs evenly.
         rest = (within - self._sums[site, hour]) / self.shapes[site, hour]
         return np.asarray(weeks * WEEK_HOURS + hour + rest)
 
@@ -78,5 +81,6 @@ def learnt_shapes(counts: Floats, *, trust: float = 200.0) -> Floats:
     total = counts.sum(axis=0)
     common = (total + trust * flat) / (total.sum() + trust)
     own = (counts + trust * common) / (counts.sum(axis=1, keepdims=True) + trust)
+    # What is published in an hour also says something about its neighbours.
     smooth = 0.25 * np.roll(own, 1, axis=1) + 0.5 * own + 0.25 * np.roll(own, -1, axis=1)
     return np.asarray(smooth * WEEK_HOURS)

@@ -15,6 +15,7 @@ from qiaocrawl.revisit.visit_history import VisitHistory
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+# One event a day.
 _UNKNOWN_RATE = 1 / 24
 _COMMON_HOURS = 240.0
 
@@ -74,6 +75,7 @@ class Schedule:
         """Measure busy time by *rhythms* from now on."""
         self._rhythms = rhythms
         in_busy_time = self._estimate.in_busy_time
+        # An estimator in plain hours knows no week, so visits do not follow one.
         self._visiting = rhythms.softened(self.tuning.night_power if in_busy_time else 0.0)
 
     # --- what was seen -----------------------------------------------------------------------
@@ -93,6 +95,7 @@ class Schedule:
             until = np.full(len(again), now)
             busy = self._rhythms.busy(site, until) - self._rhythms.busy(site, since)
             self.memory.add(
+                # Least lengths: two visits in one second would divide by 0.
                 again, hours=np.maximum(until - since, 1e-3), busy=np.maximum(busy, 1e-4),
                 news=news[~first], changed=changed[~first],
                 fading_hours=self.tuning.fading_hours,
@@ -112,7 +115,7 @@ class Schedule:
     # --- what follows ------------------------------------------------------------------------
 
     def plan(self) -> None:
-        """Estimate all rates anew and share out the budget; sets rates, visits and due times."""
+        """Estimate all rates again and share out the budget; sets rates, visits and due times."""
         usual = self._usual()
         self.rates = self._estimate(self.memory, usual)
         rates = Rates(self.rates, self._changes(self.memory, usual))
@@ -123,6 +126,7 @@ class Schedule:
         """The mean rate of each page's group, shrunk to that of all."""
         hours = self.memory.column("busy" if self._estimate.in_busy_time else "hours")
         news = self.memory.column("news")
+        # One event a day is the prior of all pages together.
         common = (news.sum() + 1) / (hours.sum() + 1 / _UNKNOWN_RATE)
         groups = int(self._group.max(initial=0)) + 1
         of_group = np.bincount(self._group, news, groups) + common * _COMMON_HOURS

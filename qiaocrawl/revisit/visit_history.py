@@ -13,6 +13,7 @@ RING = 12
 _SUMS = ("visits", "changes", "hours", "busy", "news", "interval")
 _PLACE = {name: place for place, name in enumerate(_SUMS)}
 _WIDTH = len(_SUMS) + 2 * RING
+# "<f4": four bytes a number, the same on every machine.
 HISTORY_BYTES = 4 * _WIDTH
 """Of one page, packed."""
 
@@ -40,6 +41,7 @@ class VisitHistory:
         for place, row in enumerate(rows):
             if len(row) == HISTORY_BYTES:
                 values = np.frombuffer(row, dtype="<f4")
+                # Damaged rows: nan, infinite or negative numbers count as nothing known.
                 memory.table[place] = np.where(np.isfinite(values), np.maximum(values, 0), 0)
         return memory
 
@@ -86,6 +88,7 @@ class VisitHistory:
         rows[:, :5] = rows[:, :5] * remaining + added
         first = len(_SUMS)
         for start, newest in ((first, hours), (first + RING, changed)):
+            # The ring moves on by one; the oldest interval falls out.
             rows[:, start + 1 : start + RING] = rows[:, start : start + RING - 1]
             rows[:, start] = newest
         self.table[pages] = rows

@@ -1,4 +1,4 @@
-"""A search run: what it asks first, what it may ask at all, what it makes of an answer.
+"""A search run: the order of its queries, their budgets, and what becomes of the answers.
 
 The ledger is the plan. A run takes what is due, orders it, and puts as much into the frontier
 as the day's budgets allow; queries that are never handed out stay in the ledger.
@@ -72,6 +72,7 @@ def due_candidates(runtime: Runtime, topic: str, wanted: SearchPlan) -> list[Can
     topic_id = runtime.catalogue.topic_ids[topic]
 
     def operation(c: Connection) -> list[Query]:
+        # In one transaction, so that ledger, budgets and order are of one moment.
         now = time.time()
         _enter(c, topic_id, planned, now)
         asked = _order(c, runtime, topic, wanted, planned, now)
@@ -83,6 +84,7 @@ def due_candidates(runtime: Runtime, topic: str, wanted: SearchPlan) -> list[Can
         return asked
 
     asked = runtime.write_now(operation)
+    # Places by engine: each engine's queries are asked in their own order, side by side.
     places: Counter[str] = Counter()
     found = []
     for query in asked:
@@ -96,6 +98,7 @@ def _enter(c: Connection, topic_id: int, planned: Sequence[Query], now: float) -
     ledger.plan_queries(c, topic_id, planned, now)
     joined: dict[str, set[str]] = {}
     for query in planned:
+        # Words asked as synonyms now must not wait as queries of their own, too.
         joined.setdefault(query.engine, set()).update(query.also)
     for engine, words in joined.items():
         ledger.drop_unasked(c, topic_id, engine, sorted(words))
@@ -105,9 +108,10 @@ def _order(
     c: Connection, runtime: Runtime, topic: str, wanted: SearchPlan, planned: Sequence[Query],
     now: float,
 ) -> list[Query]:  # fmt: skip
-    """The due questions of the plan's pairs, engine by engine, as far as the budgets go."""
+    """The due queries of the plan's pairs, engine by engine, as far as the budgets go."""
     ranks: dict[Pair, int] = {}
     for rank, query in enumerate(planned):
+        # The first query of a pair gives its rank: result pages and periods belong to the pair.
         ranks.setdefault(pair_of(query), rank)
     rows = ledger.due_queries(
         c, topic, sorted(wanted.engines), now=now,
@@ -138,7 +142,8 @@ def _order(
 
 
 def _is_planned(query: Query, wanted: SearchPlan) -> bool:
-    """Whether a question of a planned pair is of the periods asked for."""
+    """Whether a query of a planned pair is for one of the periods this run asks for."""
+    # Where the engine takes periods, the unrestricted query is not of this run.
     any_time = not query.period and can_ask(wanted.engines[query.engine], wanted.period)
     return not (wanted.period and any_time)
 
@@ -157,6 +162,7 @@ def _not_chosen(runtime: Runtime, asked: Sequence[Query]) -> list[Query]:
     engines = [
         one for one in runtime.catalogue.engines.values()
         if one.kind == "scraped" and one.name not in chosen
+        # The demo's engines are no gap in anybody's coverage.
         and (demo or not one.host.endswith(".test"))
     ]  # fmt: skip
     pairs = dict.fromkeys((query.topic, query.term, query.site) for query in asked)
@@ -171,7 +177,7 @@ def _not_chosen(runtime: Runtime, asked: Sequence[Query]) -> list[Query]:
 
 
 class AskingOrder(FrontierOrder):
-    """Lets questions through as engines are chosen, not parked, and have budget left.
+    """Lets through the queries of engines that are chosen, not parked, and within budget.
 
     Args:
         strategy: of the crawl; the order of queries is in their scores.
@@ -193,6 +199,7 @@ class AskingOrder(FrontierOrder):
 
     def admitted(self, c: Connection, leases: list[Lease], now: float) -> list[Lease]:
         """See the base class; a query left out stays in the ledger."""
+        # A stored answer was counted when it was fetched.
         return [lease for lease in leases if lease.stored or self._is_admitted(c, lease, now)]
 
     def _is_admitted(self, c: Connection, lease: Lease, now: float) -> bool:
@@ -209,6 +216,7 @@ class AskingOrder(FrontierOrder):
             self._leave_out(c, lease, reason, now)
             self.put_off(c, lease.topic, engine, reason)
             if engine not in self._spent:
+                # Logged once a run; thousands of queries may follow.
                 self._spent.add(engine)
                 logger.warning("%s; the rest waits for tomorrow", reason)
         return False
@@ -259,8 +267,9 @@ def store_answer(
     c: Connection, runtime: Runtime, lease: Lease, page: FetchedPage, query: Query,
     answer: SearchAnswer, hits: Sequence[tuple[Hit, Link]],
 ) -> StoredAnswer:  # fmt: skip
-    """All that is written of an answer in the transaction that has closed its lease."""
+    """Write all that is kept of an answer, in the transaction that has closed its lease."""
     candidates = hit_candidates(hits, lease, topic=query.topic)
+    # Pages first: the ledger writes how many of them nobody knew.
     new_urls = runtime.enqueue(c, candidates)
     record_answer(
         c,
@@ -304,6 +313,7 @@ def record_answer(
     repeat_seconds = options["QIAO_SEARCH_REPEAT_HOURS"] * 3600
     if is_past(query.period, _today(now)):
         repeat_seconds *= ledger.REPEATS_OF_THE_PAST
+        # What may be missing of a partial answer is asked for soon, even of a period that is over.
         if answer.state is not AnswerState.PARTIAL:
             rest_seconds = max(rest_seconds, repeat_seconds)
     entry = ledger.Answered(
@@ -342,6 +352,7 @@ def _shorter(
 ) -> Iterable[tuple[Query, Candidate]]:
     definition, now = runtime.catalogue.engine(query.engine), time.time()
     since = now - runtime.options["QIAO_SEARCH_REPEAT_HOURS"] * 3600
+    # Rows of the ledger are found by the topic's number.
     topic_id = runtime.catalogue.topic_ids[query.topic]
     for period in shorter_periods(definition, query.period, _today(now)):
         shorter = replace(query, page=1, period=period)

@@ -61,6 +61,7 @@ _FULL = {
     "too_many_sitemaps": ("QIAO_MAX_SITEMAPS_PER_HOST", "ten times as many wait, the rest is left"),
     "too_many_listed": ("QIAO_MAX_LISTED_PER_HOST", "the rest is left in this run"),
 }
+# Outcomes of pages that show something; others cannot be mistaken for a page that exists.
 _COMPARED = (Outcome.ARTICLE, Outcome.PART, Outcome.LIST, Outcome.NOT_ARTICLE)
 
 Save = Callable[[Connection], None]
@@ -162,6 +163,7 @@ class SiteDiscovery:
             named = [
                 one for one in robots_sitemaps(body, base) if policy.covers(canonical_host(one))
             ]
+            # Only for start hosts: guessing at every host met would cost a request each.
             if not named and canonical_host(base) in self._start_hosts:
                 named = ["/".join(base.split("/", 3)[:3]) + "/sitemap.xml"]
             links = [replace(link_to(one), tag=SITEMAP_TAG) for one in named]
@@ -202,6 +204,7 @@ class SiteDiscovery:
             An operation that stores what was learnt, when there is enough of it.
         """
         self._tell_full()
+        # A probe is no page of the site, so it teaches nothing about traps.
         if lease.payload.probe:
             return None
         watch = self.rules.watch
@@ -216,6 +219,7 @@ class SiteDiscovery:
         for form in (opened := watch.opened()):
             logger.info("no trap after all, all of it waits again: %s", form)
         self._unsaved += 1
+        # Saved at once where something was cut or opened: a kill must not lose that.
         if not cut and not opened and self._unsaved < _PAGES_BETWEEN_SAVES:
             return None
         self._unsaved = 0
@@ -249,7 +253,9 @@ class SiteDiscovery:
     ) -> tuple[PageAnalysis, MissingPage | None]:
         """*analysis*, as a soft 404 where it is one; what a probe shows, to be stored with it."""
         if lease.payload.probe:
+            # Another outcome, such as 404, is an honest answer: there is nothing to compare.
             if analysis.outcome not in (*_COMPARED, Outcome.SOFT_404):
+                # Whatever it links to is ignored: nobody asked for these links.
                 return replace(analysis, links=()), None
             page = missing_page(lease.host, analysis)
             if page is None:
@@ -264,7 +270,7 @@ class SiteDiscovery:
         return found, None
 
     def numbers(self) -> dict[str, int]:
-        """What the run's statistics say of it."""
+        """Figures for the run's statistics."""
         return self.rules.watch.numbers()
 
     # --- lists ------------------------------------------------------------------------------------
@@ -279,17 +285,19 @@ class SiteDiscovery:
         self, analysis: PageAnalysis, pager: Pager, policy: FollowPolicy
     ) -> list[bytes]:
         """Keys of the links of a list page on the sites, its paging left out."""
+        # Paging links lead from one list page to the next, so they are no news.
         own = pager.others | ({pager.next.key} if pager.next is not None else set())
         return [
             link.key for link in analysis.links if link.key not in own and policy.covers(link.host)
         ]
 
     async def turn(self, lease: Lease, analysis: PageAnalysis, policy: FollowPolicy) -> Turned:
-        """Postpone a list's paging links but the next page, and that one too when it is dry."""
+        """Postpone a list's paging links except the next page, and that too if the list is dry."""
         pager = self.pager(lease, analysis)
         if pager is None:
             return Turned(analysis)
         keys = self.content_keys(analysis, pager, policy)
+        # Only links nobody has a row for are new; the page before may have shown most of them.
         known = await self._runtime.read(partial(known_keys, keys=keys))
         should_continue = self._lists.should_continue(
             pager.name,
@@ -298,6 +306,7 @@ class SiteDiscovery:
         )
         why = dict.fromkeys(pager.others, f"pages of {pager.shown_name} are read in order")
         if pager.next is not None:
+            # "" postpones nothing: it is the next page, to be read now.
             why[pager.next.key] = "" if should_continue else f"{pager.shown_name}: {_DRY}"
         turned = tuple(
             replace(link, tag=PAGE_TAG, postponed=why[link.key]) if link.key in why else link

@@ -77,6 +77,7 @@ class RunAnalysis:
             ExtractionError: the analysis failed in another way.
             CancelledError: the crawl is stopping.
         """
+        # What is known of the site travels with the page: workers keep nothing between pages.
         template = await self.learning.template(page) if self.learning else None
         return await self.slots.analyse(page, template, alone=alone)
 

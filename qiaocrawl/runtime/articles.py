@@ -8,12 +8,13 @@ from functools import cached_property
 
 from sqlalchemy import Connection
 
-from qiaocrawl.items import PageAnalysis, Verdict
+from qiaocrawl.items import PageAnalysis, Verdict, VerdictKind
 from qiaocrawl.options import Options
 from qiaocrawl.runtime.catalogue import Catalogue
 from qiaocrawl.stages.shared_titles import SharedTitleIndex, index_maker
 from qiaocrawl.storage import Reader
 from qiaocrawl.storage.pages import articles, excerpts
+from qiaocrawl.storage.pages.page_copies import join_addresses
 
 
 class RunArticles:
@@ -21,6 +22,8 @@ class RunArticles:
 
     Attributes:
         has_stored: whether this run has stored one.
+        stored: what this run stored, by URL row: whether there was no article before, and the
+            topics it is on. What was withdrawn again is not among it.
     """
 
     def __init__(self, options: Options, catalogue: Catalogue, reader: Reader) -> None:
@@ -29,6 +32,9 @@ class RunArticles:
         self._reader = reader
         self._is_loaded = False
         self.has_stored = False
+        self.stored: dict[int, tuple[bool, frozenset[str]]] = {}
+        # Few differ: each is kept once, so an article costs 100 bytes.
+        self._notes: dict[tuple[bool, frozenset[str]], tuple[bool, frozenset[str]]] = {}
 
     @cached_property
     def titles(self) -> SharedTitleIndex:
@@ -54,11 +60,13 @@ class RunArticles:
         """Write the article of *analysis* with all topics' judgements and its verdict.
 
         Returns:
-            None where its text is that of stored pages it leads to: it is withdrawn then, and
-            the row of its URL says so. What it shows to be an index in turn is withdrawn too.
+            None where its text is that of stored pages it leads to, or its page is stored under a
+            plainer address: it is withdrawn then, and the row of its URL says so. What it shows
+            to be an index, or another address of itself, in turn is withdrawn too.
         """
         assert analysis.article is not None, "there is no article to save"
         self.has_stored = True
+        # First: an index is no article, so nothing of it is judged or grouped.
         if index := excerpts.is_index(c, url_id, analysis.excerpts):
             excerpts.withdraw(c, url_id, index, now=time.time())
             return None
@@ -67,7 +75,21 @@ class RunArticles:
         )
         articles.save_relevance(c, saved.id, self._catalogue.topic_ids, analysis.relevance)
         articles.save_title_terms(c, saved.id, analysis.title_tokens)
+        # After the article is written: the verdict refers to its row.
         verdict = self.titles.judge(c, saved)
+        topics = frozenset(judged.topic for judged in analysis.relevance if judged.relevant)
+        # A transaction that is played again does not make it a known one.
+        is_new = saved.is_new or self.stored.get(url_id, (False,))[0]
+        note = is_new, topics
+        self.stored[url_id] = self._notes.setdefault(note, note)
+        if verdict.kind is VerdictKind.SAME_PAGE and verdict.of is not None:
+            copy = join_addresses(
+                c, url_id, verdict.of, analysis.canonical_url, is_new=saved.is_new, now=time.time()
+            )
+            if copy is not None:
+                self.stored.pop(copy, None)
+            if copy == url_id:
+                return None
         excerpts.withdraw_indexes(
             c, url_id, saved.title.key, analysis.article.text, analysis.excerpts, now=time.time()
         )

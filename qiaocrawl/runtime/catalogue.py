@@ -103,6 +103,7 @@ class Catalogue:
             ConfigError: none is chosen, or one of *names* is not among the chosen.
         """
         chosen: tuple[str, ...] = self._options["QIAO_ENGINES"]
+        # Without names: all that the operator chose.
         wanted = [name.strip() for name in names.split(",") if name.strip()] or list(chosen)
         if not wanted:
             raise ConfigError(

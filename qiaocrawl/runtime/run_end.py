@@ -1,4 +1,4 @@
-"""How a run ends, and its exit code: 0 only where it did what it was asked."""
+"""How a run ends, and its exit code: 0 only if it did its task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 END_REASON = "qiaocrawl/end_reason"
-"""Statistic: how the run ended in truth, where it failed after it had begun to close."""
+"""Statistic: how the run really ended, if it failed after it had begun to close."""
 
 SEED_SET_ASIDE = "start_page_set_aside"
 """How a run ends whose start pages cannot be analysed: what they lead to was not crawled."""
@@ -28,6 +28,7 @@ def exit_code(reason: str) -> int:
 
 def end_reason(stats: Mapping[str, Any]) -> str:
     """How a run with these statistics ended; "" when it did not come to its end."""
+    # The crawl's own reason first: Scrapy says "finished" even if the store failed while closing.
     return str(stats.get(END_REASON) or stats.get("finish_reason") or "")
 
 
@@ -68,6 +69,7 @@ class Ending:
 
     def pump_ended(self, task: asyncio.Task[None]) -> None:
         """Stop the crawl when its pump fails: it would wait for ever otherwise."""
+        # A cancelled pump ended because the run does.
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("the frontier worker failed", exc_info=error)
             self.stop("internal_error", error)

@@ -75,6 +75,8 @@ class Runtime:
         """
         extractor_for(self.options["QIAO_EXTRACT_METHOD"], self.options)
         page_scorers.get(self.options["QIAO_RELEVANCE_METHOD"])
+        # Named, so that each is built now: a wrong option ends the command before
+        # the first request.
         _ = self.articles.titles, self.recorded_web, self.analysis.slots
 
     @cached_property
@@ -116,7 +118,7 @@ class Runtime:
         return CrawlScope(queue, self.catalogue.pack(topic).name, within)
 
     def reschedule_lists(self, scope: CrawlScope) -> bool:
-        """Whether this run starts anew: nothing of the last one waits.
+        """Whether this run starts from scratch: nothing of the last one waits.
 
         List pages that were read more than QIAO_REVISIT_HOURS ago wait again then.
         """
@@ -124,6 +126,7 @@ class Runtime:
 
         def operation(c: Connection) -> bool:
             rows, now = find_rows(c), time.time()
+            # Read in the same transaction that reschedules: another worker may have added rows.
             left = frontier.remaining(c, rows, now=now)
             if left.pending or left.leased:
                 return False
@@ -160,6 +163,7 @@ class Runtime:
         if reason == "finished" and self.articles.has_stored:
             # Linear in all titles, so only after a finished run; a stopped one must end in seconds.
             await self.write(rebuild_term_weights)
+        # Scrapy keeps objects among its statistics, such as dates.
         numbers = {k: v for k, v in stats.items() if isinstance(v, int | float | str)}
         if (learning := self.analysis.learning) is not None:
             await self.write(learning.saving())
@@ -169,7 +173,7 @@ class Runtime:
         )
 
     def close(self) -> None:
-        """Stop the workers, write what is queued, let the lock go."""
+        """Stop the workers, write what is queued, release the lock."""
         if self._closed:
             return
         self._closed = True

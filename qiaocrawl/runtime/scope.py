@@ -33,6 +33,7 @@ def rows_of(scope: CrawlScope) -> Callable[[Connection], frontier.Scope]:
         if scope.within is None:
             return frontier.Scope(scope.queue, scope.topic, None)
         hosts = (host for host in host_names(c) if scope.within.covers(host))
+        # Also the sites themselves, of which no row may be there yet.
         return frontier.Scope(scope.queue, scope.topic, frozenset(hosts) | scope.within.sites)
 
     return operation

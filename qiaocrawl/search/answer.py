@@ -23,6 +23,7 @@ from qiaocrawl.text import decode_page
 
 _BLOCKED_STATUSES = (403, 429)
 
+# "48,300", "1.2万", "3亿"
 _NUMBER = re.compile(r"(\d{1,15}(?:[,，]\d{3})*(?:\.\d{1,6}(?!\d))?)\s{0,3}([万萬亿億]?)")
 _UNITS = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 _MAX_TOTAL_CHARS = 300
@@ -80,6 +81,7 @@ def _status_message(definition: EngineDefinition, status: int) -> str:
 
 
 def _by_redirect(definition: EngineDefinition, status: int, location: str) -> SearchAnswer | None:
+    # A redirect without a target is judged by its body.
     if not 300 <= status < 400 or not location:
         return None
     signals = (signal for signal in definition.signals.blocked if signal.place == "location")
@@ -125,6 +127,7 @@ def _by_hits(
     if hit is not None and shares_words(_terms(query), answering):
         return hit
     return (
+        # Nothing that shows the term: signs are believed from the surest to the least.
         _blocked(definition, query, document, page)
         or _signed(AnswerState.ERROR, _fitting(signals.error, page), query, document)
         or _signed(AnswerState.EMPTY, _fitting(signals.empty, page), query, document)
@@ -133,6 +136,7 @@ def _by_hits(
 
 
 def _fitting(signals: tuple[Signal, ...], page: PageHits) -> list[Signal]:
+    # Some words mean something only where the page lists nothing.
     return [signal for signal in signals if not (signal.alone and page.hits)]
 
 
@@ -154,6 +158,7 @@ def _hit(
     page: PageHits,
     answering: tuple[Hit, ...],
 ) -> SearchAnswer:
+    # Without a sign for a next page, the engine's own bound decides.
     signals = definition.signals
     more = not signals.next or bool(matching_signal(signals.next, document, ()))
     notes = {
@@ -183,7 +188,7 @@ def _total(text: str, at_least: int) -> int | None:
     for digits, unit in _NUMBER.findall(text[:_MAX_TOTAL_CHARS]):
         whole = float(digits.replace(",", "").replace("，", "")) * _UNITS.get(unit, 1)
         numbers.append(int(whole))
-    # Interfaces write 0 for "unknown".
+    # The largest: "第 1-10 条，共 48,300 条" has three numbers. Interfaces write 0 for "unknown".
     total = max(numbers, default=0)
     return total if max(at_least, 1) <= total <= _MOST_TOTAL else None
 
@@ -197,6 +202,7 @@ def _blocked(
 ) -> SearchAnswer | None:
     signals = _fitting(definition.signals.blocked, page)
     own = _signed(AnswerState.BLOCKED, signals, query, document)
+    # Words of check pages that all engines share, in the text or the title.
     common = Signal("text", words=COMMON_BLOCK_WORDS), Signal("title", words=COMMON_BLOCK_WORDS)
     return own or _signed(AnswerState.BLOCKED, common, query, document)
 
@@ -226,8 +232,10 @@ def _classify_without_signal(
     if page.unreadable:
         message = f"{page.unreadable} entries, none with title and address"
         return SearchAnswer(AnswerState.LAYOUT_CHANGED, message=message)
+    # A page without hits and without a place for them has been built anew.
     if not document.has_place(definition.hits.each):
         return SearchAnswer(AnswerState.LAYOUT_CHANGED, message="no hits and no sign why")
+    # Past the last page many engines list nothing and say nothing.
     if query.page > 1:
         return SearchAnswer(AnswerState.EMPTY, message="past the last page")
     # An empty list without a word proves nothing: "unknown" is asked again, "empty" is not.

@@ -37,9 +37,11 @@ def query_candidate(
         host=host_of(url),
         queue=Queue.SEARCH,
         topic=query.topic,
+        # Negative: a smaller rank is asked earlier, and so is a higher score.
         score=-float(rank),
         depth=depth,
         payload=Payload(**asdict(query)),
+        # A query is asked again whenever it is due, although its row is done.
         refetch=True,
     )
 
@@ -68,6 +70,7 @@ def next_page(query: Query, definition: EngineDefinition, lease: Lease) -> Candi
     """The following result page, asked right after the page before it."""
     following = replace(query, page=query.page + 1)
     candidate = query_candidate(following, definition, depth=lease.depth + 1)
+    # Same score as the page before: it goes ahead of queries planned after it.
     return replace(candidate, score=lease.score, parent=lease.key)
 
 

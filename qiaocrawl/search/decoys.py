@@ -2,7 +2,7 @@
 
 Titles and snippets are short: genuine hits of a term may show synonyms only, or another
 language. So hits without a word of the term count as genuine unless other queries speak
-against them: an engine that fobs a robot off gives the same hits to different queries, or
+against them: an engine that deceives a robot gives the same hits to different queries, or
 shows the words of none of them.
 """
 
@@ -22,14 +22,14 @@ _IN_A_ROW = 3
 class DecoyWatch:
     """The doubtful answers of one run, by engine.
 
-    It only ever judges what comes next: an answer asked for again is judged anew.
+    It judges only answers that come later: one requested again is judged again.
     """
 
     def __init__(self) -> None:
         self._doubtful: dict[str, dict[str, frozenset[str]]] = {}
 
     def decide(self, query: Query, answer: SearchAnswer) -> SearchAnswer:
-        """*answer*, where its words leave a doubt decided: a decoy, or hits that say so."""
+        """*answer* with a doubt about its words settled: a decoy, or hits whose message says so."""
         if answer.doubted is None:
             if answer.state in WITH_HITS:
                 # The engine shows what it is asked for.
@@ -39,8 +39,10 @@ class DecoyWatch:
         if len(urls) < _LEAST_HITS:
             return answer.doubted
         row = self._doubtful.setdefault(query.engine, {})
+        # Other terms only: the same query may rightly bring the same hits.
         earlier = [seen for term, seen in row.items() if term != query.term]
         row[query.term] = urls | row.get(query.term, frozenset())
+        # Half of the hits for two different terms: no answer to either.
         if any(2 * len(urls & seen) >= len(urls) for seen in earlier):
             why = "as another term brought"
         elif len(earlier) + 1 >= _IN_A_ROW:

@@ -44,6 +44,8 @@ def load_definitions(
     by_name = {definition.name: definition for definition in definitions}
     for name, base_url in (base_urls or {}).items():
         if name not in by_name:
+            # After the operator's folder is read: a base URL may be for an engine that is
+            # defined only there.
             there = ", ".join(sorted(by_name))
             raise ConfigError(f"base URL for unknown engine {name!r} (there are: {there})")
         if base_url:

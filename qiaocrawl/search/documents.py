@@ -39,6 +39,7 @@ _MAX_SCRIPTS = 200
 _MAX_SIGNS = 50
 
 _VISIBLE_TEXT = (
+    # A title is judged by itself; scripts and styles are not shown.
     "xpath://text()[not(parent::script or parent::style or parent::noscript or parent::title)]"
 )
 
@@ -50,6 +51,7 @@ class HtmlDocument:
 
     def __init__(self, text: str) -> None:
         self.source = text
+        # Cut before it is parsed, since the parser's time grows with the tags.
         if text.count("<") > _MAX_TAGS:
             cut = next(islice(re.finditer("<", text), _MAX_TAGS, None))
             text = text[: cut.start()]
@@ -105,6 +107,7 @@ class HtmlDocument:
     def value(self, item: Selector, paths: tuple[str, ...]) -> str:
         """Text of an element with all inside it, or of an attribute, white space tidied."""
         for path in paths:
+            # The first element counts, even where it has no text: the next path is for that.
             for node in _select(item, path)[:1]:
                 text = _element_text(node.root) if _is_element(node) else str(node.root)
                 if tidy := collapse(text[:_MAX_TEXT_CHARS]):
@@ -139,6 +142,7 @@ class JsonDocument:
         self.visible_text = ""
         self.source = text
         self._data: object = None
+        # RecursionError: "[" a million times.
         try:
             self._data = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -174,6 +178,7 @@ class JsonDocument:
         """Text or number at the first of *paths* that holds one."""
         for path in paths:
             value = _at(item, path)
+            # True and false are no text, though Python counts them as numbers.
             if isinstance(value, bool) or not isinstance(value, (str, int, float)):
                 continue
             if tidy := collapse(str(value)):
@@ -242,6 +247,7 @@ class ScriptsDocument(HtmlDocument):
 
 Document = HtmlDocument | JsonDocument
 
+# An object to call; its data are never looked at.
 _NO_DATA = JsonDocument("null")
 
 
@@ -264,6 +270,7 @@ def _element_text(element: Any) -> str:
     texts: list[str] = []
     length = 0
     # Elements only: comments and processing instructions have texts as well.
+    # itertext() with a tag filter, since comments have text for lxml.
     for text in element.itertext(etree.Element, with_tail=True):
         texts.append(text)
         length += len(text)
@@ -282,6 +289,7 @@ def _at(data: object, path: str) -> object:
     for key in path.split("."):
         if isinstance(data, dict):
             data = data.get(key)
+        # A key that is a number is the place in a list: "results.0.url".
         elif isinstance(data, list) and key.isdecimal() and int(key) < len(data):
             data = data[int(key)]
         else:
@@ -306,9 +314,11 @@ def _leaves(data: object) -> list[str]:
     while rest:
         value = rest.pop()
         if isinstance(value, dict):
+            # Reversed: pop() takes from the end, and the order of the document is to be kept.
             rest.extend(reversed(value.values()))
         elif isinstance(value, list):
             rest.extend(reversed(value))
+        # 0 is a value; "", None and {} are not.
         elif value or isinstance(value, int):
             # As JSON writes them: true and false in small letters.
             text = str(value).lower() if isinstance(value, bool) else str(value)

@@ -16,8 +16,8 @@ MOST_SECONDS = 3_600.0
 """The longest rest within one run."""
 
 FRUITLESS_TIMES = 10
-"""An engine that asks others is parked after so many times as many answers in a row in which some
-of them fail, none brings a hit, and no other is known to answer (ours): true zeros beside a
+"""A metasearch engine is parked after so many times as many answers in a row in which some
+of its engines fail, none brings a hit, and no other is known to answer (ours): true zeros beside a
 failing one look the same, and it spares those that fail by itself."""
 
 
@@ -47,16 +47,18 @@ def engine_response(
     Args:
         came_back: a result page or list came, with a status of success: an error then may lie
             in the query.
-        asks_others: the engine has no hits of its own: what they are is the others' doing.
+        asks_others: a metasearch engine: its hits come from the engines behind it.
     """
     state = answer.state
     if state in WITH_HITS or state is AnswerState.EMPTY:
         return EngineResponse.ANSWERS
+    # No page came, or one without success: the query is not to blame.
     if not came_back:
         return EngineResponse.REFUSES
     if answer.failed:
         return EngineResponse.OTHERS_FAIL
     says_nothing = state in (AnswerState.ERROR, AnswerState.UNKNOWN)
+    # An engine that asks others may pass on a decoy of theirs.
     if says_nothing or (asks_others and state is AnswerState.DECOY):
         return EngineResponse.SAYS_NOTHING
     return EngineResponse.REFUSES
@@ -86,6 +88,7 @@ class EnginePauses:
         """Count one answer of *engine* that asks to wait *asked_seconds*."""
         if sign is EngineResponse.OTHERS_FAIL and answer is not None:
             return self._upstreams_failed(engine, dict(answer.failed), asked_seconds)
+        # Fruitless answers count in a row.
         if sign is not EngineResponse.REFUSES:
             self._fruitless.pop(engine, None)
         if sign is EngineResponse.ANSWERS:
@@ -97,12 +100,14 @@ class EnginePauses:
         refusals = self._refusals[engine] = self._refusals.get(engine, 0) + 1
         if self.park_after and refusals >= self.park_after:
             self._parked.add(engine)
+        # min(): 4 to the power of a large count overflows a float.
         growing = min(backoff_seconds(min(refusals, 20), self.first_seconds), MOST_SECONDS)
         return Pause(max(growing, asked_seconds), engine in self._parked)
 
     def _upstreams_failed(self, engine: str, failed: Iterable[str], asked_seconds: float) -> Pause:
         # An empty list may be true as long as one upstream is known to answer.
         if not self._answering.get(engine, set()).difference(failed):
+            # Nobody behind it is known to answer, or all that are have failed.
             fruitless = self._fruitless[engine] = self._fruitless.get(engine, 0) + 1
             if self.park_after and fruitless >= self.park_after * FRUITLESS_TIMES:
                 self._parked.add(engine)

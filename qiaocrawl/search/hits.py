@@ -19,6 +19,7 @@ from qiaocrawl.urls import canonical_url, host_of
 _MAX_TITLE_CHARS = 300
 _MAX_SNIPPET_CHARS = 2000
 
+# Pieces of HTML in an interface's texts: "<em>词</em>".
 _TAG = re.compile(r"<[^<>]{0,500}>")
 
 
@@ -45,6 +46,7 @@ def parse_hits(
     unreadable = left_out = 0
     for item in document.items(fields.each):
         url = _real_url(definition, document, item, page_url)
+        # Cut: some pages put their whole text into the title.
         title = _words(definition, document.value(item, fields.title))[:_MAX_TITLE_CHARS]
         if _is_left_out(definition, document, item, url):
             left_out += 1
@@ -52,6 +54,7 @@ def parse_hits(
         if definition.format == "scripts" and not url and not title:
             # The scripts of such a page also hold data of its other parts.
             continue
+        # Entries without a title count as well: positions are those a person sees.
         place += 1
         if not url or not title:
             unreadable += 1
@@ -102,6 +105,7 @@ def _real_url(definition: EngineDefinition, document: Document, item: Any, page_
 def _parameter(rule: Unwrap, link: str) -> str:
     try:
         parts = urlsplit(link)
+        # max_num_fields: links of hostile pages may hold thousands.
         pairs = dict(parse_qsl(parts.query, max_num_fields=100))
     except ValueError:
         return ""
@@ -117,6 +121,7 @@ def _from_base64(value: str, prefix: str) -> str:
         return ""
     code = value.removeprefix(prefix)
     try:
+        # Padding is left out in URLs; altchars are those of base64url.
         raw = base64.b64decode(code + "=" * (-len(code) % 4), altchars=b"-_", validate=True)
         return raw.decode("utf-8")
     except (binascii.Error, ValueError):

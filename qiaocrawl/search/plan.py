@@ -49,6 +49,7 @@ def plan(
     hosts = [EVERYWHERE, *_by_authority(pack.sites)] if sites is None else list(sites)
     hosts = list(dict.fromkeys(hosts))
     by_words: dict[int, list[EngineDefinition]] = {}
+    # Engines that ask the same groups of words share a line, so that a term comes to all at once.
     for engine in engines:
         by_words.setdefault(words_per_query(engine) if fold_synonyms else 1, []).append(engine)
     lines = [
@@ -56,6 +57,7 @@ def plan(
         for most_words, some in sorted(by_words.items())
     ]
     # Round-robin over the engines, each time beginning with another one.
+    # zip_longest: lines of engines that take more words at once are shorter.
     for number, lines_now in enumerate(zip_longest(*lines, fillvalue=())):
         round_queries = [query for queries in lines_now for query in queries]
         first = number % len(round_queries) if round_queries else 0
@@ -75,6 +77,7 @@ def _plan(
     period: str,
 ) -> Iterator[Sequence[Query]]:
     """Query by query, the queries for *engines*, which all ask the same groups."""
+    # Without such an engine a site would only repeat the query without one.
     if not any(engine.supports_site for engine in engines):
         hosts = [host for host in hosts if host == EVERYWHERE]
     for group, site in _questions(groups, hosts):
@@ -97,6 +100,7 @@ def _questions(
     times = dict.fromkeys(hosts, 0)
     waiting = [list(hosts) for _ in groups]
     due = (
+        # Stride scheduling: a term of weight 2 is due twice as often as one of weight 1.
         [(1 / term_group.weight, rank, 1) for rank, term_group in enumerate(groups)]
         if hosts
         else []
@@ -106,6 +110,7 @@ def _questions(
         _, rank, turn = heapq.heappop(due)
         group = groups[rank]
         # Of equals min() takes the first, which is the more important site.
+        # A term is asked everywhere first, then where least was asked so far.
         site = min(waiting[rank], key=lambda host: -1 if host == EVERYWHERE else times[host])
         waiting[rank].remove(site)
         times[site] += 1

@@ -1,4 +1,4 @@
-"""How many requests an engine may get a day."""
+"""How many requests an engine may get per day."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from qiaocrawl.search.records import EngineDefinition
 T = TypeVar("T")
 
 REQUESTS_A_DAY = {"scraped": 200, "service": 5_000, "keyed": 100}
-"""Where the operator says nothing: what a diligent reader asks a public engine (ours), what an
-instance of one's own stands easily, and what Baidu and Google give a key for nothing."""
+"""Where the operator sets none: what a diligent reader asks a public engine (ours), what an own
+instance bears easily, and what Baidu and Google allow a key free of charge."""
 
 # Names that never lead to a real host (RFC 6761), such as the demo's engines: nobody is spared
 # there.
@@ -30,9 +30,11 @@ def daily_limit(engine: EngineDefinition, given: Mapping[str, int]) -> int | Non
         given: QIAO_SEARCH_DAILY_BUDGET, by name of an engine or by kind (scraped, service,
             and keyed for interfaces with a key); the name wins.
     """
+    # An engine with a key counts as keyed first: its key has a quota.
     kinds = ("keyed", engine.kind) if getattr(engine, "keys", ()) else (engine.kind,)
     for name in (engine.name, *kinds):
         if name in given:
+            # 0 means no limit.
             return given[name] or None
     if engine.host.endswith(_RESERVED):
         return None

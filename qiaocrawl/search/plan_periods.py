@@ -23,7 +23,7 @@ _FIRST_DAY = date(1995, 1, 1)
 
 
 def can_ask(engine: EngineDefinition, period: str) -> bool:
-    """Whether *engine* can be asked for *period*; any time ("") it always can."""
+    """Whether *engine* can be asked for *period*; for any time ("") it always can."""
     return engine.supports_period(period)
 
 
@@ -94,17 +94,21 @@ def shorter_periods(engine: EngineDefinition, period: str, today: date) -> tuple
     if days is not None:
         first, end = days
         middle = first + timedelta(days=(end - first).days // 2)
+        # All time: the last year is split off, since most results are from there.
         if period == "":
             middle = end - timedelta(days=_DAYS["year"])
+        # A single day cannot be halved.
         if middle in (first, end):
             return ()
         return _named(middle, end), _named(first, middle)
     shorter = _SHORTER.get(period, "")
+    # Only the newer part: an engine without ranges cannot be asked for the rest.
     return (shorter,) if shorter and can_ask(engine, shorter) else ()
 
 
 def _days_of(engine: EngineDefinition, period: str, today: date) -> tuple[date, date] | None:
     """The days of *period*; None where the engine cannot be asked for days."""
+    # The end of a range is the day after its last.
     tomorrow = today + timedelta(days=1)
     if _RANGE.fullmatch(period):
         return range_of(period)

@@ -1,4 +1,4 @@
-"""Which due queries are sent first: the productive ones, but none waits for ever.
+"""The order of due queries: productive ones first, but none waits for ever.
 
 The expected yield of a query is the number of new pages on topic that one request brings: new
 URLs a request (Gamma-Poisson) times the share of fetched ones that are on topic (Beta-binomial),
@@ -74,6 +74,7 @@ class ExpectedYield:
         self._mean = (new + _PRIOR_REQUESTS) / (requests + _PRIOR_REQUESTS)
         articles = sum(result.articles for result in yields.values())
         on_topic = sum(result.on_topic for result in yields.values())
+        # Beta(1, 1): one article in two is expected to be on topic at first.
         self._on_topic = (on_topic + 1) / (articles + 2)
         self._factors = [self._factors_by(place) for place in range(3)]
 
@@ -91,6 +92,7 @@ class ExpectedYield:
 
     def expected(self, pair: Pair) -> float:
         """New URLs a request before the pair's own past is looked at; above 0."""
+        # A term, site or engine never asked has the factor 1.
         factors = (by.get(name, 1.0) for by, name in zip(self._factors, pair, strict=True))
         return self._mean * math.prod(factors)
 
@@ -121,6 +123,7 @@ def prioritise(due: Iterable[DueQuery], expected_yield: ExpectedYield) -> list[D
     chosen: set[Query] = set()
     order: list[DueQuery] = []
     while len(order) < len(waiting):
+        # A boolean as an index: every fourth place goes by waiting time.
         line = lines[len(order) % LONGEST_WAITING_EVERY == LONGEST_WAITING_EVERY - 1]
         query = next(query for query in line if query.query not in chosen)
         chosen.add(query.query)

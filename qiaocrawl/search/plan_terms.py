@@ -44,8 +44,9 @@ def group_terms(
     """*terms* folded, the heaviest first, in given order where equal.
 
     Words that differ by script (traditional, simplified), width, case or white space are one.
-    Words whose usual concept is the same are asked together where the engine has OR-groups:
-    ours also joins what is only near (闽商 and 粤商), so nothing may be left out for its sake.
+    Words whose usual concept is the same are asked together where the engine has OR-groups.
+    None of them is left out, since our ontology also joins words that are only near (闽商 and
+    粤商).
     Names of persons, places and media stay alone.
 
     Args:
@@ -77,6 +78,7 @@ def _by_spelling(terms: Iterable[Term]) -> list[list[Term]]:
         text = " ".join(term.text.split())
         if not text:
             continue
+        # Variants of one spelling: 台湾 and 臺灣; each is kept with its heaviest weight.
         same = spellings.setdefault(_folded(text), {})
         if text not in same or same[text].weight < term.weight:
             same[text] = Term(text, term.kind, term.weight)

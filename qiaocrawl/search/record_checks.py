@@ -1,4 +1,4 @@
-"""What single values of an engine definition may be, beyond their type."""
+"""Checks single values of an engine definition, beyond their type."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ def field_faults(key: str, template: object, allowed: tuple[str, ...]) -> Iterat
             yield from field_faults(key, entry, allowed)
     elif isinstance(template, str):
         names = ", ".join(f"{{{name}}}" for name in allowed)
+        # "{term}" and "{page}": names in braces.
         for field in re.findall(r"\{([^{}]*)\}", template):
             if field not in allowed:
                 yield key, f"may hold {names}, got {{{field}}}"
@@ -67,6 +68,7 @@ def check_selector(selector: str) -> str:
 
 def key_of_table(info: ValidationInfo, key: str) -> Any:
     """The value of *key* in the whole table that is checked, as it is written; None without."""
+    # Set by read_definition(): single values are checked before the whole is there.
     table = (info.context or {}).get("table", {})
     return table.get(key)
 
@@ -89,6 +91,7 @@ def _json_value(value: object) -> object:
         return {name: _json_value(entry) for name, entry in value.items()}
     if isinstance(value, list):
         return [_json_value(entry) for entry in value]
+    # TOML has dates and infinities; JSON has neither.
     if isinstance(value, date | time) or value in (float("inf"), -float("inf")):
         raise ValueError(f"may hold texts, numbers, true and false, got {value!r}")
     return value

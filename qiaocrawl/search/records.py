@@ -306,6 +306,7 @@ class EngineDefinition:
 
     def wraps(self, url: str) -> bool:
         """Whether *url* is a link of this engine that only the engine itself can resolve."""
+        # A link of a hostile page may be no URL.
         try:
             parts = urlsplit(url)
         except ValueError:

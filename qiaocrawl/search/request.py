@@ -1,4 +1,4 @@
-"""From a query to what is sent: URL, method, headers and body, as the definition says.
+"""Builds the request for a query: URL, method, headers and body, as the definition says.
 
 A key out of the environment is put in when the request is made (:func:`request_for`) and at no
 other place: :func:`query_url`, which the frontier and the database keep, never has it.
@@ -58,6 +58,7 @@ def request_for(
     """
     url = request_url(definition, query, today=today)
     headers = dict(definition.headers)
+    # A copy: the definition's own headers must never hold a key.
     for key in definition.keys:
         value = _key_value(definition, key, environment)
         if key.header:
@@ -94,8 +95,8 @@ def request_url(definition: EngineDefinition, query: Query, *, today: date | Non
 def query_url(definition: EngineDefinition, query: Query) -> str:
     """A URL that stands for *query* and no other, without secrets, the same on any day.
 
-    It is the request's own URL where that is all there is to say; otherwise what is asked
-    stands behind a ``#``, which is never sent.
+    It is the request's own URL where that is all there is to say; otherwise the rest of the
+    query follows a ``#``, which is never sent.
 
     Raises:
         ConfigError: as :func:`request_url`.
@@ -106,6 +107,7 @@ def query_url(definition: EngineDefinition, query: Query) -> str:
         "term": query.term, "also": query.also, "site": query.site, "period": query.period,
         "page": query.page,
     }  # fmt: skip
+    # The epoch day: any fixed one will do, so that the address is the same tomorrow.
     address = request_url(definition, query, today=_EPOCH_DAY)
     encoded = urlencode(parameters, doseq=True, encoding="utf-8", errors="xmlcharrefreplace")
     return f"{address.partition('#')[0]}#{encoded}"
@@ -160,6 +162,7 @@ def _additions(definition: EngineDefinition, query: Query) -> list[Addition]:
         is_named = query.period in definition.period.names
         additions.append(definition.period if is_named else definition.period.ranged)
     max_terms = definition.any_of.max_terms if definition.any_of else 1
+    # Synonyms are a set here: the term itself may be among them.
     if len({query.term, *query.also}) > max_terms:
         raise ConfigError(
             f"engine {definition.name!r} can be asked for {max_terms} term(s) at once, "
@@ -174,6 +177,7 @@ def _is_reckoned(definition: EngineDefinition, period: str) -> bool:
 
 def _values(definition: EngineDefinition, query: Query, today: date | None) -> dict[str, str]:
     """All fields of the templates, not encoded."""
+    # In the engine's own counting: pages from 0 or 1, offsets by its page size.
     paging = definition.paging
     values = {
         "term": _terms(definition, query),
@@ -187,6 +191,7 @@ def _values(definition: EngineDefinition, query: Query, today: date | None) -> d
     if query.period and not values["period"]:
         values |= _day_values(*day_range(query.period, today))
     words = values["term"]
+    # One after the other: a restriction to a period wraps the one to a site.
     for addition in _additions(definition, query):
         if addition.query:
             words = _filled(addition.query, {**values, "term": words})
@@ -207,6 +212,7 @@ def _day_values(first: date, after: date) -> dict[str, str]:
     last = after - timedelta(days=1)
     values: dict[str, str] = {}
     bounds = (("from", first, 0), ("to", last, _DAY_SECONDS - 1), ("until", after, 0))
+    # `to` is the last second of its day, in China.
     for name, day, seconds in bounds:
         midnight = datetime(day.year, day.month, day.day, tzinfo=SHANGHAI)
         forms = (
@@ -230,6 +236,7 @@ def _body(definition: EngineDefinition, query: Query, today: date | None) -> obj
 def _merged(under: object, over: object) -> object:
     if not isinstance(under, dict) or not isinstance(over, dict):
         return over
+    # Deep: a restriction may add one key to a table of the body.
     return {**under, **{name: _merged(under.get(name), value) for name, value in over.items()}}
 
 

@@ -52,6 +52,7 @@ class Addition:
 def check_site(site: Addition) -> Addition:
     """*site*, what the restriction to one site adds; raises where it does not hold the site."""
     raise_faults(site.faults(_SITE_FIELDS, URL_FIELDS))
+    # An engine that did not get the site would answer for the whole web, without a sign.
     if "{site}" not in f"{site.query}{site.parameters}{site.body}":
         why = f"or site.parameters must hold {{site}}, got {site.query!r}"
         raise_faults([("query", why)])
@@ -119,6 +120,7 @@ class Key:
     def _check(self, info: ValidationInfo) -> Key:
         if bool(self.header) == bool(self.parameter):
             raise_faults([("header", "or parameter must be given, and not both")])
+        # In the clear a key could be read on the way.
         if self.header and str(key_of_table(info, "url")).startswith("http://"):
             raise_faults([("header", "a key is sent to https:// only")])
         return self

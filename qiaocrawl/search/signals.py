@@ -30,6 +30,7 @@ COMMON_CHECK_PATHS = ("captcha", "antispider", "/verify", "/challenge", "/sorry"
 """Parts of addresses that engines redirect to when they want a human."""
 
 # ASCII words count whole, everything else by bigrams: Latin bigrams are in every text.
+# "gpt" as a word, "华人" by its bigrams.
 _RUNS = re.compile(r"[a-z0-9]+|[^\W_a-z0-9]+")
 _MAX_SHOWN_CHARS = 120
 
@@ -45,6 +46,7 @@ def matching_signal(signals: Iterable[Signal], document: Document, terms: Sequen
         if signal.place == "location":
             continue
         for text in _texts(signal, document):
+            # The whole text, where words inside a sentence would prove nothing.
             if signal.equals and text not in signal.equals:
                 continue
             word = matching_word(signal.words, text, terms)
@@ -65,6 +67,7 @@ def matching_word(words: Iterable[str], text: str, terms: Sequence[str] = ()) ->
         rest = lowered
         for term in folded_terms:
             if folded in term:
+                # Without the terms themselves: the page repeats what was asked.
                 rest = rest.replace(term, " ")
         if folded in rest:
             return word
@@ -89,6 +92,7 @@ def is_on_site(url: str, site: str) -> bool:
     host, site_host = host_of(url).partition(":")[0], site.lower().rstrip(".")
     if host == site_host or host.endswith("." + site_host):
         return True
+    # www.a.cn and a.cn are one site, whichever was asked for.
     return host.removeprefix("www.") == site_host.removeprefix("www.")
 
 
@@ -98,6 +102,7 @@ def _texts(signal: Signal, document: Document) -> list[str]:
     if signal.place == "json":
         return document.data_texts(signal.path)
     if signal.place == "empty_list":
+        # [""]: present, with nothing to show.
         return [""] if document.has_empty_list(signal.path) else []
     texts = {"title": document.title, "text": document.visible_text, "raw": document.source}
     return [texts[signal.place]]

@@ -20,6 +20,7 @@ def answering_upstreams(definition: EngineDefinition, document: Document) -> tup
     names: dict[str, None] = {}
     for hit in document.items(definition.hits.each):
         for name in _texts(document, hit, where.answered):
+            # A dict keeps the order in which the hits name them.
             names[name] = None
             if len(names) == _MOST_NAMES:
                 return tuple(names)

@@ -28,9 +28,11 @@ from qiaocrawl.urls import canonical_url
 # Pages that only redirect have a tenth of that.
 _MAX_BODY_BYTES = 65_536
 
+# location.href = "…", location.replace('…'), location="…"
 _LOCATION = re.compile(
     r"""\blocation(?:\.(?:href|replace|assign))?\s{0,9}[=(]\s{0,9}(["'])(.{1,4000}?)\1""", re.DOTALL
 )
+# \u002f, \x2F, \/ in a script's string.
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))")
 
 
@@ -56,11 +58,13 @@ def resolve_link(
         location: canonical target of its Location header, "" where there is none.
         asked_site: the host the query was restricted to, or "".
     """
+    # The header is what a browser follows; a page beside it is for people without one.
     target = location or _target_in_page(page)
     if not target:
         return _unresolved(page)
     if matching_word(_check_paths(definition), target):
         return ResolvedLink(why=f"redirect to check page {target}", is_blocked=True)
+    # A link that leads to another wrapped link is resolved at the next step.
     if asked_site and not definition.wraps(target) and not is_on_site(target, asked_site):
         return ResolvedLink(why=f"leads off the asked site {asked_site}: {target}")
     return ResolvedLink(target)
@@ -76,6 +80,7 @@ def _target_in_page(page: FetchedPage) -> str:
     refreshes = HtmlDocument(text).attributes("meta[http-equiv]", "http-equiv", "content")
     for kind, content in refreshes:
         target = refresh_target(content, page.url) if kind.strip().lower() == "refresh" else ""
+        # A refresh to the page itself only reloads it.
         if target and target != page.url:
             return target
     for match in _LOCATION.finditer(text):

@@ -75,8 +75,8 @@ class LoginActions:
 
     Attributes:
         log_in: logs an account in and fills the given jar; raises LoginError.
-        still_in: whether the account is logged in; None when nobody can tell.
-        rested: remembers that an account rests, and why.
+        is_logged_in: whether the account is logged in; None when nobody can tell.
+        on_rest: remembers that an account rests, and why.
     """
 
     log_in: Callable[[LiveAccount, JarKey], Awaitable[None]]
@@ -123,6 +123,7 @@ class AccountPool:
 
     def served(self, use: AccountUse) -> None:
         """The session of *use* has brought a page."""
+        # A late answer to an old session proves nothing about the new one.
         if use.account.generation == use.generation:
             use.account.is_unproven = False
 
@@ -139,6 +140,7 @@ class AccountPool:
             if account.generation != use.generation and account.is_open:
                 return  # another request saw it first
             self._refuse_resting(account)
+            # Open and not renewed yet: this request is the first to see the end.
             if account.is_open:
                 await self._judge_end(account, why)
             await self._log_in(account)
@@ -154,6 +156,7 @@ class AccountPool:
                                    math.inf)  # fmt: skip
         number = self._chosen.get(host, 0)
         self._chosen[host] = number + 1
+        # Starts with a different one each time, as far as they are usable.
         ordered = [usable[(number + step) % len(usable)] for step in range(len(usable))]
         # Round-robin, but an account that is free now goes before one that has to wait.
         return min(ordered, key=lambda account: max(account.next_at - self._clock(), 0.0))
@@ -191,6 +194,7 @@ class AccountPool:
             if error.is_final:
                 await self._rest(account, str(error))
             await self._failed(account, str(error))
+        # Counted only after success: requests of the old session keep its jar.
         account.generation += 1
         account.is_open = account.is_unproven = True
 

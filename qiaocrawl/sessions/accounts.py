@@ -14,7 +14,7 @@ from qiaocrawl.sessions.vault import Vault
 
 
 class AccountState(StrEnum):
-    """How an account stands."""
+    """The states of an account."""
 
     NEW = "new"
     """It was never logged in."""

@@ -1,4 +1,4 @@
-"""Cookies between jars, files and people: three forms operators paste, one record.
+"""Reads and writes cookies: the three forms operators paste, Scrapy's jars, browsers.
 
 * a header: ``SUB=…; SUBP=…`` (with or without ``Cookie:`` in front)
 * a Netscape file, as ``curl`` and browser add-ons write it
@@ -30,7 +30,7 @@ _SAFE_PREFIXES = ("__Secure-", "__Host-")
 
 @dataclass(frozen=True, slots=True)
 class StoredCookie:
-    """A cookie as it is kept.
+    """A stored cookie.
 
     Attributes:
         domain: with a dot in front where subdomains get it too.
@@ -103,6 +103,7 @@ def usable_for(recipe: Recipe, cookies: Iterable[StoredCookie], *, now: float) -
         if reason:
             refused[reason] = refused.get(reason, 0) + 1
         else:
+            # The last of several counts, as in a browser.
             usable[cookie.domain, cookie.path, cookie.name] = cookie
     return Usable(tuple(usable.values()), refused)
 
@@ -127,6 +128,7 @@ def read_pasted(text: str, recipe: Recipe) -> tuple[StoredCookie, ...]:
     """
     bare = text.lstrip("\ufeff").strip()
     if bare[:1] in ("[", "{"):
+        # A tab stands between the fields of a Netscape file, and nowhere in a header.
         pasted = _from_json(bare)
     elif "\t" in bare:
         pasted = _from_netscape(bare)
@@ -147,8 +149,10 @@ def _from_header(text: str, recipe: Recipe) -> list[StoredCookie]:
         name, sign, value = pair.strip().partition("=")
         if not sign or not _NAME.fullmatch(name):
             continue
+        # A browser refuses a cookie of these names without "Secure".
         secure = name.startswith(_SAFE_PREFIXES)
         stored += [
+            # Valid for the site and all below it: a header does not say.
             StoredCookie(name, value, f".{host.rpartition(':')[0] or host}", secure=secure)
             for host in (site.removeprefix("www.") for site in recipe.hosts)
         ]
@@ -158,6 +162,7 @@ def _from_header(text: str, recipe: Recipe) -> list[StoredCookie]:
 def _from_netscape(text: str) -> list[StoredCookie]:
     stored = []
     for line in text.splitlines():
+        # Netscape's own mark, in front of a line that would otherwise be a comment.
         http_only = line.startswith(_HTTP_ONLY)
         line = line.removeprefix(_HTTP_ONLY)
         fields = line.split("\t")
@@ -165,6 +170,7 @@ def _from_netscape(text: str) -> list[StoredCookie]:
             continue
         domain, subdomains, path, secure, expires, name, value = fields
         bare = domain.strip().lstrip(".").lower()
+        # 0 means a cookie of the browser's session.
         when = min(float(expires), _LATEST) if expires.strip().isdecimal() else 0.0
         stored.append(StoredCookie(
             name, value.strip(), f".{bare}" if subdomains == "TRUE" else bare, path or "/",
@@ -191,11 +197,13 @@ def from_browser(item: object) -> StoredCookie | None:
     name, value, domain = (item.get(key) for key in ("name", "value", "domain"))
     if not isinstance(name, str) or not isinstance(value, str) or not isinstance(domain, str):
         return None
+    # Add-ons write expirationDate, Playwright expires, with -1 for a session cookie.
     expires = item.get("expirationDate", item.get("expires"))
     lasting = None
     if isinstance(expires, int | float) and expires > 0:
         lasting = float(min(expires, _LATEST))
     host = domain.lower()
+    # Add-ons leave out the dot and say hostOnly instead.
     if item.get("hostOnly") is False and not host.startswith("."):
         host = f".{host}"
     path = item.get("path")

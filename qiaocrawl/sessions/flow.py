@@ -2,7 +2,7 @@
 
 :func:`login_flow` yields the requests of a login and is sent their answers; whoever drives it
 fetches them, keeps the cookies and obeys no other redirect. So the same steps serve a crawl, a
-command and a test, and every rule about where a secret may go stands here:
+command and a test, and every rule about where a secret may go is here:
 
 * user name and password go only where the recipe says (:meth:`Recipe.may_get_secret`)
 * their request follows no redirect to another origin, whatever the status says
@@ -28,9 +28,12 @@ from qiaocrawl.sessions.matching import SeenPage, is_login_form, matching_marker
 from qiaocrawl.sessions.origins import is_same_origin, joined, origin_of, without_query
 from qiaocrawl.sessions.recipe import FormLogin, Recipe
 
+# RFC 9110: only these two ask for the same method and body again.
 _KEEPS_BODY = frozenset({307, 308})
+# "0; url=https://a.cn/", "0,'https://a.cn/'"; possessive, so that spaces cost linear time.
 _REFRESH = re.compile(r"""^\s*+\d*+\s*+[;,]\s*+(?:url\s*+=\s*+)?["']?([^"']+)""", re.IGNORECASE)
 # Sina's sign-on and others hand over by a script that only navigates on.
+# location.href = "https://…", location.replace('https://…')
 _SCRIPTED = re.compile(
     r"""location(?:\.href)?(?:\s*=|\.replace\(|\.assign\()\s*\(?["'](https?:[^"']+)["']"""
 )
@@ -91,7 +94,7 @@ def login_flow(recipe: Recipe, secret: Credentials) -> Flow:
 
 
 def check_flow(recipe: Recipe) -> Flow:
-    """The steps that find out whether one is logged in: the recipe's target.
+    """The steps that check a login: opening the recipe's target.
 
     Raises:
         LoginError: it leads to a host the recipe does not name.
@@ -127,6 +130,8 @@ def _open(recipe: Recipe, url: str, *, strict: bool = True) -> Flow:
     for _ in range(recipe.max_steps):
         location = answer.seen.location
         if not location:
+            # A check that leads elsewhere says that nobody is logged in; a login must
+            # not go there.
             return answer
         if not recipe.may_open(location):
             if not strict:
@@ -138,6 +143,7 @@ def _open(recipe: Recipe, url: str, *, strict: bool = True) -> Flow:
 
 def _submit(recipe: Recipe, step: LoginStep) -> Flow:
     """Send user name and password; 307 and 308 ask for them again, but not elsewhere."""
+    # Three times at most: no honest login asks for it more often.
     for _ in range(3):
         answer = yield step
         location = answer.seen.location
@@ -191,9 +197,11 @@ def _refresh_target(seen: SeenPage) -> str:
 
 
 def _scripted_target(seen: SeenPage) -> str:
+    # A page with a form waits for a person, whatever its scripts do.
     if len(seen.text) > _MAX_HANDOVER_CHARS or seen.page.tree.css_first("form") is not None:
         return ""
     match = _SCRIPTED.search(seen.text)
+    # Addresses inside scripts are often written with "\/".
     return match[1].replace("\\/", "/") if match else ""
 
 
@@ -216,6 +224,7 @@ def _secret_step(
         )
     step = _posting(submission, answer.url, is_secret=True)
     extra = {
+        # A header that repeats a cookie proves that the form was opened here (CSRF).
         header: answer.cookies[cookie]
         for header, cookie in form.cookie_headers.items()
         if cookie in answer.cookies

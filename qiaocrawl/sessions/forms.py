@@ -16,9 +16,11 @@ from qiaocrawl.sessions.accounts import Credentials
 from qiaocrawl.sessions.origins import joined, without_query
 from qiaocrawl.sessions.recipe import FormLogin
 
+# A browser sends a button only when it is clicked, a file only when one was chosen.
 _NOT_SENT = frozenset(("submit", "button", "image", "reset", "file"))
 _CHECKED = frozenset(("checkbox", "radio"))
 _USER_TYPES = frozenset(("text", "email", "tel", "number", ""))
+# "captcha", "verifycode", "验证码", "yzm" (its pinyin).
 _CAPTCHA = re.compile(r"captcha|verifycode|checkcode|验证码|yzm|geetest", re.IGNORECASE)
 
 FORM_TYPE = "application/x-www-form-urlencoded"
@@ -73,9 +75,11 @@ def onward_submission(page: Page) -> Submission | None:
 
     None when *page* has none.
     """
+    # Without a script that submits it, a form of hidden fields waits for a click.
     scripted = ".submit(" in page.source
     for node in page.tree.css("form[action]") if scripted else ():
         types = {(field.attributes.get("type") or "").lower() for field in node.css("input")}
+        # Any other field is for a person to fill in.
         if types and types <= {"hidden", "submit"}:
             url = joined(page.base_url, node.attributes.get("action") or "")
             body = urlencode(list(_fields(node)), encoding=page.charset or "utf-8",
@@ -109,9 +113,11 @@ def _fields(form: LexborNode) -> list[tuple[str, str]]:
         name, kind = attributes.get("name") or "", (attributes.get("type") or "").lower()
         if kind in _NOT_SENT or "disabled" in attributes or not name:
             continue
+        # Boxes that are not ticked send nothing.
         if kind in _CHECKED and "checked" not in attributes:
             continue
         if node.tag == "select":
+            # Without a chosen option a browser sends the first.
             chosen = node.css_first("option[selected]") or node.css_first("option")
             value = (chosen.attributes.get("value") or "") if chosen is not None else ""
         elif node.tag == "textarea":
@@ -150,6 +156,7 @@ def _user_field(form: LexborNode, url: str) -> str:
 def _refuse_captcha(form: LexborNode, given: Mapping[str, str]) -> None:
     for node in form.css("input[name]"):
         name = node.attributes.get("name") or ""
+        # A hidden field called like that is a token, not a captcha to solve.
         is_typed = (node.attributes.get("type") or "").lower() in _USER_TYPES
         if is_typed and name not in given and _CAPTCHA.search(name):
             raise LoginError(

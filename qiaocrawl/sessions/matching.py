@@ -38,6 +38,7 @@ class SeenPage:
     def of(cls, url: str, status: int, headers: Collection[tuple[str, str]], body: bytes,
            cookies: Collection[str] = ()) -> SeenPage:  # fmt: skip
         """From header fields (names in lower case)."""
+        # Reversed: of several headers of a name the first counts.
         fields = dict(reversed(list(headers)))
         location = fields.get("location", "") if 300 <= status < 400 else ""
         target = joined(url, location) if location else ""
@@ -64,6 +65,7 @@ def matching_marker(signs: PageMarkers, seen: SeenPage) -> str:
     if seen.status in signs.statuses:
         return f"HTTP {seen.status}"
     for address in filter(None, (seen.url, seen.location)):
+        # Without the query, which may quote any address.
         plain = _without_query(address)
         for piece in signs.urls:
             if piece in plain:
@@ -103,9 +105,9 @@ def login_wanted(recipe: Recipe, seen: SeenPage) -> str:
 
 
 def endangers_session(recipe: Recipe, url: str) -> str:
-    """Why *url* must not be asked for with an account, in words; "" when it may be.
+    """Why *url* must not be requested with an account, in words; "" if it may be.
 
-    Links to log out stand on every page one sees when logged in; a crawl would follow them.
+    Every page shown to an account has a link to log out; a crawl would follow it.
     """
     if _LOGOUT.search(url):
         return "its address would log the account out"

@@ -39,8 +39,9 @@ class Origin(NamedTuple):
 def origin_of(url: str) -> Origin | None:
     """The origin of an http or https *url*; None for anything else.
 
-    None also for what others might send elsewhere than it is judged by here.
+    None also for URLs that other software might read as another origin than this check does.
     """
+    # The port is read lazily, and raises for "https://a.cn:x/".
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -73,6 +74,8 @@ def is_public_suffix(domain: str) -> bool:
     """
     name = domain.lstrip(".").lower().rstrip(".")
     parts = SUFFIX_LIST(name)
+    # Addresses have no suffix; tldextract would call them one.
     if parts.ipv4 or parts.ipv6:
         return False
+    # No domain above the suffix, or a single word such as "localhost".
     return not parts.domain or name == parts.suffix or "." not in name

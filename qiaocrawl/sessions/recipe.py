@@ -60,6 +60,7 @@ def _selector(selector: str) -> str:
 
 
 def _url(url: str) -> str:
+    # Credentials in an address would end up in logs.
     if url and (origin_of(url) is None or "@" in url.split("/", 3)[2]):
         raise ValueError(f"must be an http(s) address without credentials, got {url!r}")
     return url
@@ -69,6 +70,7 @@ def _host(host: str) -> str:
     origin = origin_of(f"http://{host}/")
     if origin is None or origin.netloc != host:
         raise ValueError(f"must be a lower-case host, with its port if need be, got {host!r}")
+    # A cookie of "com.cn" would go to every site below it.
     if is_public_suffix(origin.host) and "." in origin.host:
         raise ValueError(f"{host!r} belongs to many owners")
     return host
@@ -76,6 +78,7 @@ def _host(host: str) -> str:
 
 def _origin(text: object) -> Origin:
     origin = origin_of(str(text))
+    # As written: a path or a default port in it would never be compared.
     if origin is None or str(origin) != str(text).rstrip("/"):
         raise ValueError(f"must be like https://www.example.com:8443, got {text!r}")
     return origin
@@ -274,6 +277,7 @@ class Recipe:
         bare = domain.lstrip(".").lower()
         named = (*self.hosts, *self.sso_hosts)
         hosts = [host.rpartition(":")[0] or host for host in named]
+        # In both directions: a sign-on host may set cookies for the domain above it.
         return any(in_site(bare, host) or host.endswith(f".{bare}") for host in hosts)
 
     def may_open(self, url: str) -> bool:
@@ -296,5 +300,6 @@ class Recipe:
         if self.way != "sso":
             return origin in own
         page = origin_of(form.page)
+        # A form on a page of plain http has nothing left to protect.
         secure = page is None or page.scheme == "http" or origin.scheme == "https"
         return secure and origin.netloc in self.sso_hosts

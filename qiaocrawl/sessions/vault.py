@@ -1,7 +1,7 @@
 """Secrets at rest: encrypted with a key from the environment (Fernet: AES-128-CBC and HMAC).
 
-The key is never stored. Each sealed text says whose it is, so that a row whose secret was
-swapped for another's does not open.
+The key is never stored. Each sealed text names its owner, so that a secret that was
+moved to another row does not open.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ class Vault:
         if not keys:
             raise SecretKeyError(f"QIAO_SECRET_KEY is not set; {_HOW}")
         try:
+            # MultiFernet: keys can be changed without a moment in which nothing opens.
             self._fernet = MultiFernet([Fernet(key) for key in keys])
         except ValueError:
             # The text of the error, and of the one it came from, may hold the key.

@@ -37,7 +37,7 @@ class AnalysisSetup:
         relevance_method: name of the page scorer.
         threshold: relevance from which an article is on topic; 0 = each pack's own.
         extractor_options: checked options of body extractors, (name, value); () = defaults.
-        learn_sites: say of every article what it tells about its site.
+        learn_sites: also return what every article tells about its site.
         order_topic: judge every page for this topic, for the crawl order; "" = articles only.
         order_method: name of the page scorer that does so; "" = *relevance_method*.
         ontology_dir: folder of installed ontologies; None = that of this process.
@@ -76,10 +76,11 @@ class _Tools:
         return tuple(scorer.judge(page) for scorer in self.scorers)
 
     def for_order(self, page: PageText, judged: Sequence[Relevance] = ()) -> tuple[Relevance, ...]:
-        """The judgement the crawl order wants; out of those of all topics if it is there."""
+        """The judgement the crawl order wants; taken from those of all topics if it is there."""
         if self.order_scorer is None:
             return ()
         if judged and self.order_scorer in self.scorers:
+            # An article is not judged twice.
             return (judged[self.scorers.index(self.order_scorer)],)
         return (self.order_scorer.judge(page),)
 
@@ -104,6 +105,7 @@ _ready: list[tuple[AnalysisSetup, _Tools]] = []
 
 
 def _tools(setup: AnalysisSetup) -> _Tools:
+    # "is" first: comparing setups means comparing all topics.
     if not _ready or (_ready[0][0] is not setup and _ready[0][0] != setup):
         _ready[:] = [(setup, _Tools(setup))]
     return _ready[0][1]
@@ -142,6 +144,7 @@ def analyse_page(
         )
     )  # fmt: skip
     words, article = analysis.words, analysis.article
+    # No text to judge, as of a sitemap without titles.
     if words is None:
         return analysis
     if article is None:
@@ -183,6 +186,7 @@ class JoinedText:
 def join_texts(title: str, parts: Sequence[PartText], setup: AnalysisSetup) -> JoinedText:
     """The *parts* of an article in order as one, judged for all topics of *setup*."""
     text = joined([part.text for part in parts])
+    # A part without structure is given as plain paragraphs, so that the whole has one.
     html = joined([part.html or paragraphs(part.text) for part in parts])
     prints, relevance = body_fingerprints(text), _tools(setup).relevance(PageText(title, text))
     return JoinedText(text, html, prints.digest, relevance, prints.simhash, prints.sketch)

@@ -26,6 +26,7 @@ QUICK_SECONDS = 1.0
 QUICK_BYTES = 2_000_000
 """Larger pages go to the separate slot at once."""
 
+# Of 19: others that want the processor get about nine times as much of it.
 _NICENESS = 10
 # Tries of one page when its workers die without it being at fault.
 _POOL_TRIES = 5
@@ -81,11 +82,12 @@ class AnalysisSlots:
         submit: Submit[JoinedText] = lambda pool: pool.submit_parts(title, texts)  # noqa: E731
         try:
             return await self._in(self.ordinary, submit)
+        # A text joined of many parts may be long without being at fault.
         except PoisonPageError:
             return await self._in(self.separate, submit)
 
     def result(self, submit: Submit[T], first: Future[T]) -> T | ExtractionError:
-        """What came of *first*, or of another try in the separate slot; without an event loop.
+        """The result of *first*, or of another try in the separate slot; without an event loop.
 
         Returns:
             The error where the page is at fault.
@@ -119,10 +121,11 @@ class AnalysisSlots:
 
     @property
     def _pools(self) -> list[AnalysisPool]:
+        # A cached property: asking for it would start the process.
         return [self.ordinary, *([self.separate] if "separate" in self.__dict__ else [])]
 
     def stop(self) -> int:
-        """Give up everything queued or running, and take nothing more; returns how many."""
+        """Give up everything queued or running, and accept nothing more; returns how many."""
         self._stopping = True
         return sum(pool.cancel_all() for pool in self._pools)
 

@@ -58,7 +58,7 @@ class FollowPolicy:
 
 @dataclass(frozen=True, slots=True)
 class LinkSelection:
-    """What became of the links of one page.
+    """The result of choosing among the links of one page.
 
     Attributes:
         candidates: what is new, in document order; what is left out is to be stored as such.
@@ -77,7 +77,7 @@ LinkScores = Callable[[Visit], Sequence[float]]
 Fresh = Callable[[bytes, float], bool]
 """Whether a link of this key and score is worth proposing; False for what is known as well.
 
-A question and no more: what is proposed may still be refused by the database.
+It is only a question: the database may still refuse what is proposed.
 """
 
 WhyPruned = Callable[[Visit, int], str]
@@ -100,6 +100,7 @@ def follow_links(
     told of the page nevertheless. Other parts of the page's own article are no step deeper:
     they come first, with its rank, in its queue.
     """
+    # Starts with the links the analysis has cut off already.
     left: Counter[str] = Counter(too_many=analysis.links_left)
     parts = {} if analysis.nofollow else _other_parts(lease, analysis)
     candidates = [one for one in parts.values() if fresh(one.key, one.score)]
@@ -136,8 +137,10 @@ def _within_bounds(
     """The links a crawl may follow, each URL once; the others are counted in *left*."""
     links = [link for link in analysis.links if link.key not in parts]
     if analysis.refresh_url:
+        # A page that refreshes to another place leads there first of all.
         target = link_to(analysis.refresh_url)
         links = [target, *(link for link in links if link.key != target.key)]
+    # Once a host, since a page of 500 links names few.
     covered = {host: policy.covers(host) for host in {link.host for link in links}}
     inside = [link for link in links if covered[link.host]]
     left["offsite"] = len(links) - len(inside)
@@ -148,14 +151,18 @@ def _within_bounds(
         inside, cut = policy.rules.keep(lease, analysis, inside)
         left.update(cut)
     else:
+        # Without rules nothing limits them, so feeds and sitemaps stay out.
         inside = [link for link in inside if link.tag not in (FEED_TAG, SITEMAP_TAG)]
     if policy.max_depth and lease.depth >= policy.max_depth:
+        # Its list goes on here, so that the last level is read whole.
         here = [link for link in inside if _is_as_deep(link)]
         left["too_deep"] = len(inside) - len(here)
         inside = here
     is_listed = analysis.outcome in (Outcome.SITEMAP, Outcome.FEED)
     if policy.max_links and not is_listed and len(inside) > policy.max_links:
         left["too_many"] += len(inside) - policy.max_links
+        # Those that can be fetched now take the places first; sorted() keeps the order
+        # of the page.
         now_first = sorted(inside, key=lambda link: bool(link.postponed or link.same_as))
         inside = now_first[: policy.max_links]
     return inside
@@ -185,6 +192,7 @@ def _other_parts(lease: Lease, analysis: PageAnalysis) -> dict[bytes, Candidate]
     if lease.payload.part_of not in ("", first):
         return {}
     links = (link_to(url) for n, url in enumerate(part.urls, start=1) if n != part.number)
+    # Another host would be another site's page, whatever the pager says.
     own_host = link_to(part.urls[part.number - 1]).host
     return {
         link.key: Candidate(
@@ -197,7 +205,7 @@ def _other_parts(lease: Lease, analysis: PageAnalysis) -> dict[bytes, Candidate]
 
 
 def _guessed(link: Link) -> LeftOut:
-    """What a guess of discovery makes of *link*."""
+    """The outcome and reason that a guess of discovery gives to *link*."""
     if link.same_as:
         return LeftOut(Outcome.ALIAS, f"fetched as {link.same_as}", url_key(link.same_as))
     if link.postponed == NOFOLLOW:
@@ -207,7 +215,7 @@ def _guessed(link: Link) -> LeftOut:
 
 
 def _is_as_deep(link: Link) -> bool:
-    """Whether it stands no deeper than the page: its list goes on, or one sitemap names another."""
+    """Whether *link* is no deeper than its page: its list goes on, or a sitemap names another."""
     return link.tag in (SITEMAP_TAG, PAGE_TAG)
 
 
@@ -265,7 +273,10 @@ def follow_redirect(lease: Lease, target: str, policy: FollowPolicy) -> Candidat
         parent=lease.key,
         anchor=lease.anchor,
         payload=Payload(
-            hops=hops, part_of=lease.payload.part_of, asked_site=lease.payload.asked_site
+            # These fields hold for the target as well: it is that part, or that hit.
+            hops=hops,
+            part_of=lease.payload.part_of,
+            asked_site=lease.payload.asked_site,
         ),
     )
 

@@ -1,4 +1,4 @@
-"""Paged articles in a crawl: whatever part comes, the article is made again of all that are here.
+"""Paged articles in a crawl: with each part the article is rebuilt from all stored parts.
 
 Three steps: the part is stored by itself; what is stored of its article is joined and judged
 in a worker process; the part's row is closed and the whole article written in one transaction,
@@ -37,7 +37,7 @@ Join = Callable[[str, Sequence[PartText]], Awaitable[JoinedText]]
 
 
 class SaveArticle(Protocol):
-    """Writes an article with all that is known of it; returns how it stands to others."""
+    """Writes an article with all that is known of it; returns how it relates to others."""
 
     def __call__(  # noqa: D102
         self, c: Connection, url_id: int, analysis: PageAnalysis, *, anchor: str
@@ -58,6 +58,7 @@ def add_part(c: Connection, lease: Lease, analysis: PageAnalysis) -> PartGroup |
     Returns:
         None when the lease was lost; nothing is written then.
     """
+    # Checked before anything is written: save_part() has no fence of its own.
     if not frontier.is_mine(c, lease):
         return None
     save_part(c, lease.url_id, analysis)
@@ -75,6 +76,7 @@ async def assemble_article(group: PartGroup, own: PageAnalysis, join: Join) -> A
     """
     if not group.is_article:
         return AssembledArticle(group, None)
+    # The part has been analysed already; joining one text would only repeat it.
     if len(group.parts) == 1:
         return head_alone(group, own)
     try:
@@ -123,15 +125,16 @@ def save_assembled(
     c: Connection, whole: AssembledArticle, save_article: SaveArticle, *,
     own_url_id: int | None = None,
 ) -> Verdict | None:  # fmt: skip
-    """Write the article where it belongs, and what there is to say of its parts.
+    """Write the article where it belongs, and the state of its parts.
 
     Args:
         own_url_id: of the part whose row is closed in this transaction.
 
     Returns:
-        How the article stands to others; None if there is none.
+        How the article relates to others; None if there is none.
     """
     group = whole.group
+    # First: the article may have to move before it is written at its new place.
     place_article(c, group)
     update_part_outcomes(c, group, own_url_id)
     if whole.analysis is None:

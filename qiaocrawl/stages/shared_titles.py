@@ -1,7 +1,7 @@
 """The titles of all workers: one process's index, kept in step with the log in the database.
 
 A title is judged within the transaction that stores its article: what other workers have
-committed is read first, under a lock, so several processes decide as one would that got the
+committed is read first, under a lock, so several processes decide like one that gets the
 articles in the order of the log. What a transaction judged is believed only when the next one
 runs on the same connection; a connection that had to roll back is never used again (see
 :mod:`qiaocrawl.storage.writer`), so whatever is in doubt is forgotten and read anew.
@@ -27,12 +27,13 @@ from qiaocrawl.vsm import IdfSnapshot
 
 _ENTRIES_AT_A_TIME = 5_000
 _MOST_COMPARED = 200
-"""A larger group is not compared anew when one of its articles changes; reprocessing does."""
+"""A larger group is not compared again when one of its articles changes; reprocessing does it."""
 _MOST_DOUBTED = 10_000
 """Titles in doubt after a rollback that are read again one by one; of more, all are."""
 
 TAKEN_OUT = Verdict(VerdictKind.DISTINCT, why="taken out of its group by hand")
 
+# A title of usual words: dictionaries, model and compiled loops are all touched by judging it.
 _NO_TITLE = TitleRecord(b"0" * 16, "侨乡归侨回国，2026年3月5日")
 
 MakeIndex = Callable[[IdfSnapshot], TitleIndex]
@@ -66,6 +67,7 @@ class SharedTitleIndex:
     def __init__(self, make_index: MakeIndex, method: str) -> None:
         self._make_index = make_index
         self._method = method
+        # RLock: judge() calls methods that take it as well.
         self._guard = RLock()
         self._index = make_index(IdfSnapshot())
         self._version = 0
@@ -74,6 +76,7 @@ class SharedTitleIndex:
         # Of the transaction that judged last: it may still be rolled back.
         self._memory: ConnectionCache | None = None
         self._transaction: RootTransaction | None = None
+        # Positions in the log before and after the transaction that judged last.
         self._before = 0
         self._touched: set[bytes] = set()
         self._writes_seen = -1
@@ -92,7 +95,7 @@ class SharedTitleIndex:
         return self._method
 
     def load(self, c: Connection) -> None:
-        """Read what is committed, without waiting for anybody; saves the first title the time."""
+        """Read what is committed, without waiting for a lock, before the first title comes."""
         # Dictionaries and compiled code are loaded with the first title ever judged; by the
         # first real one, others would wait for that.
         self._make_index(IdfSnapshot()).judge_all([_NO_TITLE, replace(_NO_TITLE, key=b"1" * 16)])
@@ -105,7 +108,7 @@ class SharedTitleIndex:
         title_log.lock(c)
 
     def judge(self, c: Connection, article: SavedArticle) -> Verdict:
-        """How *article*, stored in *c*'s transaction, stands to all others; recorded in it too.
+        """How *article*, stored in *c*'s transaction, relates to all others; recorded in it too.
 
         An article that is stored again as it was keeps its verdict. One that was taken out by
         hand stays out.
@@ -117,7 +120,7 @@ class SharedTitleIndex:
     def take_out(self, c: Connection, entry: TitleEntry) -> None:
         """Take a title out of its group and of all comparison, until it is put back.
 
-        The rest of the group is compared anew, since it may have hung together by this one.
+        The rest of the group is compared again, since this title may have held it together.
         """
         assert entry.article_id is not None, "nothing is stored there"
         with self._guard:
@@ -181,7 +184,7 @@ class SharedTitleIndex:
         )
 
     def _compare(self, c: Connection, entries: Sequence[TitleEntry]) -> None:
-        """Group *entries*, one group so far, anew by themselves."""
+        """Group *entries*, one group so far, again by themselves."""
         ids = {entry.record.key: entry.article_id or 0 for entry in entries if entry.counts}
         if not ids:
             return
@@ -199,13 +202,16 @@ class SharedTitleIndex:
     # --- in step with the log ---------------------------------------------------------------------
 
     def _enter(self, c: Connection) -> None:
-        """Take the log for *c*'s transaction, and know all that is in it."""
+        """Lock the log for *c*'s transaction and read all that is new in it."""
         version = title_log.lock(c)
         memory, transaction = ConnectionCache.of(c), c.get_transaction()
         if transaction is not self._transaction:
             doubted = self._touched if memory is not self._memory else set()
             position, self._before = self._before, self._position
+            # Another connection: the one before was dropped, so its transaction may
+            # not be committed.
             self._memory, self._transaction, self._touched = memory, transaction, set()
+            # -1: nothing of this transaction has been read yet.
             self._writes_seen = -1
             if doubted:
                 self._doubt(c, doubted, position)
@@ -217,12 +223,14 @@ class SharedTitleIndex:
     def _doubt(self, c: Connection, keys: set[bytes], position: int) -> None:
         """Go back to *position*: what was done to *keys* since then may not have happened."""
         self._before = self._position = position
+        # Cheaper than ten thousand single look-ups: read all of it anew.
         if len(keys) > _MOST_DOUBTED:
             self._begin(IdfSnapshot())
             self._version = -1
             return
         for key in keys:
             self._forget(key)
+        # Only up to the position: what came later is read by _catch_up().
         known = title_log.entries_of_keys(c, sorted(keys))
         self._take([entry for entry in known if entry.seq <= position])
 
@@ -242,6 +250,7 @@ class SharedTitleIndex:
                 touched.update(entry.record.key for entry in entries)
             self._take(entries)
             self._position = entries[-1].seq
+            # Fewer than asked for: that was the end.
             if len(entries) < _ENTRIES_AT_A_TIME:
                 return
 

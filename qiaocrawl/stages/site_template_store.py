@@ -25,7 +25,7 @@ _ARTICLES_BETWEEN_SAVES = 50
 
 
 class SiteTemplateStore:
-    """The site templates of one run; for one thread, such as the event loop's.
+    """The site templates of one run; not thread-safe: the event loop's.
 
     Attributes:
         model: learns the templates.
@@ -41,6 +41,7 @@ class SiteTemplateStore:
     async def template(self, page: FetchedPage) -> SiteTemplate | None:
         """What is known of the host of *page*; None for little or nothing."""
         host = host_of(page.final_url or page.url)
+        # Once a host and run: what is learnt here is newer than what others stored since.
         if host and host not in self.model:
             load = self._reader.submit(partial(load_site_template, host=host))
             self.model.restore(host, await asyncio.wrap_future(load))
@@ -70,7 +71,7 @@ class SiteTemplateStore:
         return partial(save_site_templates, templates=self.model.changed(), now=time.time())
 
     def numbers(self) -> dict[str, int]:
-        """What a run's record says about it."""
+        """Figures for the run's record."""
         return {
             "qiaocrawl/sites/repeated_blocks": self.left_out,
             "qiaocrawl/sites/redesigns": self.model.redesigns,

@@ -49,6 +49,7 @@ _BUSY = 4
 # Where memory runs out, the kernel takes a worker rather than the crawl (1000 = first of all).
 _FIRST_TO_GO = "500"
 
+# A global of the worker process: what is pickled with each page stays small.
 _setup: AnalysisSetup | None = None
 
 
@@ -59,12 +60,13 @@ def _start_worker(setup: AnalysisSetup, niceness: int) -> None:
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO)
     resource.setrlimit(resource.RLIMIT_AS, (_WORKER_MEMORY_BYTES, _WORKER_MEMORY_BYTES))
+    # A thread: the main one is busy with a page.
     threading.Thread(target=_exit_with_parent, args=(os.getppid(),), daemon=True).start()
     prepare(setup)
 
 
 def _exit_with_parent(parent_pid: int) -> None:
-    """A crawl killed with -9 must not leave its workers behind."""
+    """End this worker with its parent: a crawl killed with -9 must leave no workers behind."""
     while os.getppid() == parent_pid:
         time.sleep(_PARENT_CHECK_SECONDS)
     os._exit(1)
@@ -79,6 +81,8 @@ def _timed(seconds: float, work: Callable[..., Any], *args: Any) -> Any:
 
     No exception could: the parser is not Python.
     """
+    # ITIMER_PROF counts user and system time, and sends SIGPROF, which ends a process that does
+    # not handle it.
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         return work(*args)
@@ -156,15 +160,17 @@ class AnalysisPool:
 
     @property
     def patience_seconds(self) -> float:
-        """How long an answer may take, the pages before it counted; after it the pool is ill."""
+        """How long an answer may take, queued pages included; later the pool counts as lost."""
+        # Each page ahead of this one may take its whole time.
         queued = len(self._running) / self._workers + 1
         return _START_SECONDS + queued * _BUSY * (self.seconds + 1.0)
 
     def restart(self, generation: int) -> None:
-        """Begin again with new processes, unless that happened since *generation*.
+        """Start new processes, unless that was done since *generation*.
 
         What the old ones held is cancelled.
         """
+        # Another request has seen the same loss, and restarted them.
         if generation != self.generation or self._closed:
             return
         self.generation += 1
@@ -187,6 +193,7 @@ class AnalysisPool:
         self._pool.join()
 
     def _started(self) -> ProcessPool:
+        # Not fork: threads of the crawl hold locks that would stay locked in the child.
         context = multiprocessing.get_context("forkserver")
         # The server of forks looks for modules by the environment's path, not by ours: run from
         # an egg it would load a copy that is installed beside it, and the workers would be that.
@@ -212,7 +219,7 @@ def is_pool_error(error: BaseException) -> bool:
 
 
 def page_error(error: BaseException, seconds: float) -> Exception:
-    """Say in this project's terms why a page's analysis failed.
+    """Translate the error of a page's analysis into one of this project.
 
     Returns:
         :class:`PoisonPageError` when the page killed or outlasted its worker, else
@@ -220,6 +227,7 @@ def page_error(error: BaseException, seconds: float) -> Exception:
     """
     if isinstance(error, CancelledError):
         return error
+    # SIGPROF is our own timer's.
     outlasted = isinstance(error, ProcessExpired) and error.exitcode == -signal.SIGPROF
     if outlasted or isinstance(error, FutureTimeoutError):
         return PoisonPageError(f"analysis took longer than {seconds:g} s")

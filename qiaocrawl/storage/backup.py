@@ -19,7 +19,7 @@ from qiaocrawl.storage.engine import sqlite_path
 from qiaocrawl.storage.outfile import growing_file
 
 Progress = Callable[[int, int], None]
-"""Called with what is done and what there is: pages of a SQLite file, bytes of a dump (0)."""
+"""Called with what is done and the total: pages of a SQLite file, bytes of a dump (total: 0)."""
 
 # 4 MB at a time; writers get in between.
 _PAGES_AT_A_TIME = 1_000
@@ -41,6 +41,7 @@ def backup(database: Database, target: Path, progress: Progress = lambda done, a
     if target.exists():
         raise StorageError(f"backup target {str(target)!r} exists already")
     with growing_file(target) as part:
+        # The mode is set before anything is in it: the copy holds cookies and sealed passwords.
         part.chmod(0o600)
         if database.dialect == "sqlite":
             _copy_sqlite(sqlite_path(database.engine.url), part, progress)
@@ -64,6 +65,8 @@ def _dump_mysql(url: URL, part: Path, progress: Progress, *, compressed: bool) -
     with _defaults_file(url) as defaults:
         command = [
             _dump_program(), f"--defaults-extra-file={defaults}", "--single-transaction",
+            # --quick: rows are written as they come; else the client would hold a whole
+            # table in memory.
             "--quick", "--hex-blob", "--default-character-set=utf8mb4", url.database or "",
         ]  # fmt: skip
         # A single transaction reads one snapshot and holds up no crawl; hexadecimal blobs survive
@@ -77,6 +80,8 @@ def _dump_mysql(url: URL, part: Path, progress: Progress, *, compressed: bool) -
                     output.write(block)
                     done += len(block)
                     progress(done, 0)
+            # Closed before the exit code is looked at: gzip writes its last block when
+            # it is closed.
             if compressed:
                 output.close()
             if process.returncode:
@@ -108,10 +113,12 @@ def _defaults_file(url: URL) -> Iterator[Path]:
     ]
     with tempfile.TemporaryDirectory(prefix="qiaocrawl-") as folder:
         path = Path(folder) / "client.cnf"
+        # Mode first, contents after: whoever reads in between finds nothing.
         path.touch(0o600)
         path.write_text("\n".join(lines) + "\n", "utf-8")
         yield path
 
 
 def _quoted(value: str) -> str:
+    # As a MySQL option file reads it: p"a\b is written "p\"a\\b".
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'

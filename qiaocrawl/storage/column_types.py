@@ -46,6 +46,7 @@ def short_bytes_type(max_bytes: int) -> TypeEngine[bytes]:
 def code_type(max_chars: int = 32) -> TypeEngine[str]:
     """A short ASCII word compared byte by byte: a queue, an outcome, a host name."""
     plain = String(max_chars)
+    # ASCII: one byte a character in an index, where utf8mb4 counts four.
     return plain.with_variant(
         mysql.VARCHAR(max_chars, charset="ascii", collation="ascii_bin"), *_MYSQL
     )
@@ -66,6 +67,7 @@ def text_type() -> TypeEngine[str]:
 
 def long_text_type() -> TypeEngine[str]:
     """Text of any length."""
+    # MariaDB's TEXT ends at 64 KiB, in bytes; SQLite's has no end.
     return Text().with_variant(mysql.LONGTEXT(), *_MYSQL)
 
 
@@ -76,9 +78,11 @@ def blob_type() -> TypeEngine[bytes]:
 
 def time_type() -> TypeEngine[datetime]:
     """A UTC time without zone, to the microsecond."""
+    # Without fsp MariaDB drops the fractions of a second.
     return DateTime().with_variant(mysql.DATETIME(fsp=6), *_MYSQL)
 
 
 def seconds_type() -> TypeEngine[float]:
     """Epoch seconds or another 64-bit float."""
+    # Double: MariaDB's FLOAT has 24 bits, which hold epoch seconds to two minutes only.
     return Double()

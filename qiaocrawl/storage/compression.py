@@ -13,6 +13,7 @@ from qiaocrawl.text.zstd import zstd
 _LEVEL = 3
 
 
+# One a thread: a compressor must not be used by two at once.
 class _Compressors(threading.local):
     def __init__(self) -> None:
         # Kept, since making its tables costs a fifth of compressing a page.
@@ -24,6 +25,7 @@ _compressors = _Compressors()
 
 def compress(body: bytes) -> bytes:
     """*body* as one zstd frame."""
+    # FLUSH_FRAME ends the frame, so that the next page begins one of its own.
     return _compressors.one.compress(body, zstd.ZstdCompressor.FLUSH_FRAME)
 
 

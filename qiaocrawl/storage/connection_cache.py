@@ -47,6 +47,7 @@ class ConnectionCache:
     @classmethod
     def of(cls, c: Connection) -> ConnectionCache:
         """The cache of *c*'s driver connection."""
+        # Kept in SQLAlchemy's info, which lives and dies with the driver's connection.
         memory: ConnectionCache | None = c.info.get(_INFO_KEY)
         if memory is None:
             memory = c.info[_INFO_KEY] = cls()
@@ -65,6 +66,7 @@ class ConnectionCache:
             and not candidate.refetch
             and last[0] == candidate.queue
             and last[1] == candidate.topic
+            # A better score or a shorter way has to reach the row.
             and last[2] >= candidate.score
             and last[3] <= candidate.depth
             # A link that does not leave the URL out revives it, so it must reach the database.
@@ -91,6 +93,7 @@ class ConnectionCache:
         """Those of *row_ids* that may have no row yet; they count as seen from now on."""
         unseen = set(row_ids) - self._hosts
         if len(self._hosts) > _MAX_HOSTS:
+            # All at once: a host that is asked about again costs one INSERT that changes nothing.
             self._hosts.clear()
         self._hosts |= unseen
         return unseen

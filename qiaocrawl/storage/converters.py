@@ -34,6 +34,7 @@ def clean_text(text: str, max_chars: int) -> str:
     if len(text) > max_chars:
         changes["cut_texts"] += 1
         text = text[:max_chars]
+    # isascii() first: it looks at a flag of the string, and URLs, codes and most words pass it.
     if "\0" not in text and (text.isascii() or _is_encodable(text)):
         return text
     text, replaced = _UNSTORABLE.subn(REPLACEMENT, text)
@@ -52,22 +53,26 @@ def _is_encodable(text: str) -> bool:
 
 def clean_word(text: str, max_chars: int) -> str:
     """Like :func:`clean_text`, stripped: collations ignore spaces at the end."""
+    # Stripped again: the cut may have left a space at the end.
     return clean_text(text.strip(), max_chars).strip()
 
 
 def clean_host(host: str) -> str:
     """*host* (with its port, if any) in lower-case ASCII."""
+    # Host names are ASCII by now (IDNA); anything else is kept visible rather than refused.
     return host.strip().lower().encode("ascii", "backslashreplace").decode()[:MAX_HOST_CHARS]
 
 
 def to_json(value: object, max_chars: int = 60_000) -> str:
     """*value* as JSON text; too long, a list loses its longest items, others are cut and marked."""
+    # Chinese is not escaped: six characters for each would double the column.
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     if len(text) > max_chars and isinstance(value, list | tuple):
         changes["cut_texts"] += 1
         text = json.dumps(_shortened(value, max_chars), ensure_ascii=False, separators=(",", ":"))
     if len(text) > max_chars:
         changes["cut_texts"] += 1
+        # Half, since quoting may double what is cut.
         text = json.dumps({"cut": text[: max_chars // 2]}, ensure_ascii=False)
     if "\\u0000" in text:  # the escape would come back as U+0000 on reading
         text, replaced = _ESCAPED_NUL.subn(r"\g<1>" + REPLACEMENT, text)
@@ -103,6 +108,7 @@ def readable_mapping(text: str | None) -> Mapping[str, object]:
     """As :func:`json_mapping`; {} for what is no JSON, such as bytes others put there."""
     try:
         return json_mapping(text)
+    # RecursionError: JSON nested a thousand levels deep.
     except (ValueError, RecursionError):
         changes["unread_texts"] += 1
         return {}
@@ -151,4 +157,5 @@ def digest16(data: bytes) -> bytes:
 def host_id(host: str) -> int:
     """The row id of *host*: 63 bits of its hash, so that nobody has to look it up."""
     digest = hashlib.blake2b(host.encode(), digest_size=8).digest()
+    # >> 1: MariaDB's BIGINT and SQLite's INTEGER are signed.
     return int.from_bytes(digest, "big") >> 1

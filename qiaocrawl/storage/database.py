@@ -138,16 +138,18 @@ class Database:
 
     def limit_wait(self, seconds: float) -> None:
         """Wait no longer than *seconds* for a database that is away or hangs: a run has to end."""
+        # Writers and readers add themselves; each thread waits for the database on its own.
         for limit in self.limits_patience:
             limit(seconds)
 
     def close(self) -> None:
-        """Close idle connections and let the crawl lock go."""
+        """Close idle connections and release the crawl lock."""
         self.engine.dispose()
         if self._crawl_lock is not None:
             self._crawl_lock.release()
             self._crawl_lock = None
 
     def _unreachable(self, error: SQLAlchemyError) -> StorageError:
+        # The driver's own words: SQLAlchemy's would show the statement.
         cause = getattr(error, "orig", None) or error
         return StorageError(f"database {self.shown_url}: {cause}")

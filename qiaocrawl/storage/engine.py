@@ -57,7 +57,7 @@ def make_engine(url: URL) -> Engine:
 
 
 def shown(url: URL) -> str:
-    """*url* as it may be shown: without its password."""
+    """*url* for display: without its password."""
     return url.render_as_string(hide_password=True)
 
 
@@ -94,6 +94,7 @@ def create_private_file(path: Path) -> None:
 
 
 def _sqlite_engine(url: URL) -> Engine:
+    # Raises for a database in memory, which every connection would see empty.
     sqlite_path(url)
     engine = create_engine(
         url,
@@ -124,6 +125,7 @@ def _begin_sqlite(c: Connection) -> None:
 
 
 def _forget(c: Connection) -> None:
+    # A broken connection has no info to clear, and is not used again.
     if not c.closed and not c.invalidated:
         ConnectionCache.forget(c)
 

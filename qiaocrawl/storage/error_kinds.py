@@ -33,9 +33,9 @@ class ErrorKind(Enum):
     """What kind of error it is."""
 
     CONTENTION = "contention"
-    """Another transaction was in the way: at once again, a bounded number of times."""
+    """Another transaction was in the way: retry at once, a bounded number of times."""
     OUTAGE = "outage"
-    """The database is away, full or shutting down: again until patience ends."""
+    """The database is away, full or shutting down: retry until patience ends."""
     LOST = "lost"
     """The database is damaged, or is not the one that was opened: nothing more can be done."""
     OWN = "own"
@@ -102,6 +102,7 @@ def classify(error: BaseException) -> ErrorKind:
 def _classify_driver(error: BaseException | None) -> ErrorKind:
     if isinstance(error, sqlite3.Error):
         return _classify_sqlite(error)
+    # PyMySQL's errors are (code, message).
     code = error.args[0] if error is not None and error.args else None
     if code in _MYSQL_CONTENTION:
         return ErrorKind.CONTENTION
@@ -126,6 +127,7 @@ def as_storage_error(error: BaseException, shown_url: str) -> BaseException:
     words = f"{type(cause or error).__name__}: {cause or error}"
     wrapped = StorageError(words)
     if classify(error) is ErrorKind.LOST:
+        # The error for a damaged file says what to do; waiting would not mend it.
         wrapped = DatabaseLostError(
             f"database {shown_url} is damaged ({words}): `qiaocrawl db check` says how much; put "
             "a backup in its place (`qiaocrawl db backup` makes them) and run the same command "

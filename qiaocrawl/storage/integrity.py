@@ -49,6 +49,7 @@ def _sqlite_problems(c: Connection) -> list[str]:
         faults.append(f"journal mode is {mode!r}, not 'wal': the file system may not support it")
     path = sqlite_path(c.engine.url)
     rights = stat.S_IMODE(path.stat().st_mode)
+    # Bits for group and others: the file holds cookies and whatever pages said of people.
     if rights & 0o077:
         faults.append(f"others may read {str(path)!r} (mode {rights:04o}): chmod 600 it")
     return faults
@@ -58,6 +59,7 @@ def _damage(c: Connection) -> list[str]:
     try:
         faults = [
             f"damaged: {row[0]}"
+            # The first twenty say enough; a broken file may have millions.
             for row in c.execute(text("PRAGMA integrity_check(20)"))
             if row[0] != "ok"
         ]
@@ -119,6 +121,7 @@ def _table_problems(c: Connection) -> list[str]:
     )
     faults = []
     for name, engine, collation in tables:
+        # Tables of other programs in the same database are none of our business.
         if name not in metadata.tables:
             continue
         if engine != "InnoDB":
@@ -132,6 +135,7 @@ def _table_problems(c: Connection) -> list[str]:
     columns = c.execute(
         text(
             "SELECT table_name, column_name, character_set_name FROM information_schema.columns "
+            # Codes and host names are stored as ASCII on purpose.
             "WHERE table_schema = DATABASE() AND character_set_name NOT IN ('utf8mb4', 'ascii')"
         )
     )

@@ -19,6 +19,7 @@ from qiaocrawl.errors import CrawlLockedError
 logger = logging.getLogger(__name__)
 
 _POLL_SECONDS = 0.5
+# EWOULDBLOCK comes from flock, EADDRINUSE from the socket's name.
 _TAKEN = {errno.EWOULDBLOCK, errno.EADDRINUSE}
 
 
@@ -26,7 +27,7 @@ class CrawlLock:
     """Holds ``<database file>.crawl-lock`` until :meth:`release` or the end of the process.
 
     On Linux it also binds an abstract socket named after the path, which ends with the process
-    and cannot be deleted: so nobody starts a crawl into a new file while another still writes to
+    and cannot be deleted: so no crawl starts on a new file while another still writes to
     the deleted one.
 
     Args:
@@ -40,6 +41,8 @@ class CrawlLock:
         # Resolved: two links to one file are one database.
         database = database.resolve()
         self.path = database.with_name(database.name + ".crawl-lock")
+        # Hashed: a socket's name ends at 108 bytes, a path may be longer. The leading NUL
+        # makes it abstract.
         self._name = f"\0qiaocrawl {sha256(os.fsencode(database)).hexdigest()}"
         self._socket: socket.socket | None = None
         self._fd: int | None = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -54,6 +57,7 @@ class CrawlLock:
                 "one crawl at a time: wait for it (QIAO_LOCK_WAIT_SECONDS), or use MariaDB for "
                 "several"
             ) from error
+        # The process is written for people only; the lock itself is the kernel's.
         os.ftruncate(self._fd, 0)
         os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0)
         _held.add(self)
@@ -85,6 +89,7 @@ class CrawlLock:
         except OSError:
             named.close()
             raise
+        # Listening, so that _peer() can connect and ask the kernel for the owner's process id.
         named.listen(1)
         return named
 
@@ -104,10 +109,11 @@ class CrawlLock:
                 peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
             except OSError:
                 return ""
+        # struct ucred: pid, uid, gid.
         return str(struct.unpack("3i", peer)[0])
 
     def release(self) -> None:
-        """Let the lock go; the file stays (removing it would race with the next holder)."""
+        """Release the lock; the file stays (removing it would race with the next holder)."""
         if self._fd is not None:
             fcntl.flock(self._fd, fcntl.LOCK_UN)
         self._close()

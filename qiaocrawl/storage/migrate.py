@@ -37,7 +37,7 @@ _LOCK_WAIT_SECONDS = 300
 
 
 def upgrade(c: Connection) -> None:
-    """Bring the schema to this version; nothing to do is fine. *c* is in a transaction.
+    """Bring the schema to this version, if it is not; *c* is in a transaction.
 
     Raises:
         SchemaError: the schema was made by a newer version, or before the first release.
@@ -45,6 +45,8 @@ def upgrade(c: Connection) -> None:
     _refuse_unknown(current_revision(c))
     is_mysql = c.dialect.name != "sqlite"
     if is_mysql:
+        # A named lock of the server: MariaDB commits each CREATE TABLE, so no transaction holds
+        # two upgrades apart.
         c.execute(
             text("SELECT GET_LOCK(:name, :seconds)"),
             {"name": _MYSQL_LOCK, "seconds": _LOCK_WAIT_SECONDS},
@@ -130,6 +132,7 @@ def _refuse_unknown(revision: str | None) -> None:
 def _config(location: Path) -> Config:
     # Alembic's own output goes nowhere: what happened is told by the command that asked.
     config = Config(stdout=io.StringIO(), output_buffer=io.StringIO())
+    # ConfigParser reads % as the start of a variable.
     config.set_main_option("script_location", str(location).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     return config
@@ -152,6 +155,7 @@ def _copy_tree(source: Traversable, target: Path) -> None:
     for entry in source.iterdir():
         if entry.is_dir():
             _copy_tree(entry, target / entry.name)
+        # Compiled files stay behind.
         elif entry.name.endswith(".py"):
             with entry.open("rb") as reader, (target / entry.name).open("wb") as writer:
                 shutil.copyfileobj(reader, writer)

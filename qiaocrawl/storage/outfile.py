@@ -23,6 +23,8 @@ def growing_file(target: Path) -> Iterator[Path]:
     part = target.with_name(target.name + ".part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        # Opened now, not at the first write: a folder without rights is reported before an
+        # hour of export.
         part.touch()
     except OSError as error:
         raise StorageError(f"cannot write {str(target)!r}: {error}") from error
@@ -33,4 +35,5 @@ def growing_file(target: Path) -> Iterator[Path]:
     except OSError as error:
         raise StorageError(f"cannot write {str(target)!r}: {error}") from error
     finally:
+        # After an error the half is removed; after os.replace there is nothing left to remove.
         part.unlink(missing_ok=True)

@@ -52,6 +52,7 @@ class Statement:
     """
 
     def __init__(self, sql: str, *, mysql: str | None = None) -> None:
+        # SQLite's driver takes ":name" itself; PyMySQL wants "%(name)s".
         self._sqlite = _with_states(sql)
         # PyMySQL formats with %, so every literal % is doubled first.
         self._mysql = _BIND.sub(r"%(\1)s", _with_states(mysql or sql).replace("%", "%%"))

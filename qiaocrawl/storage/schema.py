@@ -4,6 +4,7 @@
 
     topic ─┬─ term, site, sample            the topic pack
            ├─ judgement                     which pages operators say are on topic
+           ├─ lexicon_decision              what experts decided of its words
            ├─ query ── query_answer         the coverage ledger: keyword x site x engine x
            │                                period x page, and the last answers to each
            ├─ url ─┬─ page_source           raw bytes, one row a version of the body
@@ -186,6 +187,23 @@ judgement = _table(
     Column("note", name_type(500), nullable=False),
     Column("judged_at", time_type(), nullable=False),
     **KEYED_TABLE_OPTIONS,
+)
+
+lexicon_decision = _table(
+    "lexicon_decision",
+    _id(),
+    Column("topic_id", ForeignKey("topic.id"), nullable=False, index=True),
+    Column("text", name_type(100), nullable=False),
+    Column("action", name_type(16), nullable=False),
+    Column("weight", seconds_type()),
+    Column("kind", name_type(32), nullable=False),
+    Column("synonym_of", name_type(100), nullable=False),
+    Column("note", text_type(), nullable=False),
+    Column("decided_by", name_type(100), nullable=False),
+    Column("decided_at", time_type(), nullable=False),
+    # The term as it was before, as JSON; NULL where the topic had none.
+    Column("earlier", text_type()),
+    Column("undone_at", time_type()),
 )
 
 run = _table(
@@ -732,7 +750,7 @@ watch_hour = _table(
 watch_day = _table(
     "watch_day",
     Column("topic_id", ForeignKey("topic.id"), primary_key=True, autoincrement=False),
-    # Days since the epoch, UTC.
+    # Days since the epoch, by China's midnight.
     Column("day", Integer, primary_key=True, autoincrement=False),
     Column("host_id", ForeignKey("host.id"), primary_key=True, autoincrement=False),
     # Requests for listing pages, for new articles, for articles again.

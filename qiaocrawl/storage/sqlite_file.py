@@ -30,6 +30,8 @@ class SqliteFile:
     def check(self) -> None:
         """Look at the path; costs a microsecond.
 
+        Done before every transaction, so that at most one group of pages is lost.
+
         Raises:
             DatabaseLostError: no file or another one is there.
         """
@@ -83,6 +85,7 @@ def write_back(c: Connection) -> None:
     assert isinstance(driver, sqlite3.Connection)
     try:
         # On the driver: the engine would begin a transaction, within which no checkpoint runs.
+        # FULL waits for readers, so that all of the log is copied.
         driver.execute("PRAGMA wal_checkpoint(FULL)").close()
     except sqlite3.Error as error:
         logger.error("what the log of the database held could not be written back: %s", error)
@@ -90,6 +93,7 @@ def write_back(c: Connection) -> None:
 
 def _identity(path: Path) -> _Identity:
     """Device and inode of *path*; None when there is no such file."""
+    # NotADirectoryError: a folder of the path was replaced by a file.
     try:
         status = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):

@@ -3,7 +3,7 @@
 Operations are functions of a connection. The writer takes all that are queued into one
 transaction (group commit); their futures resolve after the commit. After an error that passes, a
 deadlock or a lost connection, the whole group is played again, so operations must be idempotent
-and must touch nothing outside the database.
+and must change nothing outside the database.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class _ConnectionThread:
         timer.start()
 
     def _abandon_unless(self, groups_done: int) -> None:
-        """Give up unless a group was finished since *groups_done* were."""
+        """Give up unless a group was finished after the first *groups_done*."""
         if self._groups_done > groups_done or not self._group:
             return
         self._given_up = self._given_up or StorageError(

@@ -67,6 +67,7 @@ def decode_page(body: bytes, content_type: str = "") -> Decoded:
             return _decoded(body[len(mark) :], charset, "bom")
     declared, source = declared_charset(body, content_type)
     if body.isascii():
+        # ASCII bytes are no UTF-16, whatever is declared.
         if declared.startswith("utf-16"):
             declared = ""
         # The standard's fallback; ASCII reads the same in all remaining charsets.
@@ -130,6 +131,8 @@ def _strict(body: bytes, charset: str) -> str | None:
     try:
         return body.decode(charset)
     except UnicodeDecodeError as error:
+        # A UTF-8 character has four bytes at most, so one that is cut off begins within
+        # the last three.
         if len(body) - error.start > 3:
             return None
     text = body.decode(charset, "replace")

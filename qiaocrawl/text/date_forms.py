@@ -15,6 +15,7 @@ _WEEKDAY = (
     r"\(?(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\)?)?"
 )
 _HALF = r"(?:凌晨|早上|早晨|清晨|上午|中午|下午|傍晚|晚上|晚间|晚間|晚)"
+# "下午3:05", "15时30分", "3.05 pm", "08:00:00 +0800"
 _TIME = (
     rf"(?P<half>{_HALF})?\s?(?P<hour>2[0-3]|[01]?\d)"
     r"(?:\s?[:时時点點]\s?(?P<minute>[0-5]\d)(?:\s?[:分]\s?(?P<second>[0-5]\d))?(?:[.,]\d{1,9})?|"
@@ -22,6 +23,7 @@ _TIME = (
     rf"分?(?:\s?(?P<ampm>[ap])\.?m\b\.?)?(?:[\s,(]{{0,2}}(?P<zone>{ZONE}))?"
 )
 _CLOCK = rf"(?:日?[\s,|T·–—-]{{0,4}}(?:at\s)?{_WEEKDAY}[\s,|·–—-]{{0,3}}(?:at\s)?{_TIME})?"
+# "12:30 on Tuesday, ", "08:30 GMT | "
 _CLOCK_BEFORE = re.compile(rf"(?<!\d){_TIME}\)?[\s,|·–—-]{{0,4}}(?:on\s)?{_WEEKDAY}[\s,]{{0,3}}$",
                            re.IGNORECASE)  # fmt: skip
 _CLOCK_BEFORE_CHARS = 40
@@ -41,6 +43,7 @@ _HAN_NAME = r"(?P<han>(?:十[一二]?|[一二三四五六七八九]|(?:1[0-2]|0?
 _YEAR = r"(?P<year>(?:19|20)\d\d)(?!\d)"
 _MONTH = r"(?P<month>1[0-2]|0?[1-9])"
 _DAY = r"(?P<day>[12]\d|3[01]|0?[1-9])"
+# The clock may follow without a space: "2024-03-0512:30".
 _DAY_ENDS = r"(?:(?!\d)|(?=[0-2]\d:[0-5]\d))"
 _NAMED_DAY = r"(?<!\d)(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?"
 
@@ -53,10 +56,13 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 _YEAR_THEN_MARK = re.compile(r"[12][09]\d\d\s?[年/.-]")
 _MARK_THEN_YEAR = re.compile(r"[/.-](?:19|20)\d\d")
 _ANY_YEAR = re.compile(r"[12][09]\d\d")
+# "2024-03-05", "2024年3月5日"
 _YEAR_FIRST = _compiled(
     rf"(?<!\d)(?P<year>(?:19|20)\d\d)\s?(?:年|[-/.])\s?{_MONTH}\s?(?:月|[-/.])\s?{_DAY}{_DAY_ENDS}"
 )
+# "05/03/2024"
 _YEAR_LAST = _compiled(rf"(?<!\d)(?P<one>\d\d?)(?P<mark>[-/.])(?P<two>\d\d?)(?P=mark){_YEAR}")
+# "March 5th, 2024", "March the 5th, 2024"
 _NAME_FIRST = _compiled(
     rf"(?<![a-z]){_NAME}\s?(?:the\s)?(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?(?!\d),?\s?{_YEAR}"
 )
@@ -70,32 +76,42 @@ _YEAR_AFTER_CLOCK = re.compile(
     rf"(?<![a-z]){_NAME}\s{{1,2}}(?P<day>[12]\d|3[01]|0?[1-9])\s{_TIME}\s{{1,2}}{_YEAR}",
     re.IGNORECASE,
 )
+# "5 March 2024", "5-Mar-2024"
 _NAME_SECOND = _compiled(rf"{_NAMED_DAY}[\s-]?(?:of\s)?{_NAME},?[\s-]?{_YEAR}")
 # Dates without a year, or with one that is believed only in context.
+# "民國113年3月5日"
 REPUBLIC = _compiled(
     rf"民[國国]\s?(?P<roc>\d{{2,3}})\s?[年/.-]\s?{_MONTH}\s?[月/.-]\s?{_DAY}(?!\d)"
 )
+# "113/03/05"
 REPUBLIC_BARE = _compiled(
     rf"(?<![\d/.-])(?P<roc>1[0-3]\d|[89]\d)(?P<mark>[/.-]){_MONTH}(?P=mark){_DAY}(?![\d/.-])"
 )
+# "24-03-05", "'24/03/05"
 SHORT_YEAR = _compiled(
     rf"(?:(?<=')|(?<![\d/.-]))(?P<short>[0-4]\d)(?P<mark>[/.-]){_MONTH}(?P=mark){_DAY}(?![\d/.-])"
 )
+# "24年3月5日"
 SHORT_YEAR_HAN = _compiled(rf"(?<!\d)(?P<short>[0-4]\d)年{_MONTH}月{_DAY}(?=日)")
-# 05 Oct 21, but no time of day: 5 Oct 21:30, 5 Oct 9 pm.
+# "05 Oct 21"; "5 Oct 21:30" and "5 Oct 9 pm" hold a time of day.
 SHORT_YEAR_NAME = _compiled(
     rf"{_NAMED_DAY}[\s-]{_NAME}[\s-]'?(?P<short>[0-4]\d)(?![\d:.]|\s?[ap]\.?m)"
 )
+# "3月5日"
 NO_YEAR_HAN = _compiled(rf"(?<![\d年]){_MONTH}月{_DAY}日")
+# "03-05 12:30"
 NO_YEAR = _compiled(rf"(?<![\d/.:-])(?P<month>1[0-2]|0[1-9])[-/]{_DAY}(?=\s[0-2]?\d:[0-5]\d)")
+# "March 5"
 NO_YEAR_NAME = _compiled(
     rf"(?<![a-z]){_NAME}\s(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?(?![\d:])"
 )
 
+# "20240305", "20240305T1230"
 COMPACT = re.compile(
     r"(?P<year>(?:19|20)\d\d)(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])"
     r"(?:[T ]?(?P<hour>[01]\d|2[0-3]):?(?P<minute>[0-5]\d):?(?P<second>[0-5]\d)?)?"
 )
+# Epoch seconds or milliseconds: "1709600000", "1709600000000"
 EPOCH = re.compile(r"\d{10}(?:\d{3})?")
 # As programs write dates; a case of _YEAR_FIRST that is read in a fraction of its time.
 ISO = re.compile(
@@ -104,9 +120,11 @@ ISO = re.compile(
     r"(Z|[+-](?:1[0-4]|0\d):?[0-5]\d)?)?",
     re.ASCII,
 )
+# "二〇二四年三月五日"
 NUMERAL_DATE = re.compile(
     r"([〇零○O一二三四五六七八九]{4})年([一二三四五六七八九十]{1,2})月([一二三四五六七八九十]{1,3})日"
 )
+# "3小时前", "an hour ago", "2 days ago"
 AGO = re.compile(
     r"(?<![\d.])(?:(?P<count>\d{1,3})|(?P<one>an?))\s?"
     r"(?P<unit>秒|分钟|分鐘|小时|小時|天|日|周|週|seconds?|mins?|minutes?|hrs?|hours?|days?|weeks?)"
@@ -116,6 +134,7 @@ AGO = re.compile(
 DAYS_BACK = {
     "今天": 0, "今日": 0, "today": 0, "昨天": 1, "昨日": 1, "yesterday": 1, "前天": 2,
 }  # fmt: skip
+# "昨天 12:30", "today at 9:15"
 NAMED_DAYS = re.compile(rf"(?P<named>{'|'.join(DAYS_BACK)})\s?,?\s?(?:at\s)?{_TIME}",
                          re.IGNORECASE)  # fmt: skip
 JUST_NOW = re.compile(r"刚刚|剛剛|just now", re.IGNORECASE)

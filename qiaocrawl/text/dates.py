@@ -157,6 +157,7 @@ class DateReader:
             return None
         if moment is None or not self._is_plausible(moment):
             return None
+        # Eight digits are a date without a clock.
         return WrittenDate(moment, 0, len(text), len(text) > 8, True)
 
     def _iso(self, text: str) -> WrittenDate | None:
@@ -186,6 +187,7 @@ class DateReader:
     ) -> None:
         for match in islice(pattern.finditer(text), _MAX_MATCHES):
             start, end = match.span()
+            # What one form has read no other one reads again.
             if dates and any(start < date.end and date.start < end for date in dates):
                 continue
             moment = self._moment(match, year_of(match), text)
@@ -229,6 +231,7 @@ class DateReader:
         assert self.now is not None
         now = self.now.astimezone(self.zone)
         moment = self._moment(match, now.year)
+        # A day of grace: the page may be a time zone ahead.
         return now.year - (moment is not None and moment > now + timedelta(days=1))
 
     def _relative(self, text: str, now: datetime) -> list[WrittenDate]:
@@ -237,6 +240,7 @@ class DateReader:
             return []
         for match in AGO.finditer(text):
             seconds = int(match["count"] or 1) * _UNITS[match["unit"][0].lower()]
+            # From a day on ("3天前") no hour is meant.
             moments.append((match, now - timedelta(seconds=seconds), seconds < 86400))
         for match in NAMED_DAYS.finditer(text):
             day = now - timedelta(days=DAYS_BACK[match["named"].lower()])
@@ -288,6 +292,7 @@ def _clock(part: dict[str, str | None]) -> tuple[int, int, int]:
     """Hour, minute and second of a match; noon and midnight by the English or Chinese word."""
     hour = int(part.get("hour") or 0)
     half, ampm = part.get("half") or "", (part.get("ampm") or "").lower()
+    # 中午1点 is 13:00, 中午11点 is 11:00.
     is_late = ampm == "p" or half in _LATE or (half == "中午" and hour < 11)
     if hour < 12 and is_late:
         hour += 12

@@ -54,6 +54,7 @@ class JiebaCutter:
                 yield pair.word, pair.flag
 
     def _add(self, term: str) -> None:
+        # A term that is kept whole already needs no entry.
         if list(self._jieba.cut(term, HMM=False)) == [term]:
             return
         frequency = self._jieba.FREQ.get(term, 0)

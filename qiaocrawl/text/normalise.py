@@ -27,6 +27,7 @@ _MORE_ROUNDS = 3
 def fold(text: str) -> str:
     """*text* for matching only: NFKC, lower case, simplified characters; twice is once."""
     text = with_narrow_marks(text)
+    # Twice: lower() may give characters that NFKC changes again.
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
     return folded if folded.isascii() else to_simplified(plain_variants(folded))
 
@@ -73,9 +74,27 @@ def collapse(text: str) -> str:
     return joined if joined.isprintable() else _UNPRINTABLE.sub("", joined)
 
 
+def script_forms(text: str) -> tuple[str, ...]:
+    """*text* as it is, in simplified characters and in those of Taiwan and Hong Kong; each once.
+
+    >>> script_forms("侨胞")
+    ('侨胞', '僑胞')
+    """
+    if text.isascii():
+        return (text,)
+    simplified = to_simplified(text)
+    traditional = (str(converter.convert(simplified)) for converter in _to_traditional())
+    return tuple(dict.fromkeys((text, simplified, *traditional)))
+
+
 @cache
 def _converter() -> opencc.OpenCC:
     return opencc.OpenCC("t2s")
+
+
+@cache
+def _to_traditional() -> tuple[opencc.OpenCC, ...]:
+    return tuple(opencc.OpenCC(name) for name in ("s2t", "s2tw", "s2hk"))
 
 
 def _settled(line: str) -> str:

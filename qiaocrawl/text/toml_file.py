@@ -1,4 +1,4 @@
-"""TOML files of operators: read from bytes, checked by pydantic, every fault in our words.
+"""TOML files of operators: read from bytes, checked by pydantic, every fault in plain words.
 
 A record is a plain dataclass whose annotations say what is allowed: pydantic's ``Annotated``
 forms and those below. :func:`check_table` makes one from a table, or names every fault in it.
@@ -182,7 +182,7 @@ def _dotted(location: tuple[int | str, ...]) -> str:
 
 
 def _hint(location: tuple[int | str, ...], adapter: TypeAdapter[Any]) -> str:
-    """What is allowed where *location* is, and what was probably meant."""
+    """What is allowed at *location*, and what was probably meant."""
     schema = adapter.json_schema()
     node = _resolved(schema, schema)
     for part in location[:-1]:

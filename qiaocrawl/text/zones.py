@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 
 SHANGHAI = timezone(timedelta(hours=8), "Asia/Shanghai")
 """Assumed where a Chinese page names no zone: UTC+8 without summer time since 1991."""
+
+
+def china_time(when: datetime, form: str = "%Y-%m-%d %H:%M") -> str:
+    """*when*, an aware moment, as everything that people read shows it: in China's time."""
+    return f"{when.astimezone(SHANGHAI):{form}}"
+
 
 # Minutes east of UTC. Where summer time is not said (ET, PT), standard time is taken: an hour
 # is within what such a page tells. CST is China's on a page that assumes China's time, else

@@ -1,18 +1,18 @@
 """Which addresses of a host are other names of its pages, learnt from what the pages declare.
 
-Articles declare a canonical link; a redirect tells as much. Where that differs from the page's
-address by :class:`~qiaocrawl.urls.versions.Step` s alone, it speaks for each of them, and
+Articles declare a canonical link; a redirect tells as much. If that differs from the page's
+address by :class:`~qiaocrawl.urls.versions.Step` s alone, the article votes for these steps and
 against all others that would have changed the address. A page that names itself, or another
-page of its site, speaks against all; one that names another site, or nothing, for nothing. A
+page of its site, votes against all steps; one that names another site, or none, does not vote. A
 step of a host is a **rule** while, among the last :data:`WINDOW` distinct articles that could
 tell, at least :data:`LEAST_AGREED` speak for it and at most one in :data:`ONE_IN` of those
 against it. **(ours)**
 
-Two different articles never become one address: a step changes nothing that tells articles
-apart unless many articles, distinct without it, say that it does not; index pages teach
-nothing, nor can a rule lead to one.
+Two different articles never get one address: a step may drop what tells articles apart only
+if many articles, distinct without it, agree that it does not; index pages teach
+nothing, and no rule leads to one.
 
-What is known is a function of the sequence of observations. Memory: the last
+The rules depend only on the sequence of observations. Memory: the last
 :data:`MAX_HOSTS` hosts (those on which no article spoke for anything go first), at most
 :data:`MAX_STEPS` steps a host and :data:`WINDOW` votes a step: 3.8 KB a step (measured). Most
 hosts have one to three, 8 to 23 MB; 93 MB if all were full.
@@ -72,8 +72,9 @@ class AliasRule:
 class HostVotes:
     """All that is known of a host, for storing.
 
-    ``votes`` holds, by step, 32-bit digests of articles, oldest first, each plus one, and
-    negative where the article speaks against the step; ``rules`` is how many rules they make.
+    ``votes`` holds 32-bit digests of articles by step, oldest first. Each is stored plus one, so
+    that 0 has a sign too, and negative where the article speaks against the step. ``rules`` is
+    how many rules they make.
     """
 
     host: str
@@ -81,7 +82,8 @@ class HostVotes:
     rules: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """As values that JSON knows; at most some 8 KB of it."""
+        """As JSON values; at most some 8 KB of text."""
+        # Lists: a JSON object cannot have a step as its key.
         steps = [[*step, list(votes)] for step, votes in self.votes]
         return {
             "version": _VERSION, "host": self.host, "steps": steps, "rules": self.rules
@@ -137,6 +139,7 @@ class _Votes:
         self.by_page[page] = agrees
         self.agreed += agrees
         if len(self.by_page) > WINDOW:
+            # An article that votes again moves to the end, so the first is the oldest.
             self.withdraw(next(iter(self.by_page)))
 
     def withdraw(self, page: int) -> None:
@@ -169,7 +172,9 @@ class AliasRules:
         # Front pages show other articles each day: what they declare says nothing about addresses.
         if not declared or is_front(url) or not _of_one_site(url, declared):
             return
+        # None, no steps lead there: the article votes against each step that applies.
         taken = steps_between(url, declared) or ()
+        # A taken step may apply only behind another one: "amp" of /a/amp/print.
         for step in dict.fromkeys((*possible_steps(url), *taken)):
             self._vote(url, step, agrees=step in taken)
         self._speak_against_way_back(url, declared)
@@ -186,15 +191,17 @@ class AliasRules:
         self._speak_against_way_back(url, target)
 
     def doubt(self, url: str) -> None:
-        """What :meth:`apply` makes of *url* brought nothing: the rules in use lose a vote."""
+        """The address that :meth:`apply` gave for *url* brought no page: its rules lose a vote."""
+        # Each rule belongs to the host it leads from: m.a.com to www.a.com, then https there.
         for host, step in self._way(url)[1]:
             self._vote(url, step, agrees=False, host=host)
 
     def forgive(self, url: str) -> None:
-        """*url* itself brings nothing either: what was held against its rules is withdrawn."""
+        """*url* itself brings no page either: the votes it cast against its rules are withdrawn."""
         page = _digest(url)
         hosts = [canonical_host(url)]
         for host in hosts:
+            # The list grows while it is walked: from m.www.a.com to www.a.com to a.com.
             hosts += [other for other in other_hosts(host) if other not in hosts]
             for votes in self._hosts.get(host, {}).values():
                 if votes.by_page.get(page) is False:
@@ -203,6 +210,7 @@ class AliasRules:
 
     def _speak_against_way_back(self, url: str, target: str) -> None:
         """Where *url* is a version of *target*, no rule may lead from *target* to *url*."""
+        # Only the "www." step has a way back; all other steps shorten.
         for step in steps_between(target, url) or ():
             self._vote(target, step, agrees=False)
 
@@ -222,6 +230,7 @@ class AliasRules:
         steps = self._hosts.get(host)
         if steps is None:
             if len(self._hosts) >= self._max_hosts:
+                # A host without a vote for any step goes before one that may have a rule.
                 forgotten, _ = (self._quiet or self._spoken).popitem(last=False)
                 del self._hosts[forgotten]
                 self._unsaved.discard(forgotten)
@@ -290,7 +299,7 @@ class AliasRules:
     def changed(self) -> list[HostVotes]:
         """What is new since the last call, for storing, by host.
 
-        Hosts on which no article ever spoke for anything are none of them.
+        Hosts without a vote for any step are left out.
         """
         changed = [self._votes_of(host) for host in sorted(self._unsaved)]
         self._unsaved.clear()
@@ -306,12 +315,14 @@ class AliasRules:
 
     def restore(self, stored: HostVotes) -> None:
         """Begin with what was stored; nothing happens when the host is known already."""
+        # What this run has observed is newer than the table.
         if stored.host in self._hosts or len(self._hosts) >= self._max_hosts:
             return
         self._spoken[stored.host] = None
         steps = self._hosts[stored.host] = {}
         for step, signed in stored.votes:
             votes = steps[step] = _Votes()
+            # Oldest first, as stored: the window goes on where it stopped.
             for vote in signed:
                 votes.count(abs(vote) - 1, agrees=vote > 0)
 

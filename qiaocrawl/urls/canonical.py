@@ -22,6 +22,7 @@ MAX_URL_CHARS = 4096
 """Longer URLs are traps or data, not pages (Nutch drops outlinks over 4,096 as well)."""
 
 _HTTP = ("http://", "https://")
+# Not behind "%" or "%4": decoding the second escape of "%4%31" would make a new one, "%41".
 _ESCAPE = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _ESCAPES = {
@@ -30,8 +31,10 @@ _ESCAPES = {
 # Fast path: paths the WHATWG parser leaves untouched (no dot or empty segments, no escapes, no
 # parameters), so that joining is string addition. Possessive quantifiers: otherwise a link that
 # fails to match would cost exponential time.
+# Escapes from %80 on only, in capitals: the slow path may write others differently.
 _SEGMENT = r"(?:[\w~-]|%[89A-F][0-9A-F])(?:[\w.~-]++|%[89A-F][0-9A-F])*+"
 _SIMPLE_PATH = re.compile(rf"(?:/{_SEGMENT})*+/?", re.ASCII)
+# The host's last label has letters only, so "1.2.3.4" takes the slow path; so does punycode.
 _SIMPLE_URL = re.compile(
     r"https?://(?!xn--)(?:[a-z0-9-]++\.(?!xn--))++[a-z]{2,12}+"
     rf"(?=/)(?:/{_SEGMENT})*+/?",
@@ -52,6 +55,7 @@ def canonical_url(url: str, base: str | None = None) -> str | None:
     Only http and https are page URLs. Chinese text glued on by authors is cut off. Never
     raises, and is idempotent: the canonical form of a canonical URL is itself.
     """
+    # What is short here may still grow by escapes: _tidy() checks again.
     if len(url) > MAX_URL_CHARS:
         return None
     parsed = _parse(cut_glued_text(url.strip()), base)
@@ -81,6 +85,7 @@ class UrlJoiner:
         base = self._base
         usable = base.startswith(_HTTP) and "@" not in base
         origin = "/".join(base.split("/", 3)[:3]) if usable else ""
+        # The slow path removes the dot of "a.com.".
         return "" if origin.endswith(".") else origin
 
     def canonical(self, href: str) -> str | None:
@@ -117,6 +122,7 @@ def _scalar(text: str) -> str:
     """*text* with lone surrogates replaced: WHATWG takes scalar values only."""
     if text.isascii():
         return text
+    # Through UTF-16, so that a pair of surrogates becomes its one character.
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
@@ -124,6 +130,7 @@ def _tidy(href: str) -> str | None:
     """The canonical form of *href*, which ada has written."""
     scheme, _, rest = href.partition("#")[0].partition("://")
     host, slash, path = rest.partition("/")
+    # An "@" behind the slash belongs to the path: only user:password@ goes.
     host = host.rpartition("@")[2]
     if _host_ends_with_dot(host):
         # Without the dot the host may parse as an IPv4 address: parse again.

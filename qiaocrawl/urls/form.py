@@ -19,9 +19,9 @@ _MARKS = {STRING: "a", DIGITAL: "0", MIX: "a0"}
 def url_form(url: str) -> str:
     """The form of *url* without its host, at most 200 characters **(ours)**. Never raises.
 
-    Directories stay as they are, but numbers and dates are written 0 and what holds digits
-    among letters a0, from the fifth on all are one; of the file its kind and suffix stay, of
-    the query the names.
+    Directories stay as they are, but numbers and dates become 0, and letters with digits a0;
+    from the fifth on all become one ``*``. Of the file the kind and suffix stay, of the query
+    the names.
     """
     vector = url_vector(url)
     folders = [
@@ -43,6 +43,7 @@ def url_form(url: str) -> str:
 def _names(url: str) -> list[str]:
     try:
         pairs = parse_qsl(urlsplit(url).query, keep_blank_values=True, max_num_fields=64)
+    # Raised for more than 64 parameters too.
     except ValueError:
         return []
     return sorted({name for name, _ in pairs})[:_MOST_NAMES]

@@ -34,6 +34,7 @@ def registrable_domain(host: str) -> str:
     a top-level domain that the list lacks (``.test``, an intranet's) it is the last two labels,
     as the list's own algorithm has it (its rule ``*``).
     """
+    # "[::1]:8080" has colons in its host.
     name = host if host.startswith("[") else host.partition(":")[0]
     name = name.lower().rstrip(".")
     parts = SUFFIX_LIST(name)

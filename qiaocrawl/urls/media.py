@@ -30,5 +30,6 @@ def looks_like_file(canonical: str) -> bool:
     """
     if "?" in canonical:
         return False
+    # Eight characters hold the longest ending, ".torrent".
     stem, dot, ending = canonical[-8:].rpartition(".")
     return bool(dot) and "/" not in ending and ending.lower() in _FILE_ENDINGS

@@ -26,13 +26,16 @@ _TRACKING = frozenset(_TRACKING_NAMES.split())
 _SHARE_FROM = frozenset(
     ("timeline", "singlemessage", "groupmessage", "androidqq", "iphoneqq", "qzone")
 )
+# In lower case: "phpsessid", "jsessionid", "aspsessionidqqba", "bv_sessionid", "sess_id"
 _SESSION = re.compile(
     r"(?:php|j|asp|bv_|_)?sess(?:ion)?_?id|aspsessionid\w*|session_id|sessionid|cfid|cftoken"
     r"|phpsession|zenid|oscsid|phpbb_sid",
     re.ASCII,
 )
+# Names that also number sections ("sid=5"): only a random value makes them a session.
 _SID = frozenset(("sid", "_sid", "s", "session"))
 _RANDOM_ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}", re.IGNORECASE)
+# ";jsessionid=1A2B.node1"
 _PATH_SESSION = re.compile(r";jsessionid=[\w.!-]*", re.IGNORECASE | re.ASCII)
 
 

@@ -18,6 +18,7 @@ _MAX_DATE_RUN = 3
 # Year, year and month, or all three; without a mark between them two digits each.
 _MONTH = r"(?:[-_/](?:0?[1-9]|1[0-2])|0[1-9]|1[0-2])"
 _DAY = r"(?:[-_/](?:0?[1-9]|[12]\d|3[01])|0[1-9]|[12]\d|3[01])"
+# "2014", "201406", "2014-06-06", "2014/6/6"
 _DATE = re.compile(rf"(?:19|20)\d\d(?:{_MONTH}{_DAY}?)?", re.ASCII)
 _DIGIT = re.compile(r"\d", re.ASCII)
 _AUTHORITY_END = re.compile(r"[/?#]")
@@ -75,6 +76,7 @@ def url_vector(url: str) -> UrlVector:
     end = _AUTHORITY_END.search(rest)
     authority, tail = (rest[: end.start()], rest[end.start() :]) if end else (rest, "")
     path, mark, query = tail.partition("?")
+    # Without a slash, as in "http://a.com", the file is the empty name.
     *folders, name = path.split("/")[1 : _MAX_SEGMENTS + 1] or [""]
     directories = tuple(_directories([folder for folder in folders if folder]))
     return UrlVector(
@@ -94,6 +96,7 @@ def text_type(text: str) -> int:
 
 
 def _host_vector(host: str) -> HostVector:
+    # An IP address is its own domain: no subdomain.
     domain = registrable_domain(host)
     return HostVector(host.removesuffix(domain).rstrip("."), domain, host)
 

@@ -28,6 +28,7 @@ HAS_DOT, HAS_PARAMETERS, ENDING = 1, 2, 4
 W_HOST, W_FIRST, W_FILE, W_DEPTH = 0, 1, 9, 10
 WEIGHTS = 11
 
+# Sums of weights differ in the last bits: what is as near as this is a perfect match.
 _SLACK = 1e-9
 
 PARTS = 3
@@ -62,6 +63,7 @@ def edit_distance(masks, length, codes, other_length):  # type: ignore[no-untype
             distance += 1
         elif fall & top:
             distance -= 1
+        # | bit: the table's top row rises with each column, since whole texts are compared.
         rise = (rise << bit) | bit
         fall = fall << bit
         positive = fall | ~(vertical | rise)
@@ -103,21 +105,25 @@ def _paths(row, example, masks, texts, weights):  # type: ignore[no-untyped-def]
     for place in range(DIRECTORIES):
         column = FIRST_DIRECTORY + place
         ours, theirs = row[column], example[column]
+        # Directories have no gaps: all further ones are missing too.
         if ours < 0 and theirs < 0:
             break
         weight = weights[W_FIRST + place]
         whole += weight
         if ours >= 0 and theirs >= 0:
+            # Half for the text, half for its type: "17" and "4302" have only the type in common.
             same_type = 1.0 if kinds[ours] == kinds[theirs] else 0.0
             likeness += weight * (_texts(row, example, masks, column, texts) + same_type) / 2.0
     return likeness / whole if whole > 0.0 else 1.0
 
 
 @compiled
+# Six features of equal weight: dot, query, type, stem, suffix, name.
 def _files(row, example, masks, texts):  # type: ignore[no-untyped-def]
     ours, theirs = row[FLAGS], example[FLAGS]
     likeness = 1.0 if (ours & HAS_DOT) == (theirs & HAS_DOT) else 0.0
     likeness += 1.0 if (ours & HAS_PARAMETERS) == (theirs & HAS_PARAMETERS) else 0.0
+    # The type stands above the two flags.
     likeness += 1.0 if ours // ENDING == theirs // ENDING else 0.0
     stem = _texts(row, example, masks, STEM, texts)
     likeness += stem + _texts(row, example, masks, SUFFIX, texts)
@@ -126,6 +132,7 @@ def _files(row, example, masks, texts):  # type: ignore[no-untyped-def]
     if row[SUFFIX] == example[SUFFIX] and (ours & theirs & HAS_DOT) and longer < MAX_TEXT:
         # With the same suffix the names differ only in their stems: no second edit distance.
         stems = max(lengths[row[STEM]], lengths[example[STEM]])
+        # (1 - stem) * stems is that distance.
         return (likeness + 1.0 - (1.0 - stem) * stems / longer) / 6.0
     return (likeness + _texts(row, example, masks, NAME, texts)) / 6.0
 
@@ -135,6 +142,7 @@ def _pair(row, example, masks, texts, weights, least, parts):  # type: ignore[no
     """The total similarity in [0, 1], the host's part given; -1 when it cannot exceed *least*."""
     each, directories = weights
     beside = each[W_DEPTH] if row[DEPTH] == example[DEPTH] else 0.0
+    # Bounds first: most pairs end at one of the two, without an edit distance of the files.
     reachable = directories + beside + each[W_FILE]
     if parts[0] + reachable <= least:
         return -1.0
@@ -171,6 +179,7 @@ def nearest(rows, hosts, examples, texts, weights, best, parts):  # type: ignore
     tried = np.zeros(PARTS)
     last = 0
     for i in range(len(compared)):
+        # Older examples have been overwritten in the ring.
         first = max(since[i], ever - len(example_rows))
         # Neighbouring rows resemble each other: trying the last row's nearest example first
         # raises the bar for all others.

@@ -27,7 +27,7 @@ def initial_weights() -> Floats:
 
 
 class UrlStructures:
-    """URLs by structure: those with the same parts are one, counted.
+    """The structures of the URLs added; URLs with the same parts share one, with a count.
 
     ``weights`` are of shape (11,) with sum 1: host, directory 1 to 8, file, same depth.
     """
@@ -50,7 +50,7 @@ class UrlStructures:
         return len(self._ids)
 
     def add(self, url: str) -> int:
-        """The number of *url*'s structure, from 0; one more URL has it."""
+        """Count *url* and return the number of its structure, from 0."""
         row = tuple(self._row(url_vector(url)))
         number = self._ids.get(row)
         if number is None:
@@ -78,13 +78,14 @@ class UrlStructures:
         least = max(gamma * self._urls, _LEAST_COUNT)
         raw = np.array(
             [_position_weight(rows[:, column], counts, least, self._urls) for column in _POSITIONS]
+            # All zeros while no value is frequent: the weights stay.
         )
         if raw.sum() > 0:
             weights = raw * initial_weights()
             self.weights = weights / weights.sum()
 
     def nearest(self, numbers: NDArray[np.int64], examples: Examples) -> tuple[Floats, Floats]:
-        """How like the nearest of *examples* the structures *numbers* are.
+        """The similarity of the structures *numbers* to the nearest of *examples*.
 
         Returns:
             The similarity in [0, 1], shape (n,), 0 without examples; and its three parts
@@ -109,6 +110,7 @@ class UrlStructures:
         texts = self._codes.data, self._lengths.data, self._kinds.data
         known_examples = examples.ever, examples.rows, examples.masks
         rows = self._all_rows()[numbers]
+        # Hosts are few and URLs many: each host is compared once, not once a URL.
         _, first_rows, host = np.unique(
             rows[:, kernels.HOST], return_index=True, return_inverse=True
         )
@@ -135,7 +137,7 @@ class UrlStructures:
         return self._rows.data[: len(self) * kernels.ROW].reshape(-1, kernels.ROW)
 
     def _row(self, vector: UrlVector) -> Iterator[int]:
-        """In the order of the kernels' columns."""
+        """The numbers of a row, in the order of the kernels' columns."""
         yield from (self._text(text, 0) for text in vector.host)
         yield vector.depth
         for directory in vector.directories:
@@ -150,7 +152,7 @@ class UrlStructures:
         )
 
     def _text(self, text: str, kind: int) -> int:
-        """The number of a text of that type; what is equal in its first characters is one."""
+        """The number of a text of that type; texts with equal first characters share one."""
         text = text[: kernels.MAX_TEXT]
         number = self._texts.get((text, kind))
         if number is None:
@@ -201,10 +203,11 @@ class Examples:
         return len(self._numbers)
 
     def add(self, structures: UrlStructures, number: int) -> bool:
-        """Take structure *number* of *structures* in; False if it is in."""
+        """Add structure *number* of *structures*; False if it is one of them already."""
         if number in self._numbers:
             return False
         place = self.ever % len(self.rows)
+        # Appends until the ring is full, then replaces the oldest.
         self._numbers[place : place + 1] = [number]
         self.rows[place], self.masks[place] = structures.row_with_masks(number)
         self.ever += 1

@@ -1,7 +1,7 @@
 """The forms a page's other addresses take: http, mobile, print, with or without ``www.``.
 
 A :class:`Step` leads from such an address one step nearer to the page's plain one. Which steps
-hold for a host has to be learnt (:mod:`qiaocrawl.urls.aliases`); here stands only what a step
+hold for a host has to be learnt (:mod:`qiaocrawl.urls.aliases`); here is only what a step
 may be at all. All steps keep the registrable domain. They end https, with fewer labels in the
 host, fewer segments, a shorter file name or fewer parameters; only a host with and without
 ``www.`` can stand for each other. **(ours)**
@@ -21,17 +21,22 @@ from qiaocrawl.urls.canonical import canonical_url
 from qiaocrawl.urls.hosts import registrable_domain
 
 _WWW = "www"
+# "m.a.com", "wap.a.com"
 _MOBILE_LABELS = frozenset(("m", "wap", "mobile", "3g", "touch", "h5", "amp", "print"))
 _PRINT = ("print", "printer", "printable", "printpage", "printview", "printfriendly")
 _MOBILE = ("mobile", "wap", "amp", "touch", "h5", "3g")
 _SEGMENTS = frozenset((*_PRINT, *_MOBILE, "m"))
+# "1_print.html", "story-amp"
 _SUFFIX = re.compile(
     rf"(?P<stem>.+)(?P<suffix>[_.-](?:{'|'.join(sorted(_SEGMENTS))}))(?P<ending>\.\w{{1,5}})?",
     re.ASCII | re.IGNORECASE,
 )
+_PIECE = re.compile("[/._-]")
+# "?print=1", "?ismobile=true", "?is_amp"
 _SWITCHES = frozenset((*_SEGMENTS, *(f"is{word}" for word in _MOBILE),
                        *(f"is_{word}" for word in _MOBILE)))  # fmt: skip
 _SWITCHED_ON = frozenset(("", "1", "true", "yes", "on", "y"))
+# "?view=print", "?format=amp"
 _VALUES = frozenset((*_PRINT, *_MOBILE))
 # Where the reader came from: the canonical form keeps it, since it might choose a page.
 _CAME_FROM = frozenset(("from", "ref", "refer", "referer", "referrer", "source", "src"))
@@ -140,7 +145,7 @@ def steps_between(url: str, preferred: str) -> tuple[Step, ...] | None:
 
 
 def identity(url: str) -> str:
-    """What all versions of a page have in common: a text to compare, no address to fetch.
+    """What all versions of a page have in common; to be compared, not fetched.
 
     The same for *url* and for wherever any step leads from it.
     """
@@ -153,6 +158,19 @@ def identity(url: str) -> str:
     return f"{_bare_host(host)}{path}?{'&'.join(pieces)}"
 
 
+def plainness(url: str) -> tuple[int, int, int, str]:
+    """Sorts the addresses of one page: the plainest, which a reader would be given, comes first.
+
+    >>> min(["http://a.cn/print/1.html", "http://a.cn/1.html?from=hot", "http://a.cn/1.html"],
+    ...     key=plainness)
+    'http://a.cn/1.html'
+    """
+    _, host, path, query = _split(url)
+    words = _PIECE.split(path.lower())
+    marks = _is_mobile(host) + sum(word in _SEGMENTS for word in words)
+    return marks + len(_version_pieces(query)), len(query), len(url), url
+
+
 # --- hosts ----------------------------------------------------------------------------------
 
 
@@ -160,15 +178,17 @@ def identity(url: str) -> str:
 def other_hosts(host: str) -> tuple[str, ...]:
     """Hosts that *host* may be another name of, all of the same registrable domain.
 
-    A mobile host: without its first label, and with ``www.`` in place of it. Any other: with
-    or without ``www.``.
+    For a mobile host: the host without its first label, and with ``www.`` instead of it. For
+    any other: the host with ``www.`` added or removed.
     """
     label, _, rest = host.partition(".")
     if _is_mobile(host):
+        # m.www.a.com can only be www.a.com.
         hosts = (rest,) if rest.startswith(f"{_WWW}.") else (rest, f"{_WWW}.{rest}")
     else:
         hosts = (rest,) if label == _WWW else (f"{_WWW}.{host}",)
     domain = registrable_domain(host)
+    # "www.com" is registered itself: "com" is not another name of it.
     return tuple(other for other in hosts if other and registrable_domain(other) == domain)
 
 
@@ -183,6 +203,7 @@ def _bare_host(host: str) -> str:
         label, _, rest = host.partition(".")
         if label not in _MOBILE_LABELS and label != _WWW:
             return host
+        # wap.cn is a registered domain of its own, not the mobile host of "cn".
         if registrable_domain(rest) != domain:
             return host
         host = rest
@@ -195,6 +216,7 @@ def _path_steps(path: str) -> Iterator[Step]:
     segments = path[1:].split("/")
     if segments[0].lower() in _SEGMENTS:
         yield Step("first", segments[0])
+    # "/a/print/" is "/a/print".
     last = segments[-2] if len(segments) > 1 and not segments[-1] else segments[-1]
     if last.lower() in _SEGMENTS:
         yield Step("last", last)
@@ -223,6 +245,7 @@ def _path_between(path: str, target: str, steps_left: int) -> tuple[Step, ...] |
         return ()
     if not steps_left or len(path) <= len(target):
         return None
+    # Few branches: at most three forms apply to a path, at most _MAX_PATH_STEPS times.
     for step in _path_steps(path):
         shorter = _path_taken(step, path)
         rest = _path_between(shorter, target, steps_left - 1) if shorter is not None else None

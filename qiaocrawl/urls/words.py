@@ -9,6 +9,7 @@ from urllib.parse import unquote_to_bytes
 _REMEMBERED = 16_384
 # What stands behind is data, not words.
 _MAX_CHARS = 512
+# "news", "c" and "12345" of /news/c_12345
 
 _RUN = re.compile(r"[^\W_]+")
 # Pieces inside a run: machineLearning, AIClub, course410.
@@ -31,6 +32,7 @@ def url_words(url: str) -> str:
     for run in _RUN.findall(_readable(url.rpartition("://")[2][:_MAX_CHARS])):
         if run.lower() in _SAYS_NOTHING:
             continue
+        # A word in small letters has no pieces: no second search.
         words.append(run)
         pieces = [] if run.islower() and run.isalpha() else _PIECE.findall(run)
         words += [piece for piece in pieces if piece != run and len(piece) > 1]

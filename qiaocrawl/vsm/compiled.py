@@ -1,4 +1,4 @@
-"""Inner loops as machine code, kept on disk where there is a place for it."""
+"""Inner loops as machine code, cached on disk where possible."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def compiled(function: Callable[..., Any]) -> Any:
 
     Where neither the package's folder nor the user's cache can be written to (an account
     without a home, a read-only system), and where the package is run from an egg, numba
-    refuses; then every process compiles anew.
+    refuses; then every process compiles again.
     """
     try:
         return njit(cache=True)(function)

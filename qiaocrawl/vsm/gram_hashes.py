@@ -14,6 +14,7 @@ def gram_hashes(codes: NDArray[np.uint64], length: int) -> NDArray[np.uint64]:
     """A hash of every run of *length* of the n *codes*, at most n: (n - length + 1,)."""
     grams = len(codes) - length + 1
     hashes = codes[:grams].copy()
+    # A polynomial in the multiplier: each position of the run counts differently.
     for offset in range(1, length):
         hashes *= _MULTIPLIER
         hashes += codes[offset : grams + offset]

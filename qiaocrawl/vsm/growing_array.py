@@ -30,6 +30,7 @@ class Column:
         """The array, long enough for *size* entries."""
         if size > len(self.data):
             length = int(size * _GROWTH) + _LEAST
+            # A new array, not resize(): views others hold keep the old data.
             longer = np.full((length, *self._entry), self._fill, self.data.dtype)
             longer[: len(self.data)] = self.data
             self.data = longer

@@ -57,6 +57,7 @@ class IdfSnapshot:
         frequencies: Counter[str] = Counter()
         documents = 0
         for words in titles:
+            # Once a title, however often the word stands there.
             frequencies.update(set(words))
             documents += 1
         return cls(version, documents, frequencies, prior_titles)

@@ -18,10 +18,12 @@ FUNCTION = "function"
 COMMON = "common"
 
 CLASSES = (NUMBER, LATIN, NAME, UNKNOWN, FUNCTION, COMMON)
-"""Kinds of words, by what it means when two titles differ in one."""
+"""Classes of words, by what a difference in one means for two titles."""
 
 _HAN_DIGITS = frozenset("零〇一二两三四五六七八九十百千万亿半")
 _NAME_TAGS = ("nr", "ns", "nt", "nz")
+# jieba's tags: u auxiliary, c conjunction, p preposition, d adverb, f locative, r pronoun, y
+# particle, o onomatopoeia, e interjection.
 _FUNCTION_TAGS = frozenset("ucpdfryoe")
 # Words of a title, on average.
 _TITLE_WORDS = 12.0
@@ -52,6 +54,7 @@ def title_share(word: str) -> float:
     entry = words.get(word)
     if entry is None:
         return _RAREST
+    # expm1: 1 - exp(-x) of a tiny x would round to 0.
     return max(-math.expm1(-_TITLE_WORDS * entry[0] / total), _RAREST)
 
 

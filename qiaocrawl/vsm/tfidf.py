@@ -37,6 +37,7 @@ class TfIdf:
 
     def vector(self, document: Counts) -> SparseVector:
         """The weights of *document*, which need not be in the collection; no zeros."""
+        # reshape: an empty document has no pairs, and would have no columns.
         pairs = np.array(document.pairs, dtype=np.int64).reshape(-1, 2)
         ids, frequencies = pairs[:, 0], pairs[:, 1]
         weights = frequencies * self.idf(ids)

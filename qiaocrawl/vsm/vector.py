@@ -27,6 +27,7 @@ class SparseVector:
         Raises:
             ValueError: a weight is negative or not finite.
         """
+        # "w >= 0" is false for nan as well.
         bad = next((w for w in weights.values() if not (math.isfinite(w) and w >= 0)), None)
         if bad is not None:
             raise ValueError(f"a weight must be a finite number of at least 0, got {bad!r}")
@@ -50,12 +51,15 @@ def cosine(a: SparseVector, b: SparseVector) -> float:
     lengths = a.norm * b.norm
     if lengths == 0.0:
         return 0.0
+    # The shorter one is looked up in the longer one.
     if len(a.ids) > len(b.ids):
         a, b = b, a
     places = np.searchsorted(b.ids, a.ids)
     inside = places < len(b.ids)
+    # Past the end of b nothing can be equal.
     places, ids, weights = places[inside], a.ids[inside], a.weights[inside]
     shared = b.ids[places] == ids
+    # fsum: the same result in whatever order the ids are.
     product = math.fsum(weights[shared] * b.weights[places[shared]])
     return min(1.0, product / lengths)
 

@@ -35,6 +35,7 @@ class Vocabulary:
 
     def __init__(self) -> None:
         self._ids: dict[str, int] = {}
+        # An array of 64-bit numbers: numpy can look at it without a copy.
         self._frequencies = array("q")
         self.documents = 0
 
@@ -60,6 +61,7 @@ class Vocabulary:
             ValueError: no such document can have been added; nothing is changed then.
         """
         frequencies = self._frequencies
+        # Checked before anything is changed.
         if self.documents == 0 or any(frequencies[term] == 0 for term, _ in document.pairs):
             raise ValueError(f"{document!r} is not in the collection")
         for term, _ in document.pairs:

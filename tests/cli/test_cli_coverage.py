@@ -67,7 +67,8 @@ def test_what_was_searched_got_missed_and_why(run: Run, url: str) -> None:
     assert "问过 8 asked (89%), 11 次请求" in said[0]
     assert "2 问有结果 questions with hits, 25 条命中 hits, 新网址 17" in said[1]
     assert "1 被拦 blocked、1 答非所问 decoy、1 出错 error、1 版式变 layout changed" in said[2]
-    assert "1 未见 unknown、1 未选用 robots、1 未问 not asked、1 部分 partial" in said[2]
+    assert "1 未见 unknown、1 未问 not asked、1 部分 partial" in said[2]
+    assert "未选用的引擎，不算漏 not chosen, so not missed: baidu;" in out
     assert "1 后续页与时段 further pages" in said[2]
     assert any("侨务 @ 全网 whole web (bing): 9 hits on 2027-01-08" in line for line in said)
     assert "`qiaocrawl engines check bing`" in out
@@ -133,7 +134,7 @@ def test_filters_and_history(run: Run, url: str) -> None:
 def test_what_is_no_state_time_topic_or_file_is_named(run: Run, url: str, tmp_path: Path) -> None:
     for arguments, said in (
         (("qiaoqing", "--state", "lost"), "--state must be one of not_asked, hit, partial, empty"),
-        (("qiaoqing", "--since", "gestern"), "--since must be as 2026-03-05, 12h or 7d"),
+        (("qiaoqing", "--since", "gestern"), "--since must be as 2026-03-05"),
         (("qiaoqing", "--since", "0001-01-01T00:00:00+14:00"), "--since must be as"),
         (("a\udcff",), "is not in the database (imported: qiaoqing)"),
         (("qiaoqing", "--csv", "/dev/null"), "it is there and no file"),
@@ -159,7 +160,7 @@ def test_files(run: Run, url: str, tmp_path: Path) -> None:
     svg = ElementTree.parse(picture).getroot()
     texts = [node.text or "" for node in svg.iter("{http://www.w3.org/2000/svg}text")]
     assert {"bing", "侨胞", "a.test", "15", "10", "诱", "变", "错", "0", "拦", "疑"} <= set(texts)
-    assert "未选用 robots: baidu" in texts
+    assert "未选用 not chosen: baidu" in texts
     titles = [node.text or "" for node in svg.iter("{http://www.w3.org/2000/svg}title")]
     assert any("6 hits [x] <&>" in title for title in titles)
 

@@ -52,7 +52,7 @@ def test_faults_are_one_line_and_exit_code_1(run: Run, url: str) -> None:
     for arguments, word in (
         (("export", "--format", "pdf"), "'pdf'"),
         (("proxies", "add", "http://h.test:1", "--user", "\udcff"), "UTF-8"),
-        (("export", "--since", "gestern"), "--since 'gestern'"),
+        (("export", "--since", "gestern"), "(China's time), got 'gestern'"),
         (("export", "--topic", "none", "--out", "none.csv"), "'none'"),
         (("db", "backup", "/proc/none/b.db"), "/proc/none"),
     ):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
+from scrapy.settings import Settings
 
 from crawling import crawl, import_pack, pack
+from qiaocrawl.crawl.addon import QiaoAddon
 
 
 @pytest.mark.parametrize(
@@ -76,3 +79,17 @@ def test_the_database_password_is_never_shown(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert "s3cretpass" not in done.log
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "given", "dumps"),
+    [(True, {}, False), (False, {}, True), (True, {"LOG_FILE": "a.log"}, True),
+     (True, {"STATS_DUMP": True}, True)],
+)  # fmt: skip
+def test_statistics_go_to_a_log_not_to_a_terminal(
+    is_terminal: bool, given: dict[str, object], dumps: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
+    settings = Settings(given)
+    QiaoAddon.update_pre_crawler_settings(settings)
+    assert settings.getbool("STATS_DUMP") is dumps

@@ -44,3 +44,6 @@ def test_scrapy_crawl_ends_with_that_code(
                      folder=tmp_path, QIAO_DEMO=server.origin)  # fmt: skip
     assert f"Spider closed ({reason})" in done.log, done.log
     assert done.returncode == code, done.log
+    # The summary comes last, and the statistics stay in the log.
+    summary = done.log.index("采集小结 Summary: site qiaoqing")
+    assert done.log.index("Dumping Scrapy stats") < summary

@@ -131,6 +131,16 @@ CASES = {
     "bits say less than sentences": ({"simhash_distance": 0, "body": body(0, 9)}, SERIES),
     "the body is shared": ({"body": body(8, 10), "score": 0.0, "cosine": 0.0}, REPRINT),
     "shared on one site": ({"body": body(8, 10), "same_site": True}, REVISION),
+    "a version for print": (
+        {"body": body(9, 10), "same_site": True, "same_words": True}, SAME_PAGE
+    ),
+    "a version for print, of the day": (
+        {"body": body(9, 10), "same_site": True, "same_words": True, "days_apart": 0.9}, SAME_PAGE
+    ),
+    "the same title a week later": (
+        {"body": body(9, 10), "same_site": True, "same_words": True, "days_apart": 7.0}, REVISION
+    ),
+    "the same title elsewhere": ({"body": body(9, 10), "same_words": True}, REPRINT),
     "shared, other numbers": ({"body": body(8, 10), "other_numbers": True}, REPRINT),
     "a third, titles alike": ({"body": body(4, 10), "score": 0.0, "cosine": 0.5}, REPRINT),
     "another text": ({"body": body(1, 10)}, SERIES),

@@ -20,13 +20,13 @@ STATES = {
     AnswerState.LAYOUT_CHANGED: "版式变 layout changed",
     AnswerState.ERROR: "出错 error",
     AnswerState.UNKNOWN: "未见 unknown",
-    AnswerState.ROBOTS: "未选用 robots",
+    AnswerState.ROBOTS: "未选用 not chosen",
     AnswerState.NOT_ASKED: "未问 not asked",
 }
 """States in the order they are shown, with what they are called."""
 
-MISSED = (*sorted(NO_ANSWER), AnswerState.ROBOTS, AnswerState.NOT_ASKED)
-"""States of which nothing is known."""
+MISSED = (*sorted(NO_ANSWER), AnswerState.NOT_ASKED)
+"""States of which nothing is known; engines that nobody chose are none of them."""
 
 
 @dataclass(frozen=True, slots=True)

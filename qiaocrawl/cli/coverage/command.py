@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import csv
-import inspect
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -20,6 +18,7 @@ from qiaocrawl.cli.coverage.cells import STATES, Cell, Sums, cells_of, sums_by
 from qiaocrawl.cli.coverage.heat_map import heat_map
 from qiaocrawl.cli.coverage.summary import WHOLE_WEB, missed_first, summary_lines
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
+from qiaocrawl.cli.moments import start_of
 from qiaocrawl.cli.output import (
     check_output,
     folding_table,
@@ -27,6 +26,7 @@ from qiaocrawl.cli.output import (
     shown_moment,
     table_console,
 )
+from qiaocrawl.cli.shared_options import combined
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
 from qiaocrawl.search import EngineDefinition, load_definitions
@@ -36,11 +36,11 @@ from qiaocrawl.storage.outfile import growing_file
 from qiaocrawl.storage.search import coverage as stored
 from qiaocrawl.storage.topics.topic_ids import find_topic_id
 from qiaocrawl.storage.topics.topics import list_topics
+from qiaocrawl.text.zones import SHANGHAI
 
 _ROWS_SHOWN = 20
 _MISSED_SHOWN = 10
 _HISTORIES_SHOWN = 40
-_AGO = re.compile(r"(\d{1,5})([hd])")
 _CSV_COLUMNS = (
     "term", "site", "engine", "period", "page", "state", "hits", "new_urls", "tries", "articles",
     "on_topic", "planned_at", "asked_at", "due_at", "message",
@@ -53,11 +53,11 @@ def _chosen(
     term: Annotated[str, typer.Option(help="Only this term.")] = "",
     state: Annotated[str, typer.Option(help="Only queries in this state.")] = "",
     since: Annotated[
-        str, typer.Option(help="Only what was asked since: 2026-03-05, 12h or 7d.")
+        str, typer.Option(help="Only what was asked since: today, 7d, 2026-03-05.")
     ] = "",
 ) -> stored.Chosen:
     """The options that choose queries."""
-    return stored.Chosen(engine, site, term, _state(state), _since(since))
+    return stored.Chosen(engine, site, term, _state(state), start_of(since, "--since"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +83,9 @@ def _wanted(
     return _Wanted(topic, history, picture, csv_file, database)
 
 
-_OPTIONS = {one: inspect.signature(one, eval_str=True).parameters for one in (_wanted, _chosen)}
-
-
-def coverage(**given: Any) -> None:
+@combined(_wanted, _chosen)
+def coverage(wanted: _Wanted, chosen: stored.Chosen) -> None:
     """Show what was searched, what it brought, what was missed, and why. 查了、得了、漏了什么"""
-    wanted, chosen = (kind(**{name: given[name] for name in _OPTIONS[kind]}) for kind in _OPTIONS)
-    assert isinstance(wanted, _Wanted)
-    assert isinstance(chosen, stored.Chosen)
     engines = _definitions()
     with connection_to(wanted.database) as c:
         _check_topic(c, wanted.topic)
@@ -115,12 +110,6 @@ def write_heat_map(cells: Sequence[Cell], topic: str, file: Path) -> None:
         part.write_text(heat_map(cells, f"{topic} 检索覆盖 search coverage"), "utf-8")
 
 
-# The command takes the options of both; in one function they would be too many to read.
-coverage.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-    [option for options in _OPTIONS.values() for option in options.values()]
-)
-
-
 def _check_files(picture: Path | None, csv_file: Path | None) -> None:
     if picture is not None and picture.suffix.lower() != ".svg":
         raise ConfigError(f"--picture must end in .svg, got {str(picture)!r}")
@@ -143,20 +132,6 @@ def _state(text: str) -> AnswerState | None:
     except ValueError:
         allowed = ", ".join(AnswerState)
         raise ConfigError(f"--state must be one of {allowed}, got {text!r}") from None
-
-
-def _since(text: str) -> datetime | None:
-    if not text:
-        return None
-    if match := _AGO.fullmatch(text.strip()):
-        hours = int(match[1]) * (24 if match[2] == "d" else 1)
-        return datetime.now(UTC) - timedelta(hours=hours)
-    try:
-        when = datetime.fromisoformat(text.strip())
-        # A moment near either end of the calendar has no name in UTC.
-        return (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise ConfigError(f"--since must be as 2026-03-05, 12h or 7d, got {text!r}") from None
 
 
 def _definitions() -> dict[str, EngineDefinition]:
@@ -234,7 +209,7 @@ def _show_history(rows: Sequence[stored.LedgerRow], past: Sequence[stored.PastAn
 
 
 def _write_csv(rows: Sequence[stored.LedgerRow], out: Path) -> None:
-    """UTF-8 with a byte order mark, which Excel needs; formulas disarmed, times in UTC."""
+    """UTF-8 with a byte order mark, which Excel needs; formulas disarmed, times in China's time."""
     with growing_file(out) as part, part.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(_CSV_COLUMNS)
@@ -245,5 +220,5 @@ def _write_csv(rows: Sequence[stored.LedgerRow], out: Path) -> None:
 
 def _csv_value(value: object) -> object:
     if isinstance(value, datetime):
-        return value.isoformat(timespec="seconds")
+        return value.astimezone(SHANGHAI).isoformat(timespec="seconds")
     return neutral(str(value)) if isinstance(value, str) else value

@@ -26,11 +26,13 @@ _ADVICE = {
     "look at address and network (does {engine} run?)",
     AnswerState.UNKNOWN: "多半确无结果，到时再问 mostly there is nothing; it is asked again",
     AnswerState.PARTIAL: "缺的不久再问 what is missing is asked for again soon",
-    AnswerState.ROBOTS: "公开引擎的结果页不许爬虫：读其条款后自行决定是否列入 QIAO_ENGINES "
-    "result pages of public engines forbid robots: read their terms, then choose (QIAO_ENGINES)",
     AnswerState.NOT_ASKED: "再运行 `scrapy crawl search`，或放宽每日预算 "
     "run `scrapy crawl search` again, or raise the day's budget",
 }
+_NOT_CHOSEN = (
+    "公开引擎的结果页不许爬虫：读其条款后自行决定是否列入 QIAO_ENGINES "
+    "result pages of public engines forbid robots: read their terms, then choose (QIAO_ENGINES)"
+)
 _SERVICE_BLOCKED = (
     "少问（QIAO_SEARCH_DAILY_BUDGET），查其密钥、额度与设置 "
     "ask less (QIAO_SEARCH_DAILY_BUDGET), look at its key, quota and settings"
@@ -59,10 +61,12 @@ def summary_lines(
     yield from _cut_off(cells)
     yield from _lost(cells)
     yield from _advice(cells, engines or {})
+    if names := sorted({cell.engine for cell in cells if cell.state is AnswerState.ROBOTS}):
+        yield f"未选用的引擎，不算漏 not chosen, so not missed: {', '.join(names)}; {_NOT_CHOSEN}."
 
 
 def _searched(cells: Sequence[Cell], total: Sums) -> Iterator[str]:
-    # What nobody chose to ask is told of among what was missed.
+    # What nobody chose to ask is told of at the end.
     chosen = [cell for cell in cells if cell.state is not AnswerState.ROBOTS]
     if not chosen:
         yield "查了什么 What did we search: 一无所问 nothing."
@@ -149,7 +153,7 @@ def _advice_of(state: AnswerState, engine: EngineDefinition | None) -> str:
 
 def missed_first(cells: Sequence[Cell], limit: int) -> list[Cell]:
     """The *limit* missed cells worth a look: lost hits, then refusals, then what waits."""
-    missed = [cell for cell in cells if cell.state in MISSED and cell.state != AnswerState.ROBOTS]
+    missed = [cell for cell in cells if cell.state in MISSED]
     order = {state: place for place, state in enumerate(MISSED)}
     missed.sort(key=lambda cell: (-(cell.lost.hits if cell.lost else 0), order[cell.state]))
     return missed[:limit]

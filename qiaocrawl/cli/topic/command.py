@@ -31,6 +31,7 @@ from qiaocrawl.options import Options
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.migrate import current_revision
 from qiaocrawl.storage.topics.judgements import judged_pack
+from qiaocrawl.storage.topics.lexicon_decisions import under_decisions
 from qiaocrawl.storage.topics.topics import list_topics, load_pack, save_pack
 from qiaocrawl.topic import folder as pack_folder
 from qiaocrawl.topic.check import PACK_FILE, PACK_NAME, pack_name_reason, require_valid
@@ -152,7 +153,7 @@ def import_(
             _make_tables(opened)
         with _transaction(opened) as c:
             before = _imported(c, incoming)
-            after = incoming.over(before, replace_all)
+            after = under_decisions(c, incoming.over(before, replace_all))
             require_valid(after)
             if not dry_run:
                 save_pack(c, after, now=time.time())

@@ -1,6 +1,6 @@
-"""What a rendered page may load: its own markup, scripts and data; no media, no inside.
+"""What a rendered page may load: its own markup, scripts and data; no media, no internal hosts.
 
-And what is done with it before its source is taken: its layout is written into it.
+Before the source is taken, the page's layout is written into it.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class BrowserGuard:
     def may_open(self, url: str) -> bool:
         """Whether a page may load *url*."""
         parts = urlsplit(url)
+        # Nothing leaves the machine: the bytes stand in the URL, or in the page's memory.
         if parts.scheme in {"data", "blob"}:
             return True
         try:
@@ -49,6 +50,7 @@ class BrowserGuard:
             return False
         if self._allowance.permits(origin):
             return True
+        # Named, but not this very origin: refused, as AddressGuard does for other requests.
         named = self._allowance.names(origin.host, origin.port)
         return not leads_inside(origin.host) and not named
 

@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 
 class GuardedHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
-    """Opens pages in contexts whose only way out is *proxy*; knows how to begin anew."""
+    """Opens pages in contexts whose only way out is *proxy*; can be restarted."""
 
     def __init__(self, crawler: Crawler, proxy: BrowserProxy) -> None:
         super().__init__(crawler)
@@ -52,6 +52,7 @@ class GuardedHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
     async def _create_browser_context(
         self, name: str, context_kwargs: dict[str, Any] | None, spider: Spider | None = None
     ) -> BrowserContextWrapper:
+        # Makes room for the one about to be created.
         await self._close_idle()
         kwargs = {
             "proxy": await self._proxy.settings(), **(context_kwargs or {}),
@@ -64,6 +65,7 @@ class GuardedHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
         return wrapper
 
     async def _close_idle(self) -> None:
+        # Only contexts without an open page: closing a context closes its pages.
         idle = [one for one in self.context_wrappers.values() if not one.context.pages]
         too_many = len(self.context_wrappers) - _MOST_CONTEXTS + 1
         for wrapper in idle[: max(too_many, 0)]:
@@ -107,6 +109,7 @@ class GuardedHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
             return True
         try:
             async with asyncio.timeout(_GONE_SECONDS):
+                # Any question will do: only a living browser answers.
                 session = await self.browser.new_browser_cdp_session()
                 await session.detach()
         except (Error, TimeoutError):
@@ -152,6 +155,7 @@ def context_of(request: Request, proxy: ProxySettings) -> tuple[str, dict[str, A
     }
     jar = str(request.meta.get("cookiejar", ""))
     base = request.meta.get("playwright_context") or DEFAULT_CONTEXT_NAME
+    # What two requests must have in common to share a profile.
     mark = repr((proxy["server"], said, jar)).encode()
     kwargs = {**own, "proxy": proxy}
     if said["user_agent"]:

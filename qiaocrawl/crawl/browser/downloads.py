@@ -63,7 +63,7 @@ def rendered_downloads(crawler: Crawler) -> RenderedDownloads:
 
 
 class RenderedDownloads:
-    """Fetches a page the usual way and has the browser make of it what its scripts make."""
+    """Fetches a page the usual way, then lets the browser run its scripts."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._runtime = runtime_of(crawler)
@@ -78,15 +78,18 @@ class RenderedDownloads:
             refused=self._refused,
         )
         self._handler = GuardedHandler(crawler, self._proxy)
+        # Documents arrive compressed, since this handler sits below Scrapy's own
+        # middleware for it.
         self._unpacking = build_from_crawler(HttpCompressionMiddleware, crawler)
         self._page_slots = PageSlots(settings.getint("PLAYWRIGHT_MAX_PAGES_PER_CONTEXT") or 4)
+        # Two pages at once must not start two drivers.
         self._ready = asyncio.Lock()
         self._pages = self._milliseconds = 0
         self._is_worn = self._is_closed = False
         self._told: set[str] = set()
 
     async def download(self, request: Request, fetch: Fetch) -> Response:
-        """The page of *request* as the browser shows it; anything but a page as it came.
+        """The page of *request* as the browser shows it; anything but a page is left unchanged.
 
         Args:
             fetch: how the document is fetched without a browser.
@@ -96,8 +99,10 @@ class RenderedDownloads:
             RenderError: it could not be opened for another reason.
         """
         document = None
+        # Where the context is a session's, the browser has to ask the host with its own cookies.
         if not request.meta.get("playwright_context"):
             document = await self._document(request, fetch)
+            # Redirects, errors and files go the usual way; only a page is worth a browser.
             if not (isinstance(document, HtmlResponse) and document.status == 200):
                 self._count("not_opened")
                 return document
@@ -137,6 +142,7 @@ class RenderedDownloads:
         await self._proxy.close()
 
     async def _document(self, request: Request, fetch: Fetch) -> Response:
+        # Without the browser's keys, so that the request does not come here again.
         meta = {k: v for k, v in request.meta.items() if not k.startswith("playwright")}
         plain = request.replace(meta=meta)
         found = self._unpacking.process_response(plain, await fetch(plain))
@@ -144,7 +150,7 @@ class RenderedDownloads:
         return found
 
     async def _is_needed_for(self, document: Response) -> bool:
-        """Whether a page of a form that needs the browser says nothing as it came, like others."""
+        """Whether a page, of a form that needs the browser, is as empty as others of that form."""
         page = fetched_page(document)
         try:
             return lacks_content(page, await self._runtime.analysis.analyse(page))
@@ -155,6 +161,7 @@ class RenderedDownloads:
         if not self._is_worn:
             return
         async with self._page_slots.acquire_exclusive():
+            # Asked again: another page may have renewed the browser while this one waited.
             if self._is_worn:
                 self._is_worn, self._pages = False, 0
                 await self._handler.restart()
@@ -215,11 +222,13 @@ class RenderedDownloads:
             if not work.done():
                 raise BrowserLostError(f"{request.url} hung in the browser for {patience:g} s")
             response = work.result()
+        # Also when this coroutine itself is cancelled, as at the end of a crawl.
         finally:
             if not work.done():
                 work.cancel()
             with suppress(asyncio.CancelledError, RenderError):
                 await work
+        # The hook for new pages was not called, so the page has bypassed the guard.
         if not visit.is_prepared:
             raise RenderError(f"{request.url} was not opened as it must be")
         return response
@@ -255,13 +264,16 @@ class RenderedDownloads:
             self._count("led_away")
             cookies = (document or response).headers.getlist("Set-Cookie")
             headers = {"Location": led_to, "Set-Cookie": cookies}
+            # As a redirect: the target becomes a row of the frontier, as for any other page.
             return Response(request.url, status=302, headers=headers)
         if not isinstance(response, TextResponse):
             return response
         body = visit.with_answers(response.text).encode("utf-8", "replace")
+        # DOWNLOAD_MAXSIZE holds for what scripts make of a page, too.
         if self._most_bytes and len(body) > self._most_bytes:
             raise DownloadCancelledError(f"rendered page of {len(body)} bytes")
         base = document or response
+        # The headers of the document itself: those of the browser's answer are made up here.
         headers = base.headers.copy()
         for name in _OF_THE_BODY:
             headers.pop(name, None)

@@ -25,6 +25,7 @@ async def render_learning(crawler: Crawler) -> RenderModel:
     """The one memory of *crawler*'s run."""
     if crawler not in _readings:
         _readings[crawler] = asyncio.ensure_future(_read(crawler))
+    # shield: a cancelled page must not end the reading others wait for.
     return await asyncio.shield(_readings[crawler])
 
 

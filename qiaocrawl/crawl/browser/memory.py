@@ -51,6 +51,7 @@ def _command(pid: int) -> bytes:
 def _pss_kib(pid: int) -> int:
     try:
         for line in (_PROC / str(pid) / "smaps_rollup").read_text("ascii").splitlines():
+            # smaps_rollup: the sums over all mappings, made by the kernel in one go.
             if line.startswith("Pss:"):
                 return int(line.split()[1])
     except (OSError, ValueError, IndexError):

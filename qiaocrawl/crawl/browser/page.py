@@ -107,11 +107,13 @@ class BrowserPage:
 
     async def _route(self, route: Route, request: BrowserRequest) -> None:
         if not request.is_navigation_request():
+            # Styles, scripts and data: judged by the context's own route.
             await route.fallback()
         elif self.page is None or request.frame != self.page.main_frame:
             # The content of a frame is not part of the page's source.
             await route.abort("aborted")
         elif self._opened:
+            # A change of the part behind # is a jump within the page.
             if urldefrag(request.url)[0] != urldefrag(self._url)[0]:
                 self.led_to = self.led_to or request.url
             await route.abort("aborted")
@@ -119,6 +121,7 @@ class BrowserPage:
             self._opened = True
             if self._document is None:
                 await route.fallback()
+            # Decoded like all pages: the browser would guess the charset in its own way.
             else:
                 text = decode_page(self._document.body, _content_type(self._document)).text
                 await route.fulfill(
@@ -142,6 +145,7 @@ class BrowserPage:
         if not self._is_data_of_page(host_of(response.url)):
             self._count("xhr_of_others")
             return
+        # Those still being read count too: a page may fetch a hundred answers at once.
         if len(self._reading) + len(self._answers) >= _MOST_ANSWERS:
             self._count("xhr_left")
             return
@@ -166,6 +170,7 @@ class BrowserPage:
             self._count("xhr_left")
             return
         try:
+            # utf-8-sig: some services send a byte order mark, which json.loads refuses.
             text = body.decode("utf-8-sig")
             json.loads(text)
         except (ValueError, RecursionError):
@@ -185,6 +190,7 @@ class BrowserPage:
         end = time.monotonic() + self._budget_seconds
         try:
             for state in ("domcontentloaded", "networkidle"):
+                # At least 0.1 s: 0 would switch the timeout off.
                 left_ms = max(end - time.monotonic(), 0.1) * 1000
                 await page.wait_for_load_state(state, timeout=left_ms)
         except NotInTime:
@@ -199,6 +205,7 @@ class BrowserPage:
         except (Error, TypeError, ValueError):
             self.shown_chars = 0
         if self._reading:
+            # A moment for the answers that are still being read.
             await asyncio.wait(set(self._reading), timeout=_LAST_ANSWERS_SECONDS)
         if self._layout:
             await stamp_layout(page)
@@ -220,11 +227,12 @@ class BrowserPage:
             + "</script>"
             for url, text in self._answers
         )
+        # Before </body>, so that the source stays one document.
         at = source.rfind("</body>")
         return source + elements if at < 0 else f"{source[:at]}{elements}\n{source[at:]}"
 
     async def close(self, seconds: float) -> bool:
-        """Close the page, whatever state it is in; False when it does not let itself be closed."""
+        """Close the page, whatever state it is in; False when it cannot be closed."""
         for task in list(self._reading):
             task.cancel()
         if self.page is None or self.page.is_closed():
@@ -251,13 +259,14 @@ def _headers(document: Response) -> dict[str, str]:
     for name, values in document.headers.items():
         key = name.decode("latin-1").lower()
         if key not in _OF_THE_BODY:
+            # Playwright takes several cookies on lines of one header.
             joint = "\n" if key == "set-cookie" else ", "
             headers[key] = joint.join(value.decode("latin-1") for value in values)
     return headers
 
 
 def _cookies(request: Request) -> list[dict[str, str]]:
-    """What the crawl's cookie jar sends with the page, for what the page asks of its host."""
+    """The cookies the crawl's jar sends with the page, for the page's requests to its host."""
     header = b"; ".join(request.headers.getlist("Cookie")).decode("latin-1")
     pairs = (pair.partition("=") for pair in header.split(";") if "=" in pair)
     return [

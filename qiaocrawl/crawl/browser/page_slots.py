@@ -25,6 +25,7 @@ class PageSlots:
         """Hold one slot."""
         async with self._changed:
             await self._changed.wait_for(
+                # A waiting page that wants to be alone goes first.
                 lambda: self._taken < self._most and not self._waiting_exclusive
             )
             self._taken += 1

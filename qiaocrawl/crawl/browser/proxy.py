@@ -1,7 +1,7 @@
 """The browser's only way to the network: a proxy on loopback that leads to allowed addresses.
 
 Scripts of a page may ask for any address, follow redirects, open sockets, or name a host whose
-address changes between two questions. A check of URLs before they are sent sees none of that, so
+address changes between two look-ups. A check of URLs before they are sent sees none of that, so
 the browser is told to send everything here and to resolve no name itself. A name is resolved
 once, every address of it is judged, and the connection goes to exactly such an address
 (faults F-S1, F-S2); of a proxy the operator set for a page, only the target is judged (F-S6).
@@ -81,7 +81,7 @@ class BrowserProxy:
 
     Args:
         demo: ``host:port`` of the demo web, where hosts under ``.test`` live; "" for none.
-        refused: called with the host of everything refused.
+        refused: called with the host of each refused request.
     """
 
     def __init__(
@@ -97,7 +97,8 @@ class BrowserProxy:
         self._opening = asyncio.Lock()
 
     async def settings(self, upstream: Upstream | None = None) -> ProxySettings:
-        """What the browser is told, for connections through *upstream* or direct ones."""
+        """The browser's proxy settings, for connections through *upstream* or direct ones."""
+        # A lock: two pages that come at once must share a port.
         async with self._opening:
             if upstream not in self._servers:
                 self._servers[upstream] = await self._listen(upstream)
@@ -112,10 +113,11 @@ class BrowserProxy:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await self._serve((reader, writer), upstream)
 
+        # Port 0: the system chooses a free one.
         return await asyncio.start_server(serve, "127.0.0.1", 0, limit=_HEAD_BYTES)
 
     async def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         for server in self._servers.values():
             server.close()
         self._servers.clear()
@@ -139,8 +141,10 @@ class BrowserProxy:
             writer.close()
 
     async def _answer(self, head: str, browser: _Streams, upstream: Upstream | None) -> None:
+        # Leaves out the empty line that ends the head.
         first, *lines = head[:-4].split("\r\n")
         method, target, version = first.split(" ")
+        # Any process of this machine can reach the port; only the browser knows the password.
         if not _has(lines, "proxy-authorization", self._authorization):
             await _say(
                 browser[1],
@@ -159,6 +163,7 @@ class BrowserProxy:
         kept = [line for line in lines if not line.lower().startswith(_DROPPED)]
         if upstream is not None and upstream.authorization:
             kept.append(f"Proxy-Authorization: {upstream.authorization}")
+        # A proxy expects the whole address, a server only the path.
         asked = target if upstream else parts._replace(scheme="", netloc="").geturl() or "/"
         server = await self._connect(origin, upstream)
         # One request a connection, so that the end of an answer need not be recognised.
@@ -175,6 +180,7 @@ class BrowserProxy:
             server[1].write(opened.encode("latin-1") + b"\r\n")
             async with asyncio.timeout(_CONNECT_SECONDS):
                 said = await server[0].readuntil(b"\r\n\r\n")
+            # "HTTP/1.1 200 OK": the second word.
             if said.split(b" ", 2)[1:2] != [b"200"]:
                 server[1].close()
                 raise OSError("the proxy opens no tunnel")
@@ -208,6 +214,7 @@ class BrowserProxy:
         if self._demo and origin.host.endswith(_DEMO_SUFFIX):
             demo = urlsplit(f"//{self._demo}")
             return [(demo.hostname or "", demo.port or 80)]
+        # The demo's hosts exist in no name service, so they are looked up before the guard.
         try:
             await self._guard.check(origin, by_proxy=upstream is not None)
             to = upstream or origin
@@ -230,6 +237,7 @@ def _has(lines: list[str], name: str, value: str) -> bool:
     for line in lines:
         key, _, said = line.partition(":")
         if key.strip().lower() == name:
+            # compare_digest: the time taken must not tell how much of a guess is right.
             return secrets.compare_digest(said.strip().encode(), value.encode())
     return False
 
@@ -238,9 +246,11 @@ def _length(lines: list[str]) -> int:
     """Bytes of a request's body.
 
     Raises:
-        ValueError: nobody says how many.
+        ValueError: the head does not say how many.
     """
     sizes = [
+        # Two lengths, or a length and chunks: what one side reads as a body the other reads as a
+        # second request (request smuggling).
         line.partition(":")[2].strip()
         for line in lines
         if line.lower().startswith("content-length:")
@@ -293,6 +303,7 @@ async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most
     left = most
     with suppress(OSError, TimeoutError):
         while left > 0:
+            # Per read, not in total: a large file may take longer than a minute.
             async with asyncio.timeout(_IDLE_SECONDS):
                 chunk = await reader.read(min(left, _CHUNK_BYTES))
             if not chunk:

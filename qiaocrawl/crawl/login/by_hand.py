@@ -103,6 +103,7 @@ async def _wait_for_login(
     page = await context.new_page()
     await page.goto(login.page, timeout=_OPEN_MS)
     code = page.locator(login.qr).first if qr is not None else None
+    # Only the changes of the picture are written.
     picture, told = b"", time.monotonic()
     deadline = told + seconds
     while time.monotonic() < deadline:
@@ -135,6 +136,7 @@ async def _session(recipe: Recipe, context: BrowserContext) -> SavedSession:
     found = (from_browser(dict(one)) for one in state.get("cookies", []))
     cookies: list[StoredCookie] = [one for one in found if one is not None]
     origins = []
+    # Local storage of other sites, such as one that serves the QR code, is not kept.
     for one in state.get("origins", []):
         origin = origin_of(one.get("origin", ""))
         if origin is not None and recipe.may_hold_cookies(origin.host):
@@ -154,6 +156,7 @@ async def _save_picture(code: Locator, file: Path, last: bytes) -> bytes:
         # Readable by the operator alone: whoever scans the code logs in here.
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as out:
+            # The file may have been there before, with a wider mode.
             os.fchmod(descriptor, 0o600)
             out.write(picture)
         logger.info("QR code saved: %s; scan it with the site's app", file)

@@ -1,6 +1,6 @@
 """Fetches the steps of a login through the crawl's own guard, delays and cookie jars.
 
-Redirects are the flow's matter (:mod:`qiaocrawl.sessions.flow`): Scrapy follows none of them.
+The flow handles redirects (:mod:`qiaocrawl.sessions.flow`): Scrapy follows none of them.
 robots.txt is not asked: a login is the operator's own act with an account of theirs, no crawling.
 """
 
@@ -46,7 +46,7 @@ _MAX_COOKIES = 180
 
 
 class _BoundedPolicy(DefaultCookiePolicy):
-    """Takes no cookie that is too long, and no further one of a domain that has so many."""
+    """Refuses cookies that are too long, and further ones of a domain that has set too many."""
 
     def __init__(self) -> None:
         super().__init__(strict_ns_domain=DefaultCookiePolicy.DomainStrictNonDomain)
@@ -54,9 +54,11 @@ class _BoundedPolicy(DefaultCookiePolicy):
 
     def set_ok(self, cookie: Cookie, request: Any) -> bool:
         """Whether *cookie* may be kept."""
+        # Longer than browsers accept: a site that sends it does not mean it for them.
         if len(cookie.name) + len(cookie.value or "") > _MAX_COOKIE_CHARS:
             return False
         paths = self.jar._cookies.get(cookie.domain, {})
+        # A cookie that is there already is replaced, so it takes no further place.
         is_new = cookie.name not in paths.get(cookie.path, {})
         if is_new and sum(map(len, paths.values())) >= _MAX_COOKIES:
             return False
@@ -110,7 +112,7 @@ class LoginRunner:
     def load(
         self, recipe: Recipe, cookies: Iterable[StoredCookie], jar_key: Any, now: float
     ) -> int:
-        """Fill the jar *jar_key* with those of *cookies* that are usable; how many."""
+        """Fill the jar *jar_key* with the usable ones of *cookies*; returns how many."""
         jar = self._jars[jar_key] = new_jar()
         usable = usable_for(recipe, cookies, now=now).cookies
         for cookie in usable:
@@ -133,6 +135,8 @@ class LoginRunner:
     async def _fetch(self, step: LoginStep, jar_key: Any) -> LoginAnswer:
         request = Request(
             step.url, method=step.method, headers=dict(step.headers), body=step.body,
+            # Through the crawl's own downloader: guard, delays and proxies hold for
+            # logins as well.
             dont_filter=True, callback=NO_CALLBACK,
             meta={
                 LOGIN_STEP: True, "cookiejar": jar_key, "dont_redirect": True,
@@ -144,6 +148,7 @@ class LoginRunner:
         try:
             response = await engine.download_async(request)
         except AddressRefusedError as error:
+            # Final: asking again would lead inside again.
             raise LoginError(str(error), is_final=True) from error
         except NETWORK_ERRORS as error:
             raise LoginError(f"no answer: {type(error).__name__}") from error

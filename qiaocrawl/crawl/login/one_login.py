@@ -68,6 +68,7 @@ def checked_arguments(given: Mapping[str, Any]) -> Asked:
     Raises:
         ConfigError: one is unknown or wrong.
     """
+    # scrapyd adds _job to every job.
     for name in given.keys() - _ARGUMENTS.keys() - {"_job"}:
         allowed = ", ".join(f"{key}= ({help})" for key, help in _ARGUMENTS.items())
         raise ConfigError(f"spider 'login' has no argument {name!r}; it takes {allowed}")
@@ -94,7 +95,7 @@ class OneLogin:
         self._runner = LoginRunner(crawler, cookies.jars)
 
     async def run(self) -> None:
-        """Log in or check; errors of ours end in the account's row, not in a traceback."""
+        """Log in or check; the program's own errors go to the account's row, not to a traceback."""
         options = self._runtime.options
         row = await self._runtime.read(
             partial(stored.load_account, account_id=self._asked.account_id)
@@ -108,6 +109,7 @@ class OneLogin:
             work = self._check if self._asked.check else self._log_in
             await work(vault, recipe, row)
         except LoginError as error:
+            # An alert asks for a person: a captcha, a wrong password.
             level = logging.CRITICAL if error.is_alert else logging.WARNING
             logger.log(level, "%s: account %d: %s", row.site, row.id, error)
             await self._note(row, AccountState.RESTING, str(error))
@@ -124,6 +126,7 @@ class OneLogin:
         if not recipe.logs_in_by_itself or secret is None:
             raise ConfigError(f"{recipe.name}: there is nothing to log in with (way {recipe.way}); "
                               "paste cookies with --cookies")  # fmt: skip
+        # Generation 1: the only session of this run.
         jar = ("account", row.id, 1)
         await self._runner.log_in(recipe, secret, jar)
         cookies = self._runner.cookies(recipe, jar, time.time())
@@ -141,6 +144,7 @@ class OneLogin:
         if why:
             raise LoginError(why)
         cookies = self._runner.cookies(recipe, jar, time.time())
+        # origins: local storage, which a check neither reads nor changes.
         await self._keep(vault, row, SavedSession(cookies, session.origins))
 
     async def _keep(self, vault: Vault, row: Account, session: SavedSession) -> None:

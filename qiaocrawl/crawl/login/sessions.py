@@ -1,4 +1,4 @@
-"""The sessions of one run: whose cookies a page is asked for with, and what an answer says of them.
+"""The sessions of one run: whose cookies a request gets, and what its answer says of them.
 
 Joins the pools (:mod:`qiaocrawl.sessions.account_pool`) to the database and Scrapy's cookie jars.
 """
@@ -35,6 +35,7 @@ from qiaocrawl.sessions.account_pool import (
 from qiaocrawl.sessions.matching import SeenPage, login_wanted
 from qiaocrawl.sessions.origins import origin_of
 from qiaocrawl.storage.sites import accounts as stored
+from qiaocrawl.text.zones import china_time
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -105,7 +106,7 @@ class CrawlSessions:
         self._saved: dict[int, SavedSession] = {}
 
     def recipe_for(self, url: str) -> Recipe | None:
-        """The recipe whose account *url* is asked for with; None for none."""
+        """The recipe whose account is used for *url*; None for none."""
         origin = origin_of(url)
         if origin is None:
             return None
@@ -141,7 +142,7 @@ class CrawlSessions:
                 "origins": [dict(origin) for origin in saved.origins]}  # fmt: skip
 
     async def judge(self, recipe: Recipe, use: AccountUse, seen: SeenPage) -> bool:
-        """Whether the page *seen* is to be asked for again, with the session there is now.
+        """Whether to request the page *seen* again, with the current session.
 
         Raises:
             LoginPageError: it asks for a login whoever is logged in.
@@ -160,6 +161,7 @@ class CrawlSessions:
     async def save(self) -> None:
         """Write the cookies of all sessions back, where they changed."""
         for opened in self._opened.values():
+            # Sites that were never needed, or could not be opened, have nothing to keep.
             if opened.done() and not opened.cancelled() and opened.exception() is None:
                 site = opened.result()
                 for account in site.pool.accounts:
@@ -175,6 +177,7 @@ class CrawlSessions:
 
     async def _open(self, recipe: Recipe) -> _Site:
         rows = await self._runtime.read(partial(stored.list_accounts, site=recipe.name))
+        # OUT means logged out on purpose.
         live = [self._live(recipe, row) for row in rows if row.state is not AccountState.OUT]
         return _Site(recipe, live, {row.id: row for row in rows}, self)
 
@@ -185,12 +188,13 @@ class CrawlSessions:
         longest = 3_600.0 * self._runtime.options["QIAO_SESSION_REST_HOURS"]
         # A rest that lasts longer than any was set by a clock that ran ahead.
         if row.rests_until is not None and 0 < row.rests_until.timestamp() - now <= longest:
-            account.rests = f"until {row.rests_until:%Y-%m-%d %H:%M} UTC: {row.reason}"
+            account.rests = f"until {china_time(row.rests_until)}: {row.reason}"
             return account
         if recipe.way == "http":
             account.is_open = secret is not None
             return account
         session = self._saved[row.id] = SavedSession.open(self._vault, row)
+        # Stored cookies count as a session until a page shows that they do not.
         if row.state is AccountState.ACTIVE and session.cookies:
             account.generation = 1
             account.is_open = bool(self._runner.load(recipe, session.cookies, account.jar, now))
@@ -219,6 +223,7 @@ class CrawlSessions:
         cookies = self._runner.cookies(site.recipe, jar, time.time())
         before = self._saved.get(account.id, SavedSession())
         session = SavedSession(cookies, before.origins)
+        # Pages may renew cookies; where none has, there is nothing to write.
         if not logged_in and session == before:
             return
         sealed = session.seal(self._vault, site.rows[account.id].owner)
@@ -241,6 +246,7 @@ class CrawlSessions:
         logger.warning("%s: account %d rests: %s", site.recipe.name, account.id, why)
         now = datetime.now(UTC)
         hours = self._runtime.options["QIAO_SESSION_REST_HOURS"]
+        # Without a way to log in by itself only the operator can end the rest.
         until = now + timedelta(hours=hours) if account.can_log_in else None
         await self._runtime.write(partial(
             stored.save_state, account_id=account.id, state=AccountState.RESTING, reason=why,

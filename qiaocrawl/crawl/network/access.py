@@ -1,6 +1,6 @@
-"""How hosts are asked in this run: whose turn, which identity, which proxy, which pauses.
+"""How this run approaches hosts: turns, identities, proxies and pauses.
 
-One a crawler, as there is one runtime; middlewares, scheduler and spider ask it.
+One per crawler, like the runtime; middlewares, scheduler and spider ask it.
 """
 
 from __future__ import annotations
@@ -66,11 +66,13 @@ class HostAccess:
             "QIAO_PROXIES", options["QIAO_PROXIES"], engine_hosts, _through_pool
         )
         self.pool = ProxyPool(_limits(runtime), random.Random(secrets.randbits(64)))
+        # The proxy list is fetched only if some site uses it.
         uses_pool = any(through for _, through in self._proxied.items()) and not self.off
         self.source = ProxySource(crawler, runtime, self.pool) if uses_pool else None
         self.health = HostHealth(options["QIAO_BLOCK_PAUSE_SECONDS"])
         self.sizes = UsualSizes()
         self.counts: Counter[str] = Counter()
+        # Drawn for this run: a host must not see the same choice in every run.
         self._salt = secrets.token_bytes(16)
         self._sessions: Counter[str] = Counter()
 
@@ -86,7 +88,7 @@ class HostAccess:
         return rest
 
     def is_on_trial(self, host: str) -> bool:
-        """Whether *host* is asked one thing at a time, since it blocked us or kept silent."""
+        """Whether *host* gets one request at a time, since it blocked us or kept silent."""
         return not self.off and self.health.is_on_trial(host)
 
     def identity(self, host: str) -> Identity | None:
@@ -103,7 +105,7 @@ class HostAccess:
         return self.source is not None and bool(self._proxied.find(host))
 
     def can_switch(self, host: str) -> bool:
-        """Whether *host* can be asked anew as somebody else."""
+        """Whether *host* can be tried again under another identity."""
         return self._identities.find(host) == ROTATE or self.is_proxied(host)
 
     # --- sessions ---------------------------------------------------------------------------
@@ -117,24 +119,25 @@ class HostAccess:
         """Name of the cookie jar of *host*'s session; None where one jar serves all."""
         if not self.can_switch(host):
             return None
+        # The proxy is part of the name: cookies of one address must not turn up at another.
         return f"access:{host}:{self._sessions[host]}:{proxy or _DIRECT}"
 
     # --- what became of it ------------------------------------------------------------------
 
     def answered(self, host: str) -> None:
-        """*host* gave a page as it should."""
+        """Note that *host* gave a proper page."""
         self.health.answered(host)
 
     def struck(self, host: str, sign: BlockSign) -> Strike | None:
-        """*host* blocked us, or seems to; what that costs it."""
+        """Note that *host* blocked us, or seems to; returns the strike that this makes, if any."""
         return self._counted(self.health.blocked(host, sign, time.monotonic()))
 
     def silent(self, host: str) -> Strike | None:
-        """*host* gave no answer; what that costs it."""
+        """Note that *host* gave no answer; returns the strike that this makes, if any."""
         return self._counted(self.health.silent(host, time.monotonic()))
 
     def unavailable(self, host: str) -> Strike:
-        """No proxy is left for *host*; what that costs it."""
+        """Note that no proxy is left for *host*; returns the strike that this makes."""
         strike = self._counted(self.health.unavailable(host, time.monotonic()))
         assert strike is not None
         return strike
@@ -145,7 +148,7 @@ class HostAccess:
         return strike
 
     def numbers(self) -> dict[str, int]:
-        """What the run's statistics say of all this."""
+        """Figures for the run's statistics."""
         numbers = {f"qiaocrawl/access/{name}": count for name, count in self.counts.items()}
         if self.source is not None:
             listed = {**self.source.numbers, "alive": self.pool.alive(time.monotonic())}

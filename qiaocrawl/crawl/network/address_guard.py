@@ -1,4 +1,4 @@
-"""The last word on where this process connects (faults F-S1, F-S2, F-S6).
+"""Decides where this process may connect (faults F-S1, F-S2, F-S6).
 
 Handler, name service and browser ask an :class:`AddressGuard`, and all guards of a process have one
 memory of names. What was looked up for the check is what is connected to, so an answer cannot
@@ -80,6 +80,7 @@ class AddressGuard:
             CannotResolveHostError: the host has no address.
             ProxyError: the same, where a proxy is to connect.
         """
+        # A service of the operator may be asked on purpose; no link leads there.
         if self._pages.permits(origin) or (for_service and self._services.permits(origin)):
             return
         if self._named.names(origin.host, origin.port):
@@ -127,8 +128,10 @@ class AddressGuard:
             AddressRefusedError: one of them is inside, and nobody named it.
             CannotResolveHostError: there is none.
         """
+        # The addresses that were checked, even if they have expired since (see Names).
         found = await self._names.addresses(host, is_checked=True)
         named = self._named | Allowance(frozenset(_connectable))
+        # Twisted asks without a port at times; then any port that is named will do.
         if port == 0:
             is_named = any(origin.host == host for origin in named.origins)
         else:
@@ -184,14 +187,15 @@ def _names_of_process() -> Names:
 
 
 def _environment_proxies() -> Iterator[Origin]:
-    """The proxies that ``http_proxy`` and its like name, which Scrapy uses: the operator's word."""
+    """The proxies of ``http_proxy`` and the like, which Scrapy uses: the operator has set them."""
+    # getproxies() reads http_proxy and its like, as Scrapy's own middleware does.
     for proxy in getproxies().values():
         with suppress(ValueError):
             yield Origin.of(proxy if "//" in proxy else f"http://{proxy}")
 
 
 def service_origins(searxng_url: str) -> Allowance:
-    """The origin of QIAO_SEARXNG_URL; nothing for "" and for what engines will complain of."""
+    """The origin of QIAO_SEARXNG_URL; nothing for "" and for a value the engines will refuse."""
     try:
         return Allowance(frozenset({Origin.of(searxng_url)}))
     except ValueError:

@@ -39,7 +39,7 @@ _DEMO_SUFFIX = ".test"
 
 
 class GuardedDownloadHandler:
-    """Downloads what may be downloaded, from where this run takes its pages."""
+    """Downloads allowed requests from this run's source of pages."""
 
     lazy = False
 
@@ -83,7 +83,7 @@ class GuardedDownloadHandler:
         return await self._browser.download(request, self._fetched)
 
     async def _check_ways(self, request: Request) -> None:
-        """Refuse what leads inside, also behind a proxy that connects for us."""
+        """Refuse requests to internal addresses, also through a proxy that connects for us."""
         proxy = request.meta.get("proxy")
         if proxy:
             await self._guard.check_proxy(_origin(proxy if "//" in proxy else f"http://{proxy}"))
@@ -119,10 +119,11 @@ class GuardedDownloadHandler:
         return bool(self._demo) and host.endswith(_DEMO_SUFFIX)
 
     def _gap_seconds(self, request: Request) -> float:
-        """What Scrapy's slot keeps between two requests of this process."""
+        """The delay that Scrapy's slot keeps between two requests of this process."""
         engine = self._crawler.engine
         slot_name = request.meta.get("download_slot", "")
         slot = engine.downloader.slots.get(slot_name) if engine is not None else None
+        # The delay of the slot: AutoThrottle may have made it longer than DOWNLOAD_DELAY.
         return 0.0 if slot is None else slot.delay
 
     def cancel_all(self) -> int:
@@ -146,6 +147,7 @@ class GuardedDownloadHandler:
         inner = request.replace(
             url=parts._replace(scheme="http", netloc=self._demo).geturl(), headers=headers
         )
+        # The slot of the host it stands for: all hosts of the demo have one address.
         inner.meta["download_slot"] = request.meta.get("download_slot")
         response = await self._network.download_request(inner, before_sending)
         return response.replace(url=request.url)
@@ -177,6 +179,7 @@ def _browser(crawler: Crawler) -> RenderedDownloads:
 def _recorded_response(recorded: RecordedPage | None, request: Request) -> Response:
     if recorded is None:
         return Response(request.url, status=404)
+    # appendlist: a header may come several times.
     headers = Headers()
     for name, value in recorded.headers:
         headers.appendlist(name, value)

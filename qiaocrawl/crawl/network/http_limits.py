@@ -79,7 +79,7 @@ class LimitedHTTPHandler(http11.HTTP11DownloadHandler):
 
 
 def _cause(error: DownloadFailedError) -> Exception:
-    """What *error* comes from, where it is a limit passed; else *error* itself."""
+    """The exceeded limit that caused *error*; without one *error* itself."""
     failed = error.__cause__
     reasons = failed.reasons if isinstance(failed, ResponseFailed) else ()
     passed = (one.value for one in reasons if _is(one, AnswerTooLargeError))
@@ -87,7 +87,7 @@ def _cause(error: DownloadFailedError) -> Exception:
 
 
 class _CountedChunks(_ChunkedTransferDecoder):
-    """Hands on what one read brought in one piece, and bounds what is no body.
+    """Passes on what one read brought in one piece, and bounds the framing around it.
 
     A delivery costs Scrapy as much as a thousand bytes do: a body of chunks of one byte would
     cost an hour.
@@ -98,12 +98,14 @@ class _CountedChunks(_ChunkedTransferDecoder):
     ) -> None:
         self._pieces: list[bytes] = []
         super().__init__(self._pieces.append, self._finish)
+        # Called once the last chunk has come, maybe in the middle of dataReceived().
         self._deliver = dataCallback
         self._finished = finishCallback
         self._framing_bytes = 0
 
     def dataReceived(self, data: bytes) -> None:
         """Twisted's; raises AnswerTooLargeError for more framing than a body can need."""
+        # All bytes count as framing until _flush() subtracts those of the body.
         self._framing_bytes += len(data)
         try:
             super().dataReceived(data)
@@ -134,6 +136,7 @@ class _LimitedParser(http11._LenientHTTPClientParser):
     _transferDecoders = {b"chunked": _CountedChunks}  # noqa: RUF012 - Twisted's
     _head_bytes = 0
     _head_lines = 0
+    # +1 for the line feed, which Twisted has taken off.
     _interim_answers = 0
 
     def lineReceived(self, line: bytes) -> None:
@@ -154,19 +157,21 @@ class _LimitedParser(http11._LenientHTTPClientParser):
         """The first line of a head."""
         super().statusReceived(status)  # type: ignore[no-untyped-call]
         self._interim_answers += 100 <= self.response.code < 200
+        # A host may send "100 Continue" for ever without sending a page.
         if self._interim_answers > MAX_INTERIM_ANSWERS:
             raise AnswerTooLargeError(f"more than {MAX_INTERIM_ANSWERS} 1xx answers")
 
     def connectionLost(self, reason: Failure | None = None) -> None:
         """A body cut for its framing is no page that is kept as far as it came."""
         reader = getattr(getattr(self, "response", None), "_bodyProtocol", None)
+        # Scrapy would otherwise take the part that came for the page.
         if _is(reason, AnswerTooLargeError) and reader and not reader._finished.called:
             reader._finished.errback(reason)
         super().connectionLost(reason)
 
 
 class _LimitedProtocol(http11._LenientHTTP11ClientProtocol):
-    """A connection whose answers are limited, and that ends when it is to end."""
+    """A connection whose answers are limited, and that is closed when it should be."""
 
     def __init__(
         self, large_answers: LargeAnswers, quiescentCallback: Callable[[Any], None]
@@ -184,7 +189,8 @@ class _LimitedProtocol(http11._LenientHTTP11ClientProtocol):
         return answer
 
     def dataReceived(self, data: bytes) -> None:
-        """What comes after an answer was given up or is whole was not asked for."""
+        """Ignores data after an answer that is complete or given up: nobody asked for it."""
+        # Abort, not close: over TLS closing asks the other side to agree.
         if self._parser is None:
             self._abort()
             return
@@ -223,7 +229,7 @@ class _LimitedFactory(http11._LenientHTTP11ClientFactory):
 
 
 class _LimitedTunnel(http11._TunnelingTCP4ClientEndpoint):
-    """The way through a proxy: its answer to CONNECT is limited, its connection never left."""
+    """A tunnel through a proxy: the answer to CONNECT is limited, no connection is left open."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -243,10 +249,11 @@ class _LimitedTunnel(http11._TunnelingTCP4ClientEndpoint):
             super().processProxyResponse(data)
         else:
             too_large = f"an answer to CONNECT of more than {MAX_HEAD_BYTES} bytes"
+            # errback, not raise: raised here it would end in the reactor's log.
             self._tunnelReadyDeferred.errback(http11.TunnelError(too_large))
 
     def _close(self, reason: Failure | None = None) -> Failure | None:
-        """Scrapy leaves a connection open whose tunnel was refused or is waited for no more."""
+        """Close the connection, which Scrapy leaves open after a refused tunnel."""
         protocol: Protocol | None = getattr(self, "_protocol", None)
         if protocol is not None and protocol.transport is not None:
             protocol.dataReceived = _ignored  # type: ignore[method-assign]

@@ -31,10 +31,10 @@ class Transport(Protocol):
     """A connection whose reading can be paused: Twisted's."""
 
     def pauseProducing(self) -> None:
-        """Read no more."""
+        """Stop reading."""
 
     def resumeProducing(self) -> None:
-        """Read on."""
+        """Continue reading."""
 
 
 @dataclass(slots=True)
@@ -62,12 +62,14 @@ class LargeAnswers:
         if total_bytes <= FREE_BYTES:
             return
         place = self._reading.get(transport)
+        # A dict keeps them in the order they come.
         if place is None:
             transport.pauseProducing()
             self._waiting[transport] = None
             self._fill()
             return
         place.read_bytes += new_bytes
+        # How far reading is ahead of its pace; a pause of that length brings it back.
         ahead_seconds = place.read_bytes / BYTES_PER_SECOND - (time.monotonic() - place.began)
         if ahead_seconds > _SHORTEST_PAUSE_SECONDS:
             transport.pauseProducing()
@@ -95,7 +97,7 @@ class LargeAnswers:
         return sum(not place.is_slow for place in self._reading.values())
 
     def _look_again(self) -> None:
-        """See in a moment whether an answer that holds a place has become slow."""
+        """Check again soon whether an answer that holds a place has become slow."""
         if self._looks_again:
             return
         self._looks_again = True
@@ -107,5 +109,6 @@ class LargeAnswers:
         asyncio.get_running_loop().call_later(SLOW_AFTER_SECONDS / 2, look)
 
     def _read_on(self, transport: Transport, place: _Place) -> None:
+        # During the pause the answer may have ended, and the connection may serve another one.
         if self._reading.get(transport) is place:
             transport.resumeProducing()

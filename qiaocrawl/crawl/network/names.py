@@ -21,6 +21,7 @@ _FAILED_SECONDS = 5.0
 # Between its check and its connection a request may wait for its host's turn.
 _GRACE_SECONDS = 300.0
 _REMEMBERED = 10_000
+# The system's look-up blocks a thread, and a dead name service holds it for its whole time-out.
 _LOOKUPS_AT_ONCE = 32
 
 Lookup = Callable[[str], Sequence[str]]
@@ -34,6 +35,7 @@ def look_up(host: str) -> list[str]:
         UnicodeError: *host* cannot be a name.
     """
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    # Removes doubles; the order is the system's preference.
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
@@ -56,13 +58,15 @@ class Names:
         """All addresses of *host*; an answer is remembered for ten minutes, a failure for 5 s.
 
         Args:
-            is_checked: a request to *host* was let pass, and is about to connect: what it was
-                judged by holds although it ran out meanwhile.
+            is_checked: a request to *host* has passed the check and is about to connect: the
+                addresses it was judged by hold even if they have expired meanwhile.
 
         Raises:
             CannotResolveHostError: there is none, or no answer in time.
         """
         until, known = self._known.get(host, (0.0, ()))
+        # Only known answers get a grace period: a failure is looked up again as soon
+        # as it expires.
         if until + (_GRACE_SECONDS if known and is_checked else 0.0) <= time.monotonic():
             if host not in self._asking:
                 self._asking[host] = asyncio.ensure_future(self._ask(host))
@@ -82,6 +86,7 @@ class Names:
         finally:
             del self._asking[host]
         seconds = _FRESH_SECONDS if known else _FAILED_SECONDS
+        # Re-inserted at the end: the oldest answer goes first.
         self._known.pop(host, None)
         self._known[host] = (time.monotonic() + seconds, known)
         if len(self._known) > _REMEMBERED:
@@ -105,6 +110,7 @@ def _in_thread(lookup: Lookup, host: str) -> asyncio.Future[Sequence[str]]:
             found = lookup(host)
         except (OSError, UnicodeError) as error:
             failed = error
+        # The crawl may have ended while the system was still looking.
         if not loop.is_closed():
             loop.call_soon_threadsafe(settle, found, failed)
 

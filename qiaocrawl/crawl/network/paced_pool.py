@@ -1,4 +1,4 @@
-"""Connections that are handed to a request when its turn has come, and not before.
+"""Connections that a request gets when its turn has come, and not before.
 
 A turn is taken before there is a connection. Where making one takes long, or this process is
 held up, the turn is overdue by then: the request waits for another one.
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 BeforeSending = Callable[[], Awaitable[None] | None]
 """Asked when a connection is there: what to wait for, None for nothing."""
 
+# A context variable: Scrapy's handler takes no argument for the pool.
 _before_sending: ContextVar[BeforeSending | None] = ContextVar("before_sending", default=None)
 
 
@@ -34,7 +35,7 @@ def sending_after(before_sending: BeforeSending | None) -> Iterator[None]:
 
 
 class PacedPool(HTTPConnectionPool):
-    """Twisted's pool of connections; what waits keeps its connection to itself."""
+    """Twisted's pool of connections; a waiting request keeps its connection to itself."""
 
     def getConnection(self, key: Any, endpoint: Any) -> Deferred[Any]:
         """A connection of *key*, an old one or a new one."""

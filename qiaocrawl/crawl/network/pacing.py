@@ -1,4 +1,4 @@
-"""When a host may be asked: one request after the other, in this process or in all.
+"""When a host may be asked: one request at a time, in this process or in all of them.
 
 Scrapy's download slots pace one process. Workers of one MariaDB share the clock of
 :mod:`qiaocrawl.storage.frontier.host_pacing`; a crawl that has its database for itself keeps one
@@ -88,20 +88,29 @@ class LocalClock:
         self._turns: dict[str, _Host] = {}
 
     async def take(
-        self, host: str, gap: float, *, tries: int = 1, mark: float = NO_MARK
+        self,
+        host: str,
+        gap: float,
+        *,
+        tries: int = 1,
+        mark: float = NO_MARK,
+        # No lock: between reading and writing there is no await.
     ) -> TurnAnswer:
         """Take the next turn of *host*, if it is due."""
         last, now = self._of(host), time.monotonic()
         least = max(last.delay, gap)
+        # The mark is this worker's own turn: nobody has taken the next one.
         is_due = last.last_at + least <= now or last.last_at == mark
         if is_due and last.parked_until <= now:
             last.last_at = now
+            # Without a gap between requests nobody waits, so a turn cannot be late.
             return TurnAnswer(hold=tries * _LATE_SECONDS if least else 0.0, mark=now)
         wait = max(last.last_at + least - now, 0.001)
         return TurnAnswer(wait, max(last.parked_until - now, 0.0))
 
     async def park(self, host: str, asked: float, first: float) -> float:
         """Nobody asks *host* for the longer of its wish and a growing pause, in seconds."""
+        # Answers to requests that were under way together count as one refusal.
         turn, now = self._of(host), time.monotonic()
         if turn.parked_until > now:
             turn.parked_until = max(turn.parked_until, now + asked)
@@ -166,6 +175,7 @@ class SharedClock:
         await self._run(host, lambda c: host_pacing.set_crawl_delay(c, host, delay))
 
     async def _run(self, host: str, operation: Callable[[Connection], T]) -> T:
+        # Once per process: the row stays.
         if host not in self._entered:
             entered = self._writer.submit(lambda c: host_pacing.enter_host(c, host))
             await asyncio.wrap_future(entered)
@@ -178,7 +188,7 @@ class SharedClock:
 
 
 class HostRateLimiter:
-    """Lets requests pass one by one, as far apart as their host wants.
+    """Lets requests pass one by one, with the delay their host wants.
 
     Args:
         first_pause: seconds a host is left alone that refuses for the first time without
@@ -218,6 +228,7 @@ class HostRateLimiter:
 
     async def _taken(self, host: str, gap: float, *, tries: int = 1, mark: float = NO_MARK) -> Turn:
         while True:
+            # Taken before asking: the hold must not seem longer by the time the answer took.
             asked_at = time.monotonic()
             answer = await self._clock.take(host, gap, tries=tries, mark=mark)
             if answer.is_taken:
@@ -235,6 +246,7 @@ class HostRateLimiter:
 
     async def answered(self, host: str) -> None:
         """*host* served a request."""
+        # Most hosts never refuse: then nothing is written.
         if host in self._refused:
             self._refused.discard(host)
             await self._clock.answered(host)
@@ -253,6 +265,7 @@ def rate_limiter_of(crawler: Crawler) -> HostRateLimiter:
         runtime = runtime_of(crawler)
         options = runtime.options
         clock: HostPacing = LocalClock()
+        # With SQLite's crawl lock there is one worker, and no clock to share.
         if not runtime.database.is_exclusive:
             clock = SharedClock(
                 runtime.database, options["QIAO_STORAGE_OUTAGE_SECONDS"],

@@ -55,7 +55,7 @@ logger = logging.getLogger(__name__)
 
 
 class ProxySource:
-    """Fills a pool, and keeps it fresh.
+    """Fills a pool and keeps it up to date.
 
     Args:
         place: QIAO_PROXY_POOL: a file, an http(s) URL, or ``database``.
@@ -84,10 +84,11 @@ class ProxySource:
             self._load_here(first=True)
 
     async def keep_fresh(self) -> None:
-        """Read the list anew when it is due."""
+        """Read the list again when it is due."""
         if time.monotonic() < self._due:
             return
         async with self._lock:
+            # Another request may have read it while this one waited.
             if time.monotonic() < self._due:
                 return
             if self._is_url:
@@ -98,9 +99,10 @@ class ProxySource:
                 await asyncio.to_thread(self._load_here, first=False)
 
     async def save(self) -> None:
-        """Write what is known of the proxies of a database pool."""
+        """Write what is known about the proxies of a database pool."""
         if self._place != DATABASE:
             return
+        # The pool has monotonic time, which means nothing to another process.
         ahead = time.time() - time.monotonic()
         states = [
             (proxy, replace(state, resting_until=_shifted(state, ahead)))
@@ -143,6 +145,7 @@ class ProxySource:
     async def _fetch(self) -> None:
         """Ask the provider, straight from the handler: a log line would show its address."""
         parts = urlsplit(self._place)
+        # A download slot of its own: the provider must not share a host's delays.
         request = Request(self._place, meta={"download_slot": "proxy provider"})
         engine = self._crawler.engine
         assert engine is not None
@@ -161,6 +164,7 @@ class ProxySource:
 
     def _use(self, found: ProxyList, known: dict[Proxy, ProxyState]) -> None:
         for fault in found.faults[:_SHOWN_FAULTS]:
+            # An answer without any proxy is no list: the old one stays in use.
             logger.warning("proxy list: %s", fault)
         if not found.proxies:
             why = f" ({found.faults[0]})" if found.faults else ""
@@ -176,5 +180,5 @@ class ProxySource:
 
 
 def _shifted(state: ProxyState, seconds: float) -> float:
-    """The end of its rest on another clock; 0 stays 0."""
+    """The end of a proxy's rest on another clock; 0 stays 0."""
     return state.resting_until + seconds if state.resting_until else 0.0

@@ -45,7 +45,7 @@ class GuardedResolver:
         return cls(address_guard_of(crawler), reactor)
 
     def install_on_reactor(self) -> None:
-        """Every connection of the process asks here from now on."""
+        """Make every connection of the process use this resolver from now on."""
         self._reactor.installNameResolver(self)  # type: ignore[arg-type]
 
     def resolveHostName(
@@ -61,6 +61,7 @@ class GuardedResolver:
         resolutionReceiver.resolutionBegan(resolution)
         wanted = tuple(addressTypes or (IPv4Address, IPv6Address))
 
+        # As a task: Twisted wants the resolution object at once, and the answer later.
         async def answer() -> None:
             for address in await self._allowed(hostName, portNumber):
                 kind = IPv6Address if ":" in address else IPv4Address
@@ -78,6 +79,7 @@ class GuardedResolver:
         try:
             return await self._guard.to_connect(host, port)
         except CannotResolveHostError:
+            # No address is Twisted's way to say that a name is unknown.
             return ()
         except AddressRefusedError as error:
             logger.warning("no connection to %s: %s", host, error)

@@ -25,6 +25,7 @@ Weights = NDArray[np.float64]
 
 _HEAD_BYTES = 3
 _ENTRY_BYTES = 4
+# Above every sentence: entries are shifted by one, so they end below 2**31.
 _ALL = 1 << 31
 
 _MIN_SHARED = 2
@@ -75,8 +76,7 @@ class Sketch:
     Attributes:
         total: distinct sentences of the body, 65,535 for more.
         entries: as written, uint32, see :func:`qiaocrawl.dedup.bodies.fingerprints.body_sketch`.
-        Shifted by
-            one they are what the rest calls sentences.
+            Shifted right by one bit they are the sentences compared here.
     """
 
     total: int
@@ -87,6 +87,7 @@ class Sketch:
         """The sentence up to which all are held."""
         if self.total <= KEPT_SENTENCES:
             return _ALL
+        # Entries beyond the kept ones are first sentences; they lie above the reach.
         return int(self.entries[KEPT_SENTENCES - 1] >> 1)
 
 
@@ -96,7 +97,9 @@ def read_sketch(data: bytes) -> Sketch | None:
     if size < _ENTRY_BYTES or size % _ENTRY_BYTES or data[0] != SKETCH_VERSION:
         return None
     total = int.from_bytes(data[1:_HEAD_BYTES], "little")
+    # A copy, since frombuffer() gives an array that cannot be written to and may lie unaligned.
     entries = np.frombuffer(data, "<u4", offset=_HEAD_BYTES).astype(np.uint32)
+    # Fewer entries than announced: it was cut on its way into the database.
     return Sketch(total, entries) if len(entries) >= min(total, KEPT_SENTENCES) else None
 
 
@@ -113,6 +116,7 @@ def compare(
         a_weights, b_weights: of each entry, above 0, the same where the sentence is the same;
             all 1 unless both are given.
     """
+    # Both sides or neither: weights of one side alone would say nothing about what they share.
     if a_weights is None or b_weights is None:
         a_weights, b_weights = np.ones(len(a.entries)), np.ones(len(b.entries))
     # Each sketch holds its smallest digests: the two are comparable up to the smaller reach.
@@ -164,6 +168,7 @@ def same_body(evidence: BodyEvidence, *, titles_agree: bool = False) -> bool:
         and evidence.containment >= least
         and evidence.coverage >= part
         and _figures_agree(evidence)
+        # Without its beginning a text is believed only where nearly all of both is shared.
         and (evidence.lead or evidence.coverage >= _MIN_COVERAGE)
     )
 
@@ -182,6 +187,7 @@ def other_body(evidence: BodyEvidence) -> bool:
     a fifth at most is shared of four sentences or more. What is neither this nor
     :func:`same_body` the bodies leave open.
     """
+    # A shared figure speaks for one text: only very little in common is evidence against it then.
     if evidence.figures_shared > 0.0:
         return evidence.smaller >= _ENOUGH and evidence.containment <= _MAX_OTHER_CONTAINMENT
     return evidence.figures >= _SEVERAL or (

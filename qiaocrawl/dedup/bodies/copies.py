@@ -10,13 +10,14 @@ from qiaocrawl.items import TitleRecord
 class BodyCopies:
     """Titles by number, found by the digest of their body.
 
-    Bodies of which sentences are known are found by these (see
+    Bodies whose sentences are known are found by those (see
     :class:`qiaocrawl.dedup.bodies.index.BodyIndex`) and take no room here. Those of a single
     sentence (a caption, a notice) are not, on purpose: they are the same under many titles.
     Others take some 300 bytes each.
     """
 
     def __init__(self) -> None:
+        # A dict as an ordered set: removing one of thousands must not search a list.
         # By digest, oldest first.
         self._numbers: dict[bytes, dict[int, None]] = {}
         self._digests: dict[int, bytes] = {}

@@ -24,9 +24,12 @@ MAX_SKETCH_BYTES = 3 + 4 * (KEPT_SENTENCES + LEAD_SENTENCES)
 
 # Shorter sentences are joined with the next one: "他说。" stands in every second article.
 _MIN_LETTERS = 8
+# Stored in two bytes of the sketch.
 _MAX_TOTAL = 0xFFFF
 _NUMBER = re.compile(r"\d")
+# After folding: 。and the ASCII signs ! ? ; are what 。！？； become.
 _SENTENCE_END = re.compile("[。!?;\n]+")
+# Everything but letters, digits and sentence ends: spaces, commas, quotes and "_".
 _BETWEEN = re.compile("(?:[^\\w。!?;\n]|_)+")
 _NO_LETTER = re.compile(r"[\W_]+")
 
@@ -83,6 +86,7 @@ def hamming(a: int, b: int) -> int:
 
 
 def _digest(folded: str) -> bytes:
+    # Without white space: line breaks differ from one site's layout to another's.
     tight = "".join(folded.split())
     return blake2b(tight.encode(), digest_size=16).digest() if tight else b""
 
@@ -106,8 +110,10 @@ def _sentences(folded: str) -> list[str]:
 def _sketch(sentences: list[str]) -> bytes:
     if not sentences:
         return b""
+    # In text order, which the mark of the first six needs.
     distinct = list(dict.fromkeys(sentences))
     hashes = [blake2b(sentence.encode(), digest_size=4).digest() for sentence in distinct]
+    # The two lowest bits are free for the marks.
     entries = np.frombuffer(b"".join(hashes), dtype="<u4") & np.uint32(0xFFFFFFFC)
     entries |= np.array([_NUMBER.search(s) is not None for s in distinct], np.uint32) << 1
     entries[:LEAD_SENTENCES] |= np.uint32(1)
@@ -127,12 +133,14 @@ def _simhash(letters: str) -> int:
         return 0
     codes = np.frombuffer(letters.encode("utf-32-le", "replace"), dtype="<u4").astype(np.uint64)
     if len(codes) < _GRAM:
+        # Shorter than one gram: padded, so that a text of three letters has a SimHash.
         codes = np.pad(codes, (0, _GRAM - len(codes)))
     grams = len(codes) - _GRAM + 1
     counts = np.zeros(64, np.int64)
     for at in range(0, grams, _CHUNK):
         # In chunks that overlap by a gram: the bits of a whole book would take gigabytes.
         counts += _bit_counts(codes[at : at + _CHUNK + _GRAM - 1])
+    # Bit i is 1 where more than half of all grams have it.
     bits = np.packbits(2 * counts > grams)
     # 0 stands for "unknown", so a hash of 0 becomes 1.
     return int.from_bytes(bits.tobytes(), "big") or 1

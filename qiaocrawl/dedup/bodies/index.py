@@ -34,7 +34,7 @@ _FEW_DEAD = 65_536
 class BodyIndex:
     """Bodies by row (a number from 0 on, dense), found by the sentences they share.
 
-    What it guarantees: :meth:`near` compares every row that shares two sentences or more with a
+    Guarantee: :meth:`near` compares every row that shares two sentences or more with a
     record, a fifth of the smaller body at least, provided that these are listed; of more than
     32 such rows the 32 that share most of the smaller body. A sentence is listed for the first
     64 rows that hold it. So no article costs more than 70 x 64 entries and 32 comparisons, even
@@ -54,6 +54,7 @@ class BodyIndex:
         # By place: the entries of all bodies, one body after the other.
         self._entries = Column(np.uint32)
         self._following = Column(np.int32, UNLISTED)
+        # Starts with 1,024 buckets; _append() doubles them.
         self._heads = np.full(1024, END, np.int32)
         self._size = self._dead = 0
         # By slot: bodies in the order they were added.
@@ -93,6 +94,7 @@ class BodyIndex:
         self._slot_of.data[row] = self._row_of.data[slot] = -1
         self._rows -= 1
         self._dead += last - first
+        # Half of the space is dead: packing costs time in proportion, so it pays for itself.
         if self._dead > max(_FEW_DEAD, self._size // 2):
             self._pack()
 
@@ -106,6 +108,7 @@ class BodyIndex:
             return []
         lists = self._entries.data, self._following.data, self._heads
         places, positions = find(sketch.entries, *lists, LIST_LIMIT)
+        # One shared sentence is never enough (same_body), so nothing can come of fewer.
         if len(places) < _MIN_SHARED:
             return []
         weights = self._weights(sketch)
@@ -126,10 +129,12 @@ class BodyIndex:
         """The slots worth comparing, of those whose entries are at *places*."""
         starts = self._starts.data[: self._slots]
         slots, inverse, shared = np.unique(
+            # starts ascends, so the slot of a place is found by bisection.
             np.searchsorted(starts, places, side="right") - 1,
             return_inverse=True, return_counts=True,
         )  # fmt: skip
         smaller = np.minimum(self._starts.data[slots + 1] - starts[slots], len(sketch.entries))
+        # The weighted share of the smaller body that is found.
         score = np.bincount(inverse, weights) / smaller
         similar = np.flatnonzero((shared >= _MIN_SHARED) & (shared >= _MIN_SHARE * smaller))
         # Of equals those added first, so that the result does not depend on array layout.
@@ -154,6 +159,7 @@ class BodyIndex:
         # As many buckets as entries keep the chains short; doubling makes relinking rare.
         if last > len(self._heads):
             self._heads = np.full(2 * len(self._heads), END, np.int32)
+            # The heads must be laid out anew: a bucket is the hash modulo their number.
             rebuild_postings(entries, following, self._heads, first)
         link_entries(entries, following, self._heads, first, last, LIST_LIMIT)
         self._size, self._slots = last, slot + 1

@@ -1,8 +1,8 @@
 """The posting lists of the body index: for each sentence, the entries that hold it.
 
 Chained hashing without keys: ``heads[bucket]`` is the newest entry of a bucket and
-``following[entry]`` the next older one, both by their place in ``entries``. What a sentence is,
-the entry itself says (shifted by one). Compiled, since every article walks some dozens of them.
+``following[entry]`` the next older one, both by their place in ``entries``. The entry itself
+says which sentence it is (shifted by one). Compiled, since every article walks some dozens of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from qiaocrawl.vsm.compiled import compiled
 END = -1
 """Ends a list; also the head of an empty one."""
 UNLISTED = -2
-"""Instead of a next entry: this one stands in no list."""
+"""Stands for the next entry where this one is in no list."""
 
 
 @compiled
@@ -32,6 +32,7 @@ def link_entries(entries, following, heads, first, last, limit):  # type: ignore
     for at in range(first, last):
         sentence = entries[at] >> np.uint32(1)
         bucket = _bucket(sentence, len(heads))
+        # The whole chain of the bucket: it holds sentences of other hashes as well.
         held, entry = 0, heads[bucket]
         while entry >= 0:
             if entries[entry] >> np.uint32(1) == sentence:
@@ -51,6 +52,7 @@ def unlink_entries(entries, following, heads, first, last):  # type: ignore[no-u
             continue
         bucket = _bucket(entries[at] >> np.uint32(1), len(heads))
         entry, before = heads[bucket], END
+        # Singly linked lists: the entry before is only found from the head.
         while entry != at:
             before = entry
             entry = following[entry]
@@ -73,11 +75,12 @@ def rebuild_postings(entries, following, heads, size):  # type: ignore[no-untype
 
 @compiled
 def find(query, entries, following, heads, limit):  # type: ignore[no-untyped-def]
-    """Where the sentences of the entries in *query* stand.
+    """Find the entries that hold the sentences of *query*.
 
     Returns:
         places in ``entries``, and for each the place in *query*, which ascends.
     """
+    # Room for the most there can be: no sentence is listed more than *limit* times.
     places = np.empty(len(query) * limit, np.int64)
     positions = np.empty(len(query) * limit, np.int64)
     count = 0

@@ -26,12 +26,15 @@ _LEAST_LETTERS_LEARNT = 6
 """The same for a name that was learnt or stands in front: 北京天气 - 上海 is one title."""
 _LEAST_LETTERS_COUNTED = 8
 """The same for being learnt from. Labels in front of titles (快讯 | …) are shorter."""
+# Digits and the words of dates say nothing: of 2024年5月 nothing would be left as a title.
 _NO_LETTER = r"[\W\d_年月日号期第周]"
+# For 4 it matches "(anything but a letter, then a letter) four times" from the start.
 _LEAVES = {
     least: re.compile(rf"(?:{_NO_LETTER}*(?!{_NO_LETTER}).){{{least}}}", re.DOTALL)
     for least in (_LEAST_LETTERS, _LEAST_LETTERS_LEARNT, _LEAST_LETTERS_COUNTED)
 }
 _OF_SENTENCES = frozenset("，。！？；…“”《》!?;")
+# "第3期" and "第4期" are one title.
 _DIGITS = re.compile("[0-9]+")
 # Name, channels and region at the end of one title; more are not counted.
 _MAX_LEARNT_PIECES = 5
@@ -60,6 +63,7 @@ class TitleCleaner:
         Never empty unless *title* is, and cleaning again changes nothing while nothing is
         learnt. The host's own names count only where *host* is given.
         """
+        # A page's text in the wrong place is full of signs that separate nothing.
         separated = separators(title) if len(title) <= MAX_TITLE_CHARS else []
         if not separated:
             return title
@@ -88,6 +92,8 @@ class TitleCleaner:
         if not endings.is_new(_digest(title, signs, is_ended)):
             return False
         marked = _endings(title, signs, endings) if is_ended else []
+        # Only what is shaped like a site's name is learnt here: labels such as 快讯
+        # begin titles too.
         head = _key(title[: signs[0].start])
         if _may_begin(signs[0]) and role_of(head) is Role.SHAPED:
             marked.append(BEGINNING + head)
@@ -98,10 +104,12 @@ def _end_of_title(title: str, signs: Sequence[Separator], endings: HostEndings |
     """Where the names at the end of *title* begin; its length when there are none."""
     end = title_end = len(title)
     behind = ""
+    # From the end: of 标题_频道_网站 the site's name goes first, then the channel.
     for sign in reversed(signs):
         piece = title[sign.stop : end].strip()
         if piece and role_of(piece) is not Role.DATE:
             least = _letters_to_leave(piece, sign.kind, behind, endings)
+            # match(title, 0, start): enough letters must be left of the sign.
             if not least or not _LEAVES[least].match(title, 0, sign.start):
                 break
             title_end, behind = sign.start, sign.kind
@@ -142,6 +150,7 @@ def _start_of_title(
         is_name = role_of(head) is Role.NAME or (endings and endings.knows(BEGINNING + head))
         if not is_name or not _LEAVES[_LEAST_LETTERS_LEARNT].match(title, sign.stop, end):
             break
+        # Behind a name there may be another: 新华网 | 快讯 | ….
         start = sign.stop
     return start
 
@@ -155,6 +164,7 @@ def _is_ended(title: str, last: Separator) -> bool:
     piece = title[last.stop :].strip()
     return (
         1 < len(piece) <= MAX_NAME_CHARS
+        # "|123" is no name, and neither is an arrow.
         and any(map(str.isalpha, piece))
         and _OF_SENTENCES.isdisjoint(piece)
         and _LEAVES[_LEAST_LETTERS_COUNTED].match(title, 0, last.start) is not None
@@ -184,19 +194,23 @@ def _digest(title: str, signs: Sequence[Separator], is_ended: bool) -> int:
     So neither one story in several channels nor a daily 天气预报 teaches that
     what differs between the titles is a channel.
     """
+    # The part before the first sign is the title as a rule; where it is a label, the
+    # longest piece is.
     core = title[: signs[0].start]
     if not _LEAVES[_LEAST_LETTERS_COUNTED].match(core):
         stops = [0, *(sign.stop for sign in signs)]
         starts = [*(sign.start for sign in signs), len(title)]
         pieces = [title[a:b] for a, b in zip(stops, starts, strict=True)]
         core = max(pieces[:-1] if is_ended else pieces, key=len)
+    # "surrogatepass": titles of broken pages may hold half a pair.
     return crc32(_DIGITS.sub("0", _key(core)).encode("utf-8", "surrogatepass"))
 
 
 def _mark(kind: str) -> str:
-    """A colon belongs to most titles, so a name learnt behind one counts there only."""
+    """Most titles have a colon, so a name learnt after one gets a mark of its own."""
     return ENDING + kind if kind == ":" else ENDING
 
 
 def _key(piece: str) -> str:
+    # As it is compared: spaces and case differ between templates of one site.
     return " ".join(piece.split()).lower()

@@ -36,6 +36,7 @@ class HostEndings:
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
         self._known: dict[str, bool] = {}
+        # "I": four bytes a digest, where a list of integers would take forty.
         self._seen = array("I")
         self._titles = 0
         self._ended = 0
@@ -52,6 +53,7 @@ class HostEndings:
         if len(self._seen) < MAX_SEEN:
             self._seen.append(digest)
         else:
+            # A ring: the place of the oldest, once it is full.
             self._seen[self._turn % MAX_SEEN] = digest
         self._turn += 1
         return True
@@ -83,10 +85,12 @@ class HostEndings:
 
     def _is_believed(self, text: str, part: float) -> bool:
         titles = self._titles if text[0] == BEGINNING else self._ended
+        # Both a number and a share: four of twenty titles make a name, four of two hundred do not.
         least = max(LEAST_TITLES[text[0]], LEAST_SHARES[text[0]] * titles)
         return self._counts.get(text, 0) >= part * least
 
     def _add(self, text: str) -> None:
+        # On trial until the end of the window.
         self._known[text] = False
         if len(self._known) > MAX_KNOWN:
             del self._known[next(iter(self._known))]
@@ -95,6 +99,7 @@ class HostEndings:
         """Keep the candidates met most often, of those met equally often the latest."""
         order = list(self._counts)
         places = {text: place for place, text in enumerate(order)}
+        # Among equal counts the latest: an old candidate has had its time.
         order.sort(key=lambda text: (-self._counts[text], -places[text]))
         frequent = set(order[:MAX_CANDIDATES])
         self._counts = {text: n for text, n in self._counts.items() if text in frequent}
@@ -110,6 +115,7 @@ class HostEndings:
         ]  # fmt: skip
         for text in wrong:
             del self._known[text]
+        # What was not taken back has passed.
         self._known = dict.fromkeys(self._known, True)
         return bool(wrong)
 

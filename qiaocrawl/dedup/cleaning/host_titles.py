@@ -24,7 +24,7 @@ class HostTitles:
         self._titles: OrderedDict[str, deque[tuple[bytes, str]]] = OrderedDict()
 
     def learn(self, record: TitleRecord) -> bool:
-        """Learn from *record* what its host puts into titles; True when that changed."""
+        """Learn from *record* what its host adds to titles; True when that changed."""
         title = record.title
         if not record.host or len(title) > MAX_TITLE_CHARS or not separators(title):
             return False
@@ -38,6 +38,7 @@ class HostTitles:
     def forget(self, key: bytes, host: str) -> None:
         """Stop correcting the title of *key*: it was removed or replaced."""
         latest = self._titles.get(host, ())
+        # Most titles that are removed have left the deque long ago: then nothing is copied.
         if any(key == other for other, _ in latest):
             rest = (entry for entry in latest if entry[0] != key)
             self._titles[host] = deque(rest, maxlen=_KEPT_TITLES)

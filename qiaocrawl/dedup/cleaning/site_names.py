@@ -23,12 +23,16 @@ MAX_NAME_CHARS = 48
 _CACHE_SIZE = 8192
 # As 海外华人社区新闻; what is longer and ends so is a headline of its own.
 _MAX_CHANNEL_CHARS = 8
+# "新华网", "36氪新闻": a few Latin letters or digits, then Chinese.
 _HAN_NAME = re.compile("[a-z0-9]{0,8}[\u3400-\u9fff]{2,14}")
 _LEAST_HAN_NAME = 3
+# "www.xinhuanet.com"; "report.pdf" is none.
 _DOMAIN = re.compile(
     r"(?:[a-z0-9-]+\.)+(?:com|net|org|info|news|tv|cn|hk|tw|mo|sg|my|jp|kr|uk|us|au|nz|ca|de|fr|eu)"
 )
+# "新浪 (sina.com)"; full-width brackets are folded before.
 _BRACKETS = re.compile(r"(.+?)\s*\([^()]+\)$")
+# "2024-05-18", "18/05/2024", "2024年5月18日"; both marks must be the same (\1).
 _DATE = re.compile(
     r"(?:19|20)\d\d([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2(?:19|20)\d\d"
     r"|(?:19|20)\d\d年\d{1,2}月\d{1,2}日"
@@ -60,7 +64,7 @@ class _Words:
 
 @lru_cache(maxsize=_CACHE_SIZE)
 def role_of(piece: str) -> Role:
-    """What *piece*, a part of a title between separators, is; scripts make no difference.
+    """The role of *piece*, a part of a title between separators; scripts make no difference.
 
     Several names in a row (中央社 CNA; a name twice) are a name, and so is a name with its
     channel (新浪财经) or with an address in brackets. Longer than 48 characters: OTHER.
@@ -72,9 +76,12 @@ def role_of(piece: str) -> Role:
     role = _role(bare[1] if bare else text)
     if role is not Role.OTHER or " " not in text:
         return role
+    # "中央社 CNA": a name if each word is one.
     roles = [_role(word) for word in text.split(" ")]
     if Role.OTHER in roles or Role.DATE in roles:
         return Role.OTHER
+    # NAME before SHAPED: what is listed is surer than what only looks so. Channels alone
+    # are no name.
     return next((one for one in (Role.NAME, Role.SHAPED) if one in roles), Role.OTHER)
 
 
@@ -95,6 +102,7 @@ def _role(text: str) -> Role:
 def _is_name_with_channel(text: str, words: _Words) -> bool:
     return any(
         text[:end] in words.names and text[end:].lstrip() in words.channels
+        # At least two characters: shorter names are everyday words.
         for end in range(2, len(text))
     )
 
@@ -111,6 +119,7 @@ def _is_shaped(text: str, words: _Words) -> bool:
 
 
 def _is_phrase(text: str, words: _Words) -> bool:
+    # not_in_names are single characters (的, 了 ...): a phrase with one is a sentence.
     return _HAN_NAME.fullmatch(text) is not None and words.not_in_names.isdisjoint(text)
 
 

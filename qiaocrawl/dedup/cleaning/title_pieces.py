@@ -25,10 +25,12 @@ def _class_of(kinds: str) -> str:
     return "".join(re.escape(sign) for sign, kind in _KIND_OF.items() if kind in kinds)
 
 
+# Strong signs separate wherever they stand, weak ones only between spaces.
 _STRONG, _WEAK = _class_of("|_>-—"), _class_of(_SPACED_ONLY)
 # Two searches for single characters cost a third of one with an alternative in it.
 _HAS_STRONG = re.compile(f"[{_STRONG}]")
 _HAS_WEAK = re.compile(rf"\s[{_WEAK}]\s")
+# A run takes all signs and spaces up to the next piece: " - | ".
 _RUN = re.compile(rf"(?:[{_STRONG}]|(?<=\s)[{_WEAK}](?=\s))[{_STRONG}{_WEAK}\s]*")
 
 
@@ -66,6 +68,7 @@ def _separator(title: str, begin: int, stop: int) -> Separator | None:
     if not before:
         return None
     signs = [_KIND_OF[sign] for sign in title[begin:stop] if not sign.isspace()]
+    # The first kind in the order of _KINDS, not of the title: "- |" is a bar.
     kind = next(kind for kind in _KINDS if kind in signs)
     is_spaced = len(before) < begin and (stop == len(title) or title[stop - 1].isspace())
     if kind == "-":

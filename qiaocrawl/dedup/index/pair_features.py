@@ -1,11 +1,9 @@
-"""Features of a pair of titles, by which :mod:`qiaocrawl.dedup.index.pair_model` judges
-them.
+"""Features of a pair of titles, by which :mod:`qiaocrawl.dedup.index.pair_model` judges it.
 
-Compiled, since it runs for every candidate of every title. What belongs to one title stands as
-the smaller and the larger of both, so that it does not matter which comes first, but for counts
-of words that one title repeats, and where the words can be aligned in several ways: of 10,000
-labelled pairs 3 fall on another side of .8 when their titles are exchanged. The definitions are
-ours.
+Compiled, since it runs for every candidate of every title. What belongs to one title is given as
+the smaller and the larger value of the two, so their order hardly matters. It does where a title
+repeats words, and where words can be aligned in several ways: of 10,000 labelled pairs 3 change
+sides of .8 when their titles are exchanged. The definitions are ours.
 """
 
 from __future__ import annotations
@@ -69,6 +67,7 @@ def pair_features(  # type: ignore[no-untyped-def]
 def pair_cosine(a, b, idf):  # type: ignore[no-untyped-def]
     """Cosine in [0, 1] of two titles' tf·idf vectors; 0 when one has no length."""
     product = square_a = square_b = 0.0
+    # Quadratic on purpose: titles have some ten words.
     for word in a:
         squared = np.float64(idf[word]) ** 2
         for other in a:
@@ -79,6 +78,7 @@ def pair_cosine(a, b, idf):  # type: ignore[no-untyped-def]
         squared = np.float64(idf[word]) ** 2
         for other in b:
             square_b += squared * (word == other)
+    # float64: the squares of many small weights lose too much in float32.
     lengths = np.sqrt(square_a) * np.sqrt(square_b)
     return min(1.0, product / lengths) if lengths > 0.0 else 0.0
 
@@ -93,6 +93,7 @@ def _words(a, b, idf, kinds, out):  # type: ignore[no-untyped-def]
     ratio_b = shared_b / total_b if total_b > 0 else 0.0
     out[1], out[2] = min(ratio_a, ratio_b), max(ratio_a, ratio_b)
     count_shared = np.sum(in_b)
+    # sqrt(|a|·|b|): the cosine of the two as sets, without weights.
     out[3] = count_shared / np.sqrt(max(1.0, len(a) * 1.0) * max(1.0, len(b) * 1.0))
     out[4], out[5] = min(top_a, top_b), max(top_a, top_b)
     out[6], out[7] = min(lone_a, lone_b), max(lone_a, lone_b)
@@ -181,6 +182,7 @@ def _bigrams(text):  # type: ignore[no-untyped-def]
     size = max(0, len(text) - 1)
     bigrams = np.empty(size, np.int64)
     for i in range(size):
+        # Two code points in one number.
         bigrams[i] = np.int64(text[i]) << 32 | np.int64(text[i + 1])
     return bigrams
 
@@ -188,6 +190,7 @@ def _bigrams(text):  # type: ignore[no-untyped-def]
 @compiled
 def _common(a, b):  # type: ignore[no-untyped-def]
     """Lengths of the longest common subsequence and of the longest common run of letters."""
+    # One row of the table at a time; `corner` is the entry diagonally above.
     row = np.zeros(len(b) + 1, np.int32)
     run = np.zeros(len(b) + 1, np.int32)
     longest = 0
@@ -208,6 +211,7 @@ def _common(a, b):  # type: ignore[no-untyped-def]
 
 @compiled
 def _letters(a, b, letters_at, letters, out, at):  # type: ignore[no-untyped-def]
+    # Titles longer than MAX_CHARS are compared by their beginning.
     """Features of the letters of both titles."""
     space_a, space_b = np.empty(MAX_CHARS, np.uint32), np.empty(MAX_CHARS, np.uint32)
     every_a, every_b = np.ones(len(a), np.bool_), np.ones(len(b), np.bool_)
@@ -226,9 +230,11 @@ def _letters(a, b, letters_at, letters, out, at):  # type: ignore[no-untyped-def
     while first < less and one[first] == other[first]:
         first += 1
     last = 0
+    # `less - first`: beginning and end must not overlap in the shorter title.
     while last < less - first and one[len(one) - 1 - last] == other[len(other) - 1 - last]:
         last += 1
     out[at + 12], out[at + 13] = first / max(1, less), last / max(1, less)
+    # The space is written anew: the whole titles are no longer needed.
     lone_one = space_a[: _text(a, letters_at, letters, ~_found_in(a, b), space_a)]
     lone_other = space_b[: _text(b, letters_at, letters, ~_found_in(b, a), space_b)]
     less, more = min(len(lone_one), len(lone_other)), max(len(lone_one), len(lone_other))
@@ -242,6 +248,7 @@ def _aligned(a, b):  # type: ignore[no-untyped-def]
     """Which words of *a* and of *b* belong to their longest common subsequence."""
     rows, columns = len(a), len(b)
     table = np.zeros((rows + 1, columns + 1), np.int16)
+    # From the end, so that the path below can be read from the beginning.
     for i in range(rows - 1, -1, -1):
         for j in range(columns - 1, -1, -1):
             if a[i] == b[j]:
@@ -285,9 +292,11 @@ def _order(a, b, idf, kinds, out, at):  # type: ignore[no-untyped-def]
     exchanges = insertions = numbers = names = 0
     exchanged_top = exchanged = inserted = 0.0
     i = j = 0
+    # <=, since the gap after the last common word counts too.
     while i <= len(a) and j <= len(b):
         i, weight_a, top_a, numbers_a, names_a = _gap(a, kept_a, i, idf, kinds)
         j, weight_b, top_b, numbers_b, names_b = _gap(b, kept_b, j, idf, kinds)
+        # Words on both sides of a gap are an exchange, on one side an insertion.
         if weight_a > 0 and weight_b > 0:
             exchanges += 1
             exchanged += min(weight_a, weight_b)

@@ -97,6 +97,7 @@ def read_trees(data: bytes) -> Trees:
             trees = Trees(*(file[name] for name in _ARRAYS))
     except (ValueError, KeyError, TypeError, OSError, EOFError, BadZipFile, zlib.error) as error:
         raise ConfigError(f"{FILE} cannot be read ({error}); {_AGAIN}") from error
+    # Features are found by their place, so other names would mean other numbers.
     if names != NAMES:
         raise ConfigError(f"{FILE} was trained for other features; {_AGAIN}")
     if not _are_whole(trees):
@@ -110,6 +111,7 @@ def _are_whole(trees: Trees) -> bool:
     splits = np.flatnonzero(trees.features >= 0)
     children = np.concatenate([trees.lefts[splits], trees.rights[splits]])
     return bool(
+        # roots and start have lengths of their own.
         all(len(column) == size for column in trees[1:-1])
         and len(trees.start) == 1
         and ((trees.roots >= 0) & (trees.roots < size)).all()
@@ -187,6 +189,7 @@ def _score_pairs(ones, others, cosines, rows, terms, trees):  # type: ignore[no-
 
 @compiled
 def batch_features(words, starts, terms):  # type: ignore[no-untyped-def]
+    # Titles lie one behind the other: 2i and 2i + 1 are a pair.
     """Features of the titles 0 and 1, 2 and 3 … of a batch: float32, (pairs, COUNT)."""
     features = np.empty(((len(starts) - 1) // 2, COUNT), np.float32)
     for i in range(len(features)):

@@ -74,6 +74,7 @@ def _distinct(words, terms, ids, weights):  # type: ignore[no-untyped-def]
 @compiled
 def _bit(word):  # type: ignore[no-untyped-def]
     """The bit of a word in a signature (multiplicative hashing, Knuth)."""
+    # 58: the upper 6 of 64 bits, a number from 0 to 63.
     return np.uint64(1) << (np.uint64(word) * np.uint64(11400714819323198485) >> np.uint64(58))
 
 
@@ -87,6 +88,7 @@ def _capacity(block):  # type: ignore[no-untyped-def]
 def _post(term, row, weight, rest, postings, pool):  # type: ignore[no-untyped-def]
     """One more entry; returns the new end of the pool."""
     blocks = postings.blocks[term]
+    # A new block is twice as large as the last one, up to 32, and its first entry points back.
     if not blocks or postings.fill[term] == _capacity(blocks - 1):
         postings.row[pool] = postings.newest[term] if blocks else -1
         postings.newest[term] = pool
@@ -95,6 +97,7 @@ def _post(term, row, weight, rest, postings, pool):  # type: ignore[no-untyped-d
         postings.blocks[term] = blocks + 1
     at = postings.newest[term] + 1 + postings.fill[term]
     postings.row[at] = row
+    # Rounded up, so that the bound never lies below the true weight.
     postings.weight[at] = min(np.ceil(weight * _STEPS), _STEPS)
     postings.rest[at] = min(np.ceil(rest * _STEPS), _STEPS)
     postings.fill[term] += 1
@@ -174,6 +177,7 @@ def _search(query, index, out):  # type: ignore[no-untyped-def]
     found = 0
     # Squared, as `left` is: what is left of the query's length 1 after the words probed so far.
     least = (threshold - _SLACK) ** 2
+    # In the same 8-bit steps as the postings, so that no division is needed.
     bound = (threshold - _SLACK) * _STEPS
     left = 1.0
     count = len(ids)
@@ -192,6 +196,7 @@ def _search(query, index, out):  # type: ignore[no-untyped-def]
         fill = postings.fill[term]
         while number:
             for at in range(block + 1, block + 1 + fill):
+                # Cheapest first: two products, without touching the row.
                 if weight * postings.weight[at] + rest * postings.rest[at] < bound:
                     continue
                 row = postings.row[at]
@@ -199,8 +204,10 @@ def _search(query, index, out):  # type: ignore[no-untyped-def]
                 shared = 0.0
                 for later in range(k + 1, count):
                     if signature & bits[later]:
+                        # Words whose bit is not set in the row's signature cannot be shared.
                         shared += squares[later]
                 reach = weight * postings.weight[at] + np.sqrt(shared) * postings.rest[at]
+                # A row without a head has no title left, or is the query's own.
                 if reach < bound or rows.heads[row] < 0:
                     continue
                 cosine = _cosine(row, k + 1, norm, rows, terms)
@@ -266,6 +273,7 @@ def _enter(words, slot, index, sizes):  # type: ignore[no-untyped-def]
         return count
     left = 1.0
     for k in range(len(query.ids)):
+        # What is left is shorter than the threshold: further words need no posting (see above).
         if left < (index.threshold - _SLACK) ** 2:
             break
         weight = query.weights[k] / query.norm
@@ -279,7 +287,7 @@ def _enter(words, slot, index, sizes):  # type: ignore[no-untyped-def]
 def _keep_best(rows, cosines, first, count, limit):  # type: ignore[no-untyped-def]
     """Of *count* pairs from *first* on the *limit* of the highest cosine, then smallest row.
 
-    They come to stand first, in this order; returns how many.
+    They are moved to the front, in this order; returns how many.
     """
     end = first
     for at in range(first, first + count):

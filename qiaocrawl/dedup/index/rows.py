@@ -14,6 +14,7 @@ from qiaocrawl.dedup.index.vocabulary import TermTable
 from qiaocrawl.vsm.growing_array import Column
 
 _FEWEST_SLOTS = 2048
+# Linear probing slows down quickly in a fuller table.
 _FULLEST = 0.7
 _ROOM = 4096
 _AT_A_TIME = 1000
@@ -96,6 +97,7 @@ class TitleRows:
 
         Exactly what a comparison with every row gives.
         """
+        # Words of the query may be new, and the loops write to their places.
         self._reserve_terms()
         room = _ROOM
         while True:
@@ -164,6 +166,7 @@ class TitleRows:
             words = [self.words(row) for row in used[first : first + _AT_A_TIME].tolist()]
             starts = np.concatenate(([0], np.cumsum(list(map(len, words)))))
             batch = TitleBatch(np.concatenate(words), starts)
+            # Members are set afterwards, from the old heads; these numbers only fill the places.
             scratch = np.arange(len(words), dtype=np.int32)
             new.place(batch, (scratch, scratch.copy(), scratch.copy()), search=False)
         new._heads.data[: len(used)] = self._heads.data[used]
@@ -175,6 +178,7 @@ class TitleRows:
 
     def _reserve(self, titles: int, words: int) -> None:
         self._reserve_terms()
+        # One more: starts holds the end of the last row too.
         rows = len(self) + titles + 1
         self._starts.reserve(rows + 1)
         self._heads.reserve(rows)

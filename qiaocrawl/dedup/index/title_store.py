@@ -24,6 +24,7 @@ from qiaocrawl.urls import registrable_domain
 from qiaocrawl.vsm.snapshot import IdfSnapshot
 
 _MINUTES_A_DAY = 24 * 60
+# With fewer than this a rebuild is not worth its cost.
 _FEWEST_GHOSTS = 4096
 
 Array = NDArray[Any]
@@ -94,7 +95,7 @@ class TitleStore:
             self.copies.add(number, record)
 
     def near_bodies(self, record: TitleRecord, limit: int) -> dict[int, BodyEvidence | None]:
-        """Titles whose bodies share sentences; *limit* of the same digest where none are known."""
+        """Titles whose bodies share sentences; if none are known, *limit* of the same digest."""
         if self.bodies is None:
             return {}
         if record.body_sketch:
@@ -180,4 +181,6 @@ def _days(one: int | None, other: int | None) -> float | None:
 def _is_same_site(one: str, other: str) -> bool | None:
     if not one or not other:
         return None
+    # www.a.cn and news.a.cn are one site; registrable_domain() needs the public suffix list, so
+    # it comes second.
     return one == other or registrable_domain(one) == registrable_domain(other)

@@ -41,6 +41,7 @@ def _find(key, keys, slots):  # type: ignore[no-untyped-def]
     at = _home(key) & mask
     while slots[at] != _FREE:
         member = slots[at]
+        # A removed member leaves _GONE, past which the search goes on; _FREE ends it.
         if member >= 0 and keys[member, 0] == key[0] and keys[member, 1] == key[1]:
             return np.int64(at)
         at = (at + np.uint64(1)) & mask
@@ -138,6 +139,7 @@ class TitleTable:
         for number, record in zip(numbers.tolist(), records, strict=True):
             if len(record.key) != KEY_BYTES:
                 self._odd_keys[number] = record.key
+        # These columns are optional: each is only made once a record has a value for it.
         self._hosts.enter(numbers, [record.host for record in records], self._size)
         self._sources.enter(numbers, [record.source for record in records], self._size)
         self._minutes.enter(numbers, minutes, self._size)
@@ -150,6 +152,7 @@ class TitleTable:
         slot = _find(self._keys[number], self._keys, self._slots)
         self._slots[slot] = _GONE
         self._gone += 1
+        # -1 marks the number as free for rebuilt() of the rows.
         self._row.data[number] = -1
         self._odd_keys.pop(number, None)
         self._free.append(number)
@@ -256,6 +259,7 @@ def _hashed(keys: Sequence[bytes]) -> Array:
 
 def _minutes(record: TitleRecord) -> int:
     when = record.published_at
+    # 32 bits of minutes reach from 2114 BC to the year 6053.
     return _UNDATED if when is None else min(int(seconds(when) // 60), _MOST_MINUTES)
 
 
@@ -263,4 +267,5 @@ def _digest(record: TitleRecord) -> int:
     """64 bits of the body's digest, 0 for none."""
     if not record.body_digest:
         return 0
+    # "or 1": 0 stands for no body.
     return int.from_bytes(record.body_digest[:8].ljust(8, b"\0"), "little") or 1

@@ -47,6 +47,7 @@ class TitleWords:
 
     def of(self, titles: Sequence[str]) -> TitleBatch:
         """The words of each of *titles* by number, in order; at most 255 of each."""
+        # Without line breaks, which separate titles in the text that is cut below.
         lines = [" ".join(title[:MAX_TITLE_CHARS].split()) for title in titles]
         # One call for all: folding and cutting cost less than calling.
         words = self._segmenter.words(fold("\n".join(lines)))
@@ -58,6 +59,7 @@ class TitleWords:
             ends = np.cumsum([len(line) for line in cut], dtype=np.int64)
         else:
             ends = np.array([*breaks, len(words)])
+        # max() first: nearly no batch has such a word.
         if max(map(len, words), default=0) > _MAX_WORD_CHARS:
             words = [word[:_MAX_WORD_CHARS] for word in words]
         return _without_marks(self._table.ids(words), ends)
@@ -71,7 +73,8 @@ class TitleWords:
 
 
 def _without_marks(numbers: NDArray[np.int32], ends: NDArray[np.int64]) -> TitleBatch:
-    """*numbers* of titles that end at *ends*, less what is no word."""
+    """*numbers* of titles that end at *ends*, without punctuation marks (-1)."""
+    # -1 is a mark, no word: the sums say how many words stand before each place.
     counted = np.concatenate(([0], np.cumsum(numbers >= 0)))
     starts = np.concatenate(([0], counted[ends]))
     words = numbers[numbers >= 0]

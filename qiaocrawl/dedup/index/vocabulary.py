@@ -77,6 +77,7 @@ class TermTable:
     def _add(self, words: list[str]) -> None:
         """New words, all at once: entering them one by one costs more than all the rest."""
         lettered = [word for word in words if word.isalnum() or any(map(str.isalnum, word))]
+        # Marks get a number too, so that they are not looked at again.
         self._ids.update(dict.fromkeys(words, _NO_TERM))
         first, last = self._size, self._size + len(lettered)
         self._ids.update(zip(lettered, range(first, last), strict=True))
@@ -88,6 +89,7 @@ class TermTable:
             for word, kind in zip(lettered, kinds, strict=True)
         ]
         self._idf.reserve(last)[first:last] = idf
+        # exp(-idf) is the share of titles that hold the word.
         self._commonness.reserve(last)[first:last] = np.maximum(np.exp(-idf), usual)
         self._kinds.reserve(last)[first:last] = [CLASSES.index(kind) for kind in kinds]
         codes = np.frombuffer("".join(lettered).encode("utf-32-le", "replace"), "<u4")

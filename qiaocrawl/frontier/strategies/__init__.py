@@ -1,1 +1,1 @@
-"""Crawl strategies, one a file; :data:`~.strategy.strategies` finds them by name."""
+"""Crawl strategies, one per file; :data:`~.strategy.strategies` finds them by name."""

@@ -57,7 +57,10 @@ class CrawlTopic:
         if not parts:
             return 0.0
         square = sum(part * part for part in parts.values())
+        # Words of the text that the topic does not have count 1 each: long texts off
+        # topic score low.
         square += sum(times * times for word, times in counts.items() if word not in weights)
         product = sum(part * weights[word] for word, part in parts.items())
         topic = math.sqrt(sum(weights[word] ** 2 for word in parts))
+        # Rounding may give 1.0000000000000002.
         return min(1.0, product / (math.sqrt(square) * topic))

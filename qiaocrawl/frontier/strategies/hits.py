@@ -37,6 +37,8 @@ class BestAuthority:
         self._values = Authorities()
         self.rescore_pages = 1
 
+    # After the first page; then as often as the size of the graph allows.
+
     def seen(self, node: int, url: str, host: str, depth: int) -> None:
         """A page nothing is known of but that it exists."""
         self._values.name(node)

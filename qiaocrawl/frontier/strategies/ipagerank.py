@@ -46,6 +46,7 @@ class TopicPageRank(PageRank):
     ) -> None:
         self._flow = RankFlow(within(self.name, "d", d, 0.0, MAX_DAMPING), jump=0.0)
         self._floor = within(self.name, "floor", floor, 0.0, 1.0)
+        # Checked here, since RWB calls this option `d` and its own error would name that.
         within(self.name, "c", c, 0.0, 1.0)
         within(self.name, "stay", stay, 0.0, 1.0)
         self._links = NearestWordWithTunnels(topic, c=c, d=stay)

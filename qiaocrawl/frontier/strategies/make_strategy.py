@@ -43,6 +43,7 @@ def strategy_options(factory: StrategyFactory, text: str) -> dict[str, float | s
     """
     defaults = option_defaults(factory)
     options: dict[str, float | str] = {}
+    # Empty pieces, such as after a trailing comma, are allowed.
     for piece in filter(None, map(str.strip, text.split(","))):
         name, equals, written = map(str.strip, piece.partition("="))
         if not equals:
@@ -63,6 +64,7 @@ def option_defaults(factory: StrategyFactory) -> dict[str, float | str]:
         parameter.name: parameter.default
         for parameter in parameters
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        # Parameters with defaults of other types are not options: they cannot be written as text.
         and isinstance(parameter.default, int | float | str)
     }
 
@@ -78,11 +80,13 @@ def _unknown(factory: StrategyFactory, name: str, defaults: dict[str, float | st
 
 
 def _number(name: str, written: str, default: float) -> float:
+    # The type comes from the default: "replays=8" is a whole number, "c=.2" is not.
     whole = isinstance(default, int)
     try:
         value = int(written) if whole else float(written)
     except ValueError:
         value = math.nan
+    # float() reads "nan" and "inf" as well.
     if not math.isfinite(value):
         kind = "a whole number" if whole else "a number"
         raise ConfigError(f"strategy option {name!r} must be {kind}, got {written!r}")

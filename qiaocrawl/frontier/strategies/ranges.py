@@ -8,11 +8,12 @@ from qiaocrawl.errors import ConfigError
 
 
 def bounded(what: str, value: float, low: float, high: float) -> float:
-    """*value*, if it lies in [*low*, *high*]; *what* says in an error whose it is.
+    """*value*, if it lies in [*low*, *high*]; *what* names it in the error.
 
     Raises:
         ConfigError: it does not, or is no number.
     """
+    # Written this way round, so that NaN, which compares false, is refused too.
     if not low <= value <= high:
         raise ConfigError(f"{what} must lie in [{low:g}, {high:g}], got {value!r}")
     return value
@@ -36,6 +37,7 @@ def together_at_most_one(strategy: str, **weights: float) -> None:
     for option, value in weights.items():
         within(strategy, option, value, 0.0, 1.0)
     total = math.fsum(weights.values())
+    # A sum such as .1 + .2 + .7 may exceed 1 by rounding.
     if total > 1.0 + 1e-9:
         names = " + ".join(weights)
         raise ConfigError(f"strategy {strategy!r} needs {names} <= 1, got {total:g}")

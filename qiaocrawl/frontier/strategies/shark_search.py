@@ -60,6 +60,7 @@ class SharkSearch:
     def score(self, page: VisitedPage, links: Sequence[FoundLink]) -> Sequence[float]:
         """The best score of every target so far, in the order of *links*."""
         highest = max((link.node for link in links), default=page.node)
+        # Makes room for all nodes up to the highest.
         self.seen(max(page.node, highest), "", "", 0)
         inherited, near = self._inherited.data, self._near.data
         source = page.relevance if page.relevance > 0 else float(inherited[page.node])
@@ -69,6 +70,7 @@ class SharkSearch:
             node = found_link.node
             value = self._neighbourhood(found_link.link)
             score = self._potential(handed_on, value)
+            # Inheritance and words are kept as a pair: both are of the same, best link.
             best = self._potential(inherited[node], near[node])
             if score > best:
                 inherited[node], near[node] = handed_on, value

@@ -83,7 +83,7 @@ class LearningStrategy(Protocol):
     name: ClassVar[str]
     page_scorer: ClassVar[str]
     rescore_pages: int
-    """Scores of waiting URLs are asked for anew after this many pages."""
+    """Scores of waiting URLs are asked for again after this many pages."""
 
     def score(self, page: VisitedPage, links: Sequence[FoundLink]) -> Sequence[float]:
         """Learn from *page* and score its *links*; every node is that of the crawl's graph."""
@@ -107,8 +107,8 @@ class Trainable(Protocol):
     """A learning strategy that can go on with what a former crawl has learnt.
 
     A crawl loads the model first, then tells the strategy again of the pages of the log. While
-    ``replaying`` is set, those are pages the model has learnt from already: they bring back the
-    graph, and are to teach nothing a second time.
+    ``replaying`` is set, those are pages the model has learnt from already: they rebuild the
+    graph, and must teach nothing a second time.
     """
 
     replaying: bool

@@ -63,6 +63,7 @@ class SvmAndAuthorities:
         )
         self.seen(max([page.node, *nodes]), "", "", 0)
         parent, words = self._parent.data, self._words.data
+        # Kept as a pair of the same link, as in Shark-Search.
         for found_link in links:
             word_score = self._word_weight * self._similarity(found_link.link)
             if page.relevance + word_score > parent[found_link.node] + words[found_link.node]:

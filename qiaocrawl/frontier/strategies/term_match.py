@@ -25,7 +25,7 @@ def in_texts(topic: CrawlTopic, link: Link) -> float:
 def in_title(topic: CrawlTopic, link: Link) -> float:
     """TiH: 1 when a term is in the title attribute, else 0.
 
-    The alt text of a picture without words beside it is the anchor text of our links, and
+    The alt text of a picture without words beside it is the link's anchor text, and
     counts there; name and onmouseover are not kept.
     """
     return float(topic.has_term(link.title))
@@ -40,7 +40,7 @@ class TermMatch(ABC):
 
     page_scorer: ClassVar[str] = ""
     part: ClassVar[str]
-    """What the one part is called where a score is explained."""
+    """The name of the one part where a score is explained."""
 
     def __init__(self, topic: CrawlTopic) -> None:
         self.topic = topic

@@ -52,13 +52,15 @@ class UrlStructure:
 
     def seen(self, node: int, url: str, host: str, depth: int) -> None:
         """One more URL to learn the weights from."""
+        # -1 marks a node without a structure: each URL is counted once for the weights.
         if self._of_node.reserve(node + 1)[node] < 0:
             self._of_node.data[node] = self._structures.add(url)
 
     def score(self, page: VisitedPage, links: Sequence[FoundLink]) -> Sequence[float]:
-        """How like the nearest relevant URL each of *links* is."""
+        """The similarity of each of *links* to the nearest relevant URL."""
         self.seen(page.node, page.url, page.host, page.depth)
         self.rescore_pages = self._pace.next_step()
+        # Relevant pages only are examples, but all URLs count for what is frequent.
         if page.relevant:
             self._examples.add(self._structures, int(self._of_node.data[page.node]))
         for found_link in links:
@@ -71,6 +73,7 @@ class UrlStructure:
         # What was compared by other weights is to be compared from the beginning.
         self._best.data[:] = 0.0
         self._met.data[:] = 0
+        # Many URLs share a structure; each is compared once.
         numbers, place = np.unique(self._of_node.data[nodes], return_inverse=True)
         return np.asarray(self._compared(numbers)[place], np.float64)
 
@@ -78,6 +81,7 @@ class UrlStructure:
         """The weighted parts of the likeness to the nearest example, the largest first."""
         number = self._of_node.reserve(node + 1)[node]
         if number < 0:
+            # A URL no page has led to, and that has never been seen.
             return dict.fromkeys(_PARTS, 0.0)
         parts = self._structures.nearest(np.array([number]), self._examples)[1][0].tolist()
         return largest_first(dict(zip(_PARTS, parts, strict=True)))
@@ -90,6 +94,7 @@ class UrlStructure:
         self._best.reserve(size)
         self._met.reserve(size)
         numbers = self._of_node.data[nodes]
+        # Only structures that have not met the newest examples are compared again.
         behind = self._met.data[numbers] < self._examples.ever
         if behind.any():
             self._compared(np.unique(numbers[behind]))

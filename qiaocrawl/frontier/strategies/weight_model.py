@@ -18,11 +18,16 @@ _BEYOND = 100.0
 _MAX_WEIGHT = 10.0
 _REMEMBERED = 16_384
 
+# Rolling news: "/roll/", "/gundong/", "rolling_news", "7x24"; not "rollback".
 _ROLLING = re.compile(r"gundong|gdxw|roll(?:ing)?(?![a-z])|scroll|latest|realtime|7x24", re.I)
 _NUMBERED = r"(?:list|index|page|more)[_-]?\d+"
+# "list_2", "index-3", "page4".
 _LIST = re.compile(
-    rf"/{_NUMBERED}(?:\.\w+)?$|/page/\d+/?$|[?&](?:page|p|pn|paged)=\d+|/(?:list|more)\b", re.I
+    # "/news/list_2.shtml", "/page/3/", "?p=12", "/more/"; not "/p/12".
+    rf"/{_NUMBERED}(?:\.\w+)?$|/page/\d+/?$|[?&](?:page|p|pn|paged)=\d+|/(?:list|more)\b",
+    re.I,
 )
+# "/", "/index.html", "/news/" at the end of a path.
 _FRONT = re.compile(r"/(?:(?:index|default|home|main)\.\w+)?$", re.I)
 
 
@@ -94,8 +99,10 @@ def _group(url: str) -> str:
     path = "/" + url.rpartition("://")[2].partition("/")[2]
     if _FRONT.fullmatch(path):
         return "home"
+    # Before lists: a rolling page is a list too, and weighs more.
     if _ROLLING.search(path):
         return "rolling"
     if _LIST.search(path):
         return "list"
+    # "/news/?id=3" ends in a folder but names an article.
     return "channel" if _FRONT.search(path) and "?" not in path else "article"

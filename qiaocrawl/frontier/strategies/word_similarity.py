@@ -59,6 +59,7 @@ class LinkSimilarity:
         """The highest of all places, in [0, 1]."""
         of = self._of_text
         nearest = max(of(link.anchor), of(link.context), of(link.title))
+        # Where a term occurs, nothing can be nearer, and the URL need not be cut into words.
         return nearest if nearest == 1.0 else max(nearest, of(url_words(link.url)))
 
     def _highest(self, text: str) -> float:

@@ -26,10 +26,11 @@ link not seen before. ``channel`` is what the page an article was found on is ca
 that a page was visited before, ``etag`` and ``modified`` what it is asked with."""
 
 _MAX_NAME_CHARS = 30
+# "国内新闻_新华网", "国内 | 新华网", "国内  新华网".
 _SET_OFF = re.compile(r"\s*[-_|—–·>:：]+\s*|\s{2,}")
 
 PAGE_SCORE, LOOK_SCORE, NEW_SCORE, BACKLOG_SCORE = 100.0, 30.0, 50.0, 10.0
-"""Pages first, then what they bring, then articles again, then what stood there before we came."""
+"""Pages first, then what they bring, then articles again, then what was there before the watch."""
 
 
 class WatchOrder(FrontierOrder):
@@ -71,6 +72,7 @@ def follow_watched(
 
 def _inside(analysis: PageAnalysis, policy: FollowPolicy, left: Counter[str]) -> Iterator[Link]:
     if analysis.nofollow:
+        # The page asks that its links are not followed.
         left["nofollow"] = len(analysis.links)
         return
     for place, link in enumerate(analysis.links):
@@ -103,6 +105,7 @@ def follow_moved(lease: Lease, target: str, policy: FollowPolicy) -> Candidate |
         as_is=old.as_is,
         watch=PAGE if is_page else NEW,
     )
+    # A moved page is asked again although its new place may be done; an article is not.
     return replace(candidate, payload=payload, refetch=is_page)
 
 
@@ -111,6 +114,7 @@ def is_listing(lease: Lease, analysis: PageAnalysis) -> bool:
 
     A short list may be no list to the extraction; its URL speaks for it then.
     """
+    # At this depth only pages that are watched lead on.
     if is_page_lease(lease) or lease.depth >= FULL_DEPTH:
         return is_page_lease(lease)
     if analysis.outcome is Outcome.NOT_ARTICLE:
@@ -135,6 +139,7 @@ def channel_of(lease: Lease, analysis: PageAnalysis) -> str:
 def name_of_anchor(anchor: str) -> str:
     """What the text of a link calls its target; "" where it is no name."""
     name = anchor.strip()
+    # An address instead of a name, as careless templates print it.
     is_name = 0 < len(name) <= _MAX_NAME_CHARS and not name.startswith(("http", "/"))
     return name if is_name else ""
 
@@ -163,13 +168,14 @@ def _news(lease: Lease, link: Link, place: int, channel: str) -> Candidate:
     base = NEW_SCORE if lease.payload.again else BACKLOG_SCORE
     return Candidate(
         url=link.url, key=link.key, host=link.host, queue=Queue.WATCH, topic=lease.topic,
+        # By place on the page, within one step of the score: 999 links at most tell apart.
         score=base - min(place, 999) / 1000, depth=lease.depth + 1, parent=lease.key,
         anchor=link.anchor, context=link.context, payload=Payload(watch=NEW, channel=channel),
     )  # fmt: skip
 
 
 def _rest(lease: Lease, link: Link, policy: FollowPolicy) -> Candidate | None:
-    """What a deep crawl is to have; None beyond its depth."""
+    """The candidate a deep crawl gets; None beyond its depth."""
     depth = lease.depth + 1
     if policy.max_depth and depth > policy.max_depth:
         return None

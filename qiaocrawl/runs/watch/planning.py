@@ -19,6 +19,7 @@ FIRST_WAIT_HOURS = 4.0
 """Between the first two visits of a page found during a round; then it is planned."""
 # Of the daily budget, at least, for pages that lead to articles **(ours)**.
 _PAGES_SHARE = 0.25
+# Six doublings: 64 times the wait.
 _MOST_DOUBLINGS = 6
 # No wait is so many times the longest; a page due later was planned by a wrong clock.
 _LONGEST_OF_ALL = 6
@@ -27,7 +28,7 @@ _GROUPS = tuple(GROUP_WEIGHTS)
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a visit showed. ``news`` are new links, ``at`` epoch seconds."""
+    """The result of a visit. ``news`` are new links, ``at`` epoch seconds."""
 
     at: float
     news: int = 0
@@ -50,6 +51,7 @@ def righted(page: WatchedPage, now: float, settings: WatchSettings) -> WatchedPa
     longest = _LONGEST_OF_ALL * settings.longest_hours * _HOUR
     if (page.last_at or 0.0) <= now and page.next_at <= now + longest:
         return page
+    # A time long ago, since it is unknown when it was really visited.
     return replace(page, last_at=None if page.last_at is None else now - longest, next_at=now)
 
 
@@ -65,6 +67,7 @@ def plan_pages(
     """
     if not pages:
         return Plan((), {})
+    # However many articles there are, pages keep a quarter of the visits: they bring the news.
     a_day = max(settings.daily - articles_a_day, _PAGES_SHARE * settings.daily)
     hosts = sorted({page.host for page in pages})
     nothing = np.zeros(WEEK_HOURS)
@@ -72,6 +75,7 @@ def plan_pages(
     schedule = _schedule(pages, hosts, shapes, settings, a_day / 24)
     schedule.plan()
     waits = 1 / np.maximum(schedule.visits_per_hour, 1e-9)
+    # Only ever longer: a host with room to spare does not get more than its pages are worth.
     waits = np.maximum(waits, waits * _crowding(schedule, settings))
     waits = np.minimum(waits, 2 * settings.longest_hours)
     planned = tuple(
@@ -87,6 +91,7 @@ def _schedule(
 ) -> Schedule:  # fmt: skip
     place = {host: number for number, host in enumerate(hosts)}
     last = [np.nan if page.last_at is None else page.last_at / _HOUR for page in pages]
+    # A page an operator gave no weight counts a little.
     weights = np.array([max(page.weight, 0.1) for page in pages])
     return Schedule(
         settings.tuning(visits_per_hour), VisitHistory.unpacked([page.memory for page in pages]),
@@ -97,12 +102,14 @@ def _schedule(
 
 
 def _group(kind: str) -> int:
+    # Kinds of another version form a group of their own.
     return _GROUPS.index(kind) if kind in _GROUPS else len(_GROUPS)
 
 
 def _crowding(schedule: Schedule, settings: WatchSettings) -> Floats:
     """How many times more than the host's own budget its pages would take."""
     of_host = np.bincount(schedule.site, schedule.visits_per_hour)
+    # A host's own pages leave a quarter of its budget to articles.
     most = max((1 - _PAGES_SHARE) * settings.daily_of_host / 24, 1e-9)
     return np.asarray((of_host / most)[schedule.site])
 
@@ -141,12 +148,14 @@ def after_failure(page: WatchedPage, at: float, settings: WatchSettings) -> Watc
     """*page* after a visit that brought none: each in a row doubles the wait."""
     failed = replace(page, last_at=min(page.last_at or at, at), failures=page.failures + 1)
     wait = max(failed.wait_hours or FIRST_WAIT_HOURS, settings.shortest_hours)
+    # Bounded, so that a page that failed for a month is still looked at.
     hours = min(wait * 2.0 ** min(failed.failures, _MOST_DOUBLINGS), 4 * settings.longest_hours)
     return replace(failed, next_at=at + hours * _HOUR)
 
 
 def _waiting(page: WatchedPage, shape: Floats, settings: WatchSettings) -> WatchedPage:
     """*page* with its next visit after its wait; one that fails keeps its own."""
+    # A page never seen keeps the due time it was entered with.
     if page.last_at is None or page.failures:
         return page
     wait = page.wait_hours or min(max(FIRST_WAIT_HOURS, settings.shortest_hours),

@@ -54,6 +54,8 @@ class WatchRound:
     ) -> None:
         self.topic, self.policy, self.settings = topic, policy, settings
         self._runtime = runtime
+        # (url, due time) pairs: a page that failed is due again at another time, and may
+        # be scheduled anew.
         self._scheduled: set[tuple[int, float]] = set()
         self._counted: set[tuple[int, int]] = set()
         self.weeks: Mapping[str, Floats] = {}
@@ -103,6 +105,7 @@ class WatchRound:
             for page in self._planned(c, now)
             if page.next_at <= now and page.state in _OPEN and self.policy.covers(page.host)
         ]
+        # Most urgent first: by what a visit is expected to bring, and how long it is overdue.
         pages.sort(key=lambda page: -page.weight * max(page.rate, 1e-6) * (now - page.next_at + 1))
         watched.right_articles(c, self.topic, now, self.settings.longest_step_seconds)
         articles = watched.due_articles(c, self.topic, now, _MOST_LOOKS)
@@ -120,6 +123,7 @@ class WatchRound:
         known = [righted(page, now, self.settings) for page in pages]
         plan = plan_pages(known, watch_counts.hours_by_host(c), self.settings, needed)
         self.weeks = plan.weeks
+        # Only changes are written: most plans stay as they are.
         changed = [new for old, new in zip(pages, plan.pages, strict=True) if new != old]
         watched.save_plan(c, self.topic, changed)
         return list(plan.pages)
@@ -130,6 +134,7 @@ class WatchRound:
         spent = Counter(watch_counts.spent_today(c, self.topic, now))
         left = self.settings.daily - spent.total()
         taken: list[WatchedPage | WatchedArticle] = []
+        # In order of urgency until the day's budget is used up.
         for one in due:
             if len(taken) < left and spent[one.host] < self.settings.daily_of_host:
                 spent[one.host] += 1
@@ -138,10 +143,12 @@ class WatchRound:
 
     def _candidate(self, c: Connection, one: WatchedPage | WatchedArticle) -> Candidate:
         is_page = isinstance(one, WatchedPage)
+        # Under exactly this address, whatever is learnt about other versions of the page.
         payload = Payload(watch=PAGE if is_page else LOOK, as_is=AS_WRITTEN)
         if watched.has_source(c, one.url_id):
             payload = replace(payload, etag=one.etag, modified=one.modified)
         if not isinstance(one, WatchedPage):
+            # Articles lie at depth 2: home page, channel, article.
             return _candidate(one.url, self.topic, LOOK_SCORE, 2, payload)
         payload = replace(payload, channel=one.name, again=one.last_at is not None)
         depth = 0 if one.kind == "home" else 1
@@ -165,6 +172,7 @@ class WatchRound:
 
     def count(self, c: Connection, lease: Lease, now: float) -> None:
         """Count the request of *lease*, once; a page taken from storage was none."""
+        # A page that came is counted with it; what it fails at later is no further request.
         if not lease.stored and (lease.url_id, lease.attempt) not in self._counted:
             kind = _KINDS.get(lease.payload.watch, "articles")
             watch_counts.count_request(c, self.topic, lease.host, kind, now)
@@ -190,6 +198,6 @@ def _candidate(url: str, topic: str, score: float, depth: int, payload: Payload)
 
 
 def _known(url: str, topic: str) -> Candidate:
-    """A row for *url* where there is none; one that is there stays as it is."""
+    """Make a row for *url* if there is none; an existing one stays as it is."""
     payload = Payload(watch=PAGE, as_is=AS_WRITTEN)
     return replace(_candidate(url, topic, PAGE_SCORE, 0, payload), refetch=False)

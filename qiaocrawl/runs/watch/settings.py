@@ -1,4 +1,4 @@
-"""What the options say of watching."""
+"""The options of watching."""
 
 from __future__ import annotations
 
@@ -70,13 +70,12 @@ class WatchSettings:
             )
 
     def most(self, limit: int, spent: int, usual: int) -> int:
-        """The lesser of the day's *limit* and what a run's *usual* limit (0 = none) adds to
-        what is *spent*.
-        """
+        """The day's *limit*, or *spent* plus the run's *usual* limit (0 = none) if that is less."""
+        # The limit counts what was spent today, the usual one this run alone.
         return min(limit, spent + usual) if usual else limit
 
     def tuning(self, visits_per_hour: float) -> Tuning:
-        """How visits of pages are planned that may cost so many requests an hour together."""
+        """How visits are planned when all pages together may cost so many an hour."""
         return Tuning(
             estimator=self.estimator, policy=self.policy,
             bounds=Bounds(visits_per_hour, self.shortest_hours, self.longest_hours),

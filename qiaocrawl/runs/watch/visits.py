@@ -28,6 +28,7 @@ _GONE = frozenset({404, 410})
 _NO_PAGE = frozenset((
     Outcome.SOFT_404, Outcome.LOGIN, Outcome.POISON, Outcome.NOT_HTML, Outcome.SCANNED,
 ))  # fmt: skip
+# Older than two weeks, a date says little about when a site publishes now.
 _FRESH_HOURS = 14 * 24
 _DAY = 86_400.0
 _CHINA_SECONDS = 8 * _HOUR
@@ -88,6 +89,7 @@ def _enter(
     c: Connection, watching: WatchRound, lease: Lease, analysis: PageAnalysis, at: float
 ) -> WatchedPage | None:
     """Watch a list that came to light, unless its host has enough of them."""
+    # A channel is the last level that is watched, and a look is at an article.
     if lease.depth >= FULL_DEPTH or lease.payload.watch == LOOK:
         return None
     if watched.pages_on_host(c, watching.topic, lease.url_id) >= watching.settings.pages_per_host:
@@ -117,6 +119,7 @@ def _note_visit(
     digest = digest16(b"".join(sorted(news or (link.key for link in links))))
     changed = digest != known.digest
     seen = Seen(
+        # Nothing changed: no link can be new, and the look-up is saved.
         page.fetched_at.timestamp(), watched.count_unknown(c, news) if changed else 0, changed,
         page.header("etag"), page.header("last-modified"), digest,
     )  # fmt: skip
@@ -157,8 +160,10 @@ def _note_article(
     at = page.fetched_at.timestamp()
     is_look = lease.payload.watch == LOOK
     if analysis.article is not None:
+        # The article is back, if it had been deleted.
         revisions.note_restored(c, lease.url_id, now=at)
         stated = analysis.article.published_at
+        # A date ahead of the fetch is a wrong one.
         published = at if stated is None else min(stated.timestamp(), at)
         if not is_look and stated is not None and _tells_hour(published, at):
             watch_counts.add_hour(c, lease.host, published)
@@ -171,7 +176,7 @@ def _note_article(
 
 
 def _tells_hour(published: float, at: float) -> bool:
-    """Whether a time is fresh, and no date alone (midnight in China)."""
+    """Whether a time is recent and more than a bare date (midnight in China)."""
     is_midnight = (published + _CHINA_SECONDS) % _DAY == 0
     return at - published < _FRESH_HOURS * _HOUR and not is_midnight
 
@@ -197,6 +202,7 @@ def closed_without_page(
     """Note a URL that brought no page: not modified, gone, moved, or not to be had."""
     watching.count(c, lease, ending.at)
     known = watched.watched_page(c, watching.topic, lease.url_id)
+    # The host says that nothing changed: its stored page was seen again.
     if ending.outcome is Outcome.NOT_MODIFIED:
         seen_again(c, lease.url_id, ending.at)
     if known is not None:
@@ -234,9 +240,11 @@ def _note_no_page(
 def _note_look(c: Connection, watching: WatchRound, lease: Lease, ending: PagelessEnd) -> None:
     known = watched.watched_article(c, lease.url_id)
     kept = ("", "") if known is None else (known.etag, known.modified)
+    # Validators of a page that is gone must not make a later answer "not modified".
     if ending.outcome is Outcome.DEAD and ending.status in _GONE:
         revisions.note_deleted(c, lease.url_id, f"HTTP {ending.status}", now=ending.at)
         kept = ("", "")
+    # A deleted article often redirects to the first page, with status 302 instead of 404.
     elif ending.outcome is Outcome.REDIRECT and page_group(ending.target, 1) == "home":
         revisions.note_deleted(c, lease.url_id, "redirects to a first page", now=ending.at)
         kept = ("", "")

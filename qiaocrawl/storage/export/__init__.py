@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from qiaocrawl.storage.export.base import Exporter, ExportReport, exporters
-from qiaocrawl.storage.export.selection import Selection
+from qiaocrawl.storage.export.choice import Selection
 
 __all__ = ["ExportReport", "Exporter", "Selection", "exporters"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from qiaocrawl.registry import Registry
-from qiaocrawl.storage.export.selection import Selection
+from qiaocrawl.storage.export.choice import Selection
 
 Progress = Callable[[int], None]
 """Called with the number of records written since the last call."""
@@ -35,6 +35,8 @@ class Exporter:
     """Of a file name made up for it; "" for a folder."""
     count: Callable[[Connection, Selection], int]
     write: Callable[[Connection, Selection, Path, Progress], ExportReport]
+    for_people: bool = False
+    """Whether it can hold one record a story (``Selection.by_story``)."""
 
 
 exporters: Registry[Exporter] = Registry(

@@ -12,10 +12,10 @@ from qiaocrawl.errors import StorageError
 from qiaocrawl.extract.structure.html import paragraphs
 from qiaocrawl.extract.structure.markdown import to_markdown
 from qiaocrawl.storage.export.base import Exporter, ExportReport, Progress, exporters
+from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.export.mirror import safe_name
 from qiaocrawl.storage.export.selection import (
     ArticleRecord,
-    Selection,
     count_articles,
     iter_articles,
 )

@@ -12,8 +12,9 @@ from sqlalchemy import Connection
 from qiaocrawl.errors import StorageError
 from qiaocrawl.items import FetchedPage
 from qiaocrawl.storage.export.base import Exporter, ExportReport, Progress, exporters
+from qiaocrawl.storage.export.choice import Selection
 from qiaocrawl.storage.export.neutral import neutral
-from qiaocrawl.storage.export.selection import Selection, count_pages, iter_pages
+from qiaocrawl.storage.export.selection import count_pages, iter_pages
 
 INDEX = "~index.csv"
 _INDEX_COLUMNS = ("path", "url", "status", "content_type", "fetched_at", "truncated")

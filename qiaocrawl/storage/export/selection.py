@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -14,6 +14,7 @@ from qiaocrawl.items import FetchedPage
 from qiaocrawl.items.article import Comment
 from qiaocrawl.storage.compression import decompress_text
 from qiaocrawl.storage.converters import from_time, json_mapping, to_stored_time
+from qiaocrawl.storage.export.choice import Selection, article_conditions, judged_conditions
 from qiaocrawl.storage.pages.articles import comments_from
 from qiaocrawl.storage.pages.raw_pages import page_of
 from qiaocrawl.storage.schema import (
@@ -29,20 +30,6 @@ from qiaocrawl.storage.topics.topic_ids import topic_id
 # Bodies have up to 10 MiB: a batch of them must fit into memory.
 _PAGES_AT_A_TIME = 20
 _ARTICLES_AT_A_TIME = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """What to export.
-
-    ``topic`` adds this topic's relevance to articles and takes only pages found for it, or
-    judged by it; ``since`` is the earliest fetch time; ``only_relevant`` leaves out what the
-    topic (or, without one, every topic) judged irrelevant or never judged.
-    """
-
-    topic: str | None = None
-    since: datetime | None = None
-    only_relevant: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +83,7 @@ def count_articles(c: Connection, selection: Selection) -> int:
     Raises:
         StorageError: its topic was never imported.
     """
-    ids = select(article.c.id).where(*_article_conditions(c, selection)).subquery()
+    ids = select(article.c.id).where(*article_conditions(c, selection)).subquery()
     count: int = c.execute(select(func.count()).select_from(ids)).scalar_one()
     return count
 
@@ -107,7 +94,7 @@ def iter_articles(c: Connection, selection: Selection) -> Iterator[ArticleRecord
     Raises:
         StorageError: its topic was never imported.
     """
-    statement = _article_rows(c, selection).where(*_article_conditions(c, selection))
+    statement = _article_rows(c, selection).where(*article_conditions(c, selection))
     after = 0
     while rows := c.execute(
         statement.where(article.c.id > after).order_by(article.c.id).limit(_ARTICLES_AT_A_TIME)
@@ -196,15 +183,6 @@ def _record(row: Any) -> ArticleRecord:
     return ArticleRecord(**values)
 
 
-def _article_conditions(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:
-    conditions: list[ColumnElement[bool]] = []
-    if selection.since is not None:
-        conditions.append(article.c.fetched_at >= to_stored_time(selection.since))
-    if selection.topic is not None or selection.only_relevant:
-        conditions.append(_judged(c, selection))
-    return conditions
-
-
 def _page_conditions(c: Connection, selection: Selection) -> list[ColumnElement[bool]]:
     newer = page_source.alias("newer")
     conditions: list[ColumnElement[bool]] = [~exists().where(
@@ -213,33 +191,22 @@ def _page_conditions(c: Connection, selection: Selection) -> list[ColumnElement[
             and_(newer.c.last_seen_at == page_source.c.last_seen_at,
                  newer.c.id > page_source.c.id)),
     )]  # fmt: skip
-    if selection.since is not None:
-        conditions.append(page_source.c.last_seen_at >= to_stored_time(selection.since))
-    if selection.topic is None and not selection.only_relevant:
+    if selection.fetched_since is not None:
+        conditions.append(page_source.c.last_seen_at >= to_stored_time(selection.fetched_since))
+    judged = judged_conditions(c, selection)
+    if not judged:
         return conditions
-    of_article = or_(
-        exists().where(article.c.url_id == url.c.id, _judged(c, selection)),
-        _is_part(_judged(c, selection)),
-    )
-    if selection.only_relevant:
+    of_article = or_(exists().where(article.c.url_id == url.c.id, *judged), _is_part(judged))
+    if selection.is_of_articles:
         return [*conditions, of_article]
     assert selection.topic is not None
     return [*conditions, or_(url.c.topic_id == topic_id(c, selection.topic), of_article)]
 
 
-def _is_part(judged: ColumnElement[bool]) -> ColumnElement[bool]:
+def _is_part(judged: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
     """Whether a page is a part of a *judged* article, which stands at another page."""
     own, head = article_part.alias("own"), article_part.alias("head")
     return exists().where(
         own.c.url_id == url.c.id, head.c.first_key == own.c.first_key,
-        article.c.url_id == head.c.url_id, judged,
+        article.c.url_id == head.c.url_id, *judged,
     )  # fmt: skip
-
-
-def _judged(c: Connection, selection: Selection) -> ColumnElement[bool]:
-    judged = [relevance.c.article_id == article.c.id]
-    if selection.topic is not None:
-        judged.append(relevance.c.topic_id == topic_id(c, selection.topic))
-    if selection.only_relevant:
-        judged.append(relevance.c.relevant.is_(True))
-    return exists().where(*judged).correlate_except(relevance)

@@ -12,7 +12,8 @@ from warcio.warcwriter import WARCWriter
 
 from qiaocrawl.items import FetchedPage
 from qiaocrawl.storage.export.base import Exporter, ExportReport, Progress, exporters
-from qiaocrawl.storage.export.selection import Selection, count_pages, iter_pages
+from qiaocrawl.storage.export.choice import Selection
+from qiaocrawl.storage.export.selection import count_pages, iter_pages
 from qiaocrawl.storage.outfile import growing_file
 
 # Bodies are stored decoded, which these headers do not describe: kept under another name.

@@ -31,6 +31,7 @@ MAX_ATTEMPTS = 30
 UNMARKED = "ABS(crashes)"
 """The column without the mark: a worker that gives a row back has outlived it."""
 
+# From under the mark -k becomes k + 1: the mark goes, and one more death counts.
 SUSPECTED = "CASE WHEN crashes < 0 THEN 1 - crashes WHEN crashes = 0 THEN 1 ELSE crashes END"
 """The column after the death of the worker that had the page in analysis."""
 
@@ -40,9 +41,11 @@ SUSPECTED_IF_ENDLESS = (
 )
 """The column after the death of the worker that had leased a page it had not stored."""
 
+# -crashes counts the deaths while it was tried alone, this one included.
 IS_POISON = "crashes < 0 AND -crashes >= :max_failures"
 """Whether a death under the mark was the last one allowed."""
 
+# -ABS: set a second time it stays, so an operation that is played again does no harm.
 _MARK = Statement(f"UPDATE url SET crashes = -ABS(crashes) WHERE {HELD}")
 _UNMARK = Statement(f"UPDATE url SET crashes = {UNMARKED} WHERE {HELD}")
 # Start pages have neither parent nor depth; a run that lost one has not done its job.

@@ -11,7 +11,9 @@ from sqlalchemy import Connection
 from qiaocrawl.storage.converters import clean_text, json_mapping, to_json
 from qiaocrawl.storage.raw_sql import Statement, upsert
 
+# Parts come from plug-ins too: what they explain may be of any length.
 _MAX_PARTS_CHARS = 4_000
+# Below the largest double; infinity is a score for a strategy, and no number for MariaDB.
 _MAX_SCORE = 1e300
 
 _SAVE = upsert(
@@ -29,7 +31,8 @@ class Decision:
 
     Attributes:
         score: on the strategy's own scale.
-        place, waiting: it was the place-th of so many that waited, from 1; None = not counted.
+        place, waiting: its rank among the URLs that waited, from 1, and how many these were;
+            None = not counted.
         parts: of the score, by name, as the strategy explains it; may be empty.
         at: when, in epoch seconds.
     """
@@ -66,6 +69,7 @@ def decision_of(c: Connection, url_id: int) -> Decision | None:
 
 
 def _decision(row: Any) -> Decision:
+    # JSON of another version, or edited by hand, may hold anything.
     strategy, score, place, waiting, parts, at = row
     numbers = {name: float(value) for name, value in json_mapping(parts).items()
                if isinstance(value, int | float)}  # fmt: skip

@@ -61,6 +61,7 @@ _NOTE_ALIAS = Statement(
 )
 
 _RAISE = Statement(
+    # State again: between the look and this update another worker may have leased the row.
     "UPDATE url SET score = :score, depth = :depth, queue = :queue, topic_id = :topic_id "
     "WHERE id = :id AND state = State.PENDING"
 )
@@ -99,6 +100,7 @@ def enqueue(
         StorageError: a candidate's topic was never imported.
     """
     memory = ConnectionCache.of(c)
+    # Most links of a page were proposed by the pages before it: those cost no statement at all.
     merged = _merge(one for one in candidates if not memory.already_offered(one))
     known = {bytes(row[0]): row for row in _KNOWN.fetch(c, list(merged))}
     new = [one for key, one in merged.items() if key not in known]
@@ -113,6 +115,7 @@ def enqueue(
 def _merge(candidates: Iterable[Candidate]) -> dict[bytes, Candidate]:
     """One candidate a key, in key order: writers that sort do not deadlock."""
     merged: dict[bytes, Candidate] = {}
+    # One page often links to a URL three times: picture, headline, "more".
     for one in candidates:
         other = merged.get(one.key)
         if other is not None:
@@ -129,6 +132,7 @@ def _merge(candidates: Iterable[Candidate]) -> dict[bytes, Candidate]:
 
 def _milder(one: LeftOut | None, other: LeftOut | None) -> LeftOut | None:
     """What holds for a URL with both: what is put off is taken up, what is pruned may not be."""
+    # A plain link leads there too: the URL is wanted.
     if one is None or other is None:
         return None
     return min(one, other, key=lambda left: _MILDER.index(left.outcome))
@@ -137,6 +141,8 @@ def _milder(one: LeftOut | None, other: LeftOut | None) -> LeftOut | None:
 def _insert(c: Connection, new: Sequence[Candidate], run_id: int | None, now: float) -> None:
     rows = [_row(c, one, run_id, now) for one in new]
     hosts = {row["host_id"]: clean_host(one.host) for row, one in zip(rows, new, strict=True)}
+    # Only hosts this connection has not seen: a crawl of one site would else insert its host
+    # with every page.
     unseen = sorted(ConnectionCache.of(c).unseen_hosts(hosts))
     _NEW_HOST.run_many(c, [{"host_id": row_id, "host": hosts[row_id]} for row_id in unseen])
     _NEW_URL.run_many(c, rows)
@@ -176,6 +182,7 @@ def _row(c: Connection, one: Candidate, run_id: int | None, now: float) -> dict[
 
 def _standing(one: Candidate) -> tuple[State, str | None, str | None]:
     """State, outcome and reason a new row begins with."""
+    # Set aside, not dropped: the row says what a site tried, and is not proposed anew each time.
     if len(one.url) > MAX_URL_CHARS:
         reason = f"URL of {len(one.url)} characters, stored cut"
         return State.SET_ASIDE, Outcome.REFUSED.value, reason
@@ -202,11 +209,14 @@ def _update(c: Connection, pairs: Sequence[tuple[Candidate, Any]], run_id: int |
             "topic_id": topic if _stays(queue, one) else topic_id(c, one.topic),
         }
         if state == State.PENDING and not _is_pruned(one):
+            # A left-out link may still shorten the way to a waiting row, but
+            # it recommends nothing.
             best = score if one.left_out else max(score, stored_score(one.score))
             # Most links are seen many times and change nothing; each would cost a write.
             if (*place.values(), best) != (row_id, depth, queue, topic, score):
                 raised.append({**place, "score": best})
         elif one.left_out is not None:
+            # Closed and left out again: nothing changes.
             continue
         elif outcome in _LEFT_OUT:
             # A plain link need not be the shortest way to what was put off.
@@ -222,6 +232,7 @@ def _update(c: Connection, pairs: Sequence[tuple[Candidate, Any]], run_id: int |
                 "payload": payload_text(one.payload),
                 "run_id": run_id,
             })  # fmt: skip
+    # By id, so that workers lock the rows in one order and do not deadlock.
     _RAISE.run_many(c, sorted(raised, key=itemgetter("id")))
     _REARM.run_many(c, sorted(rearmed, key=itemgetter("id")))
     _REVIVE.run_many(c, sorted(revived, key=itemgetter("id")))

@@ -15,13 +15,14 @@ from qiaocrawl.fetch.backoff import GROWTH
 from qiaocrawl.storage.raw_sql import Statement
 
 FORGOTTEN_SECONDS = 600.0
-"""A host that was quiet this long after it had asked to wait begins anew with short pauses."""
+"""After so long without a new request to wait, a host's pauses start short again."""
 
 NO_MARK = -1.0
 # Seconds a turn is good for, a twentieth of the gap at first: the gap begins when they are over.
 #
 # So no two requests are closer than their gap, however long a worker takes to send **(ours)**.
 _HOLD = "LEAST(0.8, :tries * 0.05 * LEAST(1, GREATEST(delay, :gap)))"
+# SYSDATE: NOW() is when the statement began, and it may have waited for the row since.
 _NOW = "UNIX_TIMESTAMP(SYSDATE(6))"
 # A mark is still ours as long as nobody took the next turn. A turn further in the future was
 # taken before the server's clock was set back: it does not count.
@@ -31,10 +32,12 @@ _IS_DUE = f"(last_at + GREATEST(delay, :gap) <= {_NOW} OR last_at = :mark OR las
 _IS_PARKED = f"(parked_until > {_NOW} AND parked_until <= {_NOW} + :longest)"
 
 _ENTER = Statement("INSERT IGNORE INTO host_turn VALUES (:host, 0, 0, 0, 0)")
+# The row is tested and written in one UPDATE: no two workers can take the same turn.
 _TAKE = Statement(
     f"UPDATE host_turn SET last_at = {_NOW} + {_HOLD}"
     f" WHERE host = :host AND NOT {_IS_PARKED} AND {_IS_DUE}"
 )
+# The time written is the server's, so it is read back from there.
 _TAKEN = Statement(f"SELECT last_at, {_HOLD} FROM host_turn WHERE host = :host")
 _WAIT = Statement(
     f"SELECT last_at + GREATEST(delay, :gap) - {_NOW}, {_IS_PARKED} * (parked_until - {_NOW})"
@@ -61,11 +64,11 @@ def enter_host(c: Connection, host: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TurnAnswer:
-    """What became of asking for a turn; times in seconds.
+    """The answer to asking for a turn; times in seconds.
 
     Attributes:
-        wait: until it may be taken, and *parked*: the host is left alone for; both 0 when it
-            was taken.
+        wait, parked: how long until it may be taken, and how long the host still rests; both
+            0 when it was taken.
         hold: how long it is good for; 0 where nobody waits for anybody.
         mark: names it, where it is taken again.
     """
@@ -99,8 +102,10 @@ def take_turn(
     }  # fmt: skip
     if _TAKE.run(c, asked).rowcount:
         mark, hold = _TAKEN.run(c, asked).fetchone()
+        # Not taken: ask how long there is still to wait.
         return TurnAnswer(hold=float(hold), mark=float(mark))
     row = _WAIT.run(c, asked).fetchone()
+    # At least a millisecond: 0 would mean that the turn was taken.
     return TurnAnswer(max(float(row[0]), 0.001), max(float(row[1]), 0.0))
 
 
@@ -113,7 +118,7 @@ def park_host(
     c: Connection, host: str, asked_seconds: float, first_seconds: float, steps: int,
     longest_seconds: float,
 ) -> float:  # fmt: skip
-    """*host* asks to wait: nobody asks it for the longer of its wish and a growing pause.
+    """*host* asks to wait: no worker asks it for the longer of its wish and a growing pause.
 
     Args:
         first_seconds: pause after the first refusal; four times as long after each further one

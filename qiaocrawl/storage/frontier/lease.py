@@ -137,6 +137,7 @@ def lease(
     limit = shape["limit"]
     ids = _orphans(c, scope, now, limit)
     if len(ids) < limit:
+        # Busy hosts are named by text, rows by the hash of that text.
         busy = {host_id(clean_host(host)) for host in shape.get("busy_hosts", ())}
         picker = _Picker(c, scope, now, shape["per_host"])
         ids += picker.pick(limit - len(ids), busy)
@@ -152,7 +153,7 @@ def lease_stored(
 
 @dataclass(frozen=True, slots=True)
 class KeyLeases:
-    """What became of the URLs a crawl order chose.
+    """The result for the URLs a crawl order chose.
 
     Attributes:
         leases: those taken, in the order given.
@@ -181,6 +182,7 @@ def lease_keys(
     keys = list(scores)
     mine = {**scope.params(c)}
     found = {bytes(row[0]): row for row in _CHOSEN_LOCKED.fetch(c, keys)}
+    # Not among the locked rows: gone, or another worker has them in hand.
     passed = [key for key in keys if key not in found]
     # Locked by another worker, which may take it or may only have raised its score.
     standing = {bytes(row[0]): row for row in _CHOSEN_AS_IT_IS.fetch(c, passed)}
@@ -189,14 +191,18 @@ def lease_keys(
         row = found.get(key) or standing.get(key)
         if row is None or row[2] != State.PENDING or not _is_of(row, mine):
             continue
+        # Passed over, on a host the scope does not know yet, or not due.
         if key in standing or not _is_on(row, scope) or row[3] > now:
+            # now: a locked row or one of a new host may become free in a moment.
             later[key] = max(now, row[3])
         else:
             ids[row[1]] = key
+    # In order of id, as everywhere; the leases below keep the order of the choice.
     _KEEP_SCORE.run_many(c, [
         {"id": row_id, "score": stored_score(scores[key])} for row_id, key in sorted(ids.items())
     ])  # fmt: skip
     leases = _taken(c, scope, list(ids), token, now + lease_seconds)
+    # The order's own score: the stored one is bounded.
     leases = [replace(one, score=scores[one.key]) for one in leases]
     return KeyLeases(leases, later, frozenset(keys) - later.keys() - set(ids.values()))
 
@@ -216,6 +222,7 @@ def _taken(
     if not ids:
         return []
     _TAKE.run(c, ids, {"token": token, "until": until})
+    # Read back: MariaDB 10.11 has no UPDATE ... RETURNING, and IN keeps no order.
     rows = {row[0]: row for row in _LEASED.fetch(c, ids)}
     return [_lease(rows[row_id], scope, token) for row_id in ids]
 
@@ -258,6 +265,8 @@ class _Picker:
         """All hosts that may have rows, window by window, from a random one on."""
         hosts = self._scope.host_ids
         if hosts is not None:
+            # Known hosts are a tuple: turned, not shuffled, so that every host has its turn
+            # within a round.
             start = random.randrange(len(hosts)) if len(hosts) > _HOST_WINDOW else 0
             turned = hosts[start:] + hosts[:start]
             for at in range(0, len(turned), _HOST_WINDOW):
@@ -270,6 +279,7 @@ class _Picker:
     def _host_windows(self, start: int) -> Iterator[Sequence[int]]:
         window: list[int] = []
         for first, last in ((start, _MAX_HOST_ID), (0, start - 1)):
+            # Two arcs, from the random start to the end and from the beginning to the start.
             while first <= last:
                 found = self._next_hosts(first, last, _HOST_WINDOW - len(window))
                 window += found

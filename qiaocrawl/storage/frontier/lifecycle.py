@@ -36,12 +36,14 @@ _MAX_REASON_CHARS = 500
 # be cheap.
 _COUNT_CAP = 1_000
 
+# Without the state, unlike HELD: asked after a write changed nothing, to learn why.
 _STATE_OF = Statement(f"SELECT state, outcome FROM url WHERE {FENCE}")
 _IS_MINE = Statement(f"SELECT id FROM url WHERE {HELD}")
 
 # The token stays on a closed row, so that a replayed close recognises its own work.
 _COMPLETE = Statement(
     "UPDATE url SET state = :state, outcome = :outcome, reason = :reason,"
+    # A later try may end without an answer; the status of an earlier one is kept.
     " http_status = COALESCE(:http_status, http_status), redirect_key = :redirect_key,"
     f" done_at = :done_at, lease_until = NULL, crashes = {UNMARKED} WHERE {HELD}"
 )
@@ -68,6 +70,7 @@ _RENEW = ListStatement(
 )
 
 _RELEASE = Statement(
+    # attempts goes down again: a lease that was given back unused was no try.
     "UPDATE url SET state = CASE state WHEN State.FETCHED THEN State.FETCHED ELSE State.PENDING"
     " END, lease_token = NULL,"
     f" lease_until = NULL, attempts = attempts - 1, crashes = {UNMARKED} WHERE {HELD}"
@@ -102,6 +105,7 @@ _CUT_SHORT = ScopedStatement(
 
 _COUNT_STATE = ScopedStatement(
     "SELECT COUNT(*) FROM (SELECT 1 FROM url WHERE {scope} AND state = :state LIMIT :cap) AS capped"
+    # The inner LIMIT ends the count: COUNT(*) with a LIMIT outside would count everything first.
 )
 # Any due row answers the usual question; the minimum, which reads every waiting row, is only
 # asked for when none is due.
@@ -121,6 +125,8 @@ _BOUND_WAITS = ScopedStatement(
 _RESCHEDULE_LISTS = ScopedStatement(
     f"UPDATE url SET state = State.PENDING, outcome = NULL, reason = NULL, {NEVER_TRIED}"
     " WHERE {scope} AND ((state = State.DONE AND outcome IN ('list', 'sitemap', 'feed')"
+    # A time later than now was written by a clock that ran ahead: such a row would never
+    # be old enough.
     "   AND (fetched_at < :read_before OR fetched_at > :soon))"
     "  OR (state = State.FAILED AND (done_at < :read_before OR done_at > :soon)))"
 )
@@ -133,8 +139,8 @@ class Ended(IntEnum):
     """Nobody or another worker holds it: the caller writes nothing else."""
     NOW = 1
     BEFORE = 2
-    """By an earlier try that was committed although its answer got lost: what was written
-    with it must not be written again."""
+    """An earlier try was committed although its answer got lost: what it wrote
+    must not be written again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +200,7 @@ def recover(
         "now": now, "all_dead": int(all_dead), "done_at": epoch_time(now),
         "max_failures": max_failures, "max_attempts": MAX_ATTEMPTS,
     }  # fmt: skip
+    # First (see above): what is poison must not wait again.
     set_aside = _SET_ASIDE.count(c, scope, params)
     resumed = _RESUME.count(c, scope, params)
     return Recovery(_REQUEUE.count(c, scope, params), resumed, set_aside)
@@ -214,7 +221,7 @@ def renew(
 def release(c: Connection, leases: Sequence[Lease], *, now: float) -> int:
     """Give *leases* back unused: they count no attempt and no death. Returns how many were held.
 
-    A stored page stays stored and is handed out again at once; a question counts as not asked.
+    A stored page stays stored and is handed out again at once; a query counts as not asked.
     """
     held = 0
     # By id, as everywhere: transactions that lock rows in one order cannot deadlock.
@@ -226,7 +233,7 @@ def release(c: Connection, leases: Sequence[Lease], *, now: float) -> int:
 
 
 def set_wait_reason(c: Connection, url_id: int, reason: str) -> None:
-    """Write down why a row that was given back waits."""
+    """Store why a row that was given back waits."""
     _SET_WAIT_REASON.run(c, {"id": url_id, "reason": clean_text(reason, _MAX_REASON_CHARS)})
 
 
@@ -264,6 +271,7 @@ def complete(
     if changed.rowcount:
         return Ended.NOW
     row = _STATE_OF.run(c, fence(lease)).fetchone()
+    # The same outcome by the same lease can only be this very close, played again.
     is_closed = row is not None and row[0] >= State.DONE and row[1] == outcome.value
     return Ended.BEFORE if is_closed else Ended.LOST
 
@@ -294,6 +302,7 @@ def retry(
     if changed.rowcount:
         return Ended.NOW
     row = _STATE_OF.run(c, fence(lease)).fetchone()
+    # PENDING or FAILED is what _RETRY itself leaves behind.
     waits = row is not None and row[0] in (State.PENDING, State.FAILED)
     return Ended.BEFORE if waits else Ended.LOST
 
@@ -301,6 +310,7 @@ def retry(
 def remaining(c: Connection, scope: Scope, *, now: float) -> Remaining:
     """What *scope* still holds; cheap enough to poll."""
     pending = _count(c, scope, State.PENDING)
+    # A stored page is work left as much as a lease.
     leased = _count(c, scope, State.LEASED) + _count(c, scope, State.FETCHED)
     return Remaining(pending, leased, _next_due(c, scope, now) if pending else None)
 

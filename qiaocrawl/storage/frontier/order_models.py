@@ -90,6 +90,7 @@ def save_model(
         raise ModelError(
             f"the model of {name.strategy} takes {len(packed)} bytes; {MAX_MODEL_BYTES} are allowed"
         )
+    # Names in the columns' form, for the insert and for _forget_old alike.
     whose = {"topic_id": topic_id(c, name.topic), "host": clean_host(name.host),
              "strategy": name.strategy}  # fmt: skip
     result = c.execute(insert(order_model).values(
@@ -98,6 +99,7 @@ def save_model(
         digest=digest16(model), model=packed,
     ))  # fmt: skip
     version = int(result.lastrowid)
+    # In the same transaction, so that there never are more than the kept ones.
     _forget_old(c, whose)
     return version
 
@@ -117,6 +119,7 @@ def stored_models(c: Connection, name: ModelName) -> list[StoredModel]:
     Those of its site come first, then those of the whole topic; each the newest first.
     """
     found = []
+    # dict.fromkeys: without a site both names are "", which must not be read twice.
     for host in dict.fromkeys((name.host, "")):
         params = {"topic_id": topic_id(c, name.topic), "strategy": name.strategy,
                   "host": clean_host(host), "count": VERSIONS_KEPT}  # fmt: skip

@@ -8,6 +8,7 @@ from dataclasses import fields
 from qiaocrawl.items import NO_PAYLOAD, Payload
 from qiaocrawl.storage.converters import readable_mapping, to_json
 
+# Types are strings here, since `from __future__ import annotations` leaves them unevaluated.
 _TEXTS = {field.name for field in fields(Payload) if field.type in ("str", "str | None")}
 _NUMBERS = {"hops", "sitemap", "page"}
 _FLAGS = {"probe", "again"}
@@ -22,6 +23,7 @@ def payload_from(stored: Mapping[str, object]) -> Payload:
     """The payload of these keys; what is unknown, or of another type, goes to ``other``."""
     values = {name: _value(name, stored_value) for name, stored_value in stored.items()}
     known = {name: value for name, value in values.items() if value is not None}
+    # Kept and written back: a row must survive a visit by an older version.
     other = {name: value for name, value in stored.items() if name not in known}
     return Payload(**known, other=other) if stored else NO_PAYLOAD  # type: ignore[arg-type]
 
@@ -32,6 +34,7 @@ def _value(name: str, stored: object) -> object | None:
         return stored
     if name in _NUMBERS and isinstance(stored, int):
         return stored
+    # JSON's true is a bool, and a bool is an int.
     if name in _FLAGS and isinstance(stored, int):
         return bool(stored)
     if name == "also" and isinstance(stored, list | tuple):

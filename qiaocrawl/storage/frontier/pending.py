@@ -26,6 +26,7 @@ _WAITING_AFTER = Statement(
     mysql=_AFTER.format(index="FORCE INDEX (PRIMARY)", queue="u.queue"),
 )
 
+# By key: the order in memory knows no row ids.
 _KEEP = Statement(
     "UPDATE url SET score = :score WHERE `key` = :key AND state = State.PENDING AND queue = :queue"
     " AND topic_id = :topic_id"
@@ -33,6 +34,7 @@ _KEEP = Statement(
 _COUNT = ScopedStatement("SELECT COUNT(*) FROM url WHERE {scope} AND state = State.PENDING")
 _AHEAD = ScopedStatement(
     "SELECT COUNT(*) FROM url WHERE {scope} AND state = State.PENDING"
+    # As the index orders equal scores: the older row first.
     " AND (score > :score OR (score = :score AND id < :id))"
 )
 
@@ -53,6 +55,7 @@ class PendingUrl:
 
 def led_by(parent_key: bytes | None, payload: str) -> bytes | None:
     """The key of the URL that stands for a row's own: it redirects there, or is its alias."""
+    # Most rows have no payload, and reading JSON would cost more than the row.
     if parent_key is None or not payload:
         return None
     stored = payload_of(payload)

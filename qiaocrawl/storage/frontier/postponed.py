@@ -22,6 +22,7 @@ from qiaocrawl.storage.frontier.scope import Scope, ScopedStatement
 from qiaocrawl.storage.raw_sql import ListStatement, Statement
 from qiaocrawl.storage.sites.discovery import pattern_scores_of
 
+# Ancestors looked at from a new article up: a bound for chains that lead in a circle.
 _MOST_STEPS = 50
 
 _IS_POSTPONED = "state = State.DONE AND outcome IN ('postponed', 'trap')"
@@ -29,6 +30,7 @@ _COUNT = ScopedStatement(
     f"SELECT reason, COUNT(*) FROM url WHERE {{scope}} AND {_IS_POSTPONED} GROUP BY reason"
 )
 _BEST = ScopedStatement(
+    # Numbered within each reason: the best of every reason, whatever the others hold.
     "SELECT place, score, id, reason FROM ("
     "SELECT id, score, reason,"
     " ROW_NUMBER() OVER (PARTITION BY reason ORDER BY score DESC, id) AS place"
@@ -37,6 +39,7 @@ _BEST = ScopedStatement(
 _ROWS = (
     "SELECT u.id, u.`key`, u.url, h.name, u.score, u.depth, u.parent_key, u.anchor, u.reason,"
     " u.payload FROM url u JOIN host h ON h.id = u.host_id"
+    # Checked again: another worker may have taken some up since they were ranked.
     f" WHERE u.id IN ({{list}}) AND u.{_IS_POSTPONED.replace('outcome', 'u.outcome')}"
 )
 # Rows that another worker is taking up at this moment are left to it.
@@ -58,6 +61,7 @@ _LEFT_OUT = Statement(
 )
 
 _NEWEST_ARTICLE = Statement("SELECT COALESCE(MAX(id), 0) FROM article")
+# The first of a group of reprints only: a story everybody copies proves no new section.
 _NEW_STORIES = Statement(
     "SELECT u.`key`, u.parent_key FROM article a JOIN url u ON u.id = a.url_id"
     " LEFT JOIN verdict v ON v.article_id = a.id"
@@ -111,11 +115,14 @@ def take_up(c: Connection, scope: Scope, shares: Mapping[str, int], *, limit: in
         shares: how many rows of each reason at most; those of others stay.
         limit: most rows in all; the best of every reason go first.
     """
+    # As many of each as the greediest reason may have; the filter below cuts the others.
     ranked = _BEST.fetch(c, scope, {"most": max(shares.values(), default=0)})
     mine = sorted(
+        # Sorted by place first: the best of each reason, then the second best of each.
         (place, -score, row_id) for place, score, row_id, reason in ranked
         if place <= shares.get(reason or "", 0)
     )[:limit]  # fmt: skip
+    # Locked in order of id; the list returned keeps the order of the places.
     rows = _ROWS_LOCKED.fetch(c, sorted(row_id for _, _, row_id in mine))
     taken = {row[0]: _taken(row, scope) for row in rows}
     _TAKE_UP.run_many(c, [
@@ -149,6 +156,7 @@ def led_to_stories(c: Connection, keys: Collection[bytes], after: int) -> set[by
     level: Sequence[bytes] = _keys(
         key for row in _NEW_STORIES.run(c, {"after": after}).fetchall() for key in row
     )
+    # From the articles up along the pages they were found on, one level a round.
     for _ in range(_MOST_STEPS):
         found.update(key for key in level if key in keys)
         level = [key for key in level if key not in seen]

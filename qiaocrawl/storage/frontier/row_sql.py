@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qiaocrawl.items import Lease
 
+# The attempt besides the token: one worker may lose a row and lease it again.
 FENCE = "id = :id AND lease_token = :token AND attempts = :attempt"
 """Selects a row only for the lease that took it last; values by :func:`fence`."""
 

@@ -27,6 +27,7 @@ class Scope:
         """Row ids of the hosts in ascending order; None for all hosts."""
         if self.hosts is None:
             return None
+        # Sorted: statements that lock rows host by host do so in one order.
         return tuple(sorted(host_id(clean_host(host)) for host in self.hosts))
 
     def params(self, c: Connection) -> dict[str, Any]:
@@ -44,6 +45,7 @@ class ScopedStatement:
     _ALL = "queue = :queue AND topic_id = :topic_id"
     _SOME = _ALL + " AND host_id IN ({list})"
 
+    # Two statements, prepared once: a scope of thousands of hosts is run in chunks.
     def __init__(self, sql: str) -> None:
         self._on_all = Statement(sql.replace("{scope}", self._ALL))
         self._on_some = ListStatement(sql.replace("{scope}", self._SOME))
@@ -53,10 +55,11 @@ class ScopedStatement:
         values = {**scope.params(c), **params}
         if scope.host_ids is None:
             return self._on_all.run(c, values).rowcount
+        # Chunks of hosts add up, as each row is on one host.
         return self._on_some.count(c, scope.host_ids, values)
 
     def fetch(self, c: Connection, scope: Scope, params: dict[str, Any]) -> list[Any]:
-        """Rows found, a list for every chunk of hosts after the other."""
+        """Rows found, those of one chunk of hosts after the other."""
         values = {**scope.params(c), **params}
         if scope.host_ids is None:
             return list(self._on_all.run(c, values).fetchall())

@@ -1,4 +1,4 @@
-"""Other addresses of pages: what was learnt of hosts, and the URLs not fetched for it.
+"""Other addresses of pages: what was learnt about hosts, and the URLs not fetched because of it.
 
 A URL that has a preferred version is closed as ``alias`` and that version proposed, as if it
 had redirected there, but without a request. It stays noted in ``aliased_url`` until the
@@ -57,6 +57,7 @@ _CLOSED = (
 )
 # A preferred version that a bound kept out of the frontier will bring no page either.
 _ALL_CLOSED = Statement(_CLOSED.format(join="LEFT JOIN", unknown="p.id IS NULL OR"))
+# Called whenever a page fails, hence by key; all rows are looked at only when a crawl runs dry.
 _CLOSED_OF = ListStatement(
     _CLOSED.format(join="JOIN", unknown="") + " AND a.preferred_key IN ({list})"
 )
@@ -84,6 +85,7 @@ def alias(c: Connection, swaps: Sequence[Swap], *, run_id: int | None, now: floa
         preferred version is closed as an alias itself is not among them: two addresses that
         wait for each other would never be read.
     """
+    # Sorted and once each: FOR UPDATE locks them in this order.
     keys = sorted({one.preferred.key for one in swaps})
     circular = {bytes(key) for key, outcome in _TARGETS.fetch(c, keys) if outcome == Outcome.ALIAS}
     here = [one for one in swaps if one.preferred.key not in circular]
@@ -117,6 +119,7 @@ def settle(c: Connection, preferred_keys: Sequence[bytes] | None = None) -> int:
         closed = _CLOSED_OF.fetch(c, preferred_keys)
     in_vain = [
         (row_id, outcome, payload)
+        # Sorted by id for the locks of the updates.
         for row_id, outcome, payload in sorted(closed)
         if outcome not in READABLE and outcome != Outcome.ALIAS
     ]
@@ -124,6 +127,7 @@ def settle(c: Connection, preferred_keys: Sequence[bytes] | None = None) -> int:
         {"id": row_id, "payload": _as_it_is(payload, outcome or "no row")}
         for row_id, outcome, payload in in_vain
     ])  # fmt: skip
+    # All of them: some have their page, the others wait under their own address.
     _FORGET.run(c, sorted(row[0] for row in closed))
     return len(in_vain)
 
@@ -133,7 +137,7 @@ def _as_it_is(payload: str, reason: str) -> str:
 
 
 def save_host_votes(c: Connection, found: Sequence[HostVotes], *, now: float) -> None:
-    """Store *found* in place of what was stored of their hosts; who stores last is right."""
+    """Store *found* in place of what was stored of their hosts; the last write wins."""
     _SAVE.run_many(c, [
         {
             "host": clean_host(one.host),

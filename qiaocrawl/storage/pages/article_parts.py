@@ -1,8 +1,8 @@
 """The parts of paged articles, and the one article that the parts of a group make.
 
-A part keeps its own text, so that the article can be made again whenever a part comes or
+A part keeps its own text, so that the article can be rebuilt whenever a part comes or
 changes. The article stands at the lowest part that is here: at the first page once that has
-come, whatever the order. What stands where follows from the rows of ``article_part`` alone.
+come, whatever the order. All of this follows from the rows of ``article_part`` alone.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ _MOST_NAMED = 10
 
 _NAMES = ("author", "source", "channel", "keywords", "description", "language", "method")
 
+# The newest page as in raw_pages: the one seen last, not the one stored last.
 _NEWEST_PAGE = (
     "(SELECT p.id FROM page_source p WHERE p.url_id = :url_id"
     " ORDER BY p.last_seen_at DESC, p.id DESC LIMIT 1)"
@@ -77,13 +78,14 @@ _ARTICLES = Statement(
     " WHERE p.first_key = :first_key ORDER BY p.number, a.url_id"
 )
 _MOVE = Statement("UPDATE article SET url_id = :url_id WHERE id = :id")
+# Only rows that ended by their own page; a redirect or a dead URL keeps what it says.
 _TELL = Statement(
     "UPDATE url SET reason = :reason, outcome = :outcome WHERE id = :id AND state = State.DONE"
     " AND outcome IN ('article', 'part', 'not_article')"
 )
 
 State = tuple[tuple[int, bytes], ...]
-"""What tells one state of a group from another: row ids of URLs, digests of what they say."""
+"""The state of a group, to notice changes: row ids of URLs, digests of their contents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,8 @@ class PartGroup:
         return Outcome.PART if self.is_article else Outcome.NOT_ARTICLE
 
     def reason(self, part: StoredPart) -> str:
-        """What there is to say of the URL of *part*; "" for a first part with all others."""
+        """The reason for the URL of *part*; "" for a first part with all others."""
+        # The pagers of the parts may disagree, where the article grew meanwhile.
         most = max(one.parts for one in self.parts)
         said = []
         if part.number > 1:
@@ -251,6 +254,7 @@ def _state(statement: Statement, c: Connection, first_key: bytes) -> State:
 
 def _stored(row: Any) -> StoredPart:
     url_id, url, anchor, outcome, reason, number, parts, reads_alone, note, about, text, html = row
+    # Stored as JSON: fields that were added later may be missing, hence get() for those.
     known: Mapping[str, Any] = from_json(about)
     article = Article(
         url=url, title=known["title"], text=text, published_at=from_time(known["published_at"]),
@@ -270,7 +274,7 @@ def _stored(row: Any) -> StoredPart:
 def place_article(c: Connection, group: PartGroup) -> None:
     """Leave the group at most one article, at its head; one that stood elsewhere moves there.
 
-    A group without anything that reads as an article is left none.
+    A group in which nothing reads as an article keeps none.
     """
     rows = _ARTICLES.run(c, {"first_key": group.first_key}).fetchall()
     if not group.is_article:
@@ -278,6 +282,7 @@ def place_article(c: Connection, group: PartGroup) -> None:
     elif any(row[1] == group.head.url_id for row in rows):
         leaving = [row for row in rows if row[1] != group.head.url_id]
     else:
+        # The article moves and keeps its row id, on which verdict and relevance hang.
         leaving = list(rows[1:])
         for row_id, _ in rows[:1]:
             _MOVE.run(c, {"id": row_id, "url_id": group.head.url_id})
@@ -296,5 +301,6 @@ def update_part_outcomes(c: Connection, group: PartGroup, own_url_id: int | None
         reason = clean_word(group.reason(part), _MAX_REASON_CHARS)
         outcome = group.outcome(part.number).value
         is_told = (part.outcome, part.reason) == (outcome, reason)
+        # A row closed in this transaction says nothing of its group yet, whatever was read before.
         if not is_told or part.url_id == own_url_id:
             _TELL.run(c, {"id": part.url_id, "reason": reason or None, "outcome": outcome})

@@ -42,6 +42,7 @@ MAX_TITLE_CHARS = 2_000
 MAX_TEXT_CHARS = 1_000_000
 """About three megabytes of Chinese: a book, or a page that is no article."""
 
+# About four times the longest text: tags and attributes included.
 MAX_HTML_CHARS = 4_000_000
 _MAX_COMMENTS_CHARS = 1_000_000
 
@@ -91,11 +92,15 @@ _ADD_TERM = Statement(
 
 @dataclass(frozen=True, slots=True)
 class SavedArticle:
-    """An article as it is stored now: its row id, and what deduplication takes from it."""
+    """An article as it is stored now: its row id, and what deduplication takes from it.
+
+    ``is_new``: there was none at its URL before.
+    """
 
     id: int
     title: TitleRecord
     text_chars: int
+    is_new: bool
 
 
 def save_article(
@@ -107,9 +112,9 @@ def save_article(
     anchor: str,
     now: float,
 ) -> SavedArticle:
-    """Insert the article of *url_id* or replace what it said; its id stays.
+    """Insert or replace the article of *url_id*; its row id stays.
 
-    What a newer page says otherwise is a revision: what was said before is kept.
+    If a newer page differs, the earlier text is kept as a revision.
 
     The caller holds the row's lease, which keeps two writers apart.
 
@@ -121,7 +126,8 @@ def save_article(
         raise StorageError(f"no url row {url_id!r}: its article cannot be stored")
     row_id, key, host = existing
     params = {**_values(article, analysis, anchor), "url_id": url_id, "updated_at": epoch_time(now)}
-    if row_id is None:
+    is_new = row_id is None
+    if is_new:
         row_id = _INSERT.run(c, params).lastrowid
         assert row_id is not None
     else:
@@ -138,7 +144,7 @@ def save_article(
         analysis.body_simhash,
         analysis.body_sketch[:MAX_SKETCH_BYTES],
     )
-    return SavedArticle(row_id, title, len(params["text"]))
+    return SavedArticle(row_id, title, len(params["text"]), is_new)
 
 
 def _values(article: Article, analysis: PageAnalysis, anchor: str) -> dict[str, Any]:
@@ -152,6 +158,8 @@ def _values(article: Article, analysis: PageAnalysis, anchor: str) -> dict[str, 
         "keywords": clean_text(article.keywords, _MAX_NOTE_CHARS),
         "description": clean_text(article.description, _MAX_NOTE_CHARS),
         "anchor": clean_text(anchor, _MAX_NOTE_CHARS),
+        # The column holds ASCII: codes such as zh or zh-Hant; what a page makes up must not
+        # fail the write.
         "language": clean_word(article.language, 16).encode("ascii", "replace").decode(),
         "charset": clean_word(analysis.charset, 64),
         "method": clean_word(article.method, 64),
@@ -197,7 +205,7 @@ def save_relevance(
     topic_ids: Mapping[str, int],
     judgements: Sequence[Relevance],
 ) -> None:
-    """Store what topics think of an article, replacing what they thought before.
+    """Store the topics' judgements of an article, replacing earlier ones.
 
     Where an operator has judged its page, that verdict stands.
 
@@ -219,11 +227,13 @@ def save_relevance(
         # In one order, so that workers do not deadlock.
         for judgement in sorted(judgements, key=lambda judgement: topic_ids[judgement.topic])
     ])  # fmt: skip
+    # save_relevance wrote what the scorers say; the operator's word comes after it.
     decide_article(c, article_id)
 
 
 def _explained(judgement: Relevance) -> list[tuple[object, ...]]:
-    """Its words with their shares, and with their places where these are known."""
+    """The words of a judgement with their shares, and their places where known."""
+    # Scorers that keep no places leave the list empty.
     if not judgement.places:
         return [*judgement.terms]
     pairs = zip(judgement.terms, judgement.places, strict=True)
@@ -237,6 +247,7 @@ def save_title_terms(c: Connection, article_id: int, tokens: Sequence[str]) -> N
     """
     words = (clean_word(token, MAX_TERM_CHARS) for token in tokens)
     counts = Counter(word for word in words if word)
+    # Dropped and added, since titles change their words and most have few.
     _DROP_TERMS.run(c, {"article_id": article_id})
     _ADD_TERM.run_many(c, [
         {"article_id": article_id, "term": term, "count": count}

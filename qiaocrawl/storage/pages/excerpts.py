@@ -2,7 +2,7 @@
 
 Where most of a page's text stands on the pages it leads to, it is their index. That is seen when
 they are stored, whichever comes first, in the transaction that stores the last of them: the page
-is withdrawn, with all that followed from it. So nobody remembers more than is committed. Of two
+is withdrawn, with all that followed from it. So nothing is remembered that is not committed. Of two
 pages that lead to each other (a story and its channel, which shows it whole) both stay, and are
 left to the recognition of reprints; so does what an operator calls on topic.
 """
@@ -63,14 +63,17 @@ Excerpts = Sequence[tuple[bytes, str, float]]
 def is_index(c: Connection, url_id: int, excerpts: Excerpts) -> str:
     """Why the page of *url_id* is an index of articles that are stored, in words; "" if not.
 
-    What becomes of its other excerpts is seen when their pages come.
+    Its other excerpts are looked at when their pages come.
     """
     texts = {key: _text_at(c, key) for key, _, _ in excerpts}
+    # Compared as letters and digits alone, since a list page cuts and spaces texts its own way.
     stands = [stands_in(sample, texts[key]) for key, sample, _ in excerpts]
     standing = [excerpt for excerpt, is_there in zip(excerpts, stands, strict=True) if is_there]
     share, targets = sum(share for _, _, share in standing), {key for key, _, _ in standing}
+    # standing is not empty here: its share is above 0.
     if share >= INDEX_SHARE and not _stays(c, url_id, standing[0][0], len(targets)):
         return _reason(c, standing[0][0], len(targets))
+    # Old rows are dropped first: an earlier reading may have found others.
     if excerpts:
         _DROP.run(c, {"url_id": url_id})
         _ADD.run_many(c, [
@@ -98,6 +101,7 @@ def withdraw_indexes(
     rows = _CONCERNED.run(c, {"key": key, "url_id": url_id}).fetchall()
     if not rows:
         return 0
+    # Its own old rows would let the page be withdrawn for what it no longer shows.
     if not excerpts and any(row[0] == url_id for row in rows):
         _DROP.run(c, {"url_id": url_id})
     letters = letters_of(text)
@@ -122,11 +126,12 @@ def _settle(c: Connection, page: int, target: bytes, now: float) -> bool:
 
 
 def withdraw(c: Connection, url_id: int, reason: str, *, now: float) -> None:
-    """Take back that the page of *url_id* is an article: it is a list, for *reason*.
+    """Withdraw the article of *url_id*: its page is a list, for *reason*.
 
     Its relevance, verdict and place in a group go with it; what it said is kept as a revision.
     """
     _DROP.run(c, {"url_id": url_id})
+    # The revision copies the article, so it comes before the deletion.
     if note_withdrawn(c, url_id, reason, now=now):
         logger.info("URL row %d is no article: %s", url_id, reason)
     drop_article(c, url_id)
@@ -146,6 +151,7 @@ def _reason(c: Connection, target: bytes, count: int) -> str:
 
 def _stays(c: Connection, url_id: int, target: bytes, targets: int) -> bool:
     """Whether the page stays an article, though its text stands at *target*, one of *targets*."""
+    # Only where all of it is shown there: a page that also repeats others is still an index.
     if targets == 1 and _LEADS_BACK.run(c, {"url_id": url_id, "target": target}).fetchone():
         return True
     return _WANTED.run(c, {"url_id": url_id}).fetchone() is not None

@@ -1,4 +1,4 @@
-"""Raw pages: the evidence, committed before anything is made of it."""
+"""Raw pages: the evidence, committed before anything is derived from it."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ _MARK_FETCHED = Statement(
     "UPDATE url SET state = State.FETCHED, fetched_at = :fetched_at, http_status = :status"
     f" WHERE {FENCE} AND state = State.LEASED"
 )
+# After a replay: the first try has marked the row already.
 _IS_FETCHED = Statement(f"SELECT 1 FROM url WHERE {FENCE} AND state = State.FETCHED")
 _FIND = Statement("SELECT id FROM page_source WHERE url_id = :url_id AND digest = :digest")
 _SEEN_AGAIN = Statement(
@@ -109,6 +110,7 @@ def store_page(
             then(c)
     elif _IS_FETCHED.run(c, own).fetchone() is None:
         return None
+    # Hash of the body as received, not as stored: it recognises a cut page when it comes again.
     digest = digest16(page.body)
     existing = _FIND.run(c, {"url_id": lease.url_id, "digest": digest}).fetchone()
     if existing is not None:
@@ -182,6 +184,8 @@ def _fitting(c: Connection, body: bytes) -> tuple[bytes, bool]:
     """*body* compressed, cut until the server takes it, and whether it was cut."""
     limit = (_packet_bytes(c) - _PACKET_RESERVE_BYTES) // _SENT_PER_BYTE
     frame, size = compress(body), len(body)
+    # The loop ends because each round aims 2 % below the limit; compression is
+    # not quite proportional.
     while len(frame) > limit:
         # In proportion, a little less for what compresses worse than the rest.
         size = int(size * limit / len(frame) * 0.98)
@@ -204,8 +208,10 @@ def _packet_bytes(c: Connection) -> int:
 
 def _declared_charset(content_type: str) -> str:
     if "charset" not in content_type.lower():
+        # Parsed as a header only where needed: most pages say nothing here.
         return ""
     message = Message()
+    # Message refuses line breaks, and headers of broken servers hold them.
     message["content-type"] = content_type.replace("\n", " ").replace("\r", " ")
     return str(message.get_param("charset", "")).lower()
 

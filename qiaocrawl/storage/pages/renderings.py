@@ -21,6 +21,7 @@ _SAVE = upsert(
 )  # fmt: skip
 _NEWEST = Statement(
     "SELECT host, form, gained, in_vain, plain, voted_at FROM rendering"
+    # By time, and by key among equal times: the same rows at every start.
     " ORDER BY voted_at DESC, `key` LIMIT :count"
 )
 
@@ -29,6 +30,7 @@ _WAIT = Statement(
     "UPDATE url SET state = State.PENDING, payload = :payload, reason = :reason,"
     f" lease_token = NULL, lease_until = NULL, not_before = 0, crashes = 0 WHERE {HELD}"
 )
+# No fence: the caller's transaction has just closed the lease.
 _SET_PAYLOAD = Statement("UPDATE url SET payload = :payload WHERE id = :id")
 
 Row = tuple[str, str, int, int, int, float]
@@ -67,6 +69,6 @@ def wait_for_browser(c: Connection, lease: Lease, reason: str) -> bool:
 
 
 def forget_mark(c: Connection, lease: Lease) -> None:
-    """Take the mark from a row that was fetched with the browser."""
+    """Remove the mark from a row that was fetched with the browser."""
     left = payload_keys(replace(lease.payload, render=""))
     _SET_PAYLOAD.run(c, {"id": lease.url_id, "payload": to_json(left)})

@@ -1,4 +1,4 @@
-"""What running a stage again over stored pages reads and rewrites."""
+"""Reads and writes of a stage that is run again over stored pages."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ def count_pages(c: Connection) -> int:
     pages = select(func.count(page_source.c.url_id.distinct())).join(
         url, url.c.id == page_source.c.url_id
     )
+    # Search answers are pages of engines, which no stage but the search reads.
     count: int = c.execute(pages.where(url.c.queue != Queue.SEARCH)).scalar_one()
     return count
 
@@ -88,6 +89,7 @@ def set_outcome(c: Connection, url_id: int, outcome: Outcome, reason: str) -> No
     closed = State.SET_ASIDE if outcome is Outcome.POISON else State.DONE
     c.execute(
         update(url)
+        # Rows that wait or are leased end by their crawl; their outcome is not known yet.
         .where(url.c.id == url_id, url.c.state.in_((State.DONE, State.SET_ASIDE)))
         .values(outcome=outcome.value, reason=clean_word(reason, 500), state=closed)
     )
@@ -103,6 +105,7 @@ def drop_article(c: Connection, url_id: int) -> bool:
     ).scalar_one_or_none()
     if article_id is None:
         return False
+    # The log first: its row is found by the article, which is deleted last.
     title_log.withdraw(c, article_id)
     drop_verdict(c, article_id)
     for table in (relevance, title_term):

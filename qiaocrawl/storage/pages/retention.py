@@ -26,7 +26,7 @@ _BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """Raw pages let go, and the bytes their compressed bodies took."""
+    """Raw pages deleted, and the bytes their compressed bodies took."""
 
     pages: int
     body_bytes: int
@@ -59,6 +59,7 @@ def prune(
     chosen = select(page_source.c.id, func.length(page_source.c.body)).where(
         _disposable(older_than)
     )
+    # Counted in the database: with a million pages the ids alone would fill the memory.
     if dry_run:
         selected = chosen.subquery()
         row = c.execute(select(func.count(), func.sum(selected.c[1])).select_from(selected)).one()

@@ -1,4 +1,4 @@
-"""What articles said before, and that they were deleted: nothing stored is ever removed."""
+"""Earlier texts of articles, and their deletion: nothing stored is ever removed."""
 
 from __future__ import annotations
 
@@ -22,12 +22,14 @@ _NEWEST_PAGE = (
 _KEEP = Statement(
     "INSERT INTO revision (url_id, kind, at, page_source_id, note, title, published_at,"
     " body_digest, text) SELECT a.url_id, 'revised', :at, a.page_source_id,"
+    # The note says what differs: the title, the body, or both.
     " CASE WHEN a.title = :title THEN 'body' WHEN a.body_digest = :body_digest THEN 'title'"
     " ELSE 'title and body' END, a.title, a.published_at, a.body_digest, a.text FROM article a"
     " WHERE a.id = :article_id AND (a.title <> :title OR a.body_digest <> :body_digest)"
     f" AND a.page_source_id <> {_NEWEST_PAGE}"
 )
 _NOTE = Statement(
+    # INSERT ... SELECT writes nothing where there is no article, so no look-up is needed before.
     "INSERT INTO revision (url_id, kind, at, page_source_id, note, title, published_at,"
     " body_digest, text) SELECT a.url_id, :kind, :at, NULL, :note, '', NULL, :none, ''"
     " FROM article a WHERE a.url_id = :url_id"
@@ -38,6 +40,7 @@ _WITHDRAW = Statement(
     " a.published_at, a.body_digest, a.text FROM article a WHERE a.url_id = :url_id"
 )
 _LAST_FACT = Statement(
+    # What the host last said of the page; a revised text is no such fact.
     "SELECT kind FROM revision WHERE url_id = :url_id AND kind <> 'revised'"
     " ORDER BY id DESC LIMIT 1"
 )
@@ -99,12 +102,12 @@ def keep_version(c: Connection, article_id: int, values: Any, *, now: float) -> 
 
 
 def note_deleted(c: Connection, url_id: int, note: str, *, now: float) -> bool:
-    """Note that the article of *url_id* is gone; False without an article, or where it was."""
+    """Note that the article of *url_id* is gone; False without one, or if that was known."""
     return not is_deleted(c, url_id) and _note(c, url_id, DELETED, note, now)
 
 
 def note_restored(c: Connection, url_id: int, *, now: float) -> bool:
-    """Note that an article that was gone is back; False where it was not."""
+    """Note that an article that was gone is back; False if it was not gone."""
     return is_deleted(c, url_id) and _note(c, url_id, RESTORED, "", now)
 
 
@@ -115,7 +118,7 @@ def note_withdrawn(c: Connection, url_id: int, note: str, *, now: float) -> bool
 
 
 def is_deleted(c: Connection, url_id: int) -> bool:
-    """Whether the article of *url_id* was gone when its page was asked for last."""
+    """Whether the article of *url_id* was gone when its page was last requested."""
     row = _LAST_FACT.run(c, {"url_id": url_id}).fetchone()
     return row is not None and row[0] == DELETED
 

@@ -1,4 +1,4 @@
-"""What was learnt of sites, a row a host; who stores last is right."""
+"""What was learnt about sites, one row per host; the last write wins."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from qiaocrawl.storage.converters import clean_host, epoch_time, from_time, json
 from qiaocrawl.storage.raw_sql import Statement, upsert
 from qiaocrawl.storage.schema import site_template
 
+# Far above any real template; what is cut does not parse and is learnt again.
 _MAX_JSON_CHARS = 1_000_000
 
 _SAVE = upsert(

@@ -1,1 +1,1 @@
-"""What the tables say: summaries, histories of URLs, runs, alarms."""
+"""Reports from the tables: summaries, histories of URLs, runs, alarms."""

@@ -1,4 +1,4 @@
-"""What an operator must hear of: `qiaocrawl health` asks for it, and so does a cron job."""
+"""What an operator must know: `qiaocrawl health` reports it, also from a cron job."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from qiaocrawl.storage.schema import (
 
 # So long after its lease nobody works on a row: a living worker renews or takes over leases.
 _ABANDONED_SECONDS = 600.0
+# Fewer answers than this prove nothing.
 _LEAST_ANSWERS = 3
 _ANSWER_HOURS = 24.0
 _GOOD_ANSWERS = (AnswerState.HIT, AnswerState.EMPTY)
@@ -73,11 +74,13 @@ def last_runs(c: Connection, count: int) -> list[RunLine]:
         select(run, topic.c.name.label("topic"))
         .outerjoin(topic, topic.c.id == run.c.topic_id)
         .order_by(run.c.id.desc())
+        # The newest first: the first line of a spider and topic decides.
         .limit(count)
     )
     return [RunLine(
         row.id, row.spider, row.topic or "", _aware(row.started_at),
         _aware(row.finished_at) if row.finished_at else None, row.reason, row.remaining,
+        # Only this machine's: another's processes cannot be looked at from here.
         row.finished_at is None and row.machine == socket.gethostname() and not _lives(row.pid),
     ) for row in rows]  # fmt: skip
 
@@ -137,6 +140,7 @@ def _no_articles(c: Connection, limits: Limits, now: float) -> list[str]:
 def _refusing_engines(c: Connection, now: float) -> list[str]:
     """Engines that were asked and gave no good answer."""
     since = datetime.fromtimestamp(now, UTC) - timedelta(hours=_ANSWER_HOURS)
+    # COUNT skips NULL, which CASE gives for every other state.
     good = func.count(case((query_answer.c.state.in_(_GOOD_ANSWERS), 1)))
     rows = c.execute(
         select(query.c.engine, func.count(), good)
@@ -167,6 +171,7 @@ def _dead_proxies(c: Connection, now: float) -> list[str]:
     number, resting = c.execute(
         select(func.count(), func.count(case((proxy.c.resting_until > now, 1)))).select_from(proxy)
     ).one()
+    # One working proxy is enough: the pool goes on with it.
     if not number or number != resting:
         return []
     return [f"{number} 个代理全部不可用 none of the proxies works"]
@@ -184,12 +189,14 @@ def _full_disk(c: Connection, limits: Limits) -> list[str]:
 def _lives(pid: int) -> bool:
     """Whether *pid* is a crawl on this machine; where that cannot be told, any process is."""
     try:
+        # Signal 0 asks whether the process is there, without touching it.
         os.kill(pid, 0)
         command = Path(f"/proc/{pid}/cmdline").read_bytes()
     except ProcessLookupError:
         return False
     except OSError:
         return True
+    # The process id may have been given to another program since; its command line tells.
     return b"crawl" in command or not command
 
 

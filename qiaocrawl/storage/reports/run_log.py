@@ -24,7 +24,7 @@ SUCCESSFUL_ENDS = frozenset({
     # The operator asked the run to stop; SIGTERM and Ctrl-C.
     "shutdown",
 })  # fmt: skip
-"""Reasons of runs that did what they were asked."""
+"""End reasons of runs that did their task."""
 
 
 def start_run(
@@ -57,6 +57,7 @@ def finish_run(
     c.execute(update(run).where(run.c.id == run_id).values(
         finished_at=_utc(now),
         reason=clean_word(reason, 200),
+        # Longer than other JSON: Scrapy keeps a counter for each status, type and reason.
         stats=to_json(dict(stats), max_chars=1_000_000),
         remaining=remaining,
     ))  # fmt: skip

@@ -47,7 +47,9 @@ class SiteLine:
 
 @dataclass(frozen=True, slots=True)
 class GroupLine:
-    """One reprint group: the title that represents it and its members (title, host)."""
+    """One reprint group: the title that represents it, and the first (title, host) of each
+    other site, first come first.
+    """
 
     title: str
     host: str
@@ -71,6 +73,7 @@ def queue_progress(c: Connection, queue: str) -> Progress:
     row = c.execute(
         select(func.count(), func.coalesce(func.sum(is_open), 0)).where(
             url.c.queue == queue,
+            # COALESCE: NULL NOT IN (...) is NULL, which would drop every open row.
             func.coalesce(url.c.outcome, "").not_in((Outcome.PRUNED, Outcome.POSTPONED)),
         )
     ).one()
@@ -98,6 +101,7 @@ def search_yield(c: Connection, topic_name: str) -> tuple[int, int]:
         .join(topic, topic.c.id == query.c.topic_id)
         .where(topic.c.name == topic_name)
     ).one()
+    # MariaDB's sums are Decimals.
     return int(row[0]), int(row[1])
 
 
@@ -128,6 +132,7 @@ def relevance_counts(c: Connection, topic_name: str) -> tuple[int, int]:
 def sites(c: Connection, topic_name: str) -> list[SiteLine]:
     """Articles by site, the most relevant first."""
     on_topic = func.coalesce(func.sum(case((relevance.c.relevant, 1), else_=0)), 0)
+    # On host and topic: another topic may call the site something else.
     named = and_(site.c.host == article.c.site, site.c.topic_id == topic.c.id)
     statement = (
         select(article.c.site, func.max(site.c.name), func.count(), on_topic)
@@ -142,11 +147,13 @@ def sites(c: Connection, topic_name: str) -> list[SiteLine]:
 
 
 def reprint_groups(c: Connection, topic_name: str, limit: int) -> tuple[int, list[GroupLine]]:
-    """(number of groups with more than one on-topic member, the largest *limit* of them)."""
+    """(number of groups on topic that several sites published, the largest *limit* of them)."""
+    sites = func.count(article.c.site.distinct())
     sized = (
-        _on_topic(select(verdict.c.group_id, func.count().label("size")), topic_name)
+        _on_topic(select(verdict.c.group_id, sites.label("size")), topic_name)
+        .join(article, article.c.id == verdict.c.article_id)
         .group_by(verdict.c.group_id)
-        .having(func.count() > 1)
+        .having(sites > 1)
         .subquery()
     )
     total = c.execute(select(func.count()).select_from(sized)).scalar_one()
@@ -173,8 +180,10 @@ def _group(c: Connection, group_id: int) -> GroupLine:
         .order_by(article.c.published_at, article.c.id)
     ).all()
     head = next((row for row in rows if row.id == group_id), rows[0])
-    copies = tuple((row.title, row.site) for row in rows if row.id != head.id)
-    return GroupLine(head.title, head.site, copies)
+    copies = {row.site: row.title for row in reversed(rows) if row.site != head.site}
+    return GroupLine(
+        head.title, head.site, tuple((copies[site], site) for site in reversed(copies))
+    )
 
 
 def best_articles(c: Connection, topic_name: str, limit: int) -> list[ArticleLine]:

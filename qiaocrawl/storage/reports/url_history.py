@@ -1,4 +1,4 @@
-"""All that is stored about one URL: how it was found, where it stands, what became of it."""
+"""All that is stored about one URL: how it was found, its state, what became of it."""
 
 from __future__ import annotations
 
@@ -44,9 +44,7 @@ _LAST_RUN = Statement(
 
 @dataclass(frozen=True, slots=True)
 class UrlHistory:
-    """A row of ``url``. Times are as the database gives them; ``not_before`` and
-    ``lease_until`` are epoch seconds.
-    """
+    """A row of ``url``. Times are aware UTC; ``not_before`` and ``lease_until`` epoch seconds."""
 
     id: int
     key: bytes
@@ -67,9 +65,9 @@ class UrlHistory:
     failures: int
     http_status: int | None
     redirect: bytes | None
-    discovered_at: str
-    fetched_at: str
-    done_at: str
+    discovered_at: datetime | None
+    fetched_at: datetime | None
+    done_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +126,7 @@ def url_history(c: Connection, key: bytes) -> UrlHistory | None:
         failures,
         status,
         None if redirect is None else bytes(redirect),
-        *("" if when is None else str(when)[:19] for when in times),
+        *map(from_time, times),
     )
 
 
@@ -151,23 +149,28 @@ def article_at(c: Connection, url_id: int) -> StoredArticle | None:
     if row is None:
         return None
     article_id, title, published, source, kind, similarity, why, of_title, of_url, html = row
-    judged = _JUDGEMENTS.run(c, {"article_id": article_id}).fetchall()
     return StoredArticle(
         title, from_time(published), source, kind or "",
         similarity or 0.0, why or "", of_title or "", of_url or "",
-        tuple(Judgement(name, score, bool(relevant), method, _terms(terms))
-              for name, score, relevant, method, terms in judged),
-        decompress_text(html),
+        judgements_of(c, article_id), decompress_text(html),
     )  # fmt: skip
+
+
+def judgements_of(c: Connection, article_id: int) -> tuple[Judgement, ...]:
+    """What each topic says of an article, by name of the topic."""
+    rows = _JUDGEMENTS.run(c, {"article_id": article_id}).fetchall()
+    return tuple(Judgement(name, score, bool(relevant), method, _terms(terms))
+                 for name, score, relevant, method, terms in rows)  # fmt: skip
 
 
 def _terms(text: str) -> tuple[tuple[Any, ...], ...]:
     value = from_json(text)
     rows = value if isinstance(value, list) else []
+    # (term, weight) at least; rows of other versions may be anything.
     return tuple(tuple(row) for row in rows if isinstance(row, list) and len(row) >= 2)
 
 
 def last_arguments(c: Connection, topic: str, spider: str) -> Mapping[str, object]:
-    """What the last run of *spider* for *topic* was asked; {} when there was none."""
+    """The arguments of the last run of *spider* for *topic*; {} when there was none."""
     row = _LAST_RUN.run(c, {"topic": topic, "spider": spider}).fetchone()
     return {} if row is None else json_mapping(row[0])

@@ -1,1 +1,1 @@
-"""Search in the tables: the coverage ledger and the budgets of engines."""
+"""Tables of search: the coverage ledger and the budgets of engines."""

@@ -1,4 +1,4 @@
-"""What the coverage ledger tells: states by pair, what they brought, what they were before."""
+"""Reads the coverage ledger: states by pair, their yield, and earlier answers."""
 
 from __future__ import annotations
 
@@ -79,6 +79,7 @@ def ledger_rows(c: Connection, topic: str, chosen: Chosen) -> list[LedgerRow]:
     table = schema.query
     topic_row = topic_id(c, topic)
     articles = _articles(topic_row).add_columns(table.c.id).group_by(table.c.id)
+    # int(): MariaDB sums to Decimal.
     brought = {row[2]: (row[0], int(row[1] or 0)) for row in c.execute(articles)}
     statement = select(
         table.c.id, table.c.term, table.c.site, table.c.engine, table.c.period, table.c.page,
@@ -105,6 +106,7 @@ def _conditions(chosen: Chosen) -> list[Any]:
     if chosen.engine:
         conditions.append(table.c.engine == clean_word(chosen.engine, 64))
     if chosen.site:
+        # "-" is how the command line writes "no site": an empty word would mean "any".
         conditions.append(table.c.site == ("" if chosen.site == "-" else clean_host(chosen.site)))
     if chosen.term:
         conditions.append(table.c.term == clean_word(chosen.term, 200))
@@ -126,6 +128,7 @@ def lost_answers(c: Connection, topic: str) -> dict[int, PastAnswer]:
             query.c.state.in_([state.value for state in NO_ANSWER]),
             past.c.state.in_([state.value for state in WITH_HITS]),
         )
+        # Oldest first, so that the last one of a query stays in the dict below.
         .order_by(past.c.asked_at)
     )
     return {row[0]: _past(row) for row in c.execute(statement)}
@@ -191,6 +194,7 @@ def _articles(topic: int) -> Select[Any, Any]:
     before = url.alias("before")
     led_by = case((before.c.outcome == "redirect", before.c.parent_key), else_=url.c.parent_key)
     on_topic = case((relevance.c.relevant, 1), else_=0)
+    # The LEFT JOIN of relevance keeps articles this topic has not judged.
     return (
         select(func.count(), func.sum(on_topic))
         .select_from(article)

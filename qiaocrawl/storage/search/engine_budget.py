@@ -26,10 +26,12 @@ _LAST_IN_LINE = -1e9
 _BEGIN_DAY = upsert(
     "engine_day", {"engine": ":engine", "day": ":day", "asked": "0"}, key="engine, day"
 )
+# Tested and counted in one UPDATE: two workers cannot both take the last request of a day.
 _COUNT = Statement(
     "UPDATE engine_day SET asked = asked + 1 WHERE engine = :engine AND day = :day"
     " AND (:most IS NULL OR asked < :most)"
 )
+# asked > 0: a lease of yesterday, given back after midnight, finds a new day's row.
 _GIVE_BACK = Statement(
     "UPDATE engine_day SET asked = asked - 1 WHERE engine = :engine AND day = :day AND asked > 0"
 )
@@ -38,6 +40,7 @@ _PUT_OFF = Statement(
     "UPDATE url SET state = State.DONE, outcome = 'pruned', reason = :reason, done_at = :done_at,"
     " not_before = 0, attempts = 0, failures = 0, lease_token = NULL, lease_until = NULL"
     " WHERE queue = :queue AND topic_id = :topic_id AND state = State.PENDING AND host_id ="
+    # The host is given too: by it the frontier's index narrows the rows the LIKE has to read.
     " :host_id"
     " AND payload LIKE :engine"
 )
@@ -60,7 +63,7 @@ def count_request(c: Connection, engine: str, most: int | None, now: float) -> b
 
 
 def give_back(c: Connection, lease: Lease, now: float) -> None:
-    """*lease* was not used: its request, if it was to be one, is not counted."""
+    """*lease* was not used: take its request, if it stood for one, off the count."""
     engine = lease.payload.engine
     if lease.queue is Queue.SEARCH and engine and not lease.stored:
         _GIVE_BACK.run(c, {"engine": clean_word(engine, 64), "day": day_of(now)})
@@ -82,6 +85,7 @@ def put_off(c: Connection, topic: str, engine: str, host: str, reason: str, now:
         "queue": Queue.SEARCH.value,
         "topic_id": topic_id(c, topic),
         "host_id": host_id(clean_host(host)),
+        # A name stands there as '"engine":"baidu"'; quotes keep "baidu" from meeting "baidu_news".
         "engine": f'%"engine":"{engine}"%',
         "reason": clean_word(reason, _MAX_REASON_CHARS),
         "done_at": epoch_time(now),

@@ -1,4 +1,4 @@
-"""The coverage ledger: every query of keyword x site x engine x period x page, how it went.
+"""The coverage ledger: every query of keyword x site x engine x period x page, with its result.
 
 It is the plan as well: what is entered stays until it has an answer, whatever becomes of the
 process that was to ask it.
@@ -40,11 +40,11 @@ NO_ANSWER = frozenset({
     AnswerState.BLOCKED, AnswerState.DECOY, AnswerState.LAYOUT_CHANGED, AnswerState.ERROR,
     AnswerState.UNKNOWN,
 })  # fmt: skip
-"""States after which nothing is known: neither that there are hits nor that there are none."""
+"""States that prove neither that there are hits nor that there are none."""
 
 _LONGEST_PAUSE_SECONDS = 7 * 86_400.0
 REPEATS_OF_THE_PAST = 30
-"""Days that are over are asked about so many times as seldom as the present (ours)."""
+"""Periods that are over are queried this many times less often than the present (ours)."""
 # Clocks of several machines may differ by so much.
 _SKEW = timedelta(minutes=10)
 _MAX_MESSAGE_CHARS = 2_000
@@ -71,6 +71,7 @@ _ANSWER = Statement(
     " total = :total, asked_weight = :asked_weight, new_weight = :new_weight,"
     " url_key = :url_key WHERE id = :id"
 )
+# A ring of ANSWERS_KEPT slots: the new answer takes the place of the oldest.
 _FORGET = Statement("DELETE FROM query_answer WHERE query_id = :id AND slot = :slot")
 _REMEMBER = Statement(
     "INSERT INTO query_answer (query_id, slot, asked_at, state, hits, new_urls, message)"
@@ -126,6 +127,7 @@ def plan_queries(
         state: NOT_ASKED, or ROBOTS for what nobody chose to ask. A query of state ROBOTS
             that is planned after all is not asked yet.
     """
+    # A dict: synonyms may lead to the same query twice.
     rows = {row["key"]: row for row in (_row(topic_id, query, now, state) for query in queries)}
     stored = {bytes(key): (also, was) for key, also, was in _KNOWN.fetch(c, sorted(rows))}
     # Inserted in the order of the plan, which the row numbers keep.
@@ -139,7 +141,7 @@ def plan_queries(
 def _changes(
     rows: Mapping[bytes, dict[str, Any]], stored: Mapping[bytes, tuple[str, str]]
 ) -> Iterator[dict[str, Any]]:
-    """What is to be written of rows that are there: other synonyms, a choice made since."""
+    """The changes to existing rows: other synonyms, a choice made since."""
     for key, (also, was) in sorted(stored.items()):
         state = AnswerState.NOT_ASKED.value if was == AnswerState.ROBOTS else was
         if (rows[key]["also"], state) != (also, was):
@@ -147,7 +149,7 @@ def _changes(
 
 
 def drop_unasked(c: Connection, topic_id: int, engine: str, terms: Iterable[str]) -> None:
-    """Forget the queries with *terms* that *engine* never got: they are asked with others."""
+    """Forget the queries with *terms* that *engine* never got: other queries hold these terms."""
     words = [clean_word(term, 200) for term in terms]
     _DROP_UNASKED.run(c, words, {"topic_id": topic_id, "engine": clean_word(engine, 64)})
 
@@ -162,6 +164,7 @@ def record_answer(c: Connection, query: Query, answer: Answered, now: float) -> 
     _PLAN.run(c, row)
     row_id, tries, bad, asked_weight, new_weight = _PAST.run(c, {"key": row["key"]}).fetchone()
     is_none = answer.state in NO_ANSWER
+    # A partial answer counts as bad: it is asked for again sooner than a whole one.
     bad = bad + 1 if is_none or answer.state is AnswerState.PARTIAL else 0
     values = {
         "id": row_id,
@@ -172,6 +175,7 @@ def record_answer(c: Connection, query: Query, answer: Answered, now: float) -> 
         "short_message": clean_word(answer.message, _MAX_SHORT_MESSAGE_CHARS),
         "asked_at": epoch_time(now),
         "tries": tries + 1,
+        # tries is the number before this answer, so slots go round from 0.
         "slot": tries % ANSWERS_KEPT,
         "bad_in_a_row": bad,
         "due_at": _due_at(answer, bad, now),
@@ -244,6 +248,7 @@ def due_queries(
 
 def _due_query(topic: str, row: Any, repeat_seconds: float) -> DueQuery:
     term, site, engine, page, period, also, planned_at, asked_at, due_at = row
+    # Synonyms stand on lines of their own.
     query = Query(topic, term, site, engine, page, period, tuple(filter(None, also.split("\n"))))
     if asked_at is None:
         return DueQuery(query, _epoch(planned_at), asked=False)
@@ -274,6 +279,7 @@ def query_key(topic: int, query: Query) -> bytes:
         str(topic), clean_word(query.engine, 64), clean_word(query.term, 200),
         clean_host(query.site), str(query.page),
     ]  # fmt: skip
+    # Without a period the key is that of ledgers made before there were periods.
     return digest16("\x1f".join([*parts, query.period] if query.period else parts).encode())
 
 

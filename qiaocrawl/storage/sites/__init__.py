@@ -1,1 +1,1 @@
-"""Sites in the tables: hosts, discovery, watching, proxies, accounts."""
+"""Tables of sites: hosts, discovery, watching, proxies, accounts."""

@@ -1,4 +1,4 @@
-"""Accounts, a row each. What is secret arrives sealed and leaves sealed: no key is known here."""
+"""Accounts, one row each. Secrets arrive sealed and leave sealed: no key is known here."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ def add_account(c: Connection, site: str, name: str, secret: bytes, *, now: date
     Returns:
         Its id.
     """
+    # As after the first login: cookies belong to the login that got them, and a rest to
+    # the old password.
     values = {
         "state": AccountState.NEW.value, "reason": "", "secret": secret, "session": b"",
         "logged_in_at": None, "rests_until": None, "updated_at": to_stored_time(now),
@@ -81,6 +83,7 @@ def save_session(
     """
     values: dict[str, Any] = {"session": session, "updated_at": to_stored_time(now)}
     if logged_in:
+        # The rest applied to the refused session; a new login starts without one.
         values |= {"state": AccountState.ACTIVE.value, "reason": "", "rests_until": None,
                    "logged_in_at": to_stored_time(now)}  # fmt: skip
     c.execute(update(accounts).where(accounts.c.id == account_id).values(values))
@@ -95,12 +98,13 @@ def save_state(
     now: datetime,
     rests_until: datetime | None = None,
 ) -> None:
-    """Store how an account stands; one that is logged out loses its cookies."""
+    """Store the state of an account; one that is logged out loses its cookies."""
     values: dict[str, Any] = {
         "state": state.value, "reason": clean_word(reason, _MAX_REASON_CHARS),
         "rests_until": None if rests_until is None else to_stored_time(rests_until),
         "updated_at": to_stored_time(now),
     }  # fmt: skip
+    # A session that a site has ended would only be refused again.
     if state is AccountState.OUT:
         values["session"] = b""
     c.execute(update(accounts).where(accounts.c.id == account_id).values(values))
@@ -111,6 +115,7 @@ def reseal_all(c: Connection, reseal: Callable[[str, bytes], bytes]) -> int:
     stored = list_accounts(c)
     for account in stored:
         values = {
+            # Empty where no login was made yet: there is nothing sealed to open.
             "secret": reseal(account.owner, account.secret) if account.secret else b"",
             "session": reseal(account.owner, account.session) if account.session else b"",
         }

@@ -1,4 +1,4 @@
-"""What discovery stores of sites: scores of URL patterns, and pages shown for missing ones."""
+"""What discovery stores about sites: scores of URL patterns, and pages shown for missing ones."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ _LOAD_MISSING = Statement(
     "SELECT host, title, digest, simhash FROM missing_page WHERE updated_at >= :since"
 )
 _TRAPS = Statement("SELECT id, url FROM url WHERE state = State.DONE AND outcome = 'trap'")
+# State and outcome again: a plain link may have let the row wait since it was read.
 _WAIT_AGAIN = Statement(
     "UPDATE url SET state = State.PENDING, outcome = NULL, reason = NULL, done_at = NULL,"
     f" {NEVER_TRIED} WHERE id = :id AND state = State.DONE AND outcome = 'trap'"
@@ -81,6 +82,7 @@ def pattern_scores_of(c: Connection, forms: Sequence[str]) -> list[StoredPattern
         for row in _SCORES_OF.fetch(c, [_form_key(form) for form in forms])
         for score in [_pattern_score(row)]
     }
+    # IN gives rows in any order, and groups without a row give none.
     return [by_form[form] for form in forms if form in by_form]
 
 
@@ -99,8 +101,10 @@ def cut_reason(c: Connection, url: str) -> str:
 
 def save_missing_page(c: Connection, page: MissingPage, *, now: float) -> None:
     """Store what a host shows for pages that do not exist."""
+    # One row a host: a redesigned error page replaces what was stored of the old one.
     _SAVE_MISSING.run(c, {
         "host": clean_host(page.host), "title": clean_word(page.title, _MAX_TITLE_CHARS),
+        # 8 bytes, big-endian: MariaDB's BIGINT is signed, and a SimHash uses all 64 bits.
         "digest": page.digest, "simhash": page.simhash.to_bytes(8, "big"), "updated_at": now,
     })  # fmt: skip
 
@@ -116,6 +120,7 @@ def load_missing_pages(c: Connection, *, since: float) -> list[MissingPage]:
 
 def close_traps(c: Connection, refused: Sequence[tuple[Lease, str]], *, now: float) -> None:
     """Close the leases of *refused* as URLs of a trap, each with why; lost ones are left."""
+    # By id, as everywhere: transactions that lock rows in one order cannot deadlock.
     for lease, why in sorted(refused, key=lambda pair: pair[0].url_id):
         complete(c, lease, outcome=Outcome.TRAP, reason=why, now=now)
 
@@ -126,6 +131,7 @@ def known_keys(c: Connection, keys: Sequence[bytes]) -> set[bytes]:
 
 
 def _form_key(form: str) -> bytes:
+    # "replace": half a surrogate pair in a broken URL has no UTF-8.
     return digest16(form.encode("utf-8", "replace"))
 
 

@@ -55,6 +55,7 @@ def add_proxy(c: Connection, proxy: Proxy, *, password_env: str, note: str, now:
     Raises:
         ConfigError: it is there already, or its user name is too long.
     """
+    # Refused, not cut: a proxy would answer a cut name with 407 for ever.
     if len(proxy.user) > _MAX_LOGIN_CHARS:
         raise ConfigError(f"the user name of {proxy} is longer than {_MAX_LOGIN_CHARS} characters")
     try:
@@ -65,6 +66,7 @@ def add_proxy(c: Connection, proxy: Proxy, *, password_env: str, note: str, now:
             successes=0.0, failures=0.0, latency_seconds=0.0, failures_in_row=0,
             resting_until=0.0,
         ))  # fmt: skip
+    # from None: the driver's error would show the whole statement with its values.
     except IntegrityError:
         raise ConfigError(f"proxy {proxy} is in the database already") from None
 
@@ -96,6 +98,7 @@ def list_proxies(c: Connection) -> list[StoredProxy]:
 def save_states(c: Connection, states: Sequence[tuple[Proxy, ProxyState]]) -> None:
     """Write how proxies have done; ``resting_until`` is epoch seconds. Unknown ones are left."""
     for proxy, state in states:
+        # Without an upsert: a proxy that was removed while the crawl ran must not come back.
         c.execute(
             update(table)
             .where(table.c.scheme == proxy.scheme, table.c.host == proxy.host)

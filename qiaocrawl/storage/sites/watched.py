@@ -51,6 +51,7 @@ _ARTICLE = (
 _ONE_ARTICLE = Statement(_ARTICLE + "w.url_id = :url_id")
 _DUE_ARTICLES = Statement(
     _ARTICLE + "w.topic_id = :topic_id AND w.next_at <= :now"
+    # Not leased, fetched or set aside: those are in hand already, or never to be fetched.
     " AND u.state IN (State.PENDING, State.DONE, State.FAILED)"
     " ORDER BY w.next_at LIMIT :count"
 )
@@ -81,8 +82,11 @@ _FILL_CHANNEL = ListStatement(
 )
 
 _LET_GO = Statement(
+    # Of the versions since the last but one, all except the newest and those an article
+    # was made from.
     "DELETE FROM page_source WHERE url_id = :url_id AND id <> :kept AND id >= :since"
     " AND id NOT IN (SELECT page_source_id FROM article WHERE page_source_id IS NOT NULL"
+    # NOT IN with a NULL in it is never true, hence the IS NOT NULL.
     " AND url_id = :url_id)"
 )
 _SOURCES = Statement(
@@ -204,6 +208,7 @@ def let_go_of_same(c: Connection, url_id: int) -> None:
     A list page with a changing advertisement would fill the database otherwise.
     """
     newest = [row[0] for row in _SOURCES.run(c, {"url_id": url_id}).fetchall()]
+    # Without an older version there is nothing that says the same.
     if len(newest) == 2:
         _LET_GO.run(c, {"url_id": url_id, "kept": newest[0], "since": newest[1]})
 
@@ -236,7 +241,7 @@ def put_article(
 ) -> None:  # fmt: skip
     """Look at the article of *url_id* again at *next_at*; never again for None.
 
-    Of what was said to be its begin, *published*, the earliest holds.
+    The earliest *published* that was ever given holds.
     """
     if next_at is None:
         _DROP_ARTICLE.run(c, {"url_id": url_id})
@@ -297,8 +302,9 @@ def _page_params(c: Connection, topic: str, page: WatchedPage) -> dict[str, Any]
 
 
 def _validators(etag: str, modified: str) -> dict[str, str]:
-    """Validators as they are sent back; one that does not fit is none."""
+    """Validators as they are sent back; one that does not fit its column is dropped."""
     etag, modified = etag.strip(), modified.strip()
     fits = len(etag) <= MAX_VALIDATOR_CHARS and etag.isprintable()
+    # Headers are ASCII: a date in anything else would break the request that sends it back.
     dated = len(modified) <= 64 and modified.isascii() and modified.isprintable()
     return {"etag": etag if fits else "", "modified": modified if dated else ""}

@@ -1,1 +1,1 @@
-"""Titles in the tables: the log, verdicts, reprint groups and term weights."""
+"""Tables of titles: the log, verdicts, reprint groups and term weights."""

@@ -47,6 +47,7 @@ def list_snapshots(c: Connection) -> list[SnapshotLine]:
     used = title_log.idf_version(c)
     terms = _counts(c, select(idf_term.c.version, func.count()).group_by(idf_term.c.version))
     judged = _counts(c, select(verdict.c.snapshot, func.count()).group_by(verdict.c.snapshot))
+    # The shipped snapshot has no rows here, but verdicts were made with it.
     lines = [SnapshotLine(0, None, 0, 0, "shipped with the program", used == 0, judged[0])]
     statement = select(idf_snapshot).order_by(idf_snapshot.c.version)
     for row in c.execute(statement):
@@ -96,6 +97,7 @@ def save_snapshot(c: Connection, snapshot: IdfSnapshot, *, note: str, now: float
         "version": snapshot.version, "created_at": epoch_time(now),
         "documents": snapshot.documents, "note": clean_word(note, 200),
     })  # fmt: skip
+    # Cut to the column's length, two long terms may become one: their counts add up.
     terms: Counter[str] = Counter()
     for term, df in snapshot.frequencies.items():
         terms[clean_word(term, MAX_TERM_CHARS)] += df

@@ -1,4 +1,4 @@
-"""Rebuilding all reprint groups: what is read for it, and what makes two groupings different."""
+"""Rebuilding all reprint groups: the reads for it, and the comparison of two groupings."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from qiaocrawl.storage.raw_sql import ListStatement, Statement
 from qiaocrawl.storage.titles.verdicts import UNRANKED_TIER, Place
 
 _RANKED = Statement(
+    # In the order of the rule of verdicts: undated last, the lower tier, the longer text, the
+    # smaller URL; tuples compare like that.
     "SELECT e.seq, e.article_id, e.`key`, e.published_at IS NULL, e.published_at,"
     f" COALESCE((SELECT MIN(s.tier) FROM site s WHERE s.host = e.host), {UNRANKED_TIER}),"
     " -e.text_chars, u.url FROM title_entry e JOIN article a ON a.id = e.article_id"
@@ -53,7 +55,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An article that is judged otherwise, or (*has_moved*) stands in another group."""
+    """An article with another verdict, or (*has_moved*) in another group."""
 
     before: Place | None
     after: Place
@@ -107,6 +109,7 @@ def compare(pairs: Iterable[tuple[Place | None, Place]]) -> Changes:
     differing = []
     for old, new in pairs:
         changes.kinds[str(new.kind)] += 1
+        # An article without a verdict was a group of its own.
         before[new.article_id] = new.article_id if old is None else old.group
         after[new.article_id] = new.group
         if old is None or (old.kind, old.of, old.group) != (new.kind, new.of, new.group):
@@ -122,24 +125,28 @@ def compare(pairs: Iterable[tuple[Place | None, Place]]) -> Changes:
 
 def _count_moves(changes: Changes, before: Mapping[int, int], after: Mapping[int, int]) -> None:
     overlaps = {(before[member], after[member]) for member in after}
+    # A pair is an old group that shares a member with a new one.
     from_groups = Counter(new for _, new in overlaps)
     to_groups = Counter(old for old, _ in overlaps)
     changes.merged = sum(number > 1 for number in from_groups.values())
     changes.split = sum(number > 1 for number in to_groups.values())
     changes.heads = sum(
-        old != new and from_groups[new] == to_groups[old] == 1 for old, new in overlaps
+        # One old and one new group that share only with each other have the same members.
+        old != new and from_groups[new] == to_groups[old] == 1
+        for old, new in overlaps
     )
 
 
 def moved_members(before: Mapping[int, int], after: Mapping[int, int]) -> set[int]:
-    """Members that are not where most of their old group went, or not with its heirs (ours).
+    """Members that did not go where most of their old group went (ours).
 
-    Old and new groups are matched one to one, those that share most members first; who is in
+    Old and new groups are matched one to one, those that share most members first; an article in
     no matched pair has moved. Both name a group for the same members.
     """
     overlaps = Counter((before[member], after[member]) for member in after)
     heirs: dict[int, int] = {}
     origins: dict[int, int] = {}
+    # Largest overlap first; the rest orders ties, so that two runs tell the same.
     for (old, new), _ in sorted(overlaps.items(), key=lambda item: (-item[1], item[0])):
         if old not in heirs and new not in origins:
             heirs[old], origins[new] = new, old

@@ -24,6 +24,7 @@ _URL = Statement(
 )
 _COLUMNS = (
     "SELECT a.id, u.url, a.title, a.site,"
+    # Several topics may name a site differently; any one name will do, MAX keeps it to one row.
     " COALESCE((SELECT MAX(s.name) FROM site s WHERE s.host = a.site), ''),"
     " a.source, a.published_at, v.kind, v.similarity, v.why, v.method, v.snapshot,"
     " v.of_article_id, v.group_id, COALESCE(e.taken_out, 0)"
@@ -33,6 +34,7 @@ _COLUMNS = (
 _ARTICLES = ListStatement(_COLUMNS + "WHERE a.id IN ({list})")
 _GROUP = Statement(
     _COLUMNS + "WHERE v.group_id = (SELECT g.group_id FROM verdict g WHERE g.article_id = :id)"
+    # a.id <> group_id is 0 for the representative, which so comes first among equal times.
     " ORDER BY a.published_at IS NULL, a.published_at, a.id <> v.group_id, u.url"
 )
 _SIZES = (
@@ -105,6 +107,7 @@ def article_at(c: Connection, url: str) -> int:
         raise ConfigError(f"{url!r} is no URL that could be crawled")
     key, seen = url_key(canonical), set[bytes]()
     row: Any = None
+    # Two ends: a circle of redirects, and a chain longer than any real one.
     while key not in seen and len(seen) < _MOST_HOPS:
         seen.add(key)
         found = _URL.run(c, {"key": key}).fetchone()
@@ -115,6 +118,7 @@ def article_at(c: Connection, url: str) -> int:
             article_id: int = row[1]
             return article_id
         # A redirect, a first part or a preferred address: whichever the row names.
+        # Without any of the three the key stays, and the loop ends as it was seen.
         key = bytes(next((stored_key for stored_key in row[4:] if stored_key is not None), key))
     if row is None:
         raise ConfigError(f"{canonical} is not in the database")

@@ -14,6 +14,7 @@ _CLEAR = Statement("DELETE FROM term_weight")
 # Workers that end together rebuild together: rows another inserted since we cleared the table
 # are overwritten, which is right since both counted the same titles.
 _ADD = upsert("term_weight", "term, df, weight", key="term", change="df, weight")
+# UPDATE with a subquery rather than a join: SQLite and MariaDB write joins in UPDATE differently.
 _APPLY = Statement(
     "UPDATE title_term SET weight = count *"
     " (SELECT w.weight FROM term_weight w WHERE w.term = title_term.term)"
@@ -32,9 +33,11 @@ def rebuild_term_weights(c: Connection) -> int:
     """
     articles, last = _ARTICLES.run(c).fetchone()
     rows = [
+        # max(): a title may be stored between the two counts.
         {"term": term, "df": df, "weight": math.log(max(articles, df) / df)}
         for term, df in _FREQUENCIES.run(c).fetchall()
     ]
+    # Terms that no title has any more would keep their old weight otherwise.
     _CLEAR.run(c)
     for start in range(0, len(rows), _TERMS_AT_A_TIME):
         _ADD.run_many(c, rows[start : start + _TERMS_AT_A_TIME])

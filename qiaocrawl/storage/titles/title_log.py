@@ -6,8 +6,8 @@ A title is judged in four steps within the transaction that stores its article: 
 visible in the order of their numbers, and two copies that come to two workers at the same
 moment are judged one after the other. On SQLite the one writing transaction is the lock.
 
-A row that changes is deleted and written anew with a higher number; a title that is gone leaves
-a row without an article. So whoever reads on from a number misses nothing.
+A row that changes is deleted and written again with a higher number; a title that is gone leaves
+a row without an article. So a reader that goes on from a number misses nothing.
 """
 
 from __future__ import annotations
@@ -82,11 +82,12 @@ class TitleEntry:
 
     def says(self, other: TitleEntry) -> bool:
         """Whether it says the same as *other*, wherever both stand in the log."""
+        # The position does not matter: a row written again says the same further back.
         return replace(self, seq=0) == replace(other, seq=0)
 
 
 def lock(c: Connection) -> int:
-    """Take the log for this transaction, unless it has it; waits for others to end theirs.
+    """Lock the log for this transaction, unless it has; waits for others to end theirs.
 
     Returns:
         The version of the IDF snapshot in use; it does not change while the lock is held.
@@ -94,6 +95,8 @@ def lock(c: Connection) -> int:
     Raises:
         StorageError: the row that is the lock is missing.
     """
+    # The transaction itself is the key: after a rollback the lock is gone, and a new transaction
+    # finds another object here.
     memory, transaction = ConnectionCache.of(c), c.get_transaction()
     # Once a transaction: a group of pages judges many titles under one lock.
     if transaction is None or memory.titles_held_in is not transaction:
@@ -170,6 +173,7 @@ def append(c: Connection, entry: TitleEntry) -> int:
         "published_at": to_time(record.published_at),
         "source": record.source,
         "body_digest": record.body_digest,
+        # 8 bytes, big-endian: no signed 64-bit column holds all SimHashes.
         "body_simhash": record.body_simhash.to_bytes(8, "big"),
         "body_sketch": record.body_sketch[:MAX_SKETCH_BYTES],
         "text_chars": entry.text_chars,
@@ -189,9 +193,11 @@ def withdraw(c: Connection, article_id: int) -> None:
 
 
 def follow(c: Connection, article_id: int) -> None:
-    """The article of this title stands at another URL now: leave word at the old one."""
+    """The article of this title is at another URL now: leave a note at the old one."""
+    # The new address may have an entry of its own, by a page stored there before.
     for entry in entries_of_articles(c, [article_id]):
         key = bytes(_KEY_OF.run(c, {"article_id": article_id}).fetchone()[0])
+        # What an operator removed stays out, whichever of the two addresses it had.
         taken_out = any(logged.taken_out for logged in (entry, *entries_of_keys(c, [key])))
         append(c, TitleEntry(TitleRecord(entry.record.key, ""), None))
         append(c, replace(entry, record=replace(entry.record, key=key), taken_out=taken_out))

@@ -22,6 +22,7 @@ from qiaocrawl.storage.converters import clean_text, clean_word
 from qiaocrawl.storage.raw_sql import ListStatement, Statement, upsert
 
 UNRANKED_TIER = 9
+# Behind every tier a topic may give, 1 to 5.
 """The tier of a site that no topic names."""
 
 _FIND = Statement("SELECT of_article_id, group_id FROM verdict WHERE article_id = :article_id")
@@ -33,6 +34,7 @@ _READ = Statement(
 _MEMBERS = Statement("SELECT article_id FROM verdict WHERE group_id = :group_id")
 _EARLIER = ListStatement(
     "SELECT e.`key`, e.article_id, COALESCE(v.group_id, e.article_id) FROM title_entry e"
+    # An earlier title without a verdict stands for itself.
     " LEFT JOIN verdict v ON v.article_id = e.article_id"
     " WHERE e.article_id IS NOT NULL AND e.`key` IN ({list})"
 )
@@ -90,7 +92,7 @@ def save_verdict(
     snapshot: int = 0,
     is_new: bool = False,
 ) -> None:
-    """Store how an article stands to earlier ones, and put it into its group.
+    """Store how an article relates to earlier ones, and put it into its group.
 
     Same pages, reprints and revisions join the groups of all the articles they are the same
     story as; several groups become one. Earlier articles that are not stored do not count.
@@ -102,17 +104,21 @@ def save_verdict(
         snapshot: version of the IDF snapshot it judged with.
         is_new: the article has no verdict yet; saves looking for it.
     """
+    # Looked up before it leaves, since that changes its group.
     before = None if is_new else _FIND.run(c, {"article_id": article_id}).fetchone()
     rest = None if before is None else _leave(c, article_id, before[1])
     named = [verdict.of, *verdict.also] if verdict.of is not None else []
     earlier = _earlier(c, [key for key in named if key is not None], article_id)
     of = earlier.get(verdict.of, (None, None))[0] if verdict.of is not None else None
     joined = set()
+    # A series or a distinct title names its nearest, but joins no group.
     if verdict.is_same_story:
         joined = {group for _, group in earlier.values()}
     group = _merged(c, article_id, joined)
+    # The article left group *rest*, whose other members were judged to be like it.
     if rest is not None and rest not in joined:
         _hand_on(c, article_id, rest, "the article it was found like has left the group")
+    # Else the first of a group would be called a reprint of its own reprint.
     if before is not None and before[0] is None and joined == {rest}:
         verdict, of = Verdict(VerdictKind.DISTINCT, why="the first of its group"), None
     place = Place(article_id, verdict.kind, of, group, verdict.similarity, verdict.why)
@@ -129,7 +135,7 @@ def stored_verdict(c: Connection, article_id: int) -> Verdict | None:
 
 
 def write_places(c: Connection, places: Sequence[Place], *, method: str, snapshot: int) -> None:
-    """Write rows as they are given; the groups they name must be their callers' care."""
+    """Write rows as they are given; the caller answers for the groups they name."""
     _SAVE.run_many(c, [
         {
             "article_id": place.article_id,
@@ -186,6 +192,7 @@ def _earlier(c: Connection, keys: Sequence[bytes], article_id: int) -> dict[byte
 
 def _leave(c: Connection, article_id: int, group: int) -> int | None:
     """Take an article out of its group; returns the group of the others, None without any."""
+    # A member leaves without changing the others; only a head has to be replaced.
     if group != article_id:
         _LEAVE.run(c, {"article_id": article_id})
         return group
@@ -207,6 +214,7 @@ def _hand_on(c: Connection, gone: int, head: int, why: str) -> None:
 def _merged(c: Connection, article_id: int, groups: Collection[int]) -> int:
     """The representative of *groups* and an article together; their members are moved to it."""
     best = best_of(c, {article_id, *groups})
+    # The best one's own group keeps its number, so its members need no write.
     moved = [group for group in sorted(groups) if group != best]
     _MOVE.run(c, moved, {"to": best})
     return best

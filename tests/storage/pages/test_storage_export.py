@@ -78,12 +78,13 @@ def _write(c: Connection, name: str, out: Path, selection: Selection = _ALL) -> 
 
 
 def test_every_format_is_registered() -> None:
-    assert exporters.names() == ["csv", "files", "jsonl", "markdown", "warc", "xlsx"]
+    names = ["csv", "docx", "files", "html", "jsonl", "markdown", "warc", "xlsx"]
+    assert exporters.names() == names
     with pytest.raises(ConfigError, match="'pdf'"):
         exporters.get("pdf")
 
 
-@pytest.mark.parametrize("name", ["csv", "files", "jsonl", "markdown", "warc", "xlsx"])
+@pytest.mark.parametrize("name", exporters.names())
 def test_an_empty_database_gives_an_empty_export(
     database: Database, tmp_path: Path, name: str
 ) -> None:
@@ -149,7 +150,7 @@ def test_jsonl_holds_what_is_stored(stored: Connection, tmp_path: Path) -> None:
         (Selection(only_relevant=True), _FORMULAS[1:3]),
         (Selection(topic=PACK.name), _FORMULAS[:3]),
         (Selection(topic="other"), []),
-        (Selection(since=FETCHED_AT + timedelta(days=2)), _FORMULAS[2:3]),
+        (Selection(fetched_since=FETCHED_AT + timedelta(days=2)), _FORMULAS[2:3]),
         (Selection(PACK.name, FETCHED_AT + timedelta(days=1), True), _FORMULAS[1:3]),
     ],
 )
@@ -167,7 +168,7 @@ def test_pages_are_selected_like_articles(stored: Connection) -> None:
     assert count(stored, Selection(topic=PACK.name)) == 4
     assert count(stored, Selection(topic=PACK.name, only_relevant=True)) == 2
     assert count(stored, Selection(topic="other")) == 0
-    assert count(stored, Selection(since=FETCHED_AT + timedelta(days=1))) == 2
+    assert count(stored, Selection(fetched_since=FETCHED_AT + timedelta(days=1))) == 2
     with pytest.raises(StorageError, match="'none'"):
         count(stored, Selection(topic="none"))
 
@@ -191,20 +192,24 @@ def test_xlsx_cells_are_text(stored: Connection, tmp_path: Path) -> None:
     assert len(rows) == 4
     kinds = {cell.data_type for row in rows for cell in row}
     assert "f" not in kinds
-    title = [cell.value for cell in rows[0]].index("title")
-    assert [row[title].value for row in rows[1:]] == ["'" + one for one in _FORMULAS[:3]]
+    title = [cell.value for cell in rows[0]].index("标题")
+    # The newest comes first.
+    assert [row[title].value for row in rows[1:]] == ["'" + one for one in _FORMULAS[2::-1]]
 
 
 def test_xlsx_takes_what_xml_and_excel_do_not(database: Database, tmp_path: Path) -> None:
     add_topic(database)
     with database.engine.begin() as c:
         add_article(c, "1", title="a\x01\x1f\ufffe\uffffb", body="长" * 40_000)
-        report = exporters.get("xlsx").write(c, _ALL, tmp_path / "a.xlsx", lambda n: None)
-    assert report.notes == ("1 texts cut to Excel's 32,767 characters",)
-    rows = list(load_workbook(tmp_path / "a.xlsx").active.iter_rows(values_only=True))
-    record = dict(zip(rows[0], rows[1], strict=True))
-    assert record["title"] == "a\ufffd\ufffd\ufffd\ufffdb"
-    assert len(str(record["text"])) == 32_767
+        _write(c, "xlsx", tmp_path / "a.xlsx")
+    book = load_workbook(tmp_path / "a.xlsx")
+    header, row = book["文章"].iter_rows(values_only=True)
+    record = dict(zip(header, row, strict=True))
+    assert record["标题"] == "a\ufffd\ufffd\ufffd\ufffdb"
+    assert record["摘要"] == "长" * 120 + "…"
+    # The whole of it stands on the sheet of bodies, over as many rows as it takes.
+    pieces = [text for _, _, text in book["正文"].iter_rows(min_row=2, values_only=True)]
+    assert "".join(map(str, pieces)) == "长" * 40_000
 
 
 @pytest.mark.parametrize("formula", _FORMULAS)

@@ -26,7 +26,8 @@ from qiaocrawl.stages.paged_articles import (
     save_assembled,
 )
 from qiaocrawl.storage import Database, frontier
-from qiaocrawl.storage.export.selection import Selection, iter_articles, iter_pages
+from qiaocrawl.storage.export.choice import Selection
+from qiaocrawl.storage.export.selection import iter_articles, iter_pages
 from qiaocrawl.storage.pages import article_parts, retention
 from qiaocrawl.storage.pages.articles import MAX_TITLE_CHARS
 from qiaocrawl.storage.pages.raw_pages import store_page

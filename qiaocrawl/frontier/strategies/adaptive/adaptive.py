@@ -96,6 +96,8 @@ class Adaptive:
         self._replays = int(within(self.name, "replays", replays, 0, 1_000))
         self._words = LinkWords(topic)
         self._memory = LinkMemory(self._words)
+        # Models are loaded over this: a crawl without a stored one begins with
+        # the hand-made weights.
         self._learnt = model.untrained()
         self._pages = Column(np.int64)
         self._features = Column(np.float64, width=NUMBER_OF_FEATURES)
@@ -108,6 +110,7 @@ class Adaptive:
 
     def seen(self, node: int, url: str, host: str, depth: int) -> None:
         """A start page, or what waits without a known link to it."""
+        # The frontier's nodes and the arrays here grow apart: there may be no entry yet.
         self._memory.reserve([node], 0)
         self._memory.add(node, url, host, depth)
 
@@ -119,6 +122,7 @@ class Adaptive:
         # Taken before the visit: learning must see the link as it was when it was chosen.
         features = np.zeros(NUMBER_OF_FEATURES)
         if led_here:
+            # A start page has no links to it, so there is nothing that was known of it before.
             node_features(memory.nodes, memory.links, self._learnt, page.node, features)
             page = self._judged_again(page)
         memory.visit(page, links)
@@ -140,6 +144,7 @@ class Adaptive:
     def explain_node(self, node: int) -> Mapping[str, float]:
         """The features that weigh most in the score of *node*, as parts of its log odds."""
         memory, learnt = self._memory, self._learnt
+        # A URL may be asked about (`qiaocrawl why`) before any page of the crawl led to it.
         memory.reserve([node], 0)
         features = np.zeros(NUMBER_OF_FEATURES)
         node_features(memory.nodes, memory.links, learnt, node, features)
@@ -148,6 +153,7 @@ class Adaptive:
             for (name, _), part in zip(FEATURES, features * learnt.weights, strict=True)
         }
         count = int(memory.nodes.number_of_words[node])
+        # A sum over the root of their number, as in the kernel that scores.
         words = learnt.word_weights[memory.nodes.words[node, :count]]
         parts["words learnt"] = float(words.sum() / np.sqrt(1 + count))
         best = sorted(parts, key=lambda name: -abs(parts[name]))[:_EXPLAINED]
@@ -172,6 +178,7 @@ class Adaptive:
     def _judged_again(self, page: VisitedPage) -> VisitedPage:
         """*page* with what was known of it before added to its relevance."""
         expected = self._scores(np.array([page.node]))[0]
+        # Against the base rate: a link of average worth says nothing about its page.
         surprise = _log_odds(expected) - _log_odds(base_rate(self._learnt))
         bounded = min(max(surprise, -_MOST_SAID), _MOST_SAID)
         relevance = logistic(_log_odds(page.relevance) + self._second_opinion * bounded)
@@ -186,14 +193,17 @@ class Adaptive:
             # Start pages count too, though no link led there: their folder may hold more.
             add_yield(nodes, links, learnt, node, value, 1.0)
         if features is None:
+            # A start page: no link was chosen, so there is nothing to learn about choosing.
             return
         if not self.replaying:
             step(nodes, learnt, node, features, value, self._rates)
         number = self._number_of_pages
         self._number_of_pages += 1
         self._pages.reserve(number + 1)[number] = node
+        # A start page is not kept for relearning either: it has no features of a link.
         self._features.reserve(number + 1)[number] = features
         if not self.replaying:
+            # With replacement, so that the cost is the same however long the crawl is.
             picks = self._random.integers(number + 1, size=self._replays)
             relearn(nodes, links, learnt, self._pages.data, self._features.data, picks, self._rates)
 
@@ -202,9 +212,11 @@ class Adaptive:
         learnt: ModelArrays = self._learnt
         for sample in topic.pack.samples:
             text = f"{sample.title} {sample.text[:_SAMPLE_CHARS]}"
+            # set(): a word counts once a sample, however often it stands there.
             places = list(set(self._words.of_anchor(text, "").plain))
             learnt.sample_sum[places] += float(sample.relevant)
             learnt.sample_count[places] += 1.0
+        # A few rounds: one step from each title is too little for weights to settle.
         for _ in range(_SAMPLE_ROUNDS):
             for sample in topic.pack.samples:
                 title = self._words.of_anchor(sample.title[:_SAMPLE_TITLE_CHARS], "")

@@ -28,6 +28,7 @@ _LEAST_RATE, _MOST_RATE = 0.01, 0.5
 @compiled
 def base_rate(learnt: Any) -> float:
     """The mean value of fetched pages, in [.01, .5]."""
+    # counts[-1] begins with 20 made-up pages (model.py), so this never divides by 0.
     rate: float = learnt.sums[-1] / learnt.counts[-1]
     return min(max(rate, _LEAST_RATE), _MOST_RATE)
 
@@ -95,6 +96,7 @@ def _link_features(
         for number in range(links.numbers.shape[1]):
             features[31 + number] = max(features[31 + number], links.numbers[link, number])
         link = links.next_here[link]
+    # A start page, or what waits without a known link: as good as the average page.
     if count == 0:
         features[6] = features[7] = base
         return
@@ -113,6 +115,7 @@ def _own_features(nodes: Any, learnt: Any, node: int, base: float, features: Any
     features[3] = nodes.similarity[node]
     words = nodes.number_of_words[node]
     total, best = 0.0, -9.0
+    # Below any evidence, so that the first word of a URL sets it.
     for position in range(words):
         word = nodes.plain_words[node, position]
         weight = evidence(learnt.sample_sum[word], learnt.sample_count[word], base, _SAMPLE_K)
@@ -123,6 +126,8 @@ def _own_features(nodes: Any, learnt: Any, node: int, base: float, features: Any
     features[8] = math.log1p(nodes.links_here[node])
     features[9] = math.exp(-0.5 * nodes.distance[node])
     features[10] = 1.0 / (1.0 + nodes.depth[node])
+    # Features 21 to 23 say how new host, folder and form are, 1 for never seen; the
+    # section has none.
     for number in range(nodes.groups.shape[1]):
         group = nodes.groups[node, number]
         total, seen = learnt.sums[group], learnt.counts[group]
@@ -175,10 +180,10 @@ def value_of(nodes: Any, links: Any, node: int) -> float:
     The best mean over the page and the m best URLs first found on it, for any m: what one would
     get a fetch by going there and on. A URL that waits counts with its score, so that credit
     flows back over any number of links; a list of ten pages with a rate of .3 is worth .27.
-    The page itself counts as two fetches, since scores of what waits are too hopeful.
     """
     own: float = nodes.relevance[node]
     count = min(nodes.new_count[node], _MAX_NEW)
+    # No new links: an article, or a page that repeats what others linked to.
     if count == 0:
         return own
     start = nodes.new_start[node]
@@ -186,6 +191,7 @@ def value_of(nodes: Any, links: Any, node: int) -> float:
     for place in range(count):
         other = links.discovered[start + place]
         values[place] = nodes.relevance[other] if nodes.fetched[other] else nodes.score[other]
+    # Ascending, hence the places from the end below.
     values.sort()
     best, total = own, own
     for place in range(count):
@@ -204,6 +210,8 @@ def add_yield(nodes: Any, links: Any, learnt: Any, node: int, value: float, coun
     learnt.sums[-1] += value
     learnt.counts[-1] += count
     link = nodes.first_link[node]
+    # A menu is one region on all pages of a site: its links to a node follow each other in the
+    # chain, and count once.
     last_region = -1
     while link >= 0:
         page = links.source[link]
@@ -233,6 +241,7 @@ def step(nodes: Any, learnt: Any, node: int, features: Any, value: float, rates:
         learnt.weights[feature] -= rates[0] * gradient / math.sqrt(learnt.squares[feature])
     words = nodes.number_of_words[node]
     gradient = error / math.sqrt(1.0 + words)
+    # The same factor as in the score: the gradient of words / sqrt(1 + n).
     for position in range(words):
         word = nodes.words[node, position]
         learnt.word_squares[word] += gradient * gradient
@@ -251,6 +260,7 @@ def relearn(
     for pick in picks:
         node = pages[pick]
         value = value_of(nodes, links, node)
+        # Count 0: the page is in the sums already, only its value has changed.
         add_yield(nodes, links, learnt, node, value - nodes.value[node], 0.0)
         nodes.value[node] = value
         step(nodes, learnt, node, features[pick], value, rates)

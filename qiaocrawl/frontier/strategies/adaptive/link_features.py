@@ -15,8 +15,10 @@ WORDS_SIZE = 1 << 16
 URL_NUMBERS = 7
 GROUPS = 4
 
+# Numbers become "#": /2024/05/18/ and /2023/11/02/ are one folder.
 _DIGITS = re.compile(r"\d+")
 _NO_WORD = re.compile(r"[^0-9a-zA-Z\u4e00-\u9fff]+")
+# "2", "next page", "下一页", "后一页", "末页", "»"; not "第2章" or "更多精彩".
 _PAGER = re.compile(
     r"\W*(\d{1,4}|next( page)?|older( posts)?|more|下一?[页頁]|[后上]一页|更多|[末尾]页|\W)\W*",
     re.IGNORECASE,
@@ -45,16 +47,21 @@ class UrlFeatures:
 
 def url_features(url: str, host: str) -> UrlFeatures:
     """The features of a canonical *url*; any text will do."""
+    # "http://news.example/a/b?c" gives "a/b?c".
     rest = url.partition("://")[2].partition("/")[2]
     path, _, query = rest.partition("?")
     parts = path.split("/")
     folders = [_DIGITS.sub("#", part) for part in parts[:-1]]
+    # Empty parts come from a trailing or a double slash.
     named = [part for part in parts if part]
     last = _DIGITS.sub("#", parts[-1])
+    # "html" of "content_#.html", "/" of a folder's URL, "" of a last part without a dot.
     ending = last.rpartition(".")[2] if "." in last else "/" if not last else ""
+    # "content_#.html" gives "_#.": how a site writes its articles, whatever words stand there.
     marks = "".join(char for char in last if not char.isalpha())[:_MAX_FORM_CHARS]
     folder = f"{host}/{'/'.join(folders)}"
     section = f"{host}/{folders[0] if folders else ''}"
+    # Path, kind of file and writing together: the URLs of one template of a site.
     form = f"{folder}/{ending}{marks}{'?' if query else ''}"
     return UrlFeatures(
         groups=(place("host", host), place("section", section), place("folder", folder),
@@ -70,6 +77,7 @@ def url_features(url: str, host: str) -> UrlFeatures:
 
 def place(kind: str, name: str) -> int:
     """Where the group *name* of a kind stands in the table of yields."""
+    # A CRC, not hash(): models are stored, and hash() differs from process to process.
     return zlib.crc32(f"{kind}|{name}".encode("utf-8", "replace")) % TABLE_SIZE
 
 
@@ -90,6 +98,7 @@ def is_pager(anchor: str) -> bool:
 
 def singular(word: str) -> str:
     """An English *word* without its plural s, so that 'students' meets 'student'."""
+    # "news" becomes "new", here and in the words of the topic alike; "glass" stays whole.
     if len(word) > 3 and word.isascii() and word[-1] == "s" and word[-2] != "s":
         return word[:-1]
     return word

@@ -69,6 +69,7 @@ class LinkMemory:
         """Make room for *nodes* and as many more *links*."""
         size = max(nodes, default=-1) + 1
         room = self._number_of_links + links
+        # Checked first: this runs for every page, and most need no growth.
         if size <= len(self.nodes.depth) and room <= len(self.links.source):
             return
         for column in (*self._nodes.values(), self._known, self._last_link):
@@ -79,6 +80,7 @@ class LinkMemory:
 
     def add(self, node: int, url: str, host: str, depth: int) -> None:
         """Enter a URL; one that is known stays as it is. There must be room for it."""
+        # Depth and words may change with further links; what the URL itself says cannot.
         if self._known.data[node]:
             return
         self._known.data[node] = True
@@ -103,6 +105,7 @@ class LinkMemory:
         nodes.link_count[node] = len(found)
         nodes.new_start[node] = self._number_discovered
         distance = 0.0 if page.relevant else nodes.distance[node] + 1.0
+        # 403 links and more are "many" (log1p(402) = 6).
         many = min(1.0, math.log1p(len(found)) / 6.0)
         for found_link in found:
             self._add_link(page, found_link, distance, many)
@@ -127,13 +130,16 @@ class LinkMemory:
             link.host != page.host, page.url.startswith(link.url), many,
         )  # fmt: skip
         nodes.links_here[target] += 1
+        # Navigation links come from every page: the first twelve say what there is to say.
         if nodes.links_here[target] <= MAX_LINKS_HERE:
             self._chain(target, number)
             self._add_words(target, anchor)
+        # Fetched pages are decided; their features no longer matter.
         if nodes.fetched[target]:
             return
         nodes.depth[target] = min(nodes.depth[target], page.depth + 1)
         nodes.distance[target] = min(nodes.distance[target], distance)
+        # First link to it: the page gets the credit for what it finds (value_of).
         if nodes.links_here[target] == 1:
             links.discovered[self._number_discovered] = target
             self._number_discovered += 1
@@ -149,6 +155,7 @@ class LinkMemory:
     def _add_words(self, node: int, words: WordPlaces) -> None:
         nodes = self.nodes
         count = int(nodes.number_of_words[node])
+        # Anchors repeat each other's words, and a place counts once.
         places = set(nodes.words[node, :count].tolist()) if count else set()
         for weighed, plain in zip(words.weighed, words.plain, strict=True):
             if count == MAX_WORDS:

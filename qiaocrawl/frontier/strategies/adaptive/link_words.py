@@ -39,6 +39,7 @@ class LinkWords:
         for word, weight in profile.weights.items():
             share = 1.0 if word in profile.terms else _LEARNT_SHARE
             self._weights[singular(word)] = share * weight / heaviest
+        # Cached: anchors and contexts of navigation are repeated on every page.
         self.of_url = lru_cache(_REMEMBERED)(self._of_url)
         self.of_anchor = lru_cache(_REMEMBERED)(self._of_anchor)
         self.of_context = lru_cache(_REMEMBERED)(self._of_context)
@@ -51,6 +52,7 @@ class LinkWords:
         return self._places("url", self.words(text))
 
     def _of_anchor(self, anchor: str, title: str) -> WordPlaces:
+        # Many sites repeat the anchor as title: its words would count twice.
         both = f"{anchor} {title}" if title and title != anchor else anchor
         return self._places("anchor", self.words(both))
 
@@ -59,6 +61,7 @@ class LinkWords:
 
     def _places(self, kind: str, words: tuple[str, ...]) -> WordPlaces:
         return WordPlaces(
+            # A word may mean more in an anchor than in a URL; the samples make no such difference.
             tuple(word_place(kind, word) for word in words),
             tuple(word_place("", word) for word in words),
             self._similarity(words),

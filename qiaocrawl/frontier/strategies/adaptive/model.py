@@ -22,7 +22,11 @@ from qiaocrawl.frontier.strategies.adaptive.link_features import TABLE_SIZE, WOR
 FORMAT = 1
 _MAGIC = b"QIAOADPT"
 _HEAD = struct.Struct("<8sHI")
+# As if twenty pages, one of them relevant, had been seen: the first page alone must not set
+# the base rate.
 _PRIOR_PAGES, _PRIOR_RATE = 20.0, 0.05
+# Small, so that words learn in large steps at first; the features start at 1 since their weights
+# are set by hand.
 _WORD_SQUARES = 1e-2
 _MAX_BYTES = 64 * 1024 * 1024
 _UNREADABLE = (
@@ -50,6 +54,7 @@ def untrained() -> ModelArrays:
         sample_sum=np.zeros(WORDS_SIZE),
         sample_count=np.zeros(WORDS_SIZE),
     )
+    # The last entry is the sum over all groups.
     learnt.sums[-1], learnt.counts[-1] = _PRIOR_PAGES * _PRIOR_RATE, _PRIOR_PAGES
     return learnt
 
@@ -63,6 +68,7 @@ def learn_title(
     logit = float(learnt.word_weights[places].sum()) * share
     gradient = (1.0 / (1.0 + math.exp(-logit)) - float(relevant)) * weight * share
     learnt.word_squares[places] += gradient * gradient
+    # AdaGrad, as in kernels.step: the more a word has moved, the smaller its steps.
     learnt.word_weights[places] -= rate * gradient / np.sqrt(learnt.word_squares[places])
 
 
@@ -78,9 +84,12 @@ def to_bytes(learnt: ModelArrays) -> bytes:
     arrays = {"weights": learnt.weights, "squares": learnt.squares}
     for table, names in _TABLES.items():
         values = learnt._asdict()
+        # Of words the weight says whether an entry is in use, of groups the number of pages: their
+        # sum may well be 0.
         places = np.flatnonzero(values[table] if table == "word_weights" else values["counts"])
         arrays[f"{table}_places"] = places.astype(np.int32)
         for name in names:
+            # float32 halves the size; scores need no more than six digits.
             arrays[name] = values[name][places].astype(np.float32)
     file = io.BytesIO()
     np.savez_compressed(file, allow_pickle=False, **arrays)
@@ -95,6 +104,7 @@ def from_bytes(data: bytes) -> ModelArrays:
         ModelError: *data* is damaged, of another format or no model of this kind.
     """
     arrays = _arrays(data)
+    # Loaded over untrained arrays: entries not stored keep their initial values.
     learnt = untrained()
     try:
         learnt.weights[:] = arrays["weights"]
@@ -107,6 +117,7 @@ def from_bytes(data: bytes) -> ModelArrays:
         raise ModelError(f"model of the adaptive order: arrays do not fit: {error}") from error
     numbers = (learnt.weights, learnt.squares, learnt.word_weights, learnt.word_squares,
                learnt.sums, learnt.counts)  # fmt: skip
+    # The checksum tells of damage, not of a faulty writer: one NaN would make every score NaN.
     whole = all(np.isfinite(array).all() for array in numbers)
     if not whole or learnt.squares.min() <= 0 or learnt.word_squares.min() <= 0:
         raise ModelError("model of the adaptive order: it holds numbers that cannot be")

@@ -52,9 +52,12 @@ class Authorities:
         self.name(page)
         heavy = np.asarray(weights, np.float64)
         authority = self._authority.data
+        # Divided by the scale of the last iteration, so that it can be compared with the
+        # values there are.
         hub = (float(heavy @ authority[target_nodes]) + _REVIVED) / self._hub_scale
         self._hub.data[page] = hub
         self._settled = False
+        # add.at: a page may link to one target several times, which += by index would count once.
         np.add.at(authority, target_nodes, heavy * hub / self._authority_scale)
         return authority[target_nodes], self._pace.next_step()
 
@@ -70,6 +73,7 @@ class Authorities:
         for _ in range(_MAX_ITERATIONS):
             last = authority
             authority = np.bincount(target, weight * hub[source], size)
+            # All 0 before the first link: nothing to scale.
             self._authority_scale = authority.max(initial=0.0) or 1.0
             authority = authority / self._authority_scale
             hub = np.bincount(source, weight * authority[target], size)

@@ -44,6 +44,7 @@ class LinkGraph:
         target_nodes = np.asarray(targets, np.int32)
         self.name(max(page, int(target_nodes.max(initial=-1))))
         if self._first.data[page] >= 0:
+            # Set to 0, not removed: to close the gap would move all links behind it.
             old = self._first.data[page]
             self._weight.data[old : old + self._count.data[page]] = 0.0
         start, end = self.links, self.links + len(target_nodes)
@@ -72,9 +73,9 @@ class LinkGraph:
 
 
 class RankingPace:
-    """When to rank anew, so that all rankings of a crawl cost about as much as ten of the last.
+    """When to rank again, so that all rankings of a crawl cost about as much as ten of the last.
 
-    A ranking costs what the graph is large, so it is made each time the crawl has grown by a
+    The cost of a ranking grows with the graph, so it is made each time the crawl has grown by a
     tenth to a fifth: after 1, 2, 4, 8 … pages, the step a power of two so that it need not be
     known at which page counting began. **(ours)**
     """

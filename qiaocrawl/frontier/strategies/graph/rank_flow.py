@@ -56,9 +56,11 @@ class RankFlow:
         target_nodes = self._graph.add_page(page, targets, weights)
         self.name(page)
         rank, jumps = self._rank.data, self._jump.data
+        # Only the difference: the rank that came along links stays.
         rank[page] += (1.0 - self._damping) * (jump - jumps[page])
         jumps[page] = jump
         self._settled = False
+        # A page whose links all weigh 0 passes nothing on.
         total = float(np.sum(weights))
         if total > 0:
             share = self._damping * rank[page] / total
@@ -73,6 +75,7 @@ class RankFlow:
         size = self._graph.nodes
         source, target, weight = self._graph.arrays()
         leaving = np.bincount(source, weight, size)
+        # A page may have links that all weigh 0, as after a second visit: no division by 0.
         share = self._damping * weight / np.where(leaving > 0, leaving, 1.0)[source]
         given = (1.0 - self._damping) * self._jump.data[:size]
         rank = self._rank.data[:size]

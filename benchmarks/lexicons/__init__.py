@@ -1,0 +1,1 @@
+"""What the lexicon is measured by: authors' keywords, editors' tags, withheld words."""

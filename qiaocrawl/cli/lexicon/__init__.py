@@ -1,0 +1,1 @@
+"""``qiaocrawl lexicon …``: from a corpus to the words of a topic."""

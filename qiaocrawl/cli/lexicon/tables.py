@@ -1,0 +1,171 @@
+"""The tables of a lexicon as people read them: on the screen, and as sheets."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from qiaocrawl.cli.lexicon.sheets import Sheet
+from qiaocrawl.lexicon.aliases import Alias
+from qiaocrawl.lexicon.build import Lexicon
+from qiaocrawl.lexicon.expansion import RELATIONS, Proposal
+from qiaocrawl.lexicon.new_words import NewWord
+from qiaocrawl.lexicon.term_table import TermRow
+from qiaocrawl.lexicon.weight_table import WeightRow
+from qiaocrawl.text import fold
+
+DECISION_COLUMNS = ("决定（收/弃/同义）", "权重", "类别", "同义于", "备注")
+"""Of the sheets that come back by ``lexicon decide``; rows without the first are undecided."""
+_UNDECIDED = (None,) * len(DECISION_COLUMNS)
+
+Examples = Mapping[str, Sequence[str]]
+
+_SHOWN_TERMS, _SHOWN_OTHERS = 20, 10
+_KNOWN = "已有"
+_ALIAS_KINDS = {"short": "简称", "full": "全称", "other": "又称", "bracket": "括注"}
+
+
+def print_lexicon(console: Console, source: str, lexicon: Lexicon, known: Collection[str]) -> None:
+    """The heads of a lexicon's tables."""
+    console.print(
+        f"{source}：{lexicon.documents:,} 篇 texts，{lexicon.size:,} 词 words，"
+        f"{lexicon.sites} 站 sites，{lexicon.months} 月 months",
+        markup=False,
+    )
+    terms = _table("特征词 terms", "词", "词性", "次数", "篇数", "站数", "特征度", "状态")
+    for row in lexicon.terms[:_SHOWN_TERMS]:
+        numbers = f"{row.frequency:,}", f"{row.documents:,}", f"{row.sites}", f"{row.score:.1f}"
+        _add(terms, row.text, row.tag or "短语", *numbers, _state(row.text, known))
+    console.print(terms)
+    if lexicon.new_words:
+        words = _table("新词 new words", "词", "次数", "凝固度", "自由度", "状态")
+        for new in lexicon.new_words[:_SHOWN_OTHERS]:
+            bonds = new.bonds
+            figures = f"{bonds.frequency:,}", f"{bonds.cohesion:.1f}", f"{bonds.freedom:.1f}"
+            _add(words, new.text, *figures, _state(new.text, known))
+        console.print(words)
+    if lexicon.aliases:
+        names = _table("别称 other names", "名称", "别称", "说法", "篇数")
+        for alias in lexicon.aliases[:_SHOWN_OTHERS]:
+            _add(names, alias.name, alias.alias, _ALIAS_KINDS[alias.kind], f"{alias.texts}")
+        console.print(names)
+
+
+def print_proposals(console: Console, proposals: Sequence[Proposal], examples: Examples) -> None:
+    """The closest proposals, with a sentence each."""
+    table = _table("扩词 proposals", "词", "来自", "关系", "近度", "例句")
+    for proposal in proposals[:_SHOWN_TERMS]:
+        sentence = next(iter(examples.get(fold(proposal.text), ())), "")
+        relation, closeness = RELATIONS[proposal.relation], f"{proposal.closeness:.2f}"
+        _add(table, proposal.text, proposal.of_term, relation, closeness, sentence)
+    console.print(table)
+
+
+def term_sheet(rows: Sequence[TermRow], known: Collection[str], examples: Examples) -> Sheet:
+    """The ranked terms with all their figures."""
+    columns = ("词", *DECISION_COLUMNS, "状态", "词性", "词数", "次数", "篇数", "站数", "月数",
+               "特征度", "对数似然", "对数优势", "站间不均", "月间不均", "独立率",
+               "例句一", "例句二")  # fmt: skip
+    return Sheet(
+        "特征词",
+        columns,
+        [
+            (
+                row.text, *_UNDECIDED, _state(row.text, known), row.tag or "短语", row.words,
+                row.frequency, row.documents, row.sites, row.months, round(row.score, 2),
+                round(row.log_likelihood, 1), round(row.log_odds, 2),
+                round(row.site_dispersion, 3), round(row.month_dispersion, 3),
+                round(row.standing, 3), *_two(examples, row.text),
+            )
+            for row in rows
+        ],
+    )  # fmt: skip
+
+
+def new_word_sheet(words: Sequence[NewWord], known: Collection[str], examples: Examples) -> Sheet:
+    """The ranked new words."""
+    columns = (
+        "词",
+        *DECISION_COLUMNS,
+        "状态",
+        "次数",
+        "凝固度",
+        "左自由度",
+        "右自由度",
+        "得分",
+        "例句一",
+        "例句二",
+    )
+    return Sheet(
+        "新词",
+        columns,
+        [
+            (
+                new.text, *_UNDECIDED, _state(new.text, known), new.bonds.frequency,
+                round(new.bonds.cohesion, 2), round(new.bonds.left_freedom, 2),
+                round(new.bonds.right_freedom, 2), round(new.score, 2), *_two(examples, new.text),
+            )
+            for new in words
+        ],
+    )  # fmt: skip
+
+
+def alias_sheet(rows: Sequence[Alias]) -> Sheet:
+    """The names that texts state to be one."""
+    return Sheet(
+        "别称",
+        ("名称", "别称", "说法", "篇数"),
+        [(row.name, row.alias, _ALIAS_KINDS[row.kind], row.texts) for row in rows],
+    )
+
+
+def proposal_sheet(proposals: Sequence[Proposal], examples: Examples) -> Sheet:
+    """All proposals."""
+    return Sheet(
+        "扩词",
+        ("词", *DECISION_COLUMNS, "来自", "关系", "近度", "例句一", "例句二"),
+        [
+            (one.text, *_UNDECIDED, one.of_term, RELATIONS[one.relation], one.closeness,
+             *_two(examples, fold(one.text)))
+            for one in proposals
+        ],
+    )  # fmt: skip
+
+
+def weight_sheet(rows: Sequence[WeightRow], titles: Sequence[str]) -> Sheet:
+    """Token × title."""
+    return Sheet(
+        "分词与权重",
+        ("词", "词性", "总次数", "标题数", "TF-IDF", *titles),
+        [
+            (row.token, row.tag, row.total, row.titles, round(row.tfidf, 3),
+             *(count or None for count in row.by_title))
+            for row in rows
+        ],
+    )  # fmt: skip
+
+
+def _two(examples: Examples, term: str) -> tuple[str, str]:
+    first, second, *_ = (*examples.get(term, ()), "", "")
+    return first, second
+
+
+def _state(text: str, known: Collection[str]) -> str:
+    return _KNOWN if text in known else ""
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left")
+    for number, column in enumerate(columns):
+        is_number = column.endswith(("数", "度"))
+        table.add_column(
+            column, overflow="fold", justify="right" if is_number and number else "left"
+        )
+    return table
+
+
+def _add(table: Table, *values: str) -> None:
+    table.add_row(*map(Text, values))

@@ -1,0 +1,101 @@
+"""Options that several commands share, and commands with more of them than a function takes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from qiaocrawl.cli.moments import end_of, start_of
+from qiaocrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from qiaocrawl.storage.export.choice import Selection
+
+_MAX_TIER = 4
+
+
+def combined(
+    *kinds: Callable[..., Any],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a command that takes the options of all *kinds*.
+
+    The function it is made of gets what each of *kinds* returns for its own options.
+    """
+    options = {kind: inspect.signature(kind, eval_str=True).parameters for kind in kinds}
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        def run(**given: Any) -> None:
+            command(*(kind(**{name: given[name] for name in options[kind]}) for kind in kinds))
+
+        run.__name__, run.__doc__ = command.__name__, command.__doc__
+        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [option for kind in kinds for option in options[kind].values()]
+        )
+        return run
+
+    return decorate
+
+
+def publication_choice(
+    since: Annotated[
+        str, typer.Option(help="Published since: today, yesterday, 7d, 2026-03-05. 发布日期自")
+    ] = "",
+    until: Annotated[str, typer.Option(help="Published until, that day too. 发布日期至")] = "",
+) -> dict[str, Any]:
+    """When articles came out, in China's time; one without a date counts by its fetch."""
+    return {"since": start_of(since, "--since"), "before": end_of(until, "--until")}
+
+
+def outlet_choice(
+    site: Annotated[
+        list[str] | None, typer.Option(help="Only this host and what is below it. 站点")
+    ] = None,
+    region: Annotated[
+        list[str] | None, typer.Option(help="Only sites of this region of the topic. 地区")
+    ] = None,
+    tier: Annotated[
+        list[int] | None, typer.Option(help="Only sites of this tier, 1 to 4. 级别")
+    ] = None,
+) -> dict[str, Any]:
+    """Who published them; each may be given several times."""
+    wrong = [number for number in tier or () if not 1 <= number <= _MAX_TIER]
+    if wrong:
+        raise ConfigError(f"--tier must be 1 to {_MAX_TIER}, got {wrong[0]}")
+    return {
+        "sites": tuple(site or ()),
+        "regions": tuple(region or ()),
+        "tiers": tuple(tier or ()),
+    }
+
+
+def topic_choice(
+    topic: Annotated[str, typer.Option(help="Only what concerns this topic. 主题")] = "",
+    term: Annotated[
+        list[str] | None, typer.Option(help="Only where this term of the topic counted. 词条")
+    ] = None,
+    only_relevant: Annotated[
+        bool, typer.Option("--only-relevant", help="Only what is on topic. 只要切题的")
+    ] = False,
+) -> dict[str, Any]:
+    """What they are about."""
+    return {"topic": topic or None, "terms": tuple(term or ()), "only_relevant": only_relevant}
+
+
+def words_choice(
+    words: Annotated[
+        str, typer.Option(help='Only with all these words, as "侨胞 捐款", in either script. 文字')
+    ] = "",
+) -> dict[str, Any]:
+    """What they say."""
+    return {"words": tuple(words.split())}
+
+
+def selection_of(*choices: dict[str, Any], **more: Any) -> Selection:
+    """The selection that *choices* and *more* name."""
+    from qiaocrawl.storage.export.choice import Selection
+
+    values = {name: value for choice in (*choices, more) for name, value in choice.items()}
+    return Selection(**values)

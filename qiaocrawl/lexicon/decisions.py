@@ -1,0 +1,115 @@
+"""What an expert decides of a word, and what becomes of the topic's terms by it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.text import fold
+from qiaocrawl.topic.check import term_reasons
+from qiaocrawl.topic.pack import TERM_KINDS, Term
+
+Action = Literal["accept", "reject", "merge"]
+
+ACTIONS: dict[str, str] = {"accept": "收", "reject": "弃", "merge": "同义"}
+"""What can be decided, with the Chinese word that tables use."""
+_DEFAULT_KIND = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is decided of a word.
+
+    Args:
+        text: the word, as the topic is to have it.
+        action: ``accept`` makes or changes the term; ``reject`` takes it away, and no proposal
+            brings it back; ``merge`` makes it a term of the kind and weight of *synonym_of*.
+        weight, kind: of the term; None leaves them as they are, 1 and ``other`` for a new one.
+        note: why.
+    """
+
+    text: str
+    action: Action
+    weight: float | None = None
+    kind: str | None = None
+    synonym_of: str = ""
+    note: str = ""
+
+
+def decided_terms(terms: Sequence[Term], decision: Decision) -> tuple[Term, ...]:
+    """*terms* after *decision*; a changed term keeps its place, a new one comes last.
+
+    Raises:
+        ConfigError: a wrong action, kind or weight, or no such term to be a synonym of.
+    """
+    if decision.action not in get_args(Action):
+        known = ", ".join(f"{action} ({word})" for action, word in ACTIONS.items())
+        raise ConfigError(f"{decision.action!r} must be one of {known}")
+    key = fold(decision.text)
+    place = next((n for n, term in enumerate(terms) if fold(term.text) == key), None)
+    if decision.action == "reject":
+        return tuple(term for term in terms if fold(term.text) != key)
+    term = _changed(None if place is None else terms[place], _merged(terms, decision))
+    if reasons := term_reasons(term):
+        raise ConfigError(f"{decision.text!r}: {'; '.join(reasons)}")
+    if place is None:
+        return (*terms, term)
+    return (*terms[:place], term, *terms[place + 1 :])
+
+
+def action_of(word: str) -> Action:
+    """The action that *word* names, in English or Chinese.
+
+    Raises:
+        ConfigError: none; the message says which there are.
+    """
+    wanted = word.strip().lower()
+    for action in get_args(Action):
+        if wanted in (action, ACTIONS[action]):
+            chosen: Action = action
+            return chosen
+    raise ConfigError(f"{word!r} must be {' or '.join(ACTIONS.values())} ({', '.join(ACTIONS)})")
+
+
+def kind_of(word: str) -> str:
+    """The kind of a term that *word* names, in English or Chinese.
+
+    Raises:
+        ConfigError: none; the message says which there are.
+    """
+    wanted = word.strip().lower()
+    for kind, chinese in TERM_KINDS.items():
+        if wanted in (kind, chinese):
+            return kind
+    raise ConfigError(f"kind {word!r} must be one of {'、'.join(TERM_KINDS.values())}")
+
+
+def _merged(terms: Sequence[Term], decision: Decision) -> Decision:
+    """A merge as the acceptance it comes to."""
+    if decision.action != "merge":
+        return decision
+    key = fold(decision.synonym_of)
+    main = next((term for term in terms if fold(term.text) == key), None)
+    if main is None:
+        raise ConfigError(
+            f"{decision.text!r} cannot be a synonym of {decision.synonym_of!r}, which is no term of"
+            " the topic"
+        )
+    return replace(
+        decision,
+        weight=main.weight if decision.weight is None else decision.weight,
+        kind=main.kind if decision.kind is None else decision.kind,
+        note=decision.note or f"同义于{main.text}",
+    )
+
+
+def _changed(term: Term | None, decision: Decision) -> Term:
+    old = term or Term(decision.text, _DEFAULT_KIND)
+    return Term(
+        old.text,
+        old.kind if decision.kind is None else decision.kind,
+        old.weight if decision.weight is None else decision.weight,
+        decision.note or old.note,
+    )

@@ -1,0 +1,84 @@
+"""A stored page as a file that is safe to open: nothing in it runs, nothing is loaded."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+from sqlalchemy import Connection, select
+
+from qiaocrawl.extract.structure.html import paragraphs
+from qiaocrawl.items import FetchedPage
+from qiaocrawl.storage.compression import decompress_text
+from qiaocrawl.storage.outfile import growing_file
+from qiaocrawl.storage.pages.raw_pages import page_of
+from qiaocrawl.storage.schema import article, page_source, url
+from qiaocrawl.text import clean_text, decode_page
+from qiaocrawl.text.zones import china_time
+
+# The page stands in a frame of no rights: no scripts, forms or navigation, not even by itself
+# (HTML, "sandboxed automatic features"). The policy, which it inherits, keeps it from loading.
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-src 'none';"
+    " form-action 'none'; base-uri 'none'"
+)
+_DOCUMENT = """<!doctype html>
+<html lang="zh-CN"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="referrer" content="no-referrer"><title>{title}</title>
+<style>html,body{{height:100%;margin:0}}body{{display:flex;flex-direction:column;
+font:14px sans-serif}}p{{margin:0;padding:6px 10px;background:#fff3cd;overflow-wrap:anywhere}}
+iframe{{flex:1;border:0;background:#fff}}</style></head>
+<body><p>存档副本 stored copy · {when} · {address} · 不运行脚本，不载入外部内容 no scripts, nothing
+loaded</p><iframe sandbox srcdoc="{page}"></iframe></body></html>
+"""
+_HTML = ("text/html", "application/xhtml+xml", "")
+
+
+def write_copy(c: Connection, article_id: int, file: Path) -> bool:
+    """Write the page that article was read from; False where its source is no longer stored.
+
+    Of a PDF or another file its text is written.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    markup = stored_copy(c, article_id)
+    if not markup:
+        return False
+    with growing_file(file) as part:
+        part.write_text(markup, "utf-8", errors="replace")
+    return True
+
+
+def stored_copy(c: Connection, article_id: int) -> str:
+    """The page an article was read from as a document of its own; "" where it is not stored."""
+    row = c.execute(
+        select(
+            url.c.url, page_source.c.final_url, page_source.c.http_status, page_source.c.headers,
+            page_source.c.body, page_source.c.fetched_at, page_source.c.truncated,
+            article.c.title, article.c.text, article.c.html,
+        )
+        .join(page_source, page_source.c.id == article.c.page_source_id)
+        .join(url, url.c.id == article.c.url_id)
+        .where(article.c.id == article_id)
+    ).one_or_none()  # fmt: skip
+    if row is None:
+        return ""
+    page, title = page_of(row[:7]), str(row.title)
+    content_type = page.header("content-type")
+    if content_type.partition(";")[0].strip().lower() in _HTML:
+        markup = decode_page(page.body, content_type).text
+    else:
+        body = decompress_text(row.html) or paragraphs(row.text)
+        markup = f"<h1>{escape(title)}</h1>{body}"
+    return sandboxed(page, title, markup)
+
+
+def sandboxed(page: FetchedPage, title: str, markup: str) -> str:
+    """*markup* of *page* in a document that gives it no rights."""
+    return _DOCUMENT.format(
+        policy=escape(_POLICY), title=escape(title), page=escape(clean_text(markup)),
+        when=china_time(page.fetched_at),
+        address=escape(page.url),
+    )  # fmt: skip

@@ -1,0 +1,99 @@
+"""``qiaocrawl article`` and its clock: lists, search, evidence, and the stored page."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from command_runs import Run
+from qiaocrawl.items import Relevance
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.pages import articles
+from qiaocrawl.storage.pages.raw_pages import store_page
+from storage_samples import NOW, PACK, add_article, add_topic, candidate, enqueue, fetched, take
+
+
+@pytest.fixture
+def url(database_url: str) -> str:
+    """Two articles of China's 5 and 6 March: in UTC both came out on the 5th."""
+    with Database.open(database_url) as database:
+        database.upgrade()
+        ids = {PACK.name: add_topic(database)}
+        with database.engine.begin() as c:
+            for number, title in enumerate(("侨胞回乡办厂", "僑胞捐款[bold]")):
+                enqueue(c, [candidate(str(number))])
+                (lease,) = take(c, 1)
+                store_page(c, lease, fetched(lease), now=NOW)
+                row_id = add_article(
+                    c, str(number), title=title, body=f"第一段。\n一批侨胞，{number}号。",
+                    published_at=datetime(2026, 3, 5, 8 + 9 * number, tzinfo=UTC),
+                )  # fmt: skip
+                judged = Relevance(PACK.name, 0.75, True, "vsm", (("侨胞", 0.4),))
+                articles.save_relevance(c, row_id, ids, [judged])
+    return database_url
+
+
+def test_articles_are_listed_by_the_days_of_china(run: Run, url: str) -> None:
+    code, out, _ = run("article", "list", "--topic", PACK.name, "--database", url)
+    assert code == 0
+    assert out.index("僑胞捐款[bold] · 2026-03-06 01:00") < out.index("侨胞回乡办厂")
+    assert "切题 75%" in out
+    assert "共 2 篇 articles" in out
+    for day, title in (("2026-03-05", "侨胞回乡办厂"), ("2026-03-06", "僑胞捐款")):
+        _, out, _ = run("article", "list", "--since", day, "--until", day, "--database", url)
+        assert (title in out, "共 1 篇" in out) == (True, True)
+    _, out, _ = run("article", "list", "--limit", "1", "--database", url)
+    assert "另有 1 未列 more" in out
+
+
+def test_search_shows_where_the_words_stand(run: Run, url: str) -> None:
+    code, out, _ = run("article", "search", "僑胞", "1号", "--database", url)
+    assert code == 0
+    assert "…一批侨胞，1号。…" in out
+    assert "回乡" not in out
+    code, _, err = run("article", "search", " ", "--database", url)
+    assert (code, "no word was given" in err) == (1, True)
+
+
+def test_an_article_is_shown_with_its_evidence(run: Run, url: str) -> None:
+    for which in ("2", "http://a.example/1"):
+        code, out, _ = run("article", "show", which, "--database", url)
+        assert code == 0
+        assert "切题 on topic 75% (vsm) 侨胞" in out
+        assert "2026-03-06 01:00" in out
+        assert "第一段。\n一批侨胞，1号。" in out
+        assert "HTTP 200" in out
+    for wrong in ("99", "http://a.example/none"):
+        code, _, err = run("article", "show", wrong, "--database", url)
+        assert (code, len(err.splitlines())) == (1, 1)
+
+
+def test_the_stored_page_is_written_and_opened(
+    run: Run, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
+    code, out, _ = run("article", "open", "1", "--print-path", "--database", url)
+    assert (code, opened) == (0, [])
+    assert "<iframe sandbox" in Path(out.strip()).read_text("utf-8")
+    code, out, _ = run("article", "open", "http://a.example/0", "--database", url)
+    assert (code, opened) == (0, [Path(out.strip()).as_uri()])
+
+
+def test_why_has_one_clock(run: Run, url: str) -> None:
+    _, out, _ = run("why", "http://a.example/1", "--database", url)
+    # NOW is 2027-01-15 08:00 and the fetch 2026-11-03 04:05 in UTC.
+    for line in ("2027-01-15 16:00", "2026-11-03 12:05", "2026-03-06 01:00"):
+        assert line in out
+    _, out, _ = run("why", "http://a.example/1", "--json", "--database", url)
+    assert '"published_at": "2026-03-05T17:00:00+00:00"' in out
+
+
+@pytest.mark.parametrize("wrong", ["gestern", "2026-13-01", "0001-01-01", "123456d"])
+def test_a_wrong_day_is_named(run: Run, wrong: str) -> None:
+    code, _, err = run("article", "list", "--until", wrong)
+    assert code == 1
+    assert "--until must be as 2026-03-05" in err
+    assert wrong in err
