@@ -62,7 +62,7 @@ _YEAR_FIRST = _compiled(
 )
 # "05/03/2024"
 _YEAR_LAST = _compiled(rf"(?<!\d)(?P<one>\d\d?)(?P<mark>[-/.])(?P<two>\d\d?)(?P=mark){_YEAR}")
-# "March 5th, 2024"
+# "March 5th, 2024", "March the 5th, 2024"
 _NAME_FIRST = _compiled(
     rf"(?<![a-z]){_NAME}\s?(?:the\s)?(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?(?!\d),?\s?{_YEAR}"
 )
@@ -93,7 +93,7 @@ SHORT_YEAR = _compiled(
 )
 # "24年3月5日"
 SHORT_YEAR_HAN = _compiled(rf"(?<!\d)(?P<short>[0-4]\d)年{_MONTH}月{_DAY}(?=日)")
-# 05 Oct 21, but no time of day: 5 Oct 21:30, 5 Oct 9 pm.
+# "05 Oct 21"; "5 Oct 21:30" and "5 Oct 9 pm" hold a time of day.
 SHORT_YEAR_NAME = _compiled(
     rf"{_NAMED_DAY}[\s-]{_NAME}[\s-]'?(?P<short>[0-4]\d)(?![\d:.]|\s?[ap]\.?m)"
 )

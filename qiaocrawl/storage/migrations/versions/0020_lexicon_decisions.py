@@ -7,7 +7,7 @@ from alembic import op
 from qiaocrawl.storage.schema import lexicon_decision, query_hit
 
 revision = "0020_lexicon_decisions"
-down_revision = "0019_modified_at"
+down_revision = "0018_structure"
 
 
 def upgrade() -> None:

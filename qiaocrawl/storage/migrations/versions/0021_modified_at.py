@@ -7,8 +7,8 @@ from sqlalchemy import Column, inspect
 
 from qiaocrawl.storage.schema import article
 
-revision = "0019_modified_at"
-down_revision = "0018_structure"
+revision = "0021_modified_at"
+down_revision = "0020_lexicon_decisions"
 
 
 def upgrade() -> None:
