@@ -13,7 +13,7 @@ from pathlib import Path
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.fetch.user_agent import default_user_agent
-from qiaocrawl.project import read_env_file, require_own_packages
+from qiaocrawl.options.project import read_env_file, require_own_packages
 
 try:
     # Before anything below looks at the environment (QIAO_CONTACT).

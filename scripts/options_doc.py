@@ -1,4 +1,4 @@
-"""Writes docs/options.md from the table in qiaocrawl/options.py.
+"""Writes docs/options.md from the table in qiaocrawl/options/table.py.
 
 Usage: ``python scripts/options_doc.py`` prints the page, ``--write`` puts it in its place.
 """
@@ -18,7 +18,7 @@ PAGE = ROOT / "docs" / "options.md"
 _HEAD = """\
 # Options
 
-<!-- Written by `python scripts/options_doc.py --write`; edit qiaocrawl/options.py instead. -->
+<!-- Written by `python scripts/options_doc.py --write` from qiaocrawl/options/table.py. -->
 
 Every option of the project, with its default. Scrapy's own settings stand with their reasons
 in `qiaocrawl/settings.py`.

@@ -43,10 +43,9 @@ LAYERS: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("topic",), ("ontology",)),
     (("page",),),
     (("text",), ("urls",)),
-    (("project",),),
-    (("items",), ("options", "option_kinds"), ("registry",), ("vsm",)),
-    # The version of the package, and the exceptions.
-    (("qiaocrawl",), ("errors",), ("lazy_exports",)),
+    (("items",), ("options",), ("registry",), ("vsm",)),
+    # The version of the package, names loaded late, and the exceptions.
+    (("qiaocrawl",), ("errors",)),
 )  # fmt: skip
 
 # The packages that may import Scrapy and Twisted.

@@ -89,7 +89,7 @@ def qiaocrawl() -> None:
     中文专题新闻采集：先 `qiaocrawl init`，再 `qiaocrawl run 主题`。
     """
     # What Scrapy reads in this folder (settings module, .env) holds for every command.
-    from qiaocrawl.project import use_project
+    from qiaocrawl.options.project import use_project
 
     use_project()
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import accumulate
 
+from qiaocrawl.extract.block_marks import block_marks
 from qiaocrawl.extract.block_texts import BlockTexts, enclosing
-from qiaocrawl.extract.kind_features import block_marks
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import PageBlocks
 

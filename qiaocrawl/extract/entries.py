@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborNode
 
-    from qiaocrawl.extract.kind_features import BlockMarks
+    from qiaocrawl.extract.block_marks import BlockMarks
     from qiaocrawl.page import Page
     from qiaocrawl.page.blocks import Element
 

@@ -15,8 +15,8 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import accumulate
 
+from qiaocrawl.extract.block_marks import block_marks
 from qiaocrawl.extract.block_texts import SHORT_CHARS, BlockTexts, enclosing
-from qiaocrawl.extract.kind_features import block_marks
 from qiaocrawl.page import Page
 from qiaocrawl.page.blocks import Block, PageBlocks
 from qiaocrawl.text import find_date

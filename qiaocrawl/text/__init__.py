@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qiaocrawl.lazy_exports import lazy_exports
+from qiaocrawl import lazy_exports
 
 if TYPE_CHECKING:
     from qiaocrawl.text.charset import Decoded, decode_page

@@ -18,10 +18,9 @@ import pytest
 
 from command_runs import Run
 from crawling import Answer, article, import_pack, local_server, outcomes, pack
-from qiaocrawl import project
 from qiaocrawl.cli.project.schedule import units_for
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.options import Options, use_settings_file
+from qiaocrawl.options import Options, project, use_settings_file
 
 _ROOT = Path(__file__).resolve().parents[2]
 

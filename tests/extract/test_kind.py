@@ -13,9 +13,10 @@ from hostile_pages import HOSTILE
 from qiaocrawl.demo.model import Kind
 from qiaocrawl.demo.web import build_web
 from qiaocrawl.extract.base import Body
+from qiaocrawl.extract.block_marks import block_marks
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.kind import judge
-from qiaocrawl.extract.kind_features import block_marks, page_kind_features
+from qiaocrawl.extract.kind_features import page_kind_features
 from qiaocrawl.extract.sniff import why_not_html
 from qiaocrawl.items import Outcome
 from qiaocrawl.page import Page, parse_page

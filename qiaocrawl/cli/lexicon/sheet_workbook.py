@@ -11,7 +11,7 @@ from openpyxl.cell import WriteOnlyCell
 from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.utils import get_column_letter
 
-from qiaocrawl.cli.lexicon.sheets import Sheet
+from qiaocrawl.cli.lexicon.sheet import Sheet
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.storage.export.neutral import neutral, xml_text
 

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from qiaocrawl.cli.lexicon.sheet import Sheet
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.storage.export.neutral import neutral
 from qiaocrawl.storage.outfile import growing_file
-
-
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """A table with a name; numbers stay numbers."""
-
-    name: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Any]]
 
 
 def check_ending(out: Path) -> None:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qiaocrawl.cli.lexicon.sheets import Sheet
+from qiaocrawl.cli.lexicon.sheet import Sheet
 from qiaocrawl.lexicon.aliases import Alias
 from qiaocrawl.lexicon.build import Lexicon
 from qiaocrawl.lexicon.expansion import RELATIONS, Proposal

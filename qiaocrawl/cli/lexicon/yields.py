@@ -13,7 +13,8 @@ from rich.text import Text
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.lexicon.corpus import TopicName
-from qiaocrawl.cli.lexicon.sheets import Sheet, check_ending, write_sheets
+from qiaocrawl.cli.lexicon.sheet import Sheet
+from qiaocrawl.cli.lexicon.sheets import check_ending, write_sheets
 from qiaocrawl.cli.output import check_output, say_written, table_console
 from qiaocrawl.errors import StorageError
 from qiaocrawl.lexicon.yields import CoverStep, TermYield, cover, found_only_by

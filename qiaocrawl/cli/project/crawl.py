@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from qiaocrawl.project import SETTINGS_VARIABLE, settings_module
+from qiaocrawl.options.project import SETTINGS_VARIABLE, settings_module
 
 
 def crawl(

@@ -13,7 +13,7 @@ import typer
 from qiaocrawl.cli.project.start import package_name, write_env, write_project
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
-from qiaocrawl.project import CONFIG_FILE, ENV_FILE, use_project
+from qiaocrawl.options.project import CONFIG_FILE, ENV_FILE, use_project
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.engine import shown
 from qiaocrawl.storage.topics.topics import list_topics, save_pack

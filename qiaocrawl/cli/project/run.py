@@ -20,7 +20,7 @@ from qiaocrawl.cli.output import print_hanging
 from qiaocrawl.cli.spider_process import SpiderCommand, run_with_bar
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.options import Options
-from qiaocrawl.project import SETTINGS_VARIABLE, settings_module
+from qiaocrawl.options.project import SETTINGS_VARIABLE, settings_module
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.reports.run_log import (
     KNOWN_ARTICLES,

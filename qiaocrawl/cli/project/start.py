@@ -15,7 +15,7 @@ import typer
 
 from qiaocrawl.cli.output import say_written
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.project import CONFIG_FILE, ENV_FILE
+from qiaocrawl.options.project import CONFIG_FILE, ENV_FILE
 
 _NO_SECRETS, _ALL = 0o600, 0o644
 _ENV_DEFAULTS = {

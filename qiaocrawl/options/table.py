@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.option_kinds import (
+from qiaocrawl.options.kinds import (
     Converter,
     amounts,
     ascending_hours,

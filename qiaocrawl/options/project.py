@@ -15,7 +15,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from qiaocrawl.errors import ConfigError
-from qiaocrawl.options import PREFIX, use_settings_file
+from qiaocrawl.options.table import PREFIX, use_settings_file
 
 SETTINGS_VARIABLE = "SCRAPY_SETTINGS_MODULE"
 OWN_SETTINGS = "qiaocrawl.settings"

@@ -1,0 +1,25 @@
+"""What an operator may set: every ``QIAO_*`` option, its kind, and where values come from."""
+
+from __future__ import annotations
+
+from qiaocrawl.options.table import (
+    DEFAULTS,
+    OPTIONS,
+    PREFIX,
+    RENAMED,
+    Option,
+    Options,
+    given_in_environment,
+    use_settings_file,
+)
+
+__all__ = [
+    "DEFAULTS",
+    "OPTIONS",
+    "PREFIX",
+    "RENAMED",
+    "Option",
+    "Options",
+    "given_in_environment",
+    "use_settings_file",
+]
