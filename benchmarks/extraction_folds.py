@@ -4,7 +4,8 @@
 
 The shipped network is trained on all pages of such a folder, so that a score on the same pages
 says little. Here every page is scored by a network that saw no page of its site (registrable
-domain). Bodies only; the other figures are in ``benchmarks/extraction.py``.
+domain). Bodies only, as a reader gets them: with the tables and lists that belong to them and
+without the lines of counts; the other figures are in ``benchmarks/extraction.py``.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from benchmarks.rows import write_rows
 from qiaocrawl.extract.methods.blend import BlendExtractor
 from qiaocrawl.extract.methods.block_network import BlockNetwork
 from qiaocrawl.extract.methods.block_training import LabelledPage, Recipe, labelled, train
+from qiaocrawl.extract.page import extract_page
 from qiaocrawl.page import Page, parse_page
 from qiaocrawl.urls import host_of, registrable_domain
 
@@ -69,8 +71,8 @@ def _trained(pages: Sequence[LabelledPage], recipe: Recipe) -> BlockNetwork:
 
 
 def _score(gold: GoldPage, page: Page, network: BlockNetwork) -> PageScore:
-    body = BlendExtractor(network=network).body(page)
-    return score_page(gold.gold, Found(text=body.text))
+    extracted = extract_page(page, "blend", extractor=BlendExtractor(network=network))
+    return score_page(gold.gold, Found(text=extracted.text))
 
 
 def rows_of(pages: Sequence[GoldPage], scores: Sequence[PageScore]) -> list[dict[str, object]]:

@@ -1,7 +1,7 @@
 """Page relevance on labelled pages: how right are judgements, and how honest their scores?
 
     python benchmarks/relevance.py --data DIR [--quick] [--seeds 2] [--method blend,vsm]
-        [--collection NAME,...] [--json FILE] [--picture FILE.svg]
+        [--collection NAME,...] [--json FILE] [--picture FILE.svg] [--corrections]
 
 DIR holds collections as ``crawl_orders/data.py`` reads them. A task is a topic of a collection with
 one draw of samples (``crawl_orders/tasks.py``): the pack has the words of the topic's query and the
@@ -12,6 +12,9 @@ judged by the pack ``qiaoqing`` as it is shipped. Beside our methods stand those
 F1, precision and recall are those of the verdicts, each method with its own threshold; AP is
 average precision by score, Brier and ECE say how honest the scores are as probabilities (those
 of most published methods are none).
+
+With --corrections an operator corrects the list of each task (``judgements/corrections.py``), of
+the pack as it is and of its words alone: F1 after 0 to 50 judgements.
 """
 
 from __future__ import annotations
@@ -20,8 +23,9 @@ import argparse
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import cast
 
 PROJECT = Path(__file__).resolve().parent.parent
 # As a program not this folder: its coverage.py is not the package that numba looks for.
@@ -35,6 +39,7 @@ from rich.table import Table
 
 from benchmarks.crawl_orders.data import find_collections, load_collection
 from benchmarks.crawl_orders.tasks import make_task
+from benchmarks.judgements.corrections import STEPS, corrections
 from benchmarks.judgements.peers import PEERS, judge
 from benchmarks.judgements.picture import draw
 from benchmarks.judgements.score import Bin, Figures, figures, reliability
@@ -185,6 +190,35 @@ def _pooled(answers: Sequence[Answer]) -> tuple[Bin, ...]:
     return reliability(scores, np.concatenate([one.question.truth for one in answers]))
 
 
+def corrected(asked: Sequence[Question], method: str) -> Iterator[dict[str, object]]:
+    """A row for each task, kind of pack and number of judgements."""
+    todo = [(question, kind) for question in asked for kind in ("samples", "words")]
+    shown = track(todo, "correcting", console=Console(stderr=True), transient=True)
+    for question, kind in shown:
+        pack = question.pack if kind == "samples" else replace(question.pack, samples=())
+        for step in corrections(
+            pack, question.pages, question.truth, seed=question.seed, method=method
+        ):
+            yield {"collection": question.collection, "topic": question.topic,
+                   "seed": question.seed, "pack": kind, **asdict(step)}  # fmt: skip
+
+
+def corrections_table(rows: Sequence[Mapping[str, object]], figure: str, title: str) -> Table:
+    """The mean *figure* of each collection and kind of pack by number of judgements."""
+    table = Table("collection", "pack", *map(str, STEPS), "least gain", title=title)
+    for column in table.columns[2:]:
+        column.justify = "right"
+    groups: dict[tuple[str, str], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        group = groups[str(row["collection"]), str(row["pack"])]
+        group[cast(int, row["judged"])].append(cast(float, row[figure]))
+    for (collection, kind), by_step in groups.items():
+        means = [float(np.mean(by_step[step])) for step in STEPS]
+        least = min(mean - means[0] for mean in means)
+        table.add_row(collection, kind, *(f"{mean:.3f}" for mean in means), f"{least:+.3f}")
+    return table
+
+
 def main() -> None:
     """Judge everything and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -195,6 +229,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one draw, 300 pages a collection")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--picture", type=Path, help="reliability as .svg or .png")
+    parser.add_argument("--corrections", action="store_true", help="F1 after judgements")
     arguments = parser.parse_args()
     console = Console()
     try:
@@ -204,6 +239,13 @@ def main() -> None:
         asked = list(questions(arguments.data, wanted, seeds, most))
     except QiaoError as error:
         sys.exit(f"relevance.py: {error}")
+    if arguments.corrections:
+        steps = list(corrected(asked, methods[0]))
+        console.print(corrections_table(steps, "f1", "F1 after judgements, judged pages decided"))
+        console.print(corrections_table(steps, "f1_held_out", "F1 of pages nobody reads"))
+        if arguments.json:
+            write_rows(arguments.json, steps)
+        return
     todo = [(method, question) for question in asked for method in methods]
     shown = track(todo, "judging", console=Console(stderr=True), transient=True)
     answers = [answer(method, question) for method, question in shown]

@@ -71,9 +71,9 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         if isinstance(error, AddressRefusedError) and error.host in ("", parts.hostname):
             raise error
         if error is not None:
-            said = f"{type(error).__name__}: {error}"
+            reason = f"{type(error).__name__}: {error}"
             left = max(self._expires.get(netloc, 0.0) - time.monotonic(), 0.0)
-            raise RobotsUnreachableError(f"robots.txt unreachable: {said}", left)
+            raise RobotsUnreachableError(f"robots.txt unreachable: {reason}", left)
         super().process_request_2(rp, request)
 
     async def _parse_robots(self, response: Response, netloc: str, request: Request) -> None:

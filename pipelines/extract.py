@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import DropItem
 
+from qiaocrawl.crawl.context import crawl_of
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem
 from qiaocrawl.crawl.slow_pages import AnalysedApart, set_aside, slow_pages_of
 from qiaocrawl.crawl.wiring import runtime_of
-from qiaocrawl.errors import ExtractionError, PoisonPageError
+from qiaocrawl.errors import ConfigError, ExtractionError, PoisonPageError
 
 if TYPE_CHECKING:
     from typing import Self
@@ -64,6 +65,10 @@ class ExtractPipeline:
             # The same bytes give the same error; another try would not.
             self._crawler.stats.inc_value("qiaocrawl/extract/set_aside")
             return set_aside(str(error))
+        except ConfigError as error:
+            # No page is at fault: the next run analyses what is stored.
+            crawl_of(self._crawler).worker.stop("config_error", error)
+            raise AnalysisStopped(item.page.url) from None
         except (CancelledError, asyncio.CancelledError):
             raise AnalysisStopped(item.page.url) from None
         apart.was_quick(item.lease.host)

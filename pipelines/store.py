@@ -13,7 +13,7 @@ from pipelines.extract import AnalysisStopped
 from qiaocrawl.crawl.browser.learning import saving
 from qiaocrawl.crawl.context import crawl_of
 from qiaocrawl.crawl.items import CrawledPage, CrawlItem, SearchedPage
-from qiaocrawl.errors import OutdatedError
+from qiaocrawl.errors import ConfigError, OutdatedError
 from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd
 from qiaocrawl.items import Lease, Outcome, PageAnalysis, Verdict
 from qiaocrawl.runs.search import store_answer
@@ -127,6 +127,9 @@ class StorePipeline:
                 article = await assemble_article(group, analysis, self._runtime.analysis.join)
                 await self._close_part(item, analysis, article)
                 return
+            except ConfigError as error:
+                self._crawl.worker.stop("config_error", error)
+                raise AnalysisStopped(item.page.url) from None
             except (CancelledError, asyncio.CancelledError):
                 raise AnalysisStopped(item.page.url) from None
             except OutdatedError:

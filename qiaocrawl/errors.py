@@ -2,6 +2,7 @@
 
 QiaoError
 ├── ConfigError            a wrong or misspelt option, setting or spider argument (exit code 1)
+│   └── WorkerStartError   the processes that analyse pages cannot work; no page is at fault
 ├── TopicError             a topic pack or an import table with faults; carries every bad row
 ├── StorageError           the database cannot do what was asked
 │   ├── SchemaError        the schema is older or newer than this code
@@ -43,6 +44,10 @@ class QiaoError(Exception):
 
 class ConfigError(QiaoError):
     """A wrong or misspelt option, setting or spider argument."""
+
+
+class WorkerStartError(ConfigError):
+    """The worker processes that analyse pages cannot start, or die between pages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,9 +141,9 @@ class SearchSpider(FrontierSpider):
             self.on_answer(lease, page, answer)
         # The address that was asked may hold a key; the row's does not.
         page = replace(page, url=lease.url, final_url=lease.url)
-        found = ((hit, canonical_url(hit.url)) for hit in answer.hits)
+        resolved = ((hit, canonical_url(hit.url)) for hit in answer.hits)
         return SearchedPage(
-            lease, page, query, answer, tuple((hit, link_to(url)) for hit, url in found if url)
+            lease, page, query, answer, tuple((hit, link_to(url)) for hit, url in resolved if url)
         )
 
     def on_answer(self, lease: Lease, page: FetchedPage, answer: SearchAnswer) -> None:

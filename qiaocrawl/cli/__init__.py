@@ -67,6 +67,8 @@ _TABLE = (
      "Compile the inner loops now (once a machine), so that no crawl waits for it. 预编译"),
     ("demo", "demo:app", _CARE,
      "The built-in demo web, and the main job on it."),
+    ("url", "url:app", _CARE,
+     "Single URLs of a crawl. 网址"),
     ("db", "db:app", _CARE,
      "The database: schema, health, size, backup. 数据库"),
     ("health", "health:health", _CARE,
@@ -131,7 +133,10 @@ def _print_error(error: QiaoError) -> None:
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     console.print(f"qiaocrawl: {error}", markup=False)
     if isinstance(error, TopicError):
-        for fault in error.faults[:_FAULTS_SHOWN]:
-            console.print(f"  {fault}", markup=False)
-        if len(error.faults) > _FAULTS_SHOWN:
-            console.print(f"  … and {len(error.faults) - _FAULTS_SHOWN} more")
+        from qiaocrawl.topic.fault_report import fault_lines
+
+        lines = fault_lines(error.faults)
+        for line in lines[:_FAULTS_SHOWN]:
+            console.print(f"  {line}", markup=False)
+        if len(lines) > _FAULTS_SHOWN:
+            console.print(f"  … and {len(lines) - _FAULTS_SHOWN} more")

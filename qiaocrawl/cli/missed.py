@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
+from rich.padding import Padding
 
 from qiaocrawl.cli.db import DatabaseUrl, connection_to
 from qiaocrawl.cli.output import (
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _SITES_SHOWN = 30
 _HOST_COLUMNS = 32
+_INDENT = 6
 _HEADER = ("站点", "网址", "类别", "缘由", "HTTP", "链接文字", "时间", "怎么办")
 
 
@@ -85,11 +87,13 @@ def _show(topic: str, by_site: Sequence[SiteMisses], pages: Sequence[MissedPage]
     if len(by_site) > _SITES_SHOWN:
         table.caption = f"另有 {len(by_site) - _SITES_SHOWN} 站 more sites (--csv)"
     console.print(table)
-    advice = folding_table("类别 kind", "数 pages", "怎么办 what to do")
-    advice.columns[1].justify = "right"
+    console.print("怎么办 What to do:")
     for outcome, count in total.most_common():
-        advice.add_row(OUTCOME_NAMES[outcome], str(count), escape(ADVICE[outcome]))
-    console.print(advice)
+        advice = ADVICE[outcome]
+        console.print(f"  {OUTCOME_NAMES[outcome]} ×{count}")
+        console.print(Padding(escape(advice.words), (0, 0, 0, _INDENT), expand=False))
+        if advice.command:
+            console.print(f"{' ' * _INDENT}{advice.command}", soft_wrap=True)
     if pages:
         _show_pages(pages, total.total())
     console.print(f"搜索引擎漏答的 what engines did not answer: qiaocrawl coverage {topic}")
@@ -124,7 +128,7 @@ def _write_csv(pages: Iterable[MissedPage], file: Path) -> None:
         for page in pages:
             writer.writerow([neutral(value) for value in (
                 page.host, page.url, page.outcome, page.why, str(page.http_status or ""),
-                page.anchor, shown_moment(page.closed_at), ADVICE[page.outcome],
+                page.anchor, shown_moment(page.closed_at), " ".join(ADVICE[page.outcome]).strip(),
             )])  # fmt: skip
             count += 1
     say_written(file, f"{count} 页 pages")

@@ -56,8 +56,8 @@ class QuietLogFormatter(LogFormatter):
         self, item: Any, exception: BaseException, *args: Any, **kwargs: Any
     ) -> LogFormatterResult:
         """Scrapy's line; a lost database is reported once, not for each page in hand."""
-        said = super().item_error(item, exception, *args, **kwargs)
-        return _quiet(said, exception)
+        line = super().item_error(item, exception, *args, **kwargs)
+        return _quiet(line, exception)
 
     def spider_error(self, failure: Failure, *args: Any, **kwargs: Any) -> LogFormatterResult:
         """As :meth:`item_error`."""

@@ -20,7 +20,7 @@ from qiaocrawl.crawl.context import crawl_of
 from qiaocrawl.crawl.items import CrawledPage
 from qiaocrawl.crawl.suspects import suspects_of
 from qiaocrawl.crawl.wiring import frontier_closing, runtime_of
-from qiaocrawl.errors import ExtractionError, StorageError
+from qiaocrawl.errors import ConfigError, ExtractionError, StorageError
 from qiaocrawl.fetch.failure_policy import FailurePolicy
 from qiaocrawl.items import Outcome, PageAnalysis
 from qiaocrawl.stages.analysis_slots import QUICK_BYTES
@@ -135,8 +135,10 @@ class SlowPages:
             return  # the crawl is stopping; the next run has the stored pages
         except StorageError as error:
             self._worker.stop("storage_error", error)
-        except ExtractionError as error:
+        except ConfigError as error:
             # No worker process could be started at all: no page is at fault.
+            self._worker.stop("config_error", error)
+        except ExtractionError as error:
             self._worker.stop("internal_error", error)
 
     async def _pass_on(self, lease: Lease) -> None:

@@ -75,10 +75,10 @@ class FrontierSpider(Spider):
 
     def check_arguments(self) -> None:
         """Refuse unknown ``-a`` arguments and a missing topic, naming what is allowed."""
-        known = {"topic": "name of an imported topic", **self.allowed_arguments}
+        arguments = {"topic": "name of an imported topic", **self.allowed_arguments}
         # scrapyd adds _job to every job.
-        for name in self.arguments.keys() - known.keys() - {"_job"}:
-            allowed = ", ".join(f"{key}= ({help})" for key, help in known.items())
+        for name in self.arguments.keys() - arguments.keys() - {"_job"}:
+            allowed = ", ".join(f"{key}= ({help})" for key, help in arguments.items())
             raise ConfigError(f"spider {self.name!r} has no argument {name!r}; it takes {allowed}")
         self.topic = self.arguments.get("topic", "")
         if not self.topic:

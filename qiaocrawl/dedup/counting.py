@@ -38,7 +38,7 @@ def count_titles(
             # Learn from the whole batch first: fewer titles are counted with their site's name.
             for record in batch:
                 cleaner.learn(record.title, record.host)
-            yield from words.texts([cleaner.clean(one.title, one.host) for one in batch])
+            yield from words.texts([cleaner.clean(record.title, record.host) for record in batch])
             if counted is not None:
                 counted(len(batch))
 

@@ -26,10 +26,19 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 _HEADING_CHARS = 40
+# What a site says of commenting: its rules stand below the text, before any remark.
+_RULES = re.compile(
+    r"^\W*(?:(?:\w+ ){0,4}about|(?:house |some )?(?:rules|guidelines|policy) (?:for|on|of)|how to)"
+    r" (?:\w+ ){0,2}comment(?:s|ing)?\b[^.]{0,12}(?:\.\w{2,10})?\W*$|"
+    r"^\W*(?:our )?commenting (?:rules|guidelines|policy|etiquette)\b[^.]{0,12}$|"
+    r"^\W*(?:网友|網友|读者)?(?:评论|評論|留言|跟帖|发言|發言)(?:服务)?(?:须知|須知|规则|規則|守则|协议|公约)\W*$",
+    re.IGNORECASE,
+)
+_RULES_CHARS = 60
 # What every heading has, and every name below.
 _HINTS = (
     "评论", "評論", "留言", "跟帖", "回应", "回應", "点评", "说两句",
-    "omment", "OMMENT", "esponse", "eplies",
+    "omment", "OMMENT", "esponse", "eplies", "发言", "發言",
 )  # fmt: skip
 _NAME_HINTS = ("comment", "disqus", "pinglun", "repl", "respond", "cmt", "pl-list", "pllist")
 _NAMES = re.compile(
@@ -102,14 +111,18 @@ def _is_comment_name(names: str) -> bool:
     return _NAMES.search(names) is not None
 
 
+def _is_heading(text: str) -> bool:
+    if len(text) <= _HEADING_CHARS and _HEADING.search(text):
+        return True
+    return len(text) <= _RULES_CHARS and _RULES.search(text) is not None
+
+
 def _headed(blocks: PageBlocks, texts: BlockTexts) -> Iterator[range]:
     """What follows a line that says "comments", within the element that begins with it."""
     for index in texts.short_with(_HINTS):
         block = blocks.blocks[index]
         text = block.text
-        if len(text) > _HEADING_CHARS:
-            continue
-        if 2 * block.linked > len(text) or not _HEADING.search(text):
+        if 2 * block.linked > len(text) or not _is_heading(text):
             continue
         end = index + 1
         for element in enclosing(blocks, block.element, _MAX_HEADING_LEVELS):

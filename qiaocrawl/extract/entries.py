@@ -13,10 +13,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from qiaocrawl.extract.block_texts import enclosing
 from qiaocrawl.urls import canonical_host, canonical_url, url_key
 
 if TYPE_CHECKING:
@@ -118,6 +118,8 @@ def page_entries(page: Page, marks: BlockMarks, headline: int) -> tuple[Entry, .
 def _candidates(page: Page, marks: BlockMarks) -> list[tuple[int, bool]]:
     """Linked titles with text not far below them, and whether it is near; lists have none."""
     blocks = page.blocks.blocks
+    if not marks.titles:
+        return []
     texts = [i for i, block in enumerate(blocks) if len(block.text) - block.linked >= _TEXT_CHARS]
     candidates = []
     for index, links in marks.titles.items():
@@ -236,25 +238,36 @@ def _own_element(elements: Sequence[Element], at: int, borders: Sequence[int]) -
 
 def _is_heading(page: Page, index: int) -> bool:
     """Whether block *index* stands in a heading, or in a small element that is called one."""
-    page_blocks = page.blocks
-    for at in enclosing(page_blocks, page_blocks.blocks[index].element, _MAX_UP):
-        element = page_blocks.elements[at]
+    elements = page.blocks.elements
+    at = page.blocks.blocks[index].element
+    for _ in range(_MAX_UP):
+        if at < 0:
+            break
+        element = elements[at]
         if element.end - element.first > _MAX_UP:
             return False
-        if element.tag in _HEADINGS or _TITLE_NAME.search(element.names):
+        if element.tag in _HEADINGS or (element.names and _says_title(element.names)):
             return True
+        at = element.parent
     return False
 
 
 def _is_called_title(link: LexborNode) -> bool:
-    attributes = link.attributes
-    return _TITLE_NAME.search((attributes.get("class") or "").lower()) is not None
+    names = link.attributes.get("class") or ""
+    return _says_title(names.lower())
+
+
+@lru_cache(maxsize=4096)  # a page has few names, on many elements
+def _says_title(names: str) -> bool:
+    return _TITLE_NAME.search(names) is not None
 
 
 def _link_of(page: Page, index: int) -> LexborNode | None:
     """The first link of block *index* that shows text, or the one around it."""
     node: LexborNode | None = page.blocks.elements[page.blocks.blocks[index].element].node
     assert node is not None
+    if (leading := _leading_link(node)) is not None:
+        return leading
     links = node.css("a[href]")[:_MAX_LINKS]
     if links:
         return next((link for link in links if link.text(strip=True)), links[0])
@@ -263,6 +276,17 @@ def _link_of(page: Page, index: int) -> LexborNode | None:
         if node is not None and node.tag == "a":
             return node
     return None
+
+
+def _leading_link(node: LexborNode) -> LexborNode | None:
+    """The link that *node* begins with, where that begins with text: so most titles stand."""
+    child = node.first_child
+    while child is not None and child.is_text_node:
+        child = child.next
+    if child is None or child.tag != "a" or "href" not in child.attributes:
+        return None
+    text = child.first_child
+    return None if text is None or (text.text_content or " ").isspace() else child
 
 
 def _target(page: Page, link: LexborNode) -> str:

@@ -256,7 +256,7 @@ def _part(extracted: ExtractedPage) -> ArticlePart | None:
 
 def _article(extracted: ExtractedPage, method: str, now: datetime | None) -> Article:
     metadata = extracted.metadata
-    published_at = metadata.published_at
+    published_at, modified_at = metadata.published_at, metadata.modified_at
     language = metadata.fields.get("language")
     return Article(
         url=canonical_url(extracted.page.url) or extracted.page.url,
@@ -273,6 +273,7 @@ def _article(extracted: ExtractedPage, method: str, now: datetime | None) -> Art
         html=extracted.html,
         engagement=extracted.engagement,
         comments=extracted.comments(now),
+        modified_at=None if modified_at is None else modified_at.astimezone(UTC),
     )
 
 

@@ -147,7 +147,7 @@ def pick(identities: Sequence[Identity], host: str, number: int, salt: bytes) ->
     Later sessions of a host take the others in turn; *salt* is of the run.
     """
     # Phones get other pages, so phone identities are used only where there is no other.
-    usable = [one for one in identities if not one.mobile] or list(identities)
+    usable = [identity for identity in identities if not identity.mobile] or list(identities)
     # Keyed: the same within a run, another from run to run.
     digest = hashlib.blake2b(host.encode(), key=salt, digest_size=8).digest()
     return usable[(int.from_bytes(digest, "big") + number) % len(usable)]

@@ -132,11 +132,11 @@ class LearningOrder(FrontierOrder):
         # Candidates are links of the page, which have a node now, and others such as later parts
         # of the article or a redirect's target, which get theirs once they are stored.
         linked = {link.key for link in page.links.visit.links}
-        added = [one for one in page.links.candidates if one.left_out is None]
+        added = [candidate for candidate in page.links.candidates if candidate.left_out is None]
         self.in_memory.hold(
             lease.key,
-            [one.key for one in added if one.key in linked],
-            [one for one in added if one.key not in linked],
+            [candidate.key for candidate in added if candidate.key in linked],
+            [candidate for candidate in added if candidate.key not in linked],
         )
         return page
 

@@ -141,22 +141,22 @@ class LearnedSupply(StoredSupply):
         return leases
 
     async def _lease(self, rows: Scope, chosen: Chosen) -> list[Lease]:
-        choices = {one.key: one for one in chosen.choices}
-        scores = {key: one.score for key, one in choices.items()}
+        choices = {choice.key: choice for choice in chosen.choices}
+        scores = {key: choice.score for key, choice in choices.items()}
         strategy = self._ordering.strategy.name
 
         def operation(c: Connection) -> KeyLeases:
             now = frontier.clock(c)
-            found = frontier.lease_keys(
+            outcome = frontier.lease_keys(
                 c, rows, scores, token=self._token, lease_seconds=self._lease_seconds, now=now
             )
-            _note(c, found.leases, lambda lease: choices[lease.key].decision(strategy, now))
+            _note(c, outcome.leases, lambda lease: choices[lease.key].decision(strategy, now))
             # Database time to this machine's, by which the order waits.
             # Both clocks are read now, so that only their difference counts, however
             # wrong either is.
             ahead = time.time() - now
-            return replace(found, later={key: at + ahead for key, at in found.later.items()})
+            return replace(outcome, later={key: at + ahead for key, at in outcome.later.items()})
 
-        found = await self._runtime.write(operation)
-        self._ordering.settle(found)
-        return found.leases
+        outcome = await self._runtime.write(operation)
+        self._ordering.settle(outcome)
+        return outcome.leases

@@ -155,17 +155,19 @@ class InMemoryFrontier:
 
     def enqueued(self, candidates: Iterable[Candidate]) -> None:
         """*candidates* have rows now; no link of a visited page need lead to them."""
-        for one in candidates:
-            if one.left_out is None:
+        for candidate in candidates:
+            if candidate.left_out is None:
                 # A redirect's target or an alias stands in for the URL that led there, with
                 # all its links.
-                is_led = one.payload.hops or one.payload.alias_of
-                again = self._led(one.key, one.host, one.parent if is_led else None)
-                comes_back = one.refetch or one.payload.taken_up is not None
-                again |= comes_back and one.key not in self._out
+                is_led = candidate.payload.hops or candidate.payload.alias_of
+                again = self._led(
+                    candidate.key, candidate.host, candidate.parent if is_led else None
+                )
+                comes_back = candidate.refetch or candidate.payload.taken_up is not None
+                again |= comes_back and candidate.key not in self._out
                 # "again" also reopens a node that was fetched before, unless it is in
                 # hand right now.
-                self._add(one, one.score, again=again)
+                self._add(candidate, candidate.score, again=again)
 
     # --- leasing ----------------------------------------------------------------------------
 
@@ -192,13 +194,13 @@ class InMemoryFrontier:
         while len(nodes) < limit:
             # Asks again without the hosts that are full: sorting all nodes for the sake of
             # a few would cost ten times as much.
-            found = order.best(limit, busy_hosts=full, at_least=at_least)
+            best = order.best(limit, busy_hosts=full, at_least=at_least)
             # best() repeats what is in hand here: these nodes are taken only at the end.
-            found = [node for node in found if node not in nodes]
-            if not found:
+            best = [node for node in best if node not in nodes]
+            if not best:
                 break
             before = len(full)
-            for node in found[: limit - len(nodes)]:
+            for node in best[: limit - len(nodes)]:
                 host = order.host_of(node)
                 if of_host[host] < per_host:
                     of_host[host] += 1
@@ -211,10 +213,10 @@ class InMemoryFrontier:
         choices = tuple(self._choice(node) for node in nodes)
         waiting = choices[0].waiting if choices else len(order.waiting)
         # Held-back nodes count: their rows come in a moment, so the order has not run dry.
-        waiting += sum(len(one.nodes) + len(one.candidates) for one in self._held.values())
+        waiting += sum(len(held.nodes) + len(held.candidates) for held in self._held.values())
         order.take(nodes)
         # Taken out before the lease is made: the next call must not choose them a second time.
-        self._out.update(one.key for one in choices)
+        self._out.update(choice.key for choice in choices)
         return Chosen(choices, waiting)
 
     def _choice(self, node: int) -> Choice:
@@ -270,7 +272,7 @@ class InMemoryFrontier:
         room = MAX_WAITING - len(self.order.waiting)
         # A node that is held back waits for the transaction of its page, even where a row of it
         # can be seen already.
-        held = {node for one in self._held.values() for node in one.nodes}
+        held = {node for page in self._held.values() for node in page.nodes}
         for row in rows:
             if not self.covers(row.host) or row.key in self._out:
                 continue
@@ -294,10 +296,10 @@ class InMemoryFrontier:
         """
         # If reading was cut short, the missing nodes may be among the unread rows: none is closed.
         if complete and self._fresh is not None:
-            known = self._found | self._fresh
+            waiting = self._found | self._fresh
             for node in self.order.waiting.tolist():
                 # Another worker took or closed its row.
-                if node not in known:
+                if node not in waiting:
                     self.order.close(node)
         self._fresh, self._found = None, set()
         self._is_telling = False
@@ -332,9 +334,9 @@ class InMemoryFrontier:
             order.put_back(node)
         taken = state is NodeState.TAKEN and not again
         # A node that links lead to keeps the strategy's score, not the stored one.
-        known = node is not None and order.score_of(node) > -np.inf
+        has_score = node is not None and order.score_of(node) > -np.inf
         # A start page, or no known score: the stored score is all there is.
-        if node is None or (not taken and (not known or score >= SEED_SCORE)):
+        if node is None or (not taken and (not has_score or score >= SEED_SCORE)):
             node = order.add(one.key, one.url, one.host, one.depth, score)
         self._see(node)
         return node

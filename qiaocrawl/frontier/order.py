@@ -106,15 +106,15 @@ class PriorityIndex:
             visit.url, visit.host, visit.depth, visit.relevance, visit.relevant, visit.at, node
         )
         # Nodes are made for all links, also for those left out: another page may link to them.
-        found = [
+        links = [
             FoundLink(link, position, len(visit.links), self._node(link.key, link.host))
             for position, link in enumerate(visit.links)
         ]
-        scores = list(self.strategy.score(page, found))
+        scores = list(self.strategy.score(page, links))
         if self._learner is not None:
-            self._enter_scores(found, scores)
+            self._enter_scores(links, scores)
         else:
-            for link, score in zip(found, scores, strict=True):
+            for link, score in zip(links, scores, strict=True):
                 self._raise(link.node, score)
         self._unscored_visits += 1
         if (
@@ -249,13 +249,13 @@ class PriorityIndex:
             return
         nodes = np.array([link.node for link in found])
         values = np.asarray(scores, np.float64)
-        state, known = self._state.data, self._score.data
+        state, score = self._state.data, self._score.data
         # Taken nodes are in hand or done; start pages keep their rank before all others.
-        free = (state[nodes] != NodeState.TAKEN) & (known[nodes] < SEED_SCORE)
+        free = (state[nodes] != NodeState.TAKEN) & (score[nodes] < SEED_SCORE)
         nodes, values = nodes[free], values[free]
         # Unlike _raise, a score may fall or become PRUNED: the strategy has seen every link to it.
         state[nodes] = np.where(values > -np.inf, NodeState.WAITING, NodeState.PRUNED)
-        known[nodes] = values
+        score[nodes] = values
         self._open.data[nodes] = values
 
 
@@ -264,8 +264,8 @@ def scores_of(strategy: Strategy | LearningStrategy, visit: Visit) -> Sequence[f
     page = VisitedPage(
         visit.url, visit.host, visit.depth, visit.relevance, visit.relevant, visit.at
     )
-    found = [FoundLink(link, place, len(visit.links)) for place, link in enumerate(visit.links)]
-    return strategy.score(page, found)
+    links = [FoundLink(link, place, len(visit.links)) for place, link in enumerate(visit.links)]
+    return strategy.score(page, links)
 
 
 def _ranked(scores: NDArray[np.float64], most: int) -> NDArray[np.int64]:

@@ -43,8 +43,8 @@ class ModelKeeping:
         """Load the newest version that can be read; says so of those that cannot."""
         if self._strategy is None:
             return
-        found = await self._store.read(partial(order_models.stored_models, name=self._name))
-        for model in found:
+        models = await self._store.read(partial(order_models.stored_models, name=self._name))
+        for model in models:
             try:
                 await run(partial(self._load, model))
                 return

@@ -94,8 +94,11 @@ class FrontierOrder:
         """All that *page* brought is committed; keys of links no page had brought before."""
         return self._proposed.remember(
             # A left-out link is remembered as the worst, so that any better or plain link is news.
-            (one.key, self._standing(one.score) if one.left_out is None else PRUNED)
-            for one in page.links.candidates
+            (
+                candidate.key,
+                self._standing(candidate.score) if candidate.left_out is None else PRUNED,
+            )
+            for candidate in page.links.candidates
         )
 
     def _standing(self, score: float) -> float:
@@ -170,5 +173,5 @@ def explained(
 
 def reason_of(name: str, parts: Mapping[str, float]) -> str:
     """*parts* of a score of strategy *name* on one line."""
-    told = ", ".join(f"{part} {value:.3g}" for part, value in parts.items())
-    return f"{name}: {told or 'left out'}"[:_REASON_CHARS]
+    described = ", ".join(f"{part} {value:.3g}" for part, value in parts.items())
+    return f"{name}: {described or 'left out'}"[:_REASON_CHARS]

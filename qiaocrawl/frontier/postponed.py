@@ -102,9 +102,9 @@ class TakingUp:
         taken = await self._runtime.write(
             partial(take_up, scope=rows, shares=shares, limit=_MAX_ROUND)
         )
-        for one in taken:
-            self._trials[one.reason].keys.add(one.candidate.key)
-        self._ordering.enqueued([one.candidate for one in taken])
+        for row in taken:
+            self._trials[row.reason].keys.add(row.candidate.key)
+        self._ordering.enqueued([row.candidate for row in taken])
         self.taken_up += len(taken)
         self.left -= len(taken)
         if taken:
@@ -118,13 +118,13 @@ class TakingUp:
     def _shares(self, waiting: Mapping[str, int]) -> dict[str, int]:
         """How many rows of each reason are taken up now; none where it would be 0."""
         # Traps have a judge of their own (TrapWatch), which sets their shares.
-        found = self._traps.shares(waiting) if self._traps is not None else {}
+        shares = self._traps.shares(waiting) if self._traps is not None else {}
         for reason in waiting:
             share = self._trials.setdefault(reason, _Trial()).share
             # A share of 0 means that the guess has held.
             if not reason.startswith(TRAP) and share:
-                found[reason] = share
-        return found
+                shares[reason] = share
+        return shares
 
     async def _judge(self) -> None:
         """Look at what the last round brought."""

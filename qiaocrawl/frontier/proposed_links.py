@@ -21,18 +21,18 @@ class ProposedUrls:
 
     def is_news(self, key: bytes, score: float) -> bool:
         """Whether *key* is unknown or known with a lower score. Any thread may ask."""
-        known = self._scores.get(key)
-        return known is None or score > known
+        best = self._scores.get(key)
+        return best is None or score > best
 
     def remember(self, stored: Iterable[tuple[bytes, float]]) -> list[bytes]:
         """Keys and scores of links that are committed now; the keys that were unknown."""
         new = []
         for key, score in stored:
-            known = self._scores.get(key)
-            if known is None:
+            best = self._scores.get(key)
+            if best is None:
                 new.append(key)
             # A higher score keeps the key's place in the dict: age counts from the first sighting.
-            if known is None or score > known:
+            if best is None or score > best:
                 self._scores[key] = score
         # A dict keeps insertion order, so its first key is the oldest.
         while len(self._scores) > self._remembered:

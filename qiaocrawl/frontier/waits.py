@@ -84,20 +84,22 @@ class RowWaits:
         """What the crawl waits for while it asks nobody, and until when; "" when it asks."""
         if self._hosts.is_asking:
             return ""
-        found = []
+        reasons = []
         if self._runtime.writer.is_away:
-            found.append("the database, which does not answer")
+            reasons.append("the database, which does not answer")
         if rest := self._hosts.next_rest:
             host, seconds = rest
-            found.append(f"{len(self._hosts.parked)} hosts that rest, {host} until {_at(seconds)}")
+            reasons.append(
+                f"{len(self._hosts.parked)} hosts that rest, {host} until {_at(seconds)}"
+            )
         left = self._left
         if left is not None and time.monotonic() - self._left_at < _FRESH_SECONDS:
             ahead = (left.next_due or 0.0) - time.time()
             if ahead > 0:
-                found.append(f"{left.pending} URLs, the first until {_at(ahead)}")
+                reasons.append(f"{left.pending} URLs, the first until {_at(ahead)}")
             if left.leased:
-                found.append(f"{left.leased} pages that other workers have in hand")
-        return " and ".join(found)
+                reasons.append(f"{left.leased} pages that other workers have in hand")
+        return " and ".join(reasons)
 
 
 def _at(seconds: float) -> str:

@@ -25,6 +25,7 @@ class Article:
 
     ``html`` is the same with its structure; see :mod:`qiaocrawl.extract.structure.html`.
     ``engagement`` are counts by name; see :mod:`qiaocrawl.extract.fields.engagement`.
+    ``modified_at`` is when its page says it was last changed.
     """
 
     url: str
@@ -42,6 +43,7 @@ class Article:
     engagement: Mapping[str, int] = field(default_factory=dict)
     comments: tuple[Comment, ...] = ()
     kind: str = ARTICLE
+    modified_at: datetime | None = None
 
 
 class PartText(NamedTuple):

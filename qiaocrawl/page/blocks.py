@@ -120,45 +120,46 @@ class _Collector:
         node: LexborNode | None = root
         while node is not None and not self.found.left_out:
             inner = None
-            kind = TEXT if node.is_text_node else _KINDS.get(node.tag or "", BLOCK)
-            if kind == TEXT:
-                text = node.text_content or ""
+            text = node.text_content  # None for what is no text
+            if text is not None:
                 if parts or not text.isspace():  # most of all nodes are white space
                     parts.append(text)
                     if in_link:
                         linked.append(text)
                     if in_bold:
                         bold.append(text)
-            elif kind == BLOCK:
-                if parts:
-                    self._flush()
-                inner = self._enter(node)
-            elif kind >= _INLINE:
-                inner = node.first_child
-                if kind == _LINK and "href" not in node.attributes:
-                    kind = _INLINE  # an anchor; left open, it would make the rest a link
+            else:
+                kind = _KINDS.get(tag := node.tag or "", BLOCK)
+                if kind == BLOCK:
+                    if parts:
+                        self._flush()
+                    inner = self._enter(node, tag)
+                elif kind >= _INLINE:
+                    inner = node.first_child
+                    if kind == _LINK and "href" not in node.attributes:
+                        kind = _INLINE  # an anchor; left open, it would make the rest a link
+                    if inner is not None and kind != _INLINE:
+                        in_link += kind == _LINK
+                        in_bold += kind == _STRONG
+                        self._links += kind == _LINK
+                elif kind == BREAK:
+                    if parts:
+                        self._flush()
+                    self._after_break = True
+                elif kind == IMAGE and self._open >= 0:
+                    self.found.elements[self._open].images += 1
                 if inner is not None:
-                    in_link += kind == _LINK
-                    in_bold += kind == _STRONG
-                    self._links += kind == _LINK
-            elif kind == BREAK:
-                if parts:
-                    self._flush()
-                self._after_break = True
-            elif kind == IMAGE and self._open >= 0:
-                self.found.elements[self._open].images += 1
-            if inner is not None:
-                path.append((node, kind))
-                node = inner
-                continue
-            # Without a path this is the root, whose siblings are not walked.
-            after = node.next if path else None
+                    path.append((node, kind))
+                    node = inner
+                    continue
+            after = node.next if path else None  # the root's siblings are not walked
             while after is None and path:
                 node, kind = path.pop()
-                in_link -= kind == _LINK
-                in_bold -= kind == _STRONG
                 if kind == BLOCK:
                     self._leave()
+                elif kind != _INLINE:
+                    in_link -= kind == _LINK
+                    in_bold -= kind == _STRONG
                 after = node.next if path else None
             node = after
         while self._open >= 0:  # only when the page was cut off
@@ -167,8 +168,8 @@ class _Collector:
     def _flush(self) -> None:
         """End the current block; white space alone makes none."""
         parts = self._parts
-        text = "".join(parts)
-        if "\n" in text:
+        text = "".join(parts).strip()
+        if not text.isascii() and "\n" in text:
             text = _LINE_END.sub("", text)
         text = " ".join(text.split())
         if text:
@@ -185,25 +186,24 @@ class _Collector:
         self._bold.clear()
         self._links_before = self._links
 
-    def _enter(self, node: LexborNode) -> LexborNode | None:
+    def _enter(self, node: LexborNode, tag: str) -> LexborNode | None:
         """Begin a block-level element; its first child, or None when nothing shows in it."""
         self._after_break = False
         inner = node.first_child
         if inner is None:
             return None
-        attributes = node.attributes
         names = ""
-        if attributes:
-            if _is_hidden(attributes):
+        if attributes := node.attributes:
+            if ("style" in attributes or "hidden" in attributes) and _is_hidden(attributes):
                 return None
-            names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".strip().lower()
-        elements = self.found.elements
-        depth = elements[self._open].depth + 1 if self._open >= 0 else 0
-        elements.append(
-            Element(node, node.tag or "", self._open, depth, names, len(self.found.blocks))
-        )
-        self._open = len(elements) - 1
-        if node.tag == "pre":
+            css_class, identifier = attributes.get("class"), attributes.get("id")
+            if css_class or identifier:
+                names = f"{css_class or ''} {identifier or ''}".strip().lower()
+        elements, parent = self.found.elements, self._open
+        depth = elements[parent].depth + 1 if parent >= 0 else 0
+        self._open = len(elements)
+        elements.append(Element(node, tag, parent, depth, names, len(self.found.blocks)))
+        if tag == "pre":
             self._lines_of(node)
             self._leave()
             return None

@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 # A pass over the tree takes time, and every node it finds. So what all pages are asked for is
 # found in one pass, and what only a crawl or a page with little text needs in two others.
-_USUAL = 'meta,base[href],title,h1,time,script[type*="ld+json" i]'
+_USUAL = (
+    'meta,base[href],title,h1,time,script[type*="ld+json" i],link[rel*="canonical" i],'
+    "abbr[class][title]"
+)
 _LINKS = f"{LINK_SELECTOR},link[rel]"
 _SELDOM = "script,input[type]"
 _FRAMES = re.compile(r"</?(?:frameset|noframes)\b[^>]*>", re.IGNORECASE)
@@ -89,7 +92,10 @@ class Page:
         return LexborHTMLParser(_FRAMES.sub("", self.source))
 
     def nodes(self, tag: str) -> Sequence[LexborNode]:
-        """The meta, base, title, h1, time, script or input nodes, in document order."""
+        """The meta, base, title, h1, time, script or input nodes, in document order.
+
+        Of links those that are canonical, of abbreviations those with a class and a title.
+        """
         by_tag = self._seldom if tag in ("script", "input") else self._usual
         return by_tag.get(tag, ())
 
@@ -155,8 +161,8 @@ class Page:
     @cached_property
     def canonical_link(self) -> str:
         """The canonical form of ``<link rel=canonical>``, or ""."""
-        for tag, node in self._links:
-            attributes = node.attributes if tag == "link" else {}
+        for node in self.nodes("link"):
+            attributes = node.attributes
             if "canonical" in (attributes.get("rel") or "").lower().split():
                 return canonical_url(attributes.get("href") or "", self.base_url) or ""
         return ""

@@ -100,18 +100,23 @@ class _Flattener:
         notes: list[str] = []
         done = dropped = 0
         for count, match in enumerate(_ANY_TAG.finditer(html)):
-            if why := self._why_end(count):
+            if count >= MAX_TAGS or self._rebuilt > MAX_REBUILT or self._links > MAX_LINKS:
                 end = match.start()
-                notes.append(f"all after the first {why} dropped")
+                notes.append(f"all after the first {self._why_end(count)} dropped")
                 break
-            name = match[2].lower()
-            self._links += name == "a" and not match[1] and _has_address(html, match.end())
-            if not self._is_surplus(name, closing=bool(match[1])):
+            closing, name = match.groups()
+            name = name.lower()
+            if name == "a" and not closing:
+                self._links += _has_address(html, match.end())
+            if name in _SHALLOW and name not in _MOST:
+                self._rebuilt += self._formatting
+                continue
+            if not self._is_surplus(name, closing=bool(closing)):
                 continue
             parts.append(html[done : match.start()])
             close = html.find(">", match.end())
             done = max(done, close + 1 if close >= 0 else len(html))
-            dropped += not match[1]
+            dropped += not closing
         if dropped:
             notes.insert(0, f"{dropped} tags nested deeper than {MAX_DEPTH} or repeated dropped")
         if not parts:
@@ -119,15 +124,15 @@ class _Flattener:
         return "".join((*parts, html[done:end])), notes
 
     def _why_end(self, tags: int) -> str:
-        """What there is too much of, where the page is to end after *tags*; else ""."""
+        """What there is too much of, where the page is to end after *tags*."""
         if tags >= MAX_TAGS or self._rebuilt > MAX_REBUILT:
             return f"{tags} tags"
-        return f"{MAX_LINKS} links" if self._links > MAX_LINKS else ""
+        return f"{MAX_LINKS} links"
 
     def _is_surplus(self, name: str, *, closing: bool) -> bool:
-        if name in _SHALLOW:
+        if name in _MOST:
             self._rebuilt += self._formatting
-            return name in _MOST and not closing and self._is_one_more(name)
+            return not closing and self._is_one_more(name)
         formatting = name in _FORMATTING
         if closing:
             if self._dropped[name]:
@@ -159,7 +164,11 @@ def _has_address(html: str, start: int) -> bool:
 
 
 def _may_hold_long_tag(html: str) -> bool:
-    pieces = html.split("<")
-    return max(map(len, pieces)) > _LONG_TAG_CHARS and any(
-        len(piece) > _LONG_TAG_CHARS and ">" not in piece[:_LONG_TAG_CHARS] for piece in pieces
-    )
+    half = _LONG_TAG_CHARS // 2
+    if all(
+        html.find("<", at, at + half) >= 0 or html.find(">", at, at + half) >= 0
+        for at in range(0, len(html) - half + 1, half)
+    ):
+        return False  # half of a long tag at least would lie between two of these places
+    long = [piece for piece in html.split("<") if len(piece) > _LONG_TAG_CHARS]
+    return any(">" not in piece[:_LONG_TAG_CHARS] for piece in long)

@@ -51,7 +51,7 @@ class BlendScorer:
 
     def __init__(self, pack: TopicPack, threshold: float = 0.0) -> None:
         self._topic = pack.name
-        self._threshold = chosen_threshold(threshold, 0.5)
+        self.threshold = chosen_threshold(threshold, 0.5)
         self._words = PageWords(term.text for term in pack.terms)
         samples = learnt_samples(pack.samples)
         relevant = np.array([sample.relevant for sample in samples], dtype=np.bool_)
@@ -75,7 +75,7 @@ class BlendScorer:
         score, learnt = self._judge.of(places) if self._judge is not None else (0.0, {})
         chance = probability(float(_row(evidence, self._heard * score) @ self._factors))
         parts = self._parts(evidence, learnt)
-        return judgement(self._topic, "blend", chance, self._threshold, parts, places)
+        return judgement(self._topic, "blend", chance, self.threshold, parts, places)
 
     def _parts(self, evidence: Evidence, learnt: Mapping[str, float]) -> dict[str, float]:
         """What each word adds to the logit, wherever it stands."""

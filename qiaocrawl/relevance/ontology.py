@@ -55,7 +55,7 @@ class OntologyScorer:
         self, pack: TopicPack, threshold: float = 0.0, *, function: str = DEFAULT_FUNCTION
     ) -> None:
         self._topic = pack.name
-        self._threshold = chosen_threshold(threshold, THRESHOLD)
+        self.threshold = chosen_threshold(threshold, THRESHOLD)
         terms = [term.text for term in pack.terms]
         profile = build_profile(pack, PageWords(terms))
         named = named_words(pack.terms)
@@ -76,7 +76,7 @@ class OntologyScorer:
             for alike, word in self._nearest(words, limit):
                 shares[word] = shares.get(word, 0.0) + alike * weight / (ALPHA + BETA) / limit
         score = min(1.0, sum(shares.values()))
-        return judgement(self._topic, "ontology", score, self._threshold, shares, places)
+        return judgement(self._topic, "ontology", score, self.threshold, shares, places)
 
     def _nearest(self, words: Iterable[str], limit: int) -> list[tuple[float, str]]:
         """The *limit* words nearest to the topic, with their similarity; equal ones by word."""

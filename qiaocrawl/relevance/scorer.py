@@ -17,7 +17,11 @@ MAX_EXPLAINED = 8
 
 
 class PageScorer(Protocol):
-    """Judges pages for one topic. Holds no state between pages."""
+    """Judges pages for one topic. Holds no state between pages.
+
+    Ours have an attribute ``threshold``, the score from which a page is on topic, which
+    ``qiaocrawl topic evaluate`` shows. A plug-in may have one.
+    """
 
     def judge(self, page: PageText) -> Relevance:
         """The topic's judgement of a page; the empty one scores 0."""

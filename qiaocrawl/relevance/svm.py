@@ -57,7 +57,7 @@ class SvmScorer:
 
     def __init__(self, pack: TopicPack, threshold: float = 0.0) -> None:
         self._topic = pack.name
-        self._threshold = chosen_threshold(threshold, 0.5)
+        self.threshold = chosen_threshold(threshold, 0.5)
         self._by_terms: BlendScorer | None = None
         samples = learnt_samples(pack.samples)
         if len({sample.relevant for sample in samples}) < 2:
@@ -80,7 +80,7 @@ class SvmScorer:
         parts = {name: value * self._weights[name] for name, value in vector.items()}
         decision = math.fsum(parts.values()) + self._constant
         score = probability(self._slope * decision + self._shift)
-        return judgement(self._topic, "svm", score, self._threshold, _by_word(parts), places)
+        return judgement(self._topic, "svm", score, self.threshold, _by_word(parts), places)
 
     def _train(self, samples: Sequence[Sample], words: PageWords) -> None:
         self._words = words

@@ -21,6 +21,9 @@ from qiaocrawl.topic.words import PageWords
 LEAST = 0.003
 """Added to the similarity, so that a page without any term has a logarithm."""
 _LEAST_THRESHOLD = 0.01
+# With so many relevant samples, the words they share count for half: two pages that an operator
+# judged share much that is not the topic's.
+_HALF_HEARD = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,8 @@ class Evidence:
 class TermEvidence:
     """Looks for the terms of *pack*, and for words its relevant samples use more than others.
 
-    Similarity is that of :class:`~qiaocrawl.relevance.vsm.VsmScorer`, with the same weights.
+    Similarity is that of :class:`~qiaocrawl.relevance.vsm.VsmScorer`, with the same weights of
+    terms; words of n relevant samples count n / (n + 3) of theirs.
 
     Args:
         pack: the topic.
@@ -90,7 +94,9 @@ class TermEvidence:
         ):  # fmt: skip
             counts[yes].update(places.both.keys())
             counts[yes][""] += 1
-        return {**characteristic(counts[True], counts[False], *self._known), **self._terms}
+        learnt = characteristic(counts[True], counts[False], *self._known)
+        heard = counts[True][""] / (counts[True][""] + _HALF_HEARD)
+        return {**{word: heard * weight for word, weight in learnt.items()}, **self._terms}
 
     def _evidence(self, places: PagePlaces, weights: Mapping[str, float]) -> Evidence:
         parts = topical_parts(places.both, weights)

@@ -35,14 +35,14 @@ class TermScorer(ABC):
         self._topic = pack.name
         self.weights = term_weights(pack)
         self.words = PageWords(self.weights)
-        self._threshold = chosen_threshold(threshold, self.own_threshold())
+        self.threshold = chosen_threshold(threshold, self.own_threshold())
 
     def judge(self, page: PageText) -> Relevance:
         """The score of a page, explained by the terms it has."""
         places = PagePlaces(page, self.words)
         parts = self.parts(page, places)
         score = min(1.0, max(0.0, self.score(parts))) if parts else 0.0
-        return judgement(self._topic, self.name, score, self._threshold, parts, places)
+        return judgement(self._topic, self.name, score, self.threshold, parts, places)
 
     @abstractmethod
     def own_threshold(self) -> float:

@@ -37,7 +37,7 @@ class TfIdfScorer:
 
     def __init__(self, pack: TopicPack, threshold: float = 0.0) -> None:
         self._topic = pack.name
-        self._threshold = chosen_threshold(threshold, _THRESHOLD)
+        self.threshold = chosen_threshold(threshold, _THRESHOLD)
         weights = term_weights(pack)
         self._words = PageWords(weights)
         samples = [
@@ -68,7 +68,7 @@ class TfIdfScorer:
         shared = vector.weights * self._dense(vector)
         words = [self._names[number] for number in vector.ids]
         parts = dict(zip(words, shared.tolist(), strict=True))
-        return judgement(self._topic, "tfidf", score, self._threshold, parts, places)
+        return judgement(self._topic, "tfidf", score, self.threshold, parts, places)
 
     def _terms_vector(self, weights: dict[int, float]) -> SparseVector:
         """The terms as a document that has each of them as often as it weighs."""

@@ -46,7 +46,7 @@ class VsmScorer:
 
     def __init__(self, pack: TopicPack, threshold: float = 0.0) -> None:
         self._topic = pack.name
-        self._threshold = chosen_threshold(threshold, pack.threshold)
+        self.threshold = chosen_threshold(threshold, pack.threshold)
         self._words = PageWords(term.text for term in pack.terms)
         self._profile = build_profile(pack, self._words)
 
@@ -55,7 +55,7 @@ class VsmScorer:
         places = PagePlaces(page, self._words)
         parts = topical_parts(places.both, self._profile.weights)
         score = similarity(places.both, parts, self._profile.weights)
-        return judgement(self._topic, "vsm", score, self._threshold, parts, places)
+        return judgement(self._topic, "vsm", score, self.threshold, parts, places)
 
 
 def topical_parts(counts: Counter[str], weights: Mapping[str, float]) -> dict[str, float]:

@@ -87,12 +87,12 @@ def due_candidates(runtime: Runtime, topic: str, wanted: SearchPlan) -> list[Can
     asked = runtime.write_now(operation)
     # Places by engine: each engine's queries are asked in their own order, side by side.
     places: Counter[str] = Counter()
-    found = []
+    candidates = []
     for query in asked:
         engine = wanted.engines[query.engine]
-        found.append(query_candidate(query, engine, rank=places[query.engine]))
+        candidates.append(query_candidate(query, engine, rank=places[query.engine]))
         places[query.engine] += 1
-    return found
+    return candidates
 
 
 def _enter(c: Connection, topic_id: int, planned: Sequence[Query], now: float) -> None:
@@ -131,7 +131,7 @@ def _order(
     for name, queries in due.items():
         limit = daily_limit(wanted.engines[name], budgets)
         left = None if limit is None else limit - spent.get(name, 0)
-        order += [one.query for one in within_budget(prioritise(queries, expected_yield), left)]
+        order += [due.query for due in within_budget(prioritise(queries, expected_yield), left)]
         if left is not None and left < len(queries):
             logger.info(
                 "%s: %d queries are due, today's budget has room for %d requests",
@@ -161,10 +161,10 @@ def _not_chosen(runtime: Runtime, asked: Sequence[Query]) -> list[Query]:
     """The same queries for the scraped engines that the operator did not choose."""
     chosen, demo = runtime.options["QIAO_ENGINES"], runtime.options["QIAO_DEMO"]
     engines = [
-        one for one in runtime.catalogue.engines.values()
-        if one.kind == "scraped" and one.name not in chosen
+        engine for engine in runtime.catalogue.engines.values()
+        if engine.kind == "scraped" and engine.name not in chosen
         # The demo's engines are no gap in anybody's coverage.
-        and (demo or not one.host.endswith(".test"))
+        and (demo or not engine.host.endswith(".test"))
     ]  # fmt: skip
     pairs = dict.fromkeys((query.topic, query.term, query.site) for query in asked)
     return [
@@ -276,9 +276,9 @@ def store_answer(
         c,
         runtime,
         lease,
-        query,
         answer,
         new_urls=new_urls,
+        hit_keys=tuple(candidate.key for candidate in candidates),
         rest_seconds=asked_to_rest(page, runtime.options),
     )
     follow_ups = plan_follow_ups(c, runtime, lease, query, answer, new_urls=new_urls)
@@ -302,15 +302,15 @@ class SearchJournal(CrawlJournal):
         if not lease.payload.engine:
             return
         answer = SearchAnswer(AnswerState.ERROR, message=reason)
-        record_answer(c, self._runtime, lease, query_of(lease), answer)
+        record_answer(c, self._runtime, lease, answer)
 
 
 def record_answer(
-    c: Connection, runtime: Runtime, lease: Lease, query: Query, answer: SearchAnswer,
-    *, new_urls: int = 0, rest_seconds: float = 0.0,
+    c: Connection, runtime: Runtime, lease: Lease, answer: SearchAnswer,
+    *, new_urls: int = 0, hit_keys: tuple[bytes, ...] = (), rest_seconds: float = 0.0,
 ) -> None:  # fmt: skip
     """Write an answer, or that there was none, into the coverage ledger."""
-    now, options = time.time(), runtime.options
+    now, options, query = time.time(), runtime.options, query_of(lease)
     repeat_seconds = options["QIAO_SEARCH_REPEAT_HOURS"] * 3600
     if is_past(query.period, _today(now)):
         repeat_seconds *= ledger.REPEATS_OF_THE_PAST
@@ -319,8 +319,8 @@ def record_answer(
             rest_seconds = max(rest_seconds, repeat_seconds)
     entry = ledger.Answered(
         answer.state, len(answer.hits), new_urls, answer.message, answer.total, lease.key,
-        retry_seconds=options["QIAO_SEARCH_RETRY_HOURS"] * 3600, rest_seconds=rest_seconds,
-        repeat_seconds=repeat_seconds,
+        hit_keys, retry_seconds=options["QIAO_SEARCH_RETRY_HOURS"] * 3600,
+        rest_seconds=rest_seconds, repeat_seconds=repeat_seconds,
     )  # fmt: skip
     ledger.record_answer(c, query, entry, now)
 
@@ -336,16 +336,16 @@ def plan_follow_ups(
     """
     definition = runtime.catalogue.engine(query.engine)
     most: int = runtime.options["QIAO_SEARCH_MAX_PAGES"]
-    found: list[tuple[Query, Candidate]] = []
+    follow_ups: list[tuple[Query, Candidate]] = []
     if new_urls and answer.has_next and query.page < most:
         following = replace(query, page=query.page + 1)
-        found = [(following, next_page(query, definition, lease))]
+        follow_ups = [(following, next_page(query, definition, lease))]
     elif new_urls and is_cut_off(query, answer, definition, most):
-        found = list(_shorter(c, runtime, lease, query))
+        follow_ups = list(_shorter(c, runtime, lease, query))
     topic_id = runtime.catalogue.topic_ids[query.topic]
-    ledger.plan_queries(c, topic_id, [one for one, _ in found], time.time())
-    runtime.enqueue(c, [candidate for _, candidate in found])
-    return len(found)
+    ledger.plan_queries(c, topic_id, [asked for asked, _ in follow_ups], time.time())
+    runtime.enqueue(c, [candidate for _, candidate in follow_ups])
+    return len(follow_ups)
 
 
 def _shorter(

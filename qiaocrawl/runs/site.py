@@ -107,9 +107,9 @@ def site_discovery(
 ) -> SiteDiscovery:
     """The discovery of a crawl of *topic* within *policy*, with what former runs learnt."""
     assert policy.rules is not None, "a crawl of sites has rules"
-    found = SiteDiscovery(runtime, topic, policy.rules, starts)
-    found.load()
-    return found
+    discovery = SiteDiscovery(runtime, topic, policy.rules, starts)
+    discovery.load()
+    return discovery
 
 
 class SiteDiscovery:
@@ -158,24 +158,24 @@ class SiteDiscovery:
         if base is None or base in self._asked or not policy.covers(canonical_host(base)):
             return []
         self._asked.add(base)
-        found: list[Candidate] = []
+        candidates: list[Candidate] = []
         if self._options["QIAO_SITEMAPS"]:
             named = [
-                one for one in robots_sitemaps(body, base) if policy.covers(canonical_host(one))
+                url for url in robots_sitemaps(body, base) if policy.covers(canonical_host(url))
             ]
             # Only for start hosts: guessing at every host met would cost a request each.
             if not named and canonical_host(base) in self._start_hosts:
                 named = ["/".join(base.split("/", 3)[:3]) + "/sitemap.xml"]
-            links = [replace(link_to(one), tag=SITEMAP_TAG) for one in named]
-            found += [
+            links = [replace(link_to(url), tag=SITEMAP_TAG) for url in named]
+            candidates += [
                 replace(self._candidate(link.url, Payload(sitemap=0)), left_out=self._later(link))
                 for link in links
                 if not self.rules.sitemap_fault(link)
             ]
         # One address that cannot exist shows what this host answers for missing pages.
         if self._options["QIAO_SOFT_404_PROBE"] and canonical_host(base) not in self._missing:
-            found.append(self._candidate(probe_url(base), Payload(probe=True)))
-        return found
+            candidates.append(self._candidate(probe_url(base), Payload(probe=True)))
+        return candidates
 
     def _later(self, sitemap: Link) -> LeftOut | None:
         why = self.rules.sitemap_postponed(sitemap)
@@ -212,7 +212,7 @@ class SiteDiscovery:
             lease,
             analysis,
             followed.visit.links,
-            [one for one in followed.candidates if one.key in new],
+            [candidate for candidate in followed.candidates if candidate.key in new],
             trial=lease.payload.taken_up or "",
         )
         self._tell(cut)
@@ -262,12 +262,12 @@ class SiteDiscovery:
                 return as_missing(analysis), None
             self._missing[page.host] = page
             return as_missing(analysis), page
-        known = self._missing.get(lease.host)
+        missing = self._missing.get(lease.host)
         # A host may answer missing pages with its home page, which itself is no missing page.
-        if known is None or lease.depth == 0 or analysis.outcome not in _COMPARED:
+        if missing is None or lease.depth == 0 or analysis.outcome not in _COMPARED:
             return analysis, None
-        found = as_missing(analysis, lease.host) if is_missing(analysis, known) else analysis
-        return found, None
+        judged = as_missing(analysis, lease.host) if is_missing(analysis, missing) else analysis
+        return judged, None
 
     def numbers(self) -> dict[str, int]:
         """Figures for the run's statistics."""
@@ -298,10 +298,10 @@ class SiteDiscovery:
             return Turned(analysis)
         keys = self.content_keys(analysis, pager, policy)
         # Only links nobody has a row for are new; the page before may have shown most of them.
-        known = await self._runtime.read(partial(known_keys, keys=keys))
+        stored = await self._runtime.read(partial(known_keys, keys=keys))
         should_continue = self._lists.should_continue(
             pager.name,
-            brings_new=len(set(keys) - known) > 0,
+            brings_new=len(set(keys) - stored) > 0,
             taken_up=lease.payload.taken_up is not None,
         )
         why = dict.fromkeys(pager.others, f"pages of {pager.shown_name} are read in order")

@@ -75,6 +75,7 @@ class RunAnalysis:
         Raises:
             PoisonPageError: the page killed or outlasted its worker.
             ExtractionError: the analysis failed in another way.
+            ConfigError: an operator's file is at fault, or no worker can start.
             CancelledError: the crawl is stopping.
         """
         # What is known of the site travels with the page: workers keep nothing between pages.
@@ -85,7 +86,7 @@ class RunAnalysis:
         """Join the texts of an article's parts, and judge the whole, in a worker process.
 
         Raises:
-            PoisonPageError, ExtractionError, CancelledError: as :meth:`analyse`.
+            PoisonPageError, ExtractionError, ConfigError, CancelledError: as :meth:`analyse`.
         """
         return await self.slots.join(title, texts)
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
-from qiaocrawl.extract.base import extractor_for
+from qiaocrawl.extract.base import extractor_for, link_reader
 from qiaocrawl.items import Candidate, Queue
 from qiaocrawl.options import Options
 from qiaocrawl.relevance import page_scorers
@@ -74,6 +74,8 @@ class Runtime:
             ReplayError: a recorded web that cannot be read.
         """
         extractor_for(self.options["QIAO_EXTRACT_METHOD"], self.options)
+        # Templates count for links with any method.
+        link_reader(self.options)
         page_scorers.get(self.options["QIAO_RELEVANCE_METHOD"])
         # Named, so that each is built now: a wrong option ends the command before
         # the first request.

@@ -196,3 +196,8 @@ def judge_texts(articles: Sequence[PageText], setup: AnalysisSetup) -> list[tupl
     """All topics' judgements of each of *articles*."""
     tools = _tools(setup)
     return [tools.relevance(page) for page in articles]
+
+
+def thresholds(setup: AnalysisSetup) -> list[float | None]:
+    """The score from which each topic's scorer says yes; None where a plug-in does not tell."""
+    return [getattr(scorer, "threshold", None) for scorer in _tools(setup).scorers]

@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from functools import cached_property
 from typing import TypeVar
 
-from qiaocrawl.errors import ExtractionError, PoisonPageError
+from qiaocrawl.errors import ExtractionError, PoisonPageError, WorkerStartError
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis
 from qiaocrawl.items.article import PartText
@@ -30,6 +30,7 @@ QUICK_BYTES = 2_000_000
 _NICENESS = 10
 # Tries of one page when its workers die without it being at fault.
 _POOL_TRIES = 5
+_ALL_DIED = "the analysis workers died again and again, between two pages; no page is at fault"
 
 T = TypeVar("T")
 Submit = Callable[[AnalysisPool], Future[T]]
@@ -64,6 +65,7 @@ class AnalysisSlots:
         Raises:
             PoisonPageError: the page killed or outlasted its worker.
             ExtractionError: the analysis failed in another way.
+            ConfigError: an operator's file is at fault, or no worker can start.
             CancelledError: the run is stopping.
         """
         pool = self.separate if alone else self.ordinary
@@ -77,7 +79,7 @@ class AnalysisSlots:
         """Join the texts of an article's parts, and judge the whole.
 
         Raises:
-            PoisonPageError, ExtractionError, CancelledError: as :meth:`analyse`.
+            PoisonPageError, ExtractionError, ConfigError, CancelledError: as :meth:`analyse`.
         """
         submit: Submit[JoinedText] = lambda pool: pool.submit_parts(title, texts)  # noqa: E731
         try:
@@ -91,11 +93,14 @@ class AnalysisSlots:
 
         Returns:
             The error where the page is at fault.
+
+        Raises:
+            ConfigError: an operator's file is at fault, or no worker can start.
         """
-        found = _settled(self.ordinary, first)
-        if isinstance(found, PoisonPageError):
-            return _settled(self.separate, submit(self.separate))
-        return found
+        result = _settled(self.ordinary, submit, first)
+        if isinstance(result, PoisonPageError):
+            return _settled(self.separate, submit, submit(self.separate))
+        return result
 
     async def _in(self, pool: AnalysisPool, submit: Submit[T]) -> T:
         for attempt in range(_POOL_TRIES):
@@ -117,7 +122,7 @@ class AnalysisSlots:
                 if not hangs and not is_pool_error(error):
                     raise page_error(error, pool.seconds) from error
                 pool.restart(generation)
-        raise PoisonPageError("the analysis workers died again and again")
+        raise WorkerStartError(_ALL_DIED)
 
     @property
     def _pools(self) -> list[AnalysisPool]:
@@ -135,13 +140,16 @@ class AnalysisSlots:
             pool.close()
 
 
-def _settled(pool: AnalysisPool, future: Future[T]) -> T | ExtractionError:
-    try:
-        return future.result(pool.patience_seconds)
-    except Exception as error:
-        if is_pool_error(error):
-            return PoisonPageError("the analysis workers died")
-        shown = page_error(error, pool.seconds)
-        if not isinstance(shown, ExtractionError):
-            raise
-        return shown
+def _settled(pool: AnalysisPool, submit: Submit[T], future: Future[T]) -> T | ExtractionError:
+    for _ in range(_POOL_TRIES):
+        try:
+            return future.result(pool.patience_seconds)
+        except Exception as error:
+            if is_pool_error(error):
+                future = submit(pool)  # starts the pool again
+                continue
+            shown = page_error(error, pool.seconds)
+            if not isinstance(shown, ExtractionError):
+                raise shown from error
+            return shown
+    raise WorkerStartError(_ALL_DIED)

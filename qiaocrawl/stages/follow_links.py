@@ -103,7 +103,9 @@ def follow_links(
     # Starts with the links the analysis has cut off already.
     left: Counter[str] = Counter(too_many=analysis.links_left)
     parts = {} if analysis.nofollow else _other_parts(lease, analysis)
-    candidates = [one for one in parts.values() if fresh(one.key, one.score)]
+    candidates = [
+        candidate for candidate in parts.values() if fresh(candidate.key, candidate.score)
+    ]
     left["known"] = len(parts) - len(candidates)
     inside = _within_bounds(lease, analysis, policy, parts, left)
     later = [link for link in inside if link.postponed or link.same_as]
@@ -170,7 +172,7 @@ def _within_bounds(
 
 def visit_of(lease: Lease, analysis: PageAnalysis, links: Sequence[Link], now: float) -> Visit:
     """What a strategy is told of the fetched page of *lease* and those *links* of it."""
-    judged = [one for one in analysis.page_relevance if one.topic == lease.topic]
+    judged = [judgement for judgement in analysis.page_relevance if judgement.topic == lease.topic]
     return Visit(
         key=lease.key, url=lease.url, host=lease.host, depth=lease.depth,
         relevance=judged[0].score if judged else 0.0,

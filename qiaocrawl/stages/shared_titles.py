@@ -148,7 +148,7 @@ class SharedTitleIndex:
         entry = TitleEntry(article.title, article.id, article.text_chars, key in self._taken_out)
         if not entry.taken_out and key not in self._index:
             return self._decide(c, entry, is_new=True)
-        if any(known.says(entry) for known in title_log.entries_of_keys(c, [key])):
+        if any(earlier.says(entry) for earlier in title_log.entries_of_keys(c, [key])):
             kept = verdicts.stored_verdict(c, article.id)
             if kept is not None:
                 return kept

@@ -24,7 +24,13 @@ from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
-from qiaocrawl.errors import ExtractionError, PoisonPageError
+from qiaocrawl.errors import (
+    ConfigError,
+    ExtractionError,
+    PoisonPageError,
+    QiaoError,
+    WorkerStartError,
+)
 from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.items import FetchedPage, PageAnalysis, PageText, Relevance
 from qiaocrawl.items.article import PartText
@@ -51,10 +57,12 @@ _FIRST_TO_GO = "500"
 
 # A global of the worker process: what is pickled with each page stays small.
 _setup: AnalysisSetup | None = None
+_start_error: WorkerStartError | None = None
+"""Why this worker cannot work; told to whoever gives it a page."""
 
 
 def _start_worker(setup: AnalysisSetup, niceness: int) -> None:
-    global _setup
+    global _setup, _start_error
     _setup = setup
     os.nice(niceness)
     with suppress(OSError):
@@ -62,7 +70,21 @@ def _start_worker(setup: AnalysisSetup, niceness: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_WORKER_MEMORY_BYTES, _WORKER_MEMORY_BYTES))
     # A thread: the main one is busy with a page.
     threading.Thread(target=_exit_with_parent, args=(os.getppid(),), daemon=True).start()
-    prepare(setup)
+    _start_error = _prepared(setup)
+
+
+def _prepared(setup: AnalysisSetup) -> WorkerStartError | None:
+    """Why this process cannot work, or None.
+
+    A process that died of it would be started again and again, and a page blamed for it.
+    """
+    try:
+        prepare(setup)
+    except QiaoError as error:
+        return WorkerStartError(f"the analysis of pages cannot start: {error}")
+    except Exception as error:
+        return WorkerStartError(f"the analysis of pages cannot start: {error!r}")
+    return None
 
 
 def _exit_with_parent(parent_pid: int) -> None:
@@ -73,7 +95,20 @@ def _exit_with_parent(parent_pid: int) -> None:
 
 
 def _warm() -> None:
-    """Nothing to do: starting the worker has prepared it."""
+    """Starting the worker has prepared it, or failed to."""
+    _started_setup()
+
+
+def _started_setup() -> AnalysisSetup:
+    """What the worker was started with.
+
+    Raises:
+        WorkerStartError: it could not be.
+    """
+    if _start_error is not None:
+        raise _start_error
+    assert _setup is not None, "the worker was started without a setup"
+    return _setup
 
 
 def _timed(seconds: float, work: Callable[..., Any], *args: Any) -> Any:
@@ -91,19 +126,16 @@ def _timed(seconds: float, work: Callable[..., Any], *args: Any) -> Any:
 
 
 def _analyse(page: FetchedPage, template: SiteTemplate | None) -> PageAnalysis:
-    assert _setup is not None, "the worker was started without a setup"
-    analysis: PageAnalysis = analyse_page(page, _setup, template)
+    analysis: PageAnalysis = analyse_page(page, _started_setup(), template)
     return analysis
 
 
 def _join(title: str, texts: Sequence[PartText]) -> JoinedText:
-    assert _setup is not None, "the worker was started without a setup"
-    return join_texts(title, texts, _setup)
+    return join_texts(title, texts, _started_setup())
 
 
 def _judge(articles: Sequence[PageText]) -> list[tuple[Relevance, ...]]:
-    assert _setup is not None, "the worker was started without a setup"
-    return judge_texts(articles, _setup)
+    return judge_texts(articles, _started_setup())
 
 
 class AnalysisPool:
@@ -223,9 +255,10 @@ def page_error(error: BaseException, seconds: float) -> Exception:
 
     Returns:
         :class:`PoisonPageError` when the page killed or outlasted its worker, else
-        :class:`ExtractionError`; a ``CancelledError`` is returned as it is.
+        :class:`ExtractionError`. A ``CancelledError`` is returned as it is, and so is a
+        ``ConfigError``: the operator's files are at fault, not the page.
     """
-    if isinstance(error, CancelledError):
+    if isinstance(error, CancelledError | ConfigError):
         return error
     # SIGPROF is our own timer's.
     outlasted = isinstance(error, ProcessExpired) and error.exitcode == -signal.SIGPROF

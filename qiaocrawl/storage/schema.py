@@ -6,7 +6,7 @@
            ├─ judgement                     which pages operators say are on topic
            ├─ lexicon_decision              what experts decided of its words
            ├─ query ── query_answer         the coverage ledger: keyword x site x engine x
-           │                                period x page, and the last answers to each
+           │        └─ query_hit            period x page, the last answers to each, all its hits
            ├─ url ─┬─ page_source           raw bytes, one row a version of the body
            │  │    ├─ article_part          one page of a paged article, by itself
            │  │    ├─ excerpt               blocks of an article below links to other pages
@@ -269,6 +269,14 @@ query_answer = _table(
     **KEYED_TABLE_OPTIONS,
 )
 
+query_hit = _table(
+    "query_hit",
+    Column("query_id", ForeignKey("query.id"), primary_key=True),
+    # Of the URL as the engine gave it; it may lead elsewhere.
+    Column("key", key_type(), primary_key=True),
+    **KEYED_TABLE_OPTIONS,
+)
+
 engine_day = _table(
     "engine_day",
     Column("engine", name_type(64), primary_key=True),
@@ -358,6 +366,8 @@ article = _table(
     Column("site", code_type(MAX_HOST_CHARS), nullable=False, index=True),
     Column("title", text_type(), nullable=False),
     Column("published_at", time_type(), index=True),
+    # When the page says it was last changed; NULL: it does not say, or an older version stored it.
+    Column("modified_at", time_type()),
     Column("author", name_type(200), nullable=False),
     Column("source", name_type(200), nullable=False),
     Column("channel", name_type(200), nullable=False),

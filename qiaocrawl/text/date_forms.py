@@ -62,9 +62,9 @@ _YEAR_FIRST = _compiled(
 )
 # "05/03/2024"
 _YEAR_LAST = _compiled(rf"(?<!\d)(?P<one>\d\d?)(?P<mark>[-/.])(?P<two>\d\d?)(?P=mark){_YEAR}")
-# "March 5th, 2024"
+# "March 5th, 2024", "March the 5th, 2024"
 _NAME_FIRST = _compiled(
-    rf"(?<![a-z]){_NAME}\s?(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?(?!\d),?\s?{_YEAR}"
+    rf"(?<![a-z]){_NAME}\s?(?:the\s)?(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?(?!\d),?\s?{_YEAR}"
 )
 # As themes translated from English write: 十月 5th, 2010, 5 十月 2010, 10 月 5, 2010.
 _HAN_NAME_FIRST = _compiled(
@@ -93,6 +93,10 @@ SHORT_YEAR = _compiled(
 )
 # "24年3月5日"
 SHORT_YEAR_HAN = _compiled(rf"(?<!\d)(?P<short>[0-4]\d)年{_MONTH}月{_DAY}(?=日)")
+# "05 Oct 21"; "5 Oct 21:30" and "5 Oct 9 pm" hold a time of day.
+SHORT_YEAR_NAME = _compiled(
+    rf"{_NAMED_DAY}[\s-]{_NAME}[\s-]'?(?P<short>[0-4]\d)(?![\d:.]|\s?[ap]\.?m)"
+)
 # "3月5日"
 NO_YEAR_HAN = _compiled(rf"(?<![\d年]){_MONTH}月{_DAY}日")
 # "03-05 12:30"

@@ -28,6 +28,7 @@ from qiaocrawl.text.date_forms import (
     REPUBLIC_BARE,
     SHORT_YEAR,
     SHORT_YEAR_HAN,
+    SHORT_YEAR_NAME,
     clock_before,
     forms_in,
     may_name_month,
@@ -119,18 +120,21 @@ class DateReader:
         text = _normalised(text)
         dates: list[WrittenDate] = []
         has_month, has_mark = "月" in text, DAY_MARK.search(text) is not None
+        has_name = may_name_month(text)
         if self.republic and has_mark:
             self._collect(REPUBLIC_BARE, text, dates, self._republic_year, is_sure=False)
         if has_month and "年" in text:
             self._collect(SHORT_YEAR_HAN, text, dates, _short_year, is_sure=False)
         if has_mark:
             self._collect(SHORT_YEAR, text, dates, _short_year, is_sure=False)
+        if has_name:
+            self._collect(SHORT_YEAR_NAME, text, dates, _short_year, is_sure=False)
         if year or self.now is not None:
             year_of = (lambda _: year) if year else self._last_year
             for is_there, pattern in (
                 (has_month, NO_YEAR_HAN),
                 (has_mark, NO_YEAR),
-                (may_name_month(text), NO_YEAR_NAME),
+                (has_name, NO_YEAR_NAME),
             ):
                 if is_there:
                     self._collect(pattern, text, dates, year_of, is_sure=False)

@@ -31,6 +31,19 @@ SITE_COLUMNS: Columns = {
     "note": ("remark", "comment", "备注", "说明", "注释"),
 }
 
+GOLDEN_COLUMNS: Columns = {
+    "title": ("headline", "text", "标题", "题目"),
+    "label": ("relevant", "on topic", "相关", "切题", "标注"),
+    "group": ("class", "组", "类", "分组"),
+    "note": ("remark", "comment", "备注", "说明", "注释"),
+}
+
+DIGEST_COLUMNS: Columns = {
+    "digest": ("sha1", "摘要"),
+    "label": GOLDEN_COLUMNS["label"],
+    "group": GOLDEN_COLUMNS["group"],
+}
+
 _YES = frozenset({"yes", "y", "true", "1", "on", "是", "要"})
 _NO = frozenset({"no", "n", "false", "0", "off", "否", "不"})
 

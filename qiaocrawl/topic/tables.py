@@ -47,24 +47,27 @@ def read_terms(path: Path) -> tuple[Term, ...]:
     Raises:
         TopicError: the file or any row is bad; ``faults`` lists all bad rows.
     """
-    rows, faults = _read_rows(path, col.TERM_COLUMNS, (("term",),), _term)
+    rows, faults = read_rows(path, col.TERM_COLUMNS, (("term",),), _term)
     faults += list_faults(path.name, rows, term_reasons, term_key)
-    return _whole(path, rows, faults)
+    return valid_rows(path, rows, faults)
 
 
 def read_sites(path: Path) -> tuple[Site, ...]:
     """The sites of a CSV or Excel table; only a column of hosts or addresses is required.
 
-    A missing name is the host, a missing role ``target``, a missing kind ``other``, a
-    missing tier 3. An address may be an http(s) URL: its host counts, and a page deeper
+    A missing name is the host, a missing kind ``other``, a missing tier 3, a missing role
+    ``target``; where no row names a role all are ``authoritative``, so that there is something
+    to crawl. An address may be an http(s) URL: its host counts, and a page deeper
     than the root becomes the start URL. International host names become punycode.
 
     Raises:
         TopicError: the file or any row is bad; ``faults`` lists all bad rows.
     """
-    rows, faults = _read_rows(path, col.SITE_COLUMNS, (("host", "address"),), _site)
+    rows, faults = read_rows(path, col.SITE_COLUMNS, (("host", "address"),), _site)
+    default: Role = "target" if any(site.role for _, site in rows) else "authoritative"
+    rows = [(line, replace(site, role=site.role or default)) for line, site in rows]
     faults += list_faults(path.name, rows, site_reasons, site_key)
-    return _whole(path, rows, faults)
+    return valid_rows(path, rows, faults)
 
 
 def write_terms(terms: Iterable[Term], path: Path) -> None:
@@ -78,7 +81,7 @@ def write_sites(sites: Iterable[Site], path: Path) -> None:
     _write(path, "sites", _WRITTEN_SITES, map(_site_cells, sites))
 
 
-def _read_rows(
+def read_rows(
     path: Path,
     columns: col.Columns,
     required: Sequence[Sequence[str]],
@@ -152,7 +155,7 @@ def _site(cells: Cells, bad: Reasons) -> Site:
     return Site(
         host=host,
         name=cells.get("name", "") or host,
-        role=cast(Role, col.as_choice(cells.get("role", ""), ROLES, "target")),
+        role=cast(Role, col.as_choice(cells.get("role", ""), ROLES, "")),
         tier=_tier(cells.get("tier", ""), bad),
         region=cells.get("region", ""),
         kind=col.as_choice(cells.get("kind", ""), SITE_KINDS, "other"),
@@ -241,6 +244,13 @@ def _shown(cell: str | float | int) -> str:
     return cell if isinstance(cell, str) else repr(cell)
 
 
-def _whole(path: Path, rows: Sequence[tuple[int, Row]], faults: list[RowFault]) -> tuple[Row, ...]:
+def valid_rows(
+    path: Path, rows: Sequence[tuple[int, Row]], faults: list[RowFault]
+) -> tuple[Row, ...]:
+    """The records of numbered *rows*.
+
+    Raises:
+        TopicError: there are *faults*; it lists them by line.
+    """
     raise_faults(path.name, sorted(faults, key=lambda fault: fault.line))
     return tuple(row for _, row in rows)

@@ -41,7 +41,7 @@ def parse_xlsx(data: bytes, table: str) -> RawTable:
     """
     if data.startswith(OLE_MAGIC):
         raise TopicError(f"{table} is protected by a password or an old .xls; save it as .xlsx")
-    _guard_archive(data, table)
+    guard_archive(data, table)
     with _workbook(data, table) as workbook:
         sheets = [(sheet.title, _read_sheet(sheet, table)) for sheet in workbook.worksheets]
     filled = [(title, rows) for title, rows in sheets if rows.rows or rows.faults]
@@ -74,8 +74,12 @@ def _cell(sheet: Any, value: str | float | int) -> Any:
     return cell
 
 
-def _guard_archive(data: bytes, table: str) -> None:
-    """Refuse what unpacks too large or could make the XML parser blow up."""
+def guard_archive(data: bytes, table: str, max_sheet_elements: int = MAX_SHEET_ELEMENTS) -> None:
+    """Refuse what unpacks too large or could make the XML parser blow up.
+
+    Raises:
+        TopicError: it does, or is no archive.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             parts = archive.infolist()
@@ -87,14 +91,15 @@ def _guard_archive(data: bytes, table: str) -> None:
                     f"{table} unpacks to {unpacked} bytes in {len(parts)} parts, "
                     f"at most {MAX_UNPACKED_BYTES} in {MAX_PARTS} are read"
                 )
-            _guard_elements({part.filename: archive.read(part) for part in parts}, table)
+            contents = {part.filename: archive.read(part) for part in parts}
+            _guard_elements(contents, table, max_sheet_elements)
     except TopicError:
         raise
     except Exception as error:  # a damaged archive raises nearly anything, zlib.error to KeyError
         raise TopicError(f"{table} is no Excel workbook: {error}") from error
 
 
-def _guard_elements(parts: dict[str, bytes], table: str) -> None:
+def _guard_elements(parts: dict[str, bytes], table: str, max_in_sheets: int) -> None:
     in_sheets = in_others = 0
     for name, content in parts.items():
         if name.startswith(_SHEETS):
@@ -106,26 +111,45 @@ def _guard_elements(parts: dict[str, bytes], table: str) -> None:
         odd = encoding is not None and encoding[1].lower() not in _PLAIN_ENCODINGS
         if odd or b"<!DOCTYPE" in plain or b"<!ENTITY" in plain:
             raise TopicError(f"{table} holds XML that no spreadsheet writes, in {name!r}")
-    if in_sheets > MAX_SHEET_ELEMENTS or in_others > MAX_OTHER_ELEMENTS:
+    if in_sheets > max_in_sheets or in_others > MAX_OTHER_ELEMENTS:
         raise TopicError(f"{table} holds too many cells or styles ({in_sheets + in_others})")
 
 
-@contextmanager
-def _workbook(data: bytes, table: str) -> Iterator[Any]:
-    workbook = None
+def open_workbook(
+    data: bytes, table: str, *, read_only: bool = False, data_only: bool = False
+) -> Any:
+    """The workbook as openpyxl's object; *data* must have passed :func:`guard_archive`.
+
+    Args:
+        data_only: what formulas came to when a spreadsheet last saved it, not the formulas.
+
+    Raises:
+        TopicError: it is damaged.
+    """
     try:
         with warnings.catch_warnings():
             # Unread extras (validation lists, themes) are no news to who imports a list.
             warnings.simplefilter("ignore")
-            workbook = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=False)
+            return openpyxl.load_workbook(
+                io.BytesIO(data), read_only=read_only, data_only=data_only
+            )
+    except Exception as error:  # openpyxl lets the XML's errors through, of any type
+        raise TopicError(f"{table} is no Excel workbook: {error!r}") from error
+
+
+@contextmanager
+def _workbook(data: bytes, table: str) -> Iterator[Any]:
+    workbook = open_workbook(data, table, read_only=True)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             yield workbook
     except TopicError:
         raise
-    except Exception as error:  # openpyxl lets the XML's errors through, of any type
+    except Exception as error:  # rows are parsed as they are read
         raise TopicError(f"{table} is no Excel workbook: {error!r}") from error
     finally:
-        if workbook is not None:
-            workbook.close()
+        workbook.close()
 
 
 def _read_sheet(sheet: Any, table: str) -> RawTable:

@@ -97,3 +97,24 @@ def test_a_wrong_day_is_named(run: Run, wrong: str) -> None:
     assert code == 1
     assert "--until must be as 2026-03-05" in err
     assert wrong in err
+
+
+def test_the_same_choice_is_exported(run: Run, url: str, tmp_path: Path) -> None:
+    chosen = ("--since", "2026-03-06", "--topic", PACK.name, "--database", url)
+    for name in ("a.xlsx", "a.docx", "a.html", "a.jsonl"):
+        code, out, _ = run("export", *chosen, "--out", str(tmp_path / name))
+        assert (code, "好 1 records" in out) == (0, True)
+    assert (tmp_path / "a-copies" / "2.html").is_file()
+    assert "僑胞捐款[bold]" in (tmp_path / "a.html").read_text("utf-8")
+    out_file = ("--out", str(tmp_path / "b.xlsx"))
+    code, out, _ = run("export", "--database", url, "--by", "story", "--no-copies", *out_file)
+    assert (code, "好 2 records" in out) == (0, True)
+    assert not (tmp_path / "b-copies").exists()
+    for arguments, words in (
+        (("--by", "story", "--format", "csv"), "--by story is for xlsx, docx and html"),
+        (("--tier", "5"), "--tier must be 1 to 4, got 5"),
+        (("--since", "soon"), "--since must be as"),
+        (out_file, "exists already; --force replaces a file"),
+    ):
+        code, _, err = run("export", "--database", url, *arguments)
+        assert (code, words in err) == (1, True), err

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import openpyxl
+from openpyxl.cell.cell import MergedCell
+
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.topics.judgements import list_judgements
 from qiaocrawl.storage.topics.topics import save_pack
 from qiaocrawl.topic.folder import load_pack
 from qiaocrawl.topic.pack import Term, TopicPack
+from storage_samples import PACK, add_article, add_topic
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -49,3 +54,86 @@ def test_what_is_no_answer_no_address_and_no_topic_is_named(run: Run, tmp_path: 
         code, _, err = run("topic", "judge", *arguments, "--database", url)
         assert code == 1
         assert said in err
+
+
+def _topic_with_articles(url: str, paths: Sequence[str]) -> None:
+    with Database.open(url) as database:
+        database.upgrade()
+        add_topic(database)
+        with database.engine.begin() as c:
+            for path in paths:
+                add_article(c, path, title=f"第 {path} 篇")
+
+
+def test_an_exported_table_comes_back_with_its_judgements(
+    run: Run, database_url: str, tmp_path: Path
+) -> None:
+    _topic_with_articles(database_url, ("a", "b", "c"))
+    given = ("--database", database_url)
+    assert run("topic", "judge", PACK.name, "http://a.example/a", "no", *given)[0] == 0
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    sheet.title = "报道"
+    for row in (("标题", "网址", "判断（是/否）"), ("甲", "http://a.example/a", "是"),
+                ("乙", "http://a.example/b", " No "), ("丙", "http://a.example/c", None),
+                ("丁", "原文", "否"), ("甲", "http://a.example/a", "YES")):  # fmt: skip
+        sheet.append(row)
+    sheet["B5"].hyperlink = "http://a.example/never"
+    workbook.save(tmp_path / "t.xlsx")
+    arguments = ("topic", "judge", PACK.name, "--from", str(tmp_path / "t.xlsx"), *given)
+    code, out, err = run(*arguments)
+    assert (code, err) == (0, "")
+    assert "已写入 3 条判断（是 1，否 2，改判 1）；1 行没有判断" in out
+    assert "1 个网址库中还没有文章" in out
+    assert "  http://a.example/never\n" in out
+    with Database.open(database_url) as database, database.engine.connect() as c:
+        judged = {row.url: row.relevant for row in list_judgements(c, PACK.name, 9)}
+        verdicts = c.exec_driver_sql("SELECT relevant, method FROM relevance ORDER BY article_id")
+        assert [tuple(row) for row in verdicts] == [(1, "operator"), (0, "operator")]
+    assert judged == {"http://a.example/a": True, "http://a.example/b": False,
+                      "http://a.example/never": False}  # fmt: skip
+
+
+def test_a_table_with_any_fault_judges_nothing(run: Run, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    _topic_with_articles(url, ("a",))
+    path = tmp_path / "t.csv"
+    given = ("topic", "judge", PACK.name, "--from", str(path), "--database", url)
+    for rows, words in (
+        ("http://a.example/a,是\nhttp://a.example/b,不知道\nhttp://a.example/c,再看",
+         "t.csv 第 3、4 行：判断须为 是 或 否"),
+        ("不详,是", "t.csv 第 2 行：不是网址"),
+        ("http://a.example/a,是\nHTTP://a.example:80/a,否", "与第 2 行矛盾"),
+    ):  # fmt: skip
+        path.write_bytes(f"网址,判断\n{rows}\n".encode("gb18030"))
+        code, _, err = run(*given)
+        assert code == 1
+        assert words in err
+    path.write_text("网址,标题\nhttp://a.example/a,甲\n")
+    code, _, err = run(*given)
+    assert (code, "没有“判断（是/否）”和“网址”两列" in err) == (1, True)
+    with Database.open(url) as database, database.engine.connect() as c:
+        assert list_judgements(c, PACK.name, 9) == []
+    assert run("topic", "judge", PACK.name, "--database", url)[0] == 1
+
+
+def test_the_workbook_that_export_writes_comes_back(run: Run, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    _topic_with_articles(url, ("a", "b"))
+    given = ("--database", url)
+    for path in ("a", "b"):
+        assert run("topic", "judge", PACK.name, f"http://a.example/{path}", "yes", *given)[0] == 0
+    book = tmp_path / "out.xlsx"
+    assert run("export", "--topic", PACK.name, "--out", str(book), *given)[0] == 0
+    workbook = openpyxl.load_workbook(book)
+    for sheet in workbook.worksheets:
+        for row in sheet.iter_rows():
+            for cell in row:
+                if cell.value == "判断（是/否）" and sheet.max_row > cell.row:
+                    below = sheet.cell(cell.row + 1, cell.column)
+                    if below.value is None and not isinstance(below, MergedCell):
+                        below.value = "否"
+    workbook.save(book)
+    code, out, err = run("topic", "judge", PACK.name, "--from", str(book), *given)
+    assert (code, err) == (0, "")
+    assert "已写入 1 条判断（是 0，否 1，改判 1）" in out

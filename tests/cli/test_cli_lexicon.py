@@ -21,7 +21,9 @@ from qiaocrawl.cli.lexicon.desk import Desk
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.lexicon.candidates import Candidate
 from qiaocrawl.lexicon.decisions import Decision
+from qiaocrawl.search.query import AnswerState, Query
 from qiaocrawl.storage import Database
+from qiaocrawl.storage.search.ledger import Answered, record_answer
 from qiaocrawl.storage.topics.topics import load_pack, save_pack
 from qiaocrawl.topic.pack import Term, TopicPack
 
@@ -153,6 +155,24 @@ def test_a_wrong_cell_is_named_and_nothing_is_taken(
     assert code == 1
     assert "工作表 特征词 第 3 行: '也许' must be 收 or 弃" in err.replace("\n", " ")
     assert set(terms(database)) == {"侨联"}
+
+
+def test_yields_are_shown_and_written(run: Run, database: str, tmp_path: Path) -> None:
+    given = ("--topic", "t", "--database", database)
+    code, _, err = run("lexicon", "yield", *given)
+    assert code == 1
+    assert "nothing was asked yet" in err
+    with Database.open(database) as opened, opened.engine.begin() as c:
+        for term, hits in (("侨", (b"1", b"2")), ("乔", (b"2",))):
+            keys = tuple(hit.rjust(16, b"0") for hit in hits)
+            entry = Answered(AnswerState.HIT, len(hits), hit_keys=keys)
+            record_answer(c, Query("t", term, "", "sogou"), entry, 1.7e9)
+    out = tmp_path / "y.xlsx"
+    code, shown, err = run("lexicon", "yield", *given, "--out", str(out))
+    assert code == 0, err
+    assert "没有切题产出的词" in shown
+    rows = [[cell.value for cell in row] for row in load_workbook(out)["词的产出"].iter_rows()]
+    assert rows[1:] == [["乔", 1, 1, 0, 0, 0, 0], ["侨", 1, 2, 0, 0, 0, 0]]
 
 
 class _Notebook:

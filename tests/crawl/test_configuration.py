@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings
 
-from crawling import crawl, import_pack, pack
+from crawling import crawl, import_pack, outcomes, pack
 from qiaocrawl.crawl.addon import QiaoAddon
 
 
@@ -40,6 +40,7 @@ from qiaocrawl.crawl.addon import QiaoAddon
         (("topic=qiaoqing",), {"QIAO_RELEVANCE_METHOD": "none"}, "unknown page scorer 'none'"),
         (("topic=qiaoqing",), {"QIAO_DEDUP_METHOD": "none"}, "unknown title deduplication 'none'"),
         (("topic=qiaoqing",), {"QIAO_REPLAY": "nowhere.warc"}, "nowhere.warc"),
+        (("topic=qiaoqing",), {"QIAO_TEMPLATES": "nowhere.toml"}, "got 'nowhere.toml'"),
     ],
 )
 def test_a_wrong_setting_stops_at_once(
@@ -51,6 +52,20 @@ def test_a_wrong_setting_stops_at_once(
     assert done.returncode == 1, done.log
     assert message in done.log
     assert "Spider opened" not in done.log
+
+
+def test_wrong_templates_are_told_before_anything_is_fetched(tmp_path: Path) -> None:
+    """Their regions of links count whatever method reads the bodies."""
+    url = f"sqlite:///{tmp_path / 'q.db'}"
+    import_pack(url, pack("a.test"))
+    templates = tmp_path / "t.toml"
+    templates.write_text('[[template]]\nhosts = "a.test"\ntitel = "h1"\nbody = "div["\n')
+    done = crawl("site", url, "topic=qiaoqing", folder=tmp_path, QIAO_TEMPLATES=str(templates))
+    assert done.returncode == 1
+    assert "titel: unknown key; did you mean 'title'?" in done.log
+    assert "body: must be a CSS selector, or XPath after 'xpath:', got 'div['" in done.log
+    assert "t.toml: template 1" in done.log
+    assert outcomes(url) == {}
 
 
 def test_search_asks_no_engine_the_operator_did_not_choose(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from qiaocrawl.extract.comments import comment_blocks
 from qiaocrawl.page import Page, parse_page
 
@@ -37,3 +39,22 @@ def test_an_article_inside_an_element_called_comment_stays() -> None:
 
 def test_no_comments() -> None:
     assert comment_blocks(page_of(STORY)) == frozenset()
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["What you should know about comments on harbour.example", "Commenting rules", "发言须知",
+     "Guidelines for reader comments"],
+)  # fmt: skip
+def test_the_rules_for_commenting_are_no_text(heading: str) -> None:
+    rules = "<p>请文明发言，不要重复别人说过的话，也不要攻击他人，违者删除。</p>" * 3
+    page = page_of(f"<div>{STORY * 4}</div><div><h4>{heading}</h4>{rules}</div>")
+    assert left(page).count("三十七年") == 4
+    assert "文明" not in left(page)
+
+
+def test_a_story_about_comments_stays() -> None:
+    page = page_of(
+        f"<div>{STORY * 4}<h4>What readers said about comments by the mayor</h4>{STORY}</div>"
+    )
+    assert left(page).count("三十七年") == 5

@@ -18,6 +18,7 @@ from qiaocrawl.relevance.sample_vectors import (
     learnt_samples,
     sample_places,
 )
+from qiaocrawl.relevance.term_evidence import TermEvidence
 from qiaocrawl.relevance.word_judge import RIDGE, WordJudge
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
 from qiaocrawl.topic.words import PageWords
@@ -172,3 +173,17 @@ def test_two_samples_that_contradict_the_terms_turn_over_nothing_else() -> None:
     after = [blend(TERMS, wrong).judge(page).relevant for page in pages]
     assert all(before)
     assert sum(after) >= 19
+
+
+def test_words_that_few_relevant_samples_share_speak_softly() -> None:
+    """Two pages that an operator judged share much that is not the topic's."""
+
+    def weight(times: int) -> float:
+        given = tuple(sample for sample in samples(times) if sample.relevant)
+        counted = sample_places(given, WORDS)
+        pack = TopicPack("t", "", "", 0.1, TERMS, (), given)
+        evidence = TermEvidence(pack, WORDS, counted, np.ones(len(given), dtype=np.bool_))
+        return evidence.of(PagePlaces(PageText("", "lamp"), WORDS)).parts["lamp"]
+
+    # Four and twenty samples, each word in as large a share of them.
+    assert weight(1) / weight(5) == pytest.approx((4 / 7) / (20 / 23))

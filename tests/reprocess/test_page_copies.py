@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import permutations
 
 import pytest
 from test_reprocess import HOST, opened, store
@@ -29,7 +28,7 @@ def _outcomes(database_url: str) -> dict[str, str]:
     return {url.removeprefix(f"http://{HOST}"): outcome for url, outcome in found}
 
 
-@pytest.mark.parametrize("order", list(permutations(("/1.html", *_MARKED)))[::2])
+@pytest.mark.parametrize("order", [("/1.html", *_MARKED), (*_MARKED, "/1.html")])
 def test_the_plain_address_has_the_article_whatever_comes_first(
     database_url: str, opened: Callable[[], Runtime], order: tuple[str, ...]
 ) -> None:

@@ -7,12 +7,15 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future, wait
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from crawling import article, pack
-from qiaocrawl.errors import ExtractionError, PoisonPageError
+from qiaocrawl.errors import ConfigError, ExtractionError, PoisonPageError
+from qiaocrawl.extract.base import extractor_options
 from qiaocrawl.items import FetchedPage, Outcome
+from qiaocrawl.options import Options
 from qiaocrawl.stages.analyse_page import AnalysisSetup
 from qiaocrawl.stages.analysis_slots import AnalysisSlots
 
@@ -63,6 +66,24 @@ def test_a_page_that_outlasts_its_ordinary_slot_is_read_in_the_separate_one(
         return (await slots.analyse(page(SLOW), None, alone=True)).outcome
 
     assert asyncio.run(tries()) is Outcome.NOT_ARTICLE
+
+
+def test_workers_that_cannot_start_blame_no_page(tmp_path: Path) -> None:
+    """As when a file of templates is damaged while a crawl runs, and a worker is started anew."""
+    options = extractor_options(Options({"QIAO_TEMPLATES": str(tmp_path / "gone.toml")}))
+    setup = AnalysisSetup("density", 100, (pack("www.qiao.test"),), "vsm",
+                          extractor_options=options)  # fmt: skip
+    slots = AnalysisSlots(setup, workers=1, seconds=30.0)
+    good = page(article("侨讯"))
+    try:
+        with pytest.raises(ConfigError, match=r"cannot start: .*gone\.toml"):
+            asyncio.run(slots.analyse(good, None, alone=False))
+        with pytest.raises(ConfigError, match="cannot start"):
+            asyncio.run(slots.make_ready())
+        with pytest.raises(ConfigError, match="cannot start"):
+            slots.result(lambda pool: pool.submit(good), slots.ordinary.submit(good))
+    finally:
+        slots.close()
 
 
 def test_without_an_event_loop_it_is_the_same(slots: AnalysisSlots) -> None:

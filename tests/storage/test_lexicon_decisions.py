@@ -108,8 +108,8 @@ def test_a_wrong_decision_changes_nothing(
 def test_a_topic_that_was_never_imported_is_named(database: Database) -> None:
     with pytest.raises(StorageError, match=PACK.name):
         take(database, Decision("词", "accept"))
-    with database.engine.connect() as c:
-        assert under_decisions(c, PACK) == PACK
+    with database.engine.connect() as c, pytest.raises(StorageError, match=PACK.name):
+        under_decisions(c, PACK)
 
 
 def test_words_of_tables_name_actions_and_kinds() -> None:

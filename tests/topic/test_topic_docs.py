@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from qiaocrawl.topic.columns import SITE_COLUMNS, TERM_COLUMNS
+from qiaocrawl.topic.columns import DIGEST_COLUMNS, GOLDEN_COLUMNS, SITE_COLUMNS, TERM_COLUMNS
 from qiaocrawl.topic.folder import load_pack
 from qiaocrawl.topic.pack import ROLES, SITE_KINDS, TERM_KINDS
 
@@ -20,7 +20,13 @@ def _section(heading: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("heading", "columns"), [("terms.csv", TERM_COLUMNS), ("sites.csv", SITE_COLUMNS)]
+    ("heading", "columns"),
+    [
+        ("terms.csv", TERM_COLUMNS),
+        ("sites.csv", SITE_COLUMNS),
+        ("golden.csv 金标", GOLDEN_COLUMNS),
+        ("golden_digests.csv", DIGEST_COLUMNS),
+    ],
 )
 def test_every_column_is_told_with_all_its_headers(
     heading: str, columns: dict[str, tuple[str, ...]]

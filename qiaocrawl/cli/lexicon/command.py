@@ -44,6 +44,7 @@ from qiaocrawl.cli.lexicon.tables import (
     weight_sheet,
 )
 from qiaocrawl.cli.lexicon.terminal import KeyTerminal
+from qiaocrawl.cli.lexicon.yields import yield_
 from qiaocrawl.cli.output import check_output, say_written, table_console
 from qiaocrawl.cli.progress import shown_pass, stopping
 from qiaocrawl.cli.shared_options import combined
@@ -66,6 +67,7 @@ app = typer.Typer(
 app.command("decide")(decide_from)
 app.command("history")(history)
 app.command("undo")(undo_decisions)
+app.command("yield")(yield_)
 
 Out = Annotated[Path | None, typer.Option("--out", help="Workbook (.xlsx) or CSV. 存为")]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,26 +14,50 @@ from qiaocrawl.cli.db import DatabaseUrl, connection_to, transaction_on
 from qiaocrawl.cli.output import folding_table, shown_moment, table_console
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.storage.topics import judgements as stored
+from qiaocrawl.topic.workbook.judged_rows import (
+    JUDGEMENT_HEADER,
+    URL_HEADER,
+    answer_of,
+    read_judgements,
+)
 from qiaocrawl.urls import canonical_url
 
-_ANSWERS = {"yes": True, "y": True, "是": True, "no": False, "n": False, "否": False}
+_URLS_SHOWN = 20
+# More than anybody judges.
+_ALL = 1_000_000
 
 TopicName = Annotated[str, typer.Argument(help="Name of an imported topic.")]
 
 
 def judge(
     topic: TopicName,
-    url: Annotated[str, typer.Argument(help="Address of the page.")],
-    answer: Annotated[str, typer.Argument(help="Whether it is on topic: yes or no (是/否).")],
+    url: Annotated[str, typer.Argument(help="Address of the page.")] = "",
+    answer: Annotated[str, typer.Argument(help="Whether it is on topic: yes or no (是/否).")] = "",
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", help=f"Table (.xlsx, .csv) with columns {URL_HEADER} and {JUDGEMENT_HEADER}."
+        ),
+    ] = None,
     note: Annotated[str, typer.Option(help="Why, for those who read it later.")] = "",
     database: DatabaseUrl = "",
 ) -> None:
-    """Say whether a page is on topic: that is its verdict from now on.
+    """Say whether a page is on topic: that is its verdict from now on. 判断
 
     Its article becomes a sample of the topic. Crawls learn from it when they start; `qiaocrawl
     reprocess --stage relevance` judges what is stored anew. The last judgement of a page counts.
+    Many at once: an exported Excel, its column filled in, comes back by --from.
     """
-    relevant = _ANSWERS.get(answer.strip().lower())
+    if table is not None:
+        if url or answer:
+            raise ConfigError("give a page and an answer, or --from FILE, not both")
+        _judge_table(topic, table, note, database)
+        return
+    if not (url and answer):
+        raise ConfigError(
+            "请写网址和 是/否，或 --from 文件: give a page and yes or no, or --from FILE"
+        )
+    relevant = answer_of(answer)
     if relevant is None:
         raise ConfigError(f"a page is on topic, yes or no (是 or 否), got {answer!r}")
     address = canonical_url(url)
@@ -44,6 +70,38 @@ def judge(
     typer.echo(f"{address}: {_shown(relevant)}")
     if newest.title is None:
         typer.echo("there is no article at this address yet; the judgement counts once there is")
+
+
+def _judge_table(topic: str, table: Path, note: str, database: str) -> None:
+    """Save all judgements of a table, or none."""
+    judged = read_judgements(table)
+    now = time.time()
+    with transaction_on(database) as c:
+        before = {row.url: row.relevant for row in stored.list_judgements(c, topic, _ALL)}
+        for row in judged.rows:
+            stored.save_judgement(c, topic, row.url, relevant=row.relevant,
+                                  note=row.note or note, now=now)  # fmt: skip
+        titles = {row.url: row.title for row in stored.list_judgements(c, topic, _ALL)}
+    yes = sum(row.relevant for row in judged.rows)
+    changed = sum(before.get(row.url, row.relevant) != row.relevant for row in judged.rows)
+    typer.echo(
+        f"已写入 {len(judged.rows)} 条判断（是 {yes}，否 {len(judged.rows) - yes}，"
+        f"改判 {changed}）；{judged.blank} 行没有判断 "
+        f"{len(judged.rows)} judged, {changed} otherwise than before; {judged.blank} rows without"
+    )
+    _print_unknown([row.url for row in judged.rows if titles[row.url] is None])
+    if judged.rows:
+        typer.echo("下一步 Next:  qiaocrawl reprocess --stage relevance --dry-run")
+
+
+def _print_unknown(urls: Sequence[str]) -> None:
+    if not urls:
+        return
+    typer.echo(f"{len(urls)} 个网址库中还没有文章，有了才算数 have no article yet; it counts then:")
+    for url in urls[:_URLS_SHOWN]:
+        typer.echo(f"  {url}")
+    if len(urls) > _URLS_SHOWN:
+        typer.echo(f"  … 另有 {len(urls) - _URLS_SHOWN} 个 more")
 
 
 def judgements(

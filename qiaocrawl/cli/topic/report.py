@@ -9,10 +9,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from qiaocrawl.options import Options
 from qiaocrawl.topic.merge import Changes, changed_settings, compare_packs
 from qiaocrawl.topic.pack import ROLES, TERM_KINDS, Site, Term, TopicPack
 
 _NAMES_SHOWN = 12
+_HOSTS_NAMED = 5
 
 
 def print_summary(console: Console, pack: TopicPack) -> None:
@@ -83,8 +85,24 @@ def print_changes(
     console.print(table)
     if before is not None:
         _print_names(console, changes)
-    if not dry_run:
-        console.print(f"Next 下一步:  scrapy crawl site -a topic={after.name}")
+
+
+def print_next_step(console: Console, pack: TopicPack) -> None:
+    """Print the command that crawls *pack*: its authoritative sites, else what there is."""
+    crawl = f"scrapy crawl site -a topic={pack.name}"
+    step, why = crawl, ""
+    if not any(site.role == "authoritative" for site in pack.sites):
+        if Options.from_environment()["QIAO_ENGINES"] and pack.terms:
+            step = f"scrapy crawl search -a topic={pack.name}"
+        elif pack.sites:
+            hosts = ",".join(site.host for site in pack.sites[:_HOSTS_NAMED])
+            step, why = f"{crawl} -a site={hosts}", "没有权威站点，点名采集 no authoritative site"
+        else:
+            step = "qiaocrawl engines list"
+            why = "只有词：先选搜索引擎，写入 QIAO_ENGINES terms only: choose search engines"
+    if why:
+        console.print(f"  {why}", markup=False, highlight=False)
+    console.print(f"下一步 Next:  {step}", markup=False, highlight=False)
 
 
 def _print_names(console: Console, changes: Iterable[Changes]) -> None:

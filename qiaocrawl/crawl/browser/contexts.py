@@ -66,7 +66,7 @@ class GuardedHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
 
     async def _close_idle(self) -> None:
         # Only contexts without an open page: closing a context closes its pages.
-        idle = [one for one in self.context_wrappers.values() if not one.context.pages]
+        idle = [wrapper for wrapper in self.context_wrappers.values() if not wrapper.context.pages]
         too_many = len(self.context_wrappers) - _MOST_CONTEXTS + 1
         for wrapper in idle[: max(too_many, 0)]:
             with suppress(Error):
@@ -149,19 +149,19 @@ def context_of(request: Request, proxy: ProxySettings) -> tuple[str, dict[str, A
     what it says, storage state above all; what goes by the request is added.
     """
     own: dict[str, Any] = dict(request.meta.get("playwright_context_kwargs") or {})
-    said = {
+    identity = {
         name: (request.headers.get(header) or b"").decode("latin-1")
         for name, header in (("user_agent", "User-Agent"), ("language", "Accept-Language"))
     }
     jar = str(request.meta.get("cookiejar", ""))
     base = request.meta.get("playwright_context") or DEFAULT_CONTEXT_NAME
     # What two requests must have in common to share a profile.
-    mark = repr((proxy["server"], said, jar)).encode()
+    mark = repr((proxy["server"], identity, jar)).encode()
     kwargs = {**own, "proxy": proxy}
-    if said["user_agent"]:
-        kwargs.setdefault("user_agent", said["user_agent"])
-    if said["language"]:
-        kwargs.setdefault("extra_http_headers", {"Accept-Language": said["language"]})
+    if identity["user_agent"]:
+        kwargs.setdefault("user_agent", identity["user_agent"])
+    if identity["language"]:
+        kwargs.setdefault("extra_http_headers", {"Accept-Language": identity["language"]})
     return f"{base}-{hashlib.blake2b(mark, digest_size=4).hexdigest()}", kwargs
 
 

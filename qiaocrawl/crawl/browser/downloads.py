@@ -145,9 +145,9 @@ class RenderedDownloads:
         # Without the browser's keys, so that the request does not come here again.
         meta = {k: v for k, v in request.meta.items() if not k.startswith("playwright")}
         plain = request.replace(meta=meta)
-        found = self._unpacking.process_response(plain, await fetch(plain))
-        assert isinstance(found, Response)
-        return found
+        document = self._unpacking.process_response(plain, await fetch(plain))
+        assert isinstance(document, Response)
+        return document
 
     async def _is_needed_for(self, document: Response) -> bool:
         """Whether a page, of a form that needs the browser, is as empty as others of that form."""
@@ -240,10 +240,10 @@ class RenderedDownloads:
             response: Response = await self._handler.download_request(request)
         except Exception as error:
             # Playwright has no one family of errors: a dead driver raises a bare Exception.
-            said = f"{type(error).__name__}: {error}".split("\n")[0][:200]
-            if self._handler.is_gone or "TargetClosed" in said or "crashed" in said:
-                raise BrowserLostError(f"the browser or its page is gone ({said})") from error
-            raise RenderError(f"{request.url} could not be opened ({said})") from error
+            reason = f"{type(error).__name__}: {error}".split("\n")[0][:200]
+            if self._handler.is_gone or "TargetClosed" in reason or "crashed" in reason:
+                raise BrowserLostError(f"the browser or its page is gone ({reason})") from error
+            raise RenderError(f"{request.url} could not be opened ({reason})") from error
         return response
 
     async def _check_wear(self) -> None:

@@ -22,23 +22,23 @@ def browser_mib(pid: int) -> float:
     waiting = [child for child in children.get(pid, ()) if _DRIVER in _command(child)]
     kib = 0
     while waiting:
-        one = waiting.pop()
-        kib += _pss_kib(one)
-        waiting += children.get(one, ())
+        process = waiting.pop()
+        kib += _pss_kib(process)
+        waiting += children.get(process, ())
     return kib / _KIB_PER_MIB
 
 
 def children_by_parent() -> dict[int, list[int]]:
     """The processes each process has started."""
-    found: dict[int, list[int]] = defaultdict(list)
+    children: dict[int, list[int]] = defaultdict(list)
     for folder in _PROC.glob("[0-9]*"):
         try:
             # The process name may hold anything, brackets too: the fields begin after the last one.
             parent = int((folder / "stat").read_text("latin-1").rpartition(")")[2].split()[1])
         except (OSError, ValueError, IndexError):
             continue  # it has ended meanwhile
-        found[parent].append(int(folder.name))
-    return found
+        children[parent].append(int(folder.name))
+    return children
 
 
 def _command(pid: int) -> bytes:

@@ -179,9 +179,9 @@ class BrowserProxy:
                 opened += f"Proxy-Authorization: {upstream.authorization}\r\n"
             server[1].write(opened.encode("latin-1") + b"\r\n")
             async with asyncio.timeout(_CONNECT_SECONDS):
-                said = await server[0].readuntil(b"\r\n\r\n")
+                head = await server[0].readuntil(b"\r\n\r\n")
             # "HTTP/1.1 200 OK": the second word.
-            if said.split(b" ", 2)[1:2] != [b"200"]:
+            if head.split(b" ", 2)[1:2] != [b"200"]:
                 server[1].close()
                 raise OSError("the proxy opens no tunnel")
         browser[1].write(b"HTTP/1.1 200 Connection established\r\n\r\n")
@@ -218,10 +218,10 @@ class BrowserProxy:
         try:
             await self._guard.check(origin, by_proxy=upstream is not None)
             to = upstream or origin
-            found = await self._guard.to_connect(to.host, to.port)
+            addresses = await self._guard.to_connect(to.host, to.port)
         except (CannotResolveHostError, ProxyError) as error:
             raise OSError(str(error)) from error
-        return [(address, to.port) for address in found]
+        return [(address, to.port) for address in addresses]
 
 
 def _tls(upstream: Upstream | None) -> dict[str, Any]:
@@ -235,10 +235,10 @@ def _tls(upstream: Upstream | None) -> dict[str, Any]:
 
 def _has(lines: list[str], name: str, value: str) -> bool:
     for line in lines:
-        key, _, said = line.partition(":")
+        key, _, given = line.partition(":")
         if key.strip().lower() == name:
             # compare_digest: the time taken must not tell how much of a guess is right.
-            return secrets.compare_digest(said.strip().encode(), value.encode())
+            return secrets.compare_digest(given.strip().encode(), value.encode())
     return False
 
 

@@ -66,9 +66,9 @@ async def browser_login(
             )  # fmt: skip
             context = await browser.new_context()
             await _guard(context, BrowserGuard(Allowance.parse(options["QIAO_ALLOW_ADDRESSES"])))
-            found = await _wait_for_login(recipe, login, context, qr, seconds)
+            session = await _wait_for_login(recipe, login, context, qr, seconds)
             await browser.close()
-            return found
+            return session
     except Error as error:
         # Only the first line: the browser's log follows, and its addresses may hold tickets.
         raise LoginError(f"the browser failed: {str(error).splitlines()[0][:200]}") from None
@@ -104,17 +104,17 @@ async def _wait_for_login(
     await page.goto(login.page, timeout=_OPEN_MS)
     code = page.locator(login.qr).first if qr is not None else None
     # Only the changes of the picture are written.
-    picture, told = b"", time.monotonic()
-    deadline = told + seconds
+    picture, last_told = b"", time.monotonic()
+    deadline = last_told + seconds
     while time.monotonic() < deadline:
         session = await _session(recipe, context)
         if await _is_done(login, page, session):
             return session
         if code is not None and qr is not None:
             picture = await _save_picture(code, qr, picture)
-        if time.monotonic() - told > _TELL_SECONDS:
-            told = time.monotonic()
-            logger.info("still waiting for the login, %d s left", deadline - told)
+        if time.monotonic() - last_told > _TELL_SECONDS:
+            last_told = time.monotonic()
+            logger.info("still waiting for the login, %d s left", deadline - last_told)
         await asyncio.sleep(_POLL_SECONDS)
     raise LoginError(f"nobody logged in within {seconds:g} s")
 
@@ -133,14 +133,14 @@ async def _is_done(login: BrowserLogin, page: Page, session: SavedSession) -> bo
 
 async def _session(recipe: Recipe, context: BrowserContext) -> SavedSession:
     state = await context.storage_state()
-    found = (from_browser(dict(one)) for one in state.get("cookies", []))
-    cookies: list[StoredCookie] = [one for one in found if one is not None]
+    found = (from_browser(dict(written)) for written in state.get("cookies", []))
+    cookies: list[StoredCookie] = [cookie for cookie in found if cookie is not None]
     origins = []
     # Local storage of other sites, such as one that serves the QR code, is not kept.
-    for one in state.get("origins", []):
-        origin = origin_of(one.get("origin", ""))
+    for stored in state.get("origins", []):
+        origin = origin_of(stored.get("origin", ""))
         if origin is not None and recipe.may_hold_cookies(origin.host):
-            origins.append(dict(one))
+            origins.append(dict(stored))
     return SavedSession(usable_for(recipe, cookies, now=time.time()).cookies, tuple(origins))
 
 

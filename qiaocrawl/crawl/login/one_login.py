@@ -118,9 +118,9 @@ class OneLogin:
 
     async def _log_in(self, vault: Vault, recipe: Recipe, row: Account) -> None:
         if recipe.way == "browser":
-            found = await browser_login(recipe, self._runtime.options, self._asked.qr,
+            session = await browser_login(recipe, self._runtime.options, self._asked.qr,
                                         self._asked.seconds)  # fmt: skip
-            await self._keep(vault, row, found)
+            await self._keep(vault, row, session)
             return
         secret = Credentials.open(vault, row)
         if not recipe.logs_in_by_itself or secret is None:

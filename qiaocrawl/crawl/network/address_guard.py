@@ -129,7 +129,7 @@ class AddressGuard:
             CannotResolveHostError: there is none.
         """
         # The addresses that were checked, even if they have expired since (see Names).
-        found = await self._names.addresses(host, is_checked=True)
+        addresses = await self._names.addresses(host, is_checked=True)
         named = self._named | Allowance(frozenset(_connectable))
         # Twisted asks without a port at times; then any port that is named will do.
         if port == 0:
@@ -137,8 +137,8 @@ class AddressGuard:
         else:
             is_named = named.names(host, port)
         if not is_named:
-            _refuse_inside(host, found)
-        return found
+            _refuse_inside(host, addresses)
+        return addresses
 
     @property
     def _named(self) -> Allowance:

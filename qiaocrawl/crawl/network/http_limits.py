@@ -74,8 +74,8 @@ class LimitedHTTPHandler(http11.HTTP11DownloadHandler):
         except DownloadCancelledError as error:
             # Scrapy's error says nothing: the size of a body it cut goes only to the log.
             limit = request.meta.get("download_maxsize", self._default_maxsize)
-            said = str(error) or f"a body of more than {limit} bytes"
-            raise AnswerTooLargeError(said) from error
+            reason = str(error) or f"a body of more than {limit} bytes"
+            raise AnswerTooLargeError(reason) from error
 
 
 def _cause(error: DownloadFailedError) -> Exception:

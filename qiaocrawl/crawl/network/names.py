@@ -34,9 +34,9 @@ def look_up(host: str) -> list[str]:
         OSError: there is none.
         UnicodeError: *host* cannot be a name.
     """
-    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     # Removes doubles; the order is the system's preference.
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+    return list(dict.fromkeys(str(address[0]) for *_, address in entries))
 
 
 class Names:
@@ -64,34 +64,34 @@ class Names:
         Raises:
             CannotResolveHostError: there is none, or no answer in time.
         """
-        until, known = self._known.get(host, (0.0, ()))
+        until, addresses = self._known.get(host, (0.0, ()))
         # Only known answers get a grace period: a failure is looked up again as soon
         # as it expires.
-        if until + (_GRACE_SECONDS if known and is_checked else 0.0) <= time.monotonic():
+        if until + (_GRACE_SECONDS if addresses and is_checked else 0.0) <= time.monotonic():
             if host not in self._asking:
                 self._asking[host] = asyncio.ensure_future(self._ask(host))
             # Shielded: one cancelled request must not cancel the look-up the others wait for.
-            known = await asyncio.shield(self._asking[host])
-        if not known:
+            addresses = await asyncio.shield(self._asking[host])
+        if not addresses:
             raise CannotResolveHostError(f"the name {host!r} leads to no address")
-        return known
+        return addresses
 
     async def _ask(self, host: str) -> tuple[str, ...]:
         try:
             async with self._lookups:
-                found = _in_thread(self._lookup or look_up, host)
-                known = tuple(await asyncio.wait_for(found, self.timeout_seconds))
+                look_up_task = _in_thread(self._lookup or look_up, host)
+                addresses = tuple(await asyncio.wait_for(look_up_task, self.timeout_seconds))
         except (OSError, UnicodeError, TimeoutError):
-            known = ()
+            addresses = ()
         finally:
             del self._asking[host]
-        seconds = _FRESH_SECONDS if known else _FAILED_SECONDS
+        seconds = _FRESH_SECONDS if addresses else _FAILED_SECONDS
         # Re-inserted at the end: the oldest answer goes first.
         self._known.pop(host, None)
-        self._known[host] = (time.monotonic() + seconds, known)
+        self._known[host] = (time.monotonic() + seconds, addresses)
         if len(self._known) > _REMEMBERED:
             del self._known[next(iter(self._known))]
-        return known
+        return addresses
 
 
 def _in_thread(lookup: Lookup, host: str) -> asyncio.Future[Sequence[str]]:
@@ -104,15 +104,15 @@ def _in_thread(lookup: Lookup, host: str) -> asyncio.Future[Sequence[str]]:
             future.set_exception(error) if error else future.set_result(found)
 
     def run() -> None:
-        found: Sequence[str] = ()
+        addresses: Sequence[str] = ()
         failed: Exception | None = None
         try:
-            found = lookup(host)
+            addresses = lookup(host)
         except (OSError, UnicodeError) as error:
             failed = error
         # The crawl may have ended while the system was still looking.
         if not loop.is_closed():
-            loop.call_soon_threadsafe(settle, found, failed)
+            loop.call_soon_threadsafe(settle, addresses, failed)
 
     # Not the loop's executor: the process would wait for its threads at exit.
     threading.Thread(target=run, name=f"look up {host}", daemon=True).start()

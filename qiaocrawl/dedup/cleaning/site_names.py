@@ -82,7 +82,7 @@ def role_of(piece: str) -> Role:
         return Role.OTHER
     # NAME before SHAPED: what is listed is surer than what only looks so. Channels alone
     # are no name.
-    return next((one for one in (Role.NAME, Role.SHAPED) if one in roles), Role.OTHER)
+    return next((role for role in (Role.NAME, Role.SHAPED) if role in roles), Role.OTHER)
 
 
 def _role(text: str) -> Role:

@@ -174,7 +174,7 @@ def _search(query, index, out):  # type: ignore[no-untyped-def]
     ids, weights, norm = query
     threshold, rows, postings, terms = index
     out_row, out_cosine, first = out
-    found = 0
+    total = 0
     # Squared, as `left` is: what is left of the query's length 1 after the words probed so far.
     least = (threshold - _SLACK) ** 2
     # In the same 8-bit steps as the postings, so that no division is needed.
@@ -212,14 +212,14 @@ def _search(query, index, out):  # type: ignore[no-untyped-def]
                     continue
                 cosine = _cosine(row, k + 1, norm, rows, terms)
                 if cosine >= threshold - _SLACK:
-                    if first + found < len(out_row):
-                        out_row[first + found] = row
-                        out_cosine[first + found] = min(cosine, 1.0)
-                    found += 1
+                    if first + total < len(out_row):
+                        out_row[first + total] = row
+                        out_cosine[first + total] = min(cosine, 1.0)
+                    total += 1
             number -= 1
             block = postings.row[block]
             fill = _capacity(number - 1)
-    return found
+    return total
 
 
 @compiled

@@ -15,6 +15,7 @@ from typing import Any
 from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.fields.body_context import body_span
 from qiaocrawl.page import Page
+from qiaocrawl.page.blocks import Block
 
 READS, COMMENTS, LIKES, SHARES, FAVORITES = "reads", "comments", "likes", "shares", "favorites"
 _LABELS = {
@@ -25,6 +26,7 @@ _LABELS = {
     FAVORITES: "收藏|favou?rites?|bookmarks?",
 }
 _HINT = re.compile("|".join(_LABELS.values()), re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
 _LABEL = "|".join(f"(?P<{name}>{words})" for name, words in _LABELS.items())
 _NUMBER = (
     r"(?P<number>\d{1,3}(?:,\d{3})+|\d{1,10}(?:\.\d{1,2})?)"
@@ -58,9 +60,9 @@ def engagement_of(page: Page, body: Body) -> dict[str, int]:
     first, last = body_span(page, body)
     if first < 0:
         return counts
-    texts = [block.text for block in page.blocks.blocks]
-    above = _counts(texts[max(0, first - _ABOVE) : first + _INTO_BODY])
-    below = _counts(texts[max(first + _INTO_BODY, last - 1) : last + 1 + _BELOW])
+    blocks = page.blocks.blocks
+    above = _counts(blocks[max(0, first - _ABOVE) : first + _INTO_BODY])
+    below = _counts(blocks[max(first + _INTO_BODY, last - 1) : last + 1 + _BELOW])
     for region in (above, below):
         often = Counter(name for name, _ in region)
         for name, count in region:
@@ -92,12 +94,14 @@ def _is_counter(text: str) -> bool:
     return any(not _REST.sub("", left) and left != rest for left in (counted, other))
 
 
-def _counts(texts: Sequence[str]) -> list[tuple[str, int]]:
-    """(name, count) of the lines of *texts*, in order."""
+def _counts(blocks: Sequence[Block]) -> list[tuple[str, int]]:
+    """(name, count) of the lines of *blocks*, in order."""
     counts: list[tuple[str, int]] = []
-    for text in _lines(texts):
+    for text in _lines([block.text for block in blocks]):
+        if not _DIGIT.search(text) or not _HINT.search(text):
+            continue
         shown = _DATE.sub(" ", text)
-        label, number = _HINT.search(shown), re.search(r"\d", shown)
+        label, number = _HINT.search(shown), _DIGIT.search(shown)
         if label is None or number is None:
             continue
         # One line writes them all in one way: 阅读 12 评论 3, or 12 阅读 3 评论.
@@ -116,7 +120,7 @@ def _lines(texts: Sequence[str]) -> Iterator[str]:
         at += 1
         if len(text) > _LINE_CHARS:
             continue
-        if at < len(texts) and _HINT.fullmatch(text.rstrip(":： ")) and texts[at][:1].isdigit():
+        if at < len(texts) and texts[at][:1].isdigit() and _HINT.fullmatch(text.rstrip(":： ")):
             text = f"{text} {texts[at]}"
             at += 1
         yield text

@@ -57,6 +57,12 @@ class Metadata:
         return field.value if field is not None else None
 
     @property
+    def modified_at(self) -> datetime | None:
+        """When the page says it was last changed, aware; None where it does not say."""
+        field = self.fields.get("modified_at")
+        return field.value if field is not None else None
+
+    @property
     def authors(self) -> tuple[str, ...]:
         """In the order of the page."""
         field = self.fields.get("authors")

@@ -72,8 +72,9 @@ def source_of(page: Page, context: BodyContext, declared: Declared) -> dict[str,
         return fields
     beside = dateline_of(context, declared).source
     fields = _declared_source(page, declared)
-    is_section = _SECTION.fullmatch(beside) or beside in _crumb_parts(context)
-    if beside and not is_section and "source" not in fields:
+    if not beside or "source" in fields:
+        return fields
+    if not _SECTION.fullmatch(beside) and beside not in _crumb_parts(context):
         confidence = 0.15 if _FILLER.fullmatch(beside) else 0.6
         fields["source"] = Field(beside, "text beside the date", confidence)
     return fields

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import islice
 from math import prod
 
 from selectolax.lexbor import LexborNode
@@ -20,6 +20,7 @@ from selectolax.lexbor import LexborNode
 from qiaocrawl.extract.block_texts import lines_with
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.body_context import BodyContext, Lines
+from qiaocrawl.extract.fields.calendar_leaf import leaf_of
 from qiaocrawl.extract.fields.declared import Declared, first_text
 from qiaocrawl.page import Page
 from qiaocrawl.text.dates import DateReader, WrittenDate
@@ -87,11 +88,6 @@ _MAX_INSIDE = 400
 _MAX_TIME_CHARS = 80
 _CHANGED = re.compile(r"modif|updat|revis|\blast|更新|修改")
 _DATE_CLASS = re.compile("publi|updat|date|time|posted")
-_DAY_ALONE = re.compile(r"(?:[12]\d|3[01]|0?[1-9])日?")
-_MONTH_ALONE = re.compile(
-    r"(?:19|20)\d\d\s?[-/.年]\s?(?:1[0-2]|0?[1-9])月?|[A-Za-z]{3,9}\.?,?\s(?:19|20)\d\d|"
-    r"[一二三四五六七八九十]{1,2}月[，,]?\s?(?:19|20)\d\d"
-)
 _PART_CHARS = 16
 """Day and month of a date in two lines are no longer."""
 
@@ -229,9 +225,7 @@ def _vote_time_elements(page: Page, ballot: _Ballot) -> None:
 
 def _dated_abbreviations(page: Page) -> list[LexborNode]:
     """``<abbr class="published" title="…">`` and the like, as feeds in HTML write dates."""
-    if "<abbr" not in page.source:
-        return []
-    nodes = page.tree.css("abbr[class][title]")[:_MAX_TIMES]
+    nodes = page.nodes("abbr")[:_MAX_TIMES]
     return [node for node in nodes if _DATE_CLASS.search(node.attributes.get("class") or "")]
 
 
@@ -275,7 +269,7 @@ def _vote_lines(context: BodyContext, ballot: _Ballot, year: int) -> None:
             year = year or context.copyright_year
             _vote_line(text, ballot, ballot.reader.unsure(text, year), weight * 0.6, origin)
     if ballot.strongest < _LIKELY:
-        _vote_two_lines(context, ballot)
+        _vote_leaf(context, ballot)
     if ballot.strongest < _LIKELY:
         _vote_inside(context, ballot)
 
@@ -309,20 +303,16 @@ def _numbers(lines: Lines, words: tuple[str, ...]) -> Sequence[int]:
     return lines_with(lines.whole, words) if words else range(len(lines.texts))
 
 
-def _vote_two_lines(context: BodyContext, ballot: _Ballot) -> None:
-    """Vote by a day and, in the line before or after it, its month and year (a calendar leaf)."""
+def _vote_leaf(context: BodyContext, ballot: _Ballot) -> None:
+    """Vote by day, month and year in two or three lines (a calendar leaf)."""
     texts = [*context.above.texts[::-1], *context.head.texts]
-    for one, other in pairwise(texts):
-        if len(one) > _PART_CHARS or len(other) > _PART_CHARS:
-            continue
-        for day, month in ((one, other), (other, one)):
-            if _DAY_ALONE.fullmatch(day) and _MONTH_ALONE.fullmatch(month):
-                day = day.rstrip("日")
-                is_number = month[0].isdigit()
-                written = f"{month.rstrip('月')}-{day}" if is_number else f"{day} {month}"
-                for leaf in ballot.reader.sure(written.replace("年", "-"))[:1]:
-                    ballot.cast(leaf, 0.5, "text in two lines")
-                    return
+    for first in range(len(texts) - 1):
+        for parts in (texts[first : first + 2], texts[first : first + 3]):
+            if max(map(len, parts)) > _PART_CHARS:
+                break
+            for leaf in ballot.reader.sure(leaf_of(parts))[:1]:
+                ballot.cast(leaf, 0.5, "text in two lines")
+                return
 
 
 def _vote_inside(context: BodyContext, ballot: _Ballot) -> None:

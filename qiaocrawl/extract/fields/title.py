@@ -347,6 +347,8 @@ def _line_in(title: str, page: Page) -> str:
     shown = [title] if title in lines else []
     ends = []
     for border in _BORDER.finditer(title):
+        if border[0].isspace() and title[: border.end() + 1].isascii():
+            continue  # between words of a language with spaces
         before, after = title[: border.start()].strip(), title[border.end() :].strip()
         if before in lines and (
             2 * len(before) >= len(title)

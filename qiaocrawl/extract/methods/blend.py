@@ -116,7 +116,7 @@ def _without_others(page: Page, judged: Floats) -> list[str]:
 def _taken(
     page: Page, judged: Floats, chars: Floats, chosen: np.ndarray, reasons: list[str]
 ) -> Body:
-    marks = tuple(round(float(value), 3) for value in judged)
+    marks = tuple(np.round(judged.astype(np.float64), 3).tolist())
     if not len(chosen):
         best = float(judged.max(initial=0.0))
         return Body(

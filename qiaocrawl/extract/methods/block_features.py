@@ -6,6 +6,7 @@ the joined text, sums over elements are differences of running sums.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from itertools import chain
@@ -40,14 +41,13 @@ from qiaocrawl.page.blocks import PageBlocks
 _HEAD_CHARS = 150
 _TAIL_CHARS = 100
 """Of long blocks only the beginning and the end are searched for words."""
-_PAID = tuple(
-    f"{left}{word}{right}"
-    for word in ("推广", "推廣", "广告", "廣告", "赞助", "贊助")
-    for left, right in (("【", "】"), ("[", "]"), ("（", "）"), ("(", ")"), ("", "："), ("", ":"))
+_PAID = re.compile(
+    r"{0}[：:]|【{0}】|\[{0}\]|（{0}）|\({0}\)".format("(?:推[广廣]|[广廣]告|[赞贊]助)")
 )
 _NOTICE_CHARS = 400
 _IMPRINT_CHARS = 150
 """Longer blocks tell more than a notice or an imprint does."""
+_MARKS = attrgetter("linked", "bold", "links", "after_break", "element")
 _PLACE = attrgetter("first", "end", "parent", "depth", "images")
 _TAG_FLAGS = np.eye(len(TAGS) + 1, dtype=np.float32)[:, :-1]
 _LAST_KINDS = np.array([[STOP], [DOT], [COMMA], [QUOTE], [BULLET]])
@@ -143,8 +143,8 @@ class _Builder:
         self.counts = np.ascontiguousarray(counts.T, dtype=np.float32)
         self.spaces = self.counts[SPACE]
         self.chars = np.maximum(lengths - self.spaces, 1).astype(np.float32)
-        marks = np.array([(b.linked, b.bold, b.links, b.after_break, b.element) for b in blocks])
-        self.marks = marks.T
+        marks = chain.from_iterable(map(_MARKS, blocks))
+        self.marks = np.fromiter(marks, np.int64, 5 * n).reshape(n, 5).T
         self.linked = np.minimum(self.marks[0].astype(np.float32), self.chars)
         self.free = self.chars - self.linked
         # An English sentence ends with a dot before a space; abbreviations are few.
@@ -157,8 +157,9 @@ class _Builder:
         elements = self.elements
         m = len(elements)
         numbers: dict[str, int] = {}
-        self.names = np.array([numbers.setdefault(e.names, len(numbers)) for e in elements])
-        self.tags = np.array([tag_number(e.tag) for e in elements])
+        names = [numbers.setdefault(e.names, len(numbers)) for e in elements]
+        self.names = np.fromiter(names, np.int64, m)
+        self.tags = np.fromiter([tag_number(e.tag, len(TAGS)) for e in elements], np.int64, m)
         places = chain.from_iterable(map(_PLACE, elements))
         columns = np.fromiter(places, np.int64, 5 * m).reshape(m, 5).T
         self.first, self.end, parent, self.depth, self.images = columns
@@ -216,7 +217,7 @@ class _Builder:
         legal, notice = flags[WORD_NAMES.index("legal")], flags[WORD_NAMES.index("notice")]
         is_notice = (notice >= 2) & (self.chars <= _NOTICE_CHARS)
         is_notice |= (legal >= 2) & (self.chars <= _IMPRINT_CHARS)
-        paid = np.fromiter((text.startswith(_PAID) for text in self.texts), np.bool_, self.n)
+        paid = np.array([begin is not None for begin in map(_PAID.match, self.texts)])
         return np.asarray(is_notice | paid)
 
     def _heads(self) -> tuple[str, Ints]:

@@ -63,10 +63,14 @@ class BlockNetwork:
                 f"the network was trained on {len(self.mean)} features, this version has "
                 f"{values.shape[1]}; train it again: qiaocrawl extractors train blend"
             )
-        scaled = np.clip((values - self.mean) / self.scale, -LIMIT, LIMIT)
-        layer = self._first_layer(scaled) + self.biases[0]
+        scaled = values - self.mean
+        scaled /= self.scale
+        np.clip(scaled, -LIMIT, LIMIT, out=scaled)
+        layer = self._first_layer(scaled)
+        layer += self.biases[0]
         for weight, bias in zip(self.weights[1:], self.biases[1:], strict=True):
-            layer = np.matmul(np.maximum(layer, 0), weight) + bias
+            layer = np.matmul(np.maximum(layer, 0, out=layer), weight)
+            layer += bias
         votes = 1 / (1 + np.exp(-np.clip(layer[:, :, 0], -30, 30)))
         return np.asarray(votes.mean(axis=0), dtype=np.float32)
 

@@ -160,12 +160,9 @@ _TAG_OF = {
     "h1": "h", "h2": "h", "h3": "h", "h4": "h", "h5": "h", "h6": "h", "main": "article",
     "header": "nav", "fieldset": "form", "caption": "figure", "menu": "nav",
 }  # fmt: skip
-_TAG_INDEX = {tag: i for i, tag in enumerate(TAGS)}
-
-
-def tag_number(tag: str) -> int:
-    """Index of *tag* in TAGS, ``len(TAGS)`` for one that tells nothing."""
-    return _TAG_INDEX.get(_TAG_OF.get(tag, tag), len(TAGS))
+_TAG_NUMBERS = {tag: TAGS.index(kind) for tag, kind in ({t: t for t in TAGS} | _TAG_OF).items()}
+tag_number = _TAG_NUMBERS.get
+"""Index in TAGS of what a tag is; asked for every element of a page."""
 
 
 @lru_cache(maxsize=20_000)

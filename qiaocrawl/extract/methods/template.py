@@ -20,8 +20,10 @@ from urllib.parse import urlsplit
 
 from lxml import etree
 from parsel import Selector as Document
+from parsel import SelectorList
 from selectolax.lexbor import LexborHTMLParser
 
+from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.base import Body, Extractor, extractor_for, extractors
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.methods.template_file import Selector, Template, Templates, load_templates
@@ -181,7 +183,8 @@ class _Reading:
 
     def _hrefs_in(self, selector: Selector) -> list[str | None]:
         if selector.is_xpath:
-            inside = self._document.xpath(selector.path).xpath(_LINKS_XPATH)
+            path = f"({selector.path})/{_LINKS_XPATH}"
+            inside = _xpath(self._document, selector, path)
             return list(inside.xpath("@href | @src").getall())
         return [
             node.attributes.get("href") or node.attributes.get("src")
@@ -200,7 +203,7 @@ class _Reading:
 
     def _values(self, selector: Selector) -> list[str]:
         if selector.is_xpath:
-            return [_xpath_text(match) for match in self._document.xpath(selector.path)]
+            return [_xpath_text(match) for match in _xpath(self._document, selector)]
         nodes = self._page.tree.css(selector.path)
         if selector.attribute:
             return [node.attributes.get(selector.attribute) or "" for node in nodes]
@@ -246,10 +249,10 @@ class _Reading:
         # Its own document: what is excluded is taken out of it.
         document = Document(text=_NO_XML.sub("", self._page.source), type="html")
         for selector in self._template.exclude:
-            for node in document.xpath(selector.path)[:_MAX_EXCLUDED]:
+            for node in _xpath(document, selector)[:_MAX_EXCLUDED]:
                 if isinstance(node.root, etree._Element) and node.root.getparent() is not None:
                     node.drop()
-        regions = [node for path in self._template.body for node in document.xpath(path.path)]
+        regions = [node for path in self._template.body for node in _xpath(document, path)]
         elements = {node.root for node in regions if isinstance(node.root, etree._Element)}
         lines: list[str] = []
         for node in regions:
@@ -261,6 +264,20 @@ class _Reading:
                 region = LexborHTMLParser(node.get())
                 lines += [block.text for block in blocks_of(region.body).blocks]
         return [line for line in lines if line]
+
+
+def _xpath(document: Document, selector: Selector, path: str = "") -> SelectorList[Document]:
+    """What *selector* finds in *document*, or *path* for it.
+
+    Raises:
+        ConfigError: the expression cannot be worked out on this page: it is at fault.
+    """
+    try:
+        return document.xpath(path or selector.path)
+    except ValueError as error:
+        raise ConfigError(
+            f"QIAO_TEMPLATES: {selector.written!r} cannot be worked out: {error}"
+        ) from error
 
 
 def _field(value: Any, selector: Selector) -> Field:

@@ -44,6 +44,9 @@ from qiaocrawl.text.toml_file import check_table, listed, load_records, raise_fa
 LINK_KINDS = ("channel", "list", "article")
 _XPATH = "xpath:"
 _ATTRIBUTE = re.compile(r"::attr\(\s*([\w:-]+)\s*\)$")
+_LITERAL = re.compile(r"'[^']*'|\"[^\"]*\"")
+_NODE_TESTS = "text|node|comment|processing-instruction|and|or|div|mod"
+_FUNCTION = re.compile(rf"(?<![\w:-])(?!(?:{_NODE_TESTS})\s*\()([A-Za-z][\w:.-]*?)\s*\(")
 _HOST = re.compile(r"(?:\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?(?::\d{1,5})?")
 
 
@@ -74,7 +77,7 @@ def _selector(written: object) -> Selector:
         selector = Selector(text, path.strip(), is_xpath=False, attribute=name)
     try:
         if selector.is_xpath:
-            Document(text="<html></html>", type="html").xpath(selector.path)
+            _check_xpath(selector.path)
         else:
             LexborHTMLParser("").css(selector.path)
     except (ValueError, re.error) as error:
@@ -83,6 +86,27 @@ def _selector(written: object) -> Selector:
         words = "must be a CSS selector, or XPath after 'xpath:'"
         raise ValueError(f"{words}, got {text!r}") from None
     return selector
+
+
+def _check_xpath(path: str) -> None:
+    """Refuse what cannot be worked out on any page.
+
+    On a page without a match libxml2 never looks at what stands within ``[…]``.
+
+    Raises:
+        ValueError: it says why.
+    """
+    document = Document(text="<html></html>", type="html")
+    document.xpath(path)
+    bare = _LITERAL.sub("''", path)
+    if "$" in bare:
+        raise ValueError("variables such as $x have no value here")
+    for name in _FUNCTION.findall(bare):
+        try:
+            document.xpath(f"{name}()")
+        except (ValueError, TypeError) as error:  # without arguments most refuse
+            if "nregistered function" in str(error):
+                raise ValueError(f"there is no function {name}()") from None
 
 
 def _element(written: object) -> Selector:

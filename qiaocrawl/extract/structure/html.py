@@ -52,6 +52,7 @@ _WRAPPED = {"ul": "li", "ol": "li", "dl": "dd", "tr": "td"}
 """What text that stands directly in these gets around it."""
 _MAX_OPEN = 12
 _MAX_INLINE = 6
+_NO_LINE = (-1, 0)
 _SHORT_LINE_CHARS = 40
 """Lines of at most so many characters with one ``<br>`` between are lines of one paragraph."""
 _LANGUAGE = re.compile(r"(?:^|\s)(?:lang(?:uage)?-|brush:\s?)([a-z0-9+#-]{1,20})(?=\s|;|$)")
@@ -108,7 +109,7 @@ class _Writer:
         self._has_text = False
         self._block = 0
         self._breaks = 0
-        self._line = (-1, 0)  # where the last paragraph stands in the output, and its size
+        self._line = _NO_LINE  # where the last paragraph stands in the output, and its size
 
     def html(self) -> str:
         """All of it."""
@@ -176,10 +177,14 @@ class _Writer:
         path: list[tuple[LexborNode, bool]] = []  # elements within a line, and if one was begun
         node = root.first_child
         while node is not None:
-            kind = TEXT if node.is_text_node else kind_of(node.tag or "")
             inner = None
-            if kind == TEXT:
-                self._text(node.text_content or "")
+            text = node.text_content  # None for what is no text
+            kind = TEXT if text is not None else kind_of(node.tag or "")
+            if text is not None:
+                if text and not text.isspace():
+                    self._text(text)
+                elif self._run:
+                    self._run.append(" ")
             elif kind == BLOCK:
                 if following >= 0 and elements[following].node.mem_id == node.mem_id:
                     if following in self._kept.elements:
@@ -247,10 +252,6 @@ class _Writer:
     # --- one block --------------------------------------------------------------------------
 
     def _text(self, text: str) -> None:
-        if not text or text.isspace():
-            if self._run:
-                self._run.append(" ")
-            return
         self._has_text = True
         if self._block in self._kept.blocks:
             self._write_inline_tags()
@@ -306,9 +307,10 @@ class _Writer:
 
     def _end_block(self) -> None:
         """End the block at hand at a border; lines beyond it are of another paragraph."""
-        self._flush()
+        if self._run or self._has_text:
+            self._flush()
         self._breaks = 0
-        self._line = (-1, 0)
+        self._line = _NO_LINE
 
     def _put(self, content: str) -> None:
         out, top = self._out, self._open[-1]

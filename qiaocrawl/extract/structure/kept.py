@@ -166,21 +166,21 @@ def completed(page: Page, body: Body) -> Body:
         return body
     found, texts = page.blocks, page.once(BlockTexts)
     taken = set(body.blocks)
-    added: set[int] = set()
     first = texts.elements_until(body.blocks[0])
     end = texts.elements_until(body.blocks[-1] + 1)
+    candidates = [at for at in range(first, end) if found.elements[at].tag in _MAY_BELONG]
     # Headings come last: one may stand above a list that was added.
     for belongs_by_tag in (_BELONGS, _BELONGS_THEN):
-        for at in range(first, end):
+        for at in candidates:
             belongs = belongs_by_tag.get(found.elements[at].tag)
-            if belongs is not None and belongs(found, at, taken | added):
-                added.update(range(found.elements[at].first, found.elements[at].end))
-    added -= taken
+            if belongs is not None and belongs(found, at, taken):
+                taken.update(range(found.elements[at].first, found.elements[at].end))
+    added = len(taken) - len(body.blocks)
     if not added:
         return body
-    chosen = tuple(sorted(taken | added))
+    chosen = tuple(sorted(taken))
     text = "\n".join(found.blocks[index].text for index in chosen)
-    reason = f"{body.reason}; {len(added)} blocks of tables, lists, code and headings between them"
+    reason = f"{body.reason}; {added} blocks of tables, lists, code and headings between them"
     return replace(body, text=text, blocks=chosen, reason=reason)
 
 
@@ -248,3 +248,4 @@ _BELONGS: dict[str, Callable[[PageBlocks, int, set[int]], bool]] = {
 _BELONGS_THEN: dict[str, Callable[[PageBlocks, int, set[int]], bool]] = dict.fromkeys(
     ("h2", "h3", "h4", "h5", "h6"), _is_heading
 )
+_MAY_BELONG = _BELONGS.keys() | _BELONGS_THEN.keys()

@@ -135,13 +135,13 @@ def after_visit(
         np.array([float(seen.news)]),
         np.array([float(changed)]),
     )
-    told = replace(
+    visited = replace(
         page, last_at=seen.at, memory=schedule.memory.packed(0), visits=page.visits + 1,
         changes=page.changes + changed, news=page.news + (0 if first else seen.news),
         changed_at=seen.at if changed or first else page.changed_at, failures=0,
         etag=seen.etag, modified=seen.modified, digest=seen.digest or page.digest,
     )  # fmt: skip
-    return _waiting(told, shape, settings)
+    return _waiting(visited, shape, settings)
 
 
 def after_failure(page: WatchedPage, at: float, settings: WatchSettings) -> WatchedPage:

@@ -109,19 +109,19 @@ class WatchRound:
         pages.sort(key=lambda page: -page.weight * max(page.rate, 1e-6) * (now - page.next_at + 1))
         watched.right_articles(c, self.topic, now, self.settings.longest_step_seconds)
         articles = watched.due_articles(c, self.topic, now, _MOST_LOOKS)
-        looks = [one for one in articles if self.policy.covers(one.host)]
-        found: Iterable[WatchedPage | WatchedArticle] = [*pages, *looks]
-        new = [one for one in found if (one.url_id, one.next_at) not in self._scheduled]
+        looks = [article for article in articles if self.policy.covers(article.host)]
+        due: Iterable[WatchedPage | WatchedArticle] = [*pages, *looks]
+        new = [item for item in due if (item.url_id, item.next_at) not in self._scheduled]
         return [
-            (self._candidate(c, one), (one.url_id, one.next_at))
-            for one in self._within_budget(c, new, now)
+            (self._candidate(c, item), (item.url_id, item.next_at))
+            for item in self._within_budget(c, new, now)
         ]
 
     def _planned(self, c: Connection, now: float) -> list[WatchedPage]:
         pages = watched.watched_pages(c, self.topic)
         needed = watch_counts.articles_a_day(c, self.topic, now)
-        known = [righted(page, now, self.settings) for page in pages]
-        plan = plan_pages(known, watch_counts.hours_by_host(c), self.settings, needed)
+        due_by_clock = [righted(page, now, self.settings) for page in pages]
+        plan = plan_pages(due_by_clock, watch_counts.hours_by_host(c), self.settings, needed)
         self.weeks = plan.weeks
         # Only changes are written: most plans stay as they are.
         changed = [new for old, new in zip(pages, plan.pages, strict=True) if new != old]

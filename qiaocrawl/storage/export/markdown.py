@@ -20,8 +20,8 @@ from qiaocrawl.storage.export.selection import (
     iter_articles,
 )
 
-_HEAD = ("url", "title", "published_at", "author", "source", "channel", "keywords", "language",
-         "score", "relevant", "group_url")  # fmt: skip
+_HEAD = ("url", "title", "published_at", "modified_at", "author", "source", "channel",
+         "keywords", "language", "score", "relevant", "group_url")  # fmt: skip
 
 
 def write_markdown(

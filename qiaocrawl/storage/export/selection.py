@@ -47,6 +47,7 @@ class ArticleRecord:
     site: str
     title: str
     published_at: datetime | None
+    modified_at: datetime | None
     author: str
     source: str
     channel: str
@@ -149,8 +150,9 @@ def _article_rows(c: Connection, selection: Selection) -> Select[Any]:
     return (
         select(
             article.c.id, url.c.url, article.c.site, article.c.title, article.c.published_at,
-            article.c.author, article.c.source, article.c.channel, article.c.keywords,
-            article.c.description, article.c.anchor, article.c.language, article.c.fetched_at,
+            article.c.modified_at, article.c.author, article.c.source, article.c.channel,
+            article.c.keywords, article.c.description, article.c.anchor, article.c.language,
+            article.c.fetched_at,
             score, relevant, verdict.c.kind, verdict.c.similarity, group_url.c.url,
             article.c.text, article.c.html, article.c.engagement,
             article.c.comments, article.c.kind, found_on.c.url,
@@ -168,6 +170,7 @@ def _record(row: Any) -> ArticleRecord:
     relevant = values["relevant"]
     values |= {
         "published_at": from_time(values["published_at"]),
+        "modified_at": from_time(values["modified_at"]),
         "fetched_at": from_time(values["fetched_at"]),
         "relevant": None if relevant is None else bool(relevant),
         "verdict": values["verdict"] or "",

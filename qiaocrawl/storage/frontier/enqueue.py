@@ -101,13 +101,13 @@ def enqueue(
     """
     memory = ConnectionCache.of(c)
     # Most links of a page were proposed by the pages before it: those cost no statement at all.
-    merged = _merge(one for one in candidates if not memory.already_offered(one))
-    known = {bytes(row[0]): row for row in _KNOWN.fetch(c, list(merged))}
-    new = [one for key, one in merged.items() if key not in known]
+    merged = _merge(candidate for candidate in candidates if not memory.already_offered(candidate))
+    rows = {bytes(row[0]): row for row in _KNOWN.fetch(c, list(merged))}
+    new = [one for key, one in merged.items() if key not in rows]
     if new:
         _insert(c, new, run_id, now)
-    if known:
-        _update(c, [(merged[key], row) for key, row in known.items()], run_id)
+    if rows:
+        _update(c, [(merged[key], row) for key, row in rows.items()], run_id)
     memory.remember(merged.values())
     return len(new)
 
@@ -116,17 +116,17 @@ def _merge(candidates: Iterable[Candidate]) -> dict[bytes, Candidate]:
     """One candidate a key, in key order: writers that sort do not deadlock."""
     merged: dict[bytes, Candidate] = {}
     # One page often links to a URL three times: picture, headline, "more".
-    for one in candidates:
-        other = merged.get(one.key)
+    for candidate in candidates:
+        other = merged.get(candidate.key)
         if other is not None:
-            one = replace(
+            candidate = replace(
                 other,
-                score=max(one.score, other.score),
-                depth=min(one.depth, other.depth),
-                refetch=one.refetch or other.refetch,
-                left_out=_milder(one.left_out, other.left_out),
+                score=max(candidate.score, other.score),
+                depth=min(candidate.depth, other.depth),
+                refetch=candidate.refetch or other.refetch,
+                left_out=_milder(candidate.left_out, other.left_out),
             )
-        merged[one.key] = one
+        merged[candidate.key] = candidate
     return dict(sorted(merged.items()))
 
 
@@ -139,16 +139,19 @@ def _milder(one: LeftOut | None, other: LeftOut | None) -> LeftOut | None:
 
 
 def _insert(c: Connection, new: Sequence[Candidate], run_id: int | None, now: float) -> None:
-    rows = [_row(c, one, run_id, now) for one in new]
-    hosts = {row["host_id"]: clean_host(one.host) for row, one in zip(rows, new, strict=True)}
+    rows = [_row(c, candidate, run_id, now) for candidate in new]
+    hosts = {
+        row["host_id"]: clean_host(candidate.host) for row, candidate in zip(rows, new, strict=True)
+    }
     # Only hosts this connection has not seen: a crawl of one site would else insert its host
     # with every page.
     unseen = sorted(ConnectionCache.of(c).unseen_hosts(hosts))
     _NEW_HOST.run_many(c, [{"host_id": row_id, "host": hosts[row_id]} for row_id in unseen])
     _NEW_URL.run_many(c, rows)
     _NOTE_ALIAS.run_many(c, [
-        {"key": one.key, "instead": one.left_out.instead}
-        for one in new if one.left_out is not None and one.left_out.instead is not None
+        {"key": candidate.key, "instead": candidate.left_out.instead}
+        for candidate in new
+        if candidate.left_out is not None and candidate.left_out.instead is not None
     ])  # fmt: skip
 
 

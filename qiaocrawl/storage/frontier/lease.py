@@ -181,14 +181,14 @@ def lease_keys(
     """
     keys = list(scores)
     mine = {**scope.params(c)}
-    found = {bytes(row[0]): row for row in _CHOSEN_LOCKED.fetch(c, keys)}
+    locked = {bytes(row[0]): row for row in _CHOSEN_LOCKED.fetch(c, keys)}
     # Not among the locked rows: gone, or another worker has them in hand.
-    passed = [key for key in keys if key not in found]
+    passed = [key for key in keys if key not in locked]
     # Locked by another worker, which may take it or may only have raised its score.
     standing = {bytes(row[0]): row for row in _CHOSEN_AS_IT_IS.fetch(c, passed)}
     later, ids = {}, {}
     for key in keys:
-        row = found.get(key) or standing.get(key)
+        row = locked.get(key) or standing.get(key)
         if row is None or row[2] != State.PENDING or not _is_of(row, mine):
             continue
         # Passed over, on a host the scope does not know yet, or not due.
@@ -203,7 +203,7 @@ def lease_keys(
     ])  # fmt: skip
     leases = _taken(c, scope, list(ids), token, now + lease_seconds)
     # The order's own score: the stored one is bounded.
-    leases = [replace(one, score=scores[one.key]) for one in leases]
+    leases = [replace(lease, score=scores[lease.key]) for lease in leases]
     return KeyLeases(leases, later, frozenset(keys) - later.keys() - set(ids.values()))
 
 
@@ -256,9 +256,9 @@ class _Picker:
     def pick(self, limit: int, busy: set[int]) -> list[int]:
         """Ids of the best rows, best first; [] when nothing may be leased now."""
         for window in self._windows():
-            found = self._best_of([host for host in window if host not in busy], limit)
-            if found:
-                return [row_id for _rank, row_id, _host in found]
+            best = self._best_of([host for host in window if host not in busy], limit)
+            if best:
+                return [row_id for _rank, row_id, _host in best]
         return []
 
     def _windows(self) -> Iterator[Sequence[int]]:
@@ -281,12 +281,12 @@ class _Picker:
         for first, last in ((start, _MAX_HOST_ID), (0, start - 1)):
             # Two arcs, from the random start to the end and from the beginning to the start.
             while first <= last:
-                found = self._next_hosts(first, last, _HOST_WINDOW - len(window))
-                window += found
+                hosts = self._next_hosts(first, last, _HOST_WINDOW - len(window))
+                window += hosts
                 if len(window) < _HOST_WINDOW:
                     break  # this arc is used up
                 yield window
-                window, first = [], found[-1] + 1
+                window, first = [], hosts[-1] + 1
         yield window
 
     def _next_hosts(self, first: int, last: int, count: int) -> list[int]:

@@ -225,10 +225,10 @@ def release(c: Connection, leases: Sequence[Lease], *, now: float) -> int:
     """
     held = 0
     # By id, as everywhere: transactions that lock rows in one order cannot deadlock.
-    for one in sorted(leases, key=lambda one: one.url_id):
-        if _RELEASE.run(c, fence(one)).rowcount:
+    for lease in sorted(leases, key=lambda lease: lease.url_id):
+        if _RELEASE.run(c, fence(lease)).rowcount:
             held += 1
-            engine_budget.give_back(c, one, now)
+            engine_budget.give_back(c, lease, now)
     return held
 
 

@@ -118,13 +118,13 @@ def stored_models(c: Connection, name: ModelName) -> list[StoredModel]:
 
     Those of its site come first, then those of the whole topic; each the newest first.
     """
-    found = []
+    models = []
     # dict.fromkeys: without a site both names are "", which must not be read twice.
     for host in dict.fromkeys((name.host, "")):
         params = {"topic_id": topic_id(c, name.topic), "strategy": name.strategy,
                   "host": clean_host(host), "count": VERSIONS_KEPT}  # fmt: skip
-        found += [_stored(row) for row in _NEWEST.run(c, params).fetchall()]
-    return found
+        models += [_stored(row) for row in _NEWEST.run(c, params).fetchall()]
+    return models
 
 
 def _stored(row: Any) -> StoredModel:

@@ -101,11 +101,13 @@ def count_postponed(c: Connection, scope: Scope) -> dict[str, int]:
 def left_out(c: Connection, *, most: int) -> list[LeftOutLine]:
     """What guesses left out of all crawls, the *most* guesses that left out most."""
     lines = [LeftOutLine(*row) for row in _LEFT_OUT.run(c, {"most": most}).fetchall()]
-    found = pattern_scores_of(c, [form for one in lines if (form := group_of(one.guess))])
-    told = {
-        one.form: f"{TRAP}{one.form} ({one.score().describe()})" for one in found if one.fetched
+    scores = pattern_scores_of(c, [form for line in lines if (form := group_of(line.guess))])
+    guesses = {
+        score.form: f"{TRAP}{score.form} ({score.score().describe()})"
+        for score in scores
+        if score.fetched
     }
-    return [replace(one, guess=told.get(group_of(one.guess), one.guess)) for one in lines]
+    return [replace(line, guess=guesses.get(group_of(line.guess), line.guess)) for line in lines]
 
 
 def take_up(c: Connection, scope: Scope, shares: Mapping[str, int], *, limit: int) -> list[TakenUp]:

@@ -86,15 +86,17 @@ def alias(c: Connection, swaps: Sequence[Swap], *, run_id: int | None, now: floa
         wait for each other would never be read.
     """
     # Sorted and once each: FOR UPDATE locks them in this order.
-    keys = sorted({one.preferred.key for one in swaps})
+    keys = sorted({swap.preferred.key for swap in swaps})
     circular = {bytes(key) for key, outcome in _TARGETS.fetch(c, keys) if outcome == Outcome.ALIAS}
-    here = [one for one in swaps if one.preferred.key not in circular]
-    closed = [one for one in sorted(here, key=lambda one: one.lease.url_id) if _close(c, one, now)]
-    _NOTE.run_many(c, [{"url_id": one.lease.url_id, "key": one.preferred.key} for one in closed])
-    enqueue(c, [one.preferred for one in closed], run_id=run_id, now=now)
+    here = [swap for swap in swaps if swap.preferred.key not in circular]
+    closed = [
+        swap for swap in sorted(here, key=lambda swap: swap.lease.url_id) if _close(c, swap, now)
+    ]
+    _NOTE.run_many(c, [{"url_id": swap.lease.url_id, "key": swap.preferred.key} for swap in closed])
+    enqueue(c, [swap.preferred for swap in closed], run_id=run_id, now=now)
     # A preferred version may have been tried before, in vain.
     settle(c, keys)
-    return [one.lease for one in here]
+    return [swap.lease for swap in here]
 
 
 def _close(c: Connection, swap: Swap, now: float) -> bool:
@@ -140,13 +142,13 @@ def save_host_votes(c: Connection, found: Sequence[HostVotes], *, now: float) ->
     """Store *found* in place of what was stored of their hosts; the last write wins."""
     _SAVE.run_many(c, [
         {
-            "host": clean_host(one.host),
-            "rules": one.rules,
+            "host": clean_host(votes.host),
+            "rules": votes.rules,
             "updated_at": epoch_time(now),
-            "votes": to_json(one.to_dict()),
+            "votes": to_json(votes.to_dict()),
         }
         # In one order, so that crawls on one database do not deadlock.
-        for one in sorted(found, key=lambda one: one.host)
+        for votes in sorted(found, key=lambda votes: votes.host)
     ])  # fmt: skip
 
 
@@ -156,8 +158,8 @@ def stored_host_votes(c: Connection, *, limit: int) -> list[HostVotes]:
     What this version cannot read is left out: it is learnt again.
     """
     last = select(url_alias.c.votes).order_by(url_alias.c.updated_at.desc(), url_alias.c.host)
-    found = [_read(votes) for (votes,) in c.execute(last.limit(limit))]
-    return [one for one in reversed(found) if one is not None]
+    stored = [_read(votes) for (votes,) in c.execute(last.limit(limit))]
+    return [votes for votes in reversed(stored) if votes is not None]
 
 
 def _read(text: str) -> HostVotes | None:

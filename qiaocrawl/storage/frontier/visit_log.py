@@ -72,8 +72,8 @@ def pack_links(links: Sequence[Link]) -> bytes:
     """*links* as one zstd frame of JSON; keys and hosts are left out, they follow from URLs."""
     # Lists without names: links are most of the log, and names would double it.
     rows = [
-        (one.url, one.anchor, one.context, one.title, one.tag, int(one.nofollow), one.region)
-        for one in links
+        (link.url, link.anchor, link.context, link.title, link.tag, int(link.nofollow), link.region)
+        for link in links
     ]
     text = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
     # surrogatepass: anchors of broken pages may hold half a pair, which UTF-8 refuses.
@@ -130,7 +130,7 @@ def heads_since(c: Connection, scope: Scope, after: int, limit: int) -> list[tup
 
 def load(c: Connection, seqs: Sequence[int]) -> list[LoggedVisit]:
     """The visits of these numbers, in order."""
-    return sorted((_logged(row) for row in _BY_SEQ.fetch(c, seqs)), key=lambda one: one.seq)
+    return sorted((_logged(row) for row in _BY_SEQ.fetch(c, seqs)), key=lambda visit: visit.seq)
 
 
 def last_of(c: Connection, url_id: int) -> LoggedVisit | None:

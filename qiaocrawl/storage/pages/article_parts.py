@@ -137,7 +137,9 @@ class PartGroup:
     def texts(self) -> tuple[PartText, ...]:
         """The texts of the parts, in order."""
         articles = (part.analysis.article for part in self.parts)
-        return tuple(PartText(one.text, one.html) for one in articles if one is not None)
+        return tuple(
+            PartText(article.text, article.html) for article in articles if article is not None
+        )
 
     def outcome(self, number: int) -> Outcome:
         """How the URL of part *number* ends."""
@@ -148,16 +150,16 @@ class PartGroup:
     def reason(self, part: StoredPart) -> str:
         """The reason for the URL of *part*; "" for a first part with all others."""
         # The pagers of the parts may disagree, where the article grew meanwhile.
-        most = max(one.parts for one in self.parts)
-        said = []
+        most = max(stored.parts for stored in self.parts)
+        notes = []
         if part.number > 1:
-            said.append(f"part {part.number} of {most} of {part.first_url}")
+            notes.append(f"part {part.number} of {most} of {part.first_url}")
         if part is self.head and self.is_article:
             if part.number > 1:
-                said.append("the article stands here, since its first part did not come")
+                notes.append("the article stands here, since its first part did not come")
             if missing := _missing(self.parts, most):
-                said.append(f"not here: {missing}")
-        return "; ".join(filter(None, [part.note, *said]))
+                notes.append(f"not here: {missing}")
+        return "; ".join(filter(None, [part.note, *notes]))
 
 
 def _missing(parts: Sequence[StoredPart], most: int) -> str:
@@ -200,6 +202,7 @@ def _about(article: Article, analysis: PageAnalysis) -> dict[str, object]:
         "first_url": clean_text(analysis.part.urls[0], _MAX_FIELD_CHARS),
         "title": clean_text(article.title, MAX_TITLE_CHARS),
         "published_at": to_time(article.published_at),
+        "modified_at": to_time(article.modified_at),
         "charset": analysis.charset,
         "title_tokens": analysis.title_tokens[:_MAX_TOKENS],
         "engagement": dict(article.engagement),
@@ -258,7 +261,8 @@ def _stored(row: Any) -> StoredPart:
     article = Article(
         url=url, title=known["title"], text=text, published_at=from_time(known["published_at"]),
         html=decompress_text(html), engagement=known.get("engagement", {}),
-        comments=comments_from(known.get("comments")), **{name: known[name] for name in _NAMES},
+        comments=comments_from(known.get("comments")),
+        modified_at=from_time(known.get("modified_at")), **{name: known[name] for name in _NAMES},
     )  # fmt: skip
     analysis = PageAnalysis(
         Outcome.ARTICLE, article, (), known["charset"], title_tokens=tuple(known["title_tokens"])

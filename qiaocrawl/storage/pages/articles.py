@@ -56,9 +56,9 @@ _FIND = Statement(
 )
 
 _FIELDS = (
-    "title", "published_at", "author", "source", "channel", "keywords", "description",
-    "anchor", "language", "charset", "method", "body_digest", "title_tokens", "truncated",
-    "updated_at", "text", "html", "engagement", "comments",
+    "title", "published_at", "modified_at", "author", "source", "channel", "keywords",
+    "description", "anchor", "language", "charset", "method", "body_digest", "title_tokens",
+    "truncated", "updated_at", "text", "html", "engagement", "comments",
     "kind",
 )  # fmt: skip
 _NEWEST_PAGE = (
@@ -151,6 +151,7 @@ def _values(article: Article, analysis: PageAnalysis, anchor: str) -> dict[str, 
     return {
         "title": clean_text(article.title, MAX_TITLE_CHARS),
         "published_at": to_time(article.published_at),
+        "modified_at": to_time(article.modified_at),
         "author": clean_word(article.author, _MAX_NAME_CHARS),
         "source": clean_word(article.source, _MAX_NAME_CHARS),
         "channel": clean_word(article.channel, _MAX_NAME_CHARS),

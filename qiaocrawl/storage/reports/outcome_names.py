@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from qiaocrawl.items import Outcome
 
 OUTCOME_NAMES = {
@@ -33,23 +35,54 @@ OUTCOME_NAMES = {
 }
 """In the order they are shown."""
 
+
+class Advice(NamedTuple):
+    """What an operator can do about pages that were missed; ``command`` works as it is."""
+
+    words: str
+    command: str = ""
+
+
+def _retry(outcome: Outcome) -> str:
+    return f"qiaocrawl url retry --outcome {outcome}"
+
+
 ADVICE = {
-    Outcome.NEEDS_RENDERING: "装 Chromium，以 QIAO_RENDER=auto 再采 "
-    "install Chromium and crawl again with QIAO_RENDER=auto (docs/rendering.md)",
-    Outcome.LOGIN: "有账号可登录：qiaocrawl session add "
-    "log in with an account: qiaocrawl session add (docs/sessions.md)",
-    Outcome.ROBOTS: "该站不许爬虫：请其放行，或人工查看 "
-    "the site forbids robots: ask it for leave, or read the pages by hand",
-    Outcome.BLOCKED: "放慢（-s DOWNLOAD_DELAY=5）、换时段，或用代理 "
-    "crawl it slower (-s DOWNLOAD_DELAY=5), at another time or by a proxy (docs/access.md)",
-    Outcome.UNREACHABLE: "查网络与网址，过些时候再采 look at network and address, try again later",
-    Outcome.TOO_LARGE: "调大 DOWNLOAD_MAXSIZE raise DOWNLOAD_MAXSIZE",
-    Outcome.SCANNED: "扫描件无文字，人工查看 pictures of pages hold no text: read them by hand",
-    Outcome.POISON: "qiaocrawl reprocess --stage extract 再读一次 read it once more",
-    Outcome.TRAP: "若属误判，以 QIAO_TRAPS_ALLOWED=站/路径/* 放行 "
-    "if that is wrong, allow it by QIAO_TRAPS_ALLOWED=HOST/PATH/*",
+    Outcome.NEEDS_RENDERING: Advice(
+        "装 Chromium，令其重新等待，以 QIAO_RENDER=auto 再采 "
+        "install Chromium, let them wait again, crawl with QIAO_RENDER=auto",
+        _retry(Outcome.NEEDS_RENDERING),
+    ),
+    Outcome.LOGIN: Advice(
+        "有账号可登录（qiaocrawl session add），令其重新等待 "
+        "log in with an account, let them wait again",
+        _retry(Outcome.LOGIN),
+    ),
+    Outcome.ROBOTS: Advice(
+        "该站不许爬虫：请其放行，或人工查看 the site forbids robots: ask it, or read them by hand"
+    ),
+    Outcome.BLOCKED: Advice(
+        "令其重新等待，放慢（-s DOWNLOAD_DELAY=5）或用代理再采 "
+        "let them wait again, crawl slower or by a proxy",
+        _retry(Outcome.BLOCKED),
+    ),
+    Outcome.UNREACHABLE: Advice(
+        "查网络与网址，令其重新等待 look at network and address, let them wait again",
+        _retry(Outcome.UNREACHABLE),
+    ),
+    Outcome.TOO_LARGE: Advice(
+        "调大 DOWNLOAD_MAXSIZE，令其重新等待 raise DOWNLOAD_MAXSIZE, let them wait again",
+        _retry(Outcome.TOO_LARGE),
+    ),
+    Outcome.SCANNED: Advice("扫描件无文字，人工查看 pictures of pages: read them by hand"),
+    Outcome.POISON: Advice(
+        "再读一次存档 read them once more", "qiaocrawl reprocess --stage extract"
+    ),
+    Outcome.TRAP: Advice(
+        "若属误判，以 QIAO_TRAPS_ALLOWED=站/路径/* 放行 "
+        "if that is wrong, allow them by QIAO_TRAPS_ALLOWED=HOST/PATH/*"
+    ),
 }
-"""What an operator can do about pages that were missed."""
 
 
 def short_name(outcome: Outcome) -> str:

@@ -77,6 +77,7 @@ _REMEMBER = Statement(
     "INSERT INTO query_answer (query_id, slot, asked_at, state, hits, new_urls, message)"
     " VALUES (:id, :slot, :asked_at, :state, :hits, :new_urls, :short_message)"
 )
+_HIT = upsert("query_hit", "query_id, `key`", key="query_id, `key`")
 _DROP_UNASKED = ListStatement(
     "DELETE FROM `query` WHERE topic_id = :topic_id AND engine = :engine AND term IN ({list})"
     " AND asked_at IS NULL"
@@ -89,6 +90,7 @@ class Answered:
 
     Attributes:
         url_key: of the frontier row that asked; None where none did.
+        hit_keys: of the URLs it had, known ones too.
         retry_seconds: first pause after an answer that is none; each further one in a row is
             four times as long, at most a week.
         rest_seconds: not to be asked again before, whatever the answer was.
@@ -103,6 +105,7 @@ class Answered:
     message: str = ""
     total: int | None = None
     url_key: bytes | None = None
+    hit_keys: tuple[bytes, ...] = ()
     retry_seconds: float = 3_600.0
     rest_seconds: float = 0.0
     repeat_seconds: float = 72_000.0
@@ -188,6 +191,8 @@ def record_answer(c: Connection, query: Query, answer: Answered, now: float) -> 
     _ANSWER.run(c, values)
     _FORGET.run(c, values)
     _REMEMBER.run(c, values)
+    # In order, so that workers that write the same hits wait for each other in turn.
+    _HIT.run_many(c, [{"query_id": row_id, "key": key} for key in sorted(set(answer.hit_keys))])
 
 
 def _due_at(answer: Answered, bad_in_a_row: int, now: float) -> str | None:

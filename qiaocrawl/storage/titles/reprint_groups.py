@@ -110,10 +110,10 @@ def article_at(c: Connection, url: str) -> int:
     # Two ends: a circle of redirects, and a chain longer than any real one.
     while key not in seen and len(seen) < _MOST_HOPS:
         seen.add(key)
-        found = _URL.run(c, {"key": key}).fetchone()
-        if found is None:
+        found_row = _URL.run(c, {"key": key}).fetchone()
+        if found_row is None:
             break
-        row = found
+        row = found_row
         if row[1] is not None:
             article_id: int = row[1]
             return article_id

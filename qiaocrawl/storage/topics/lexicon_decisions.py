@@ -13,7 +13,7 @@ from sqlalchemy import Connection, insert, select, update
 from qiaocrawl.lexicon.decisions import Decision, decided_terms
 from qiaocrawl.storage.converters import clean_text, clean_word, from_time, to_stored_time
 from qiaocrawl.storage.schema import lexicon_decision
-from qiaocrawl.storage.topics.topic_ids import find_topic_id, topic_id
+from qiaocrawl.storage.topics.topic_ids import topic_id
 from qiaocrawl.storage.topics.topics import load_pack, save_pack
 from qiaocrawl.text import fold
 from qiaocrawl.topic.pack import Term, TopicPack
@@ -85,10 +85,9 @@ def rejected_words(c: Connection, topic: str) -> frozenset[str]:
 def under_decisions(c: Connection, pack: TopicPack) -> TopicPack:
     """*pack* as an import may store it: words that were rejected stay away.
 
-    A topic that was never imported has no decisions.
+    Raises:
+        StorageError: the topic was never imported.
     """
-    if find_topic_id(c, pack.name) is None:
-        return pack
     rejected = rejected_words(c, pack.name)
     return replace(pack, terms=tuple(t for t in pack.terms if fold(t.text) not in rejected))
 

@@ -89,6 +89,16 @@ def test_a_large_centred_line_above_the_body_may_be_the_title() -> None:
     assert (found.value, found.origin) == (NAME, "line by its looks")
 
 
+def test_the_first_words_of_a_sites_name_are_no_title() -> None:
+    html = (
+        '<title>Harbour Ferries Enquiries -</title><a href="/">Harbour Ferries</a><h1></h1>'
+        f"<h2>Ferries replaced by buses</h2><p>{'The ferry stays at its berth. ' * 20}</p>"
+    )
+    found = title_of(page_of(html), 2)
+    assert found is not None
+    assert found.value == "Ferries replaced by buses"
+
+
 def test_headings_far_below_the_body_do_not_count() -> None:
     html = "<title>侨务</title><p>正文。</p>" + "<p>评论</p>" * 50 + "<h2>相关：别的新闻题目</h2>"
     found = title_of(page_of(html), 0)

@@ -71,6 +71,8 @@ def test_a_port_may_be_part_of_a_host() -> None:
         ({"title": "h1["}, "title: must be a CSS selector, or XPath after 'xpath:', got 'h1['"),
         ({"date": "xpath://p["}, "date: must be XPath after 'xpath:'"),
         ({"date": "xpath:unheard(//p)"}, "got 'xpath:unheard(//p)'"),
+        ({"date": "xpath://p[unheard(.)]"}, "there is no function unheard()"),
+        ({"date": "xpath://p[. = $x]"}, "variables such as $x have no value here"),
         ({"author": ["h1", 3]}, "author: must be a text or a list of texts, got 3"),
         ({"body": "p::attr(id)"}, "body: must find elements, not an attribute"),
         ({"exclude": "xpath://div"}, "body and exclude must be both CSS or both XPath"),

@@ -105,6 +105,7 @@ def test_the_structure_of_a_body_is_exported(database: Database, tmp_path: Path)
             c, "1", title="# 题\n目", body="一\n甲 <b>\n乙", html=html,
             engagement={"reads": 12_000},
             comments=(Comment("归侨", FETCHED_AT, "=好\0"), Comment("", None, "再来")),
+            modified_at=FETCHED_AT,
         )  # fmt: skip
         for name in ("jsonl", "csv", "markdown"):
             _write(c, name, tmp_path / name)
@@ -122,6 +123,8 @@ def test_the_structure_of_a_body_is_exported(database: Database, tmp_path: Path)
     assert (json.loads(row["engagement"]), json.loads(row["comments"])) == (
         {"reads": 12_000}, comments,
     )  # fmt: skip
+    assert json.loads(line)["modified_at"] == FETCHED_AT.isoformat()
+    assert datetime.fromisoformat(row["modified_at"]) == FETCHED_AT
     assert "html" not in row
     (file,) = (tmp_path / "markdown" / "a.example").iterdir()
     head, _, body = file.read_text("utf-8").partition("\n---\n\n")

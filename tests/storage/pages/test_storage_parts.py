@@ -76,6 +76,7 @@ def part(
         author=f"作者{number}",
         html=f"<h2>{number}</h2>\n{paragraphs(text or TEXTS[number - 1])}",
         published_at=datetime(2026, 5, number, tzinfo=UTC),
+        modified_at=datetime(2026, 6, number, tzinfo=UTC),
     )
     return replace(
         page, outcome=Outcome.ARTICLE if number == 1 else Outcome.PART,
@@ -161,6 +162,7 @@ def test_any_order_gives_the_same_article(runtime: Runtime, order: tuple[int, ..
     text_of_all = "\n".join(TEXTS)
     with runtime.database.engine.connect() as c:
         (record,) = iter_articles(c, Selection())
+    assert record.modified_at == datetime(2026, 6, 1, tzinfo=UTC)
     assert record.markdown == "\n\n".join(f"## {n}\n\n{TEXTS[n - 1]}" for n in (1, 2, 3))
     assert stored(runtime) == [
         (URLS[0], TITLE, "作者1", text_of_all, len(text_of_all) / 100, "distinct")

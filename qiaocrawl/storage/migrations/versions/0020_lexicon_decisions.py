@@ -1,10 +1,10 @@
-"""Decisions of experts about the words of a topic."""
+"""Decisions of experts about the words of a topic, and every hit of a query."""
 
 from __future__ import annotations
 
 from alembic import op
 
-from qiaocrawl.storage.schema import lexicon_decision
+from qiaocrawl.storage.schema import lexicon_decision, query_hit
 
 revision = "0020_lexicon_decisions"
 down_revision = "0018_structure"
@@ -16,3 +16,4 @@ def upgrade() -> None:
     lexicon_decision.create(bind, checkfirst=True)
     for index in lexicon_decision.indexes:
         index.create(bind, checkfirst=True)
+    query_hit.create(bind, checkfirst=True)

@@ -1,0 +1,1 @@
+"""Workbooks as offices make them: understood, asked about or marked, never silently dropped."""

@@ -1,0 +1,79 @@
+"""A whole workbook read: what will be taken, what not and why, and what only people can say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from qiaocrawl.errors import TopicError
+from qiaocrawl.topic.pack import Site, Term
+from qiaocrawl.topic.workbook.findings import Finding, Level
+from qiaocrawl.topic.workbook.layout import PURPOSES, Question, SheetLayout, layout_of
+from qiaocrawl.topic.workbook.records import Collected, TableReader, Taken
+from qiaocrawl.topic.workbook.sheets import Sheet, read_file
+
+
+@dataclass(frozen=True, slots=True)
+class WorkbookReading:
+    """What a workbook gives.
+
+    Attributes:
+        questions: what was decided without asking, or cannot be; answer them and read again.
+    """
+
+    layouts: tuple[SheetLayout, ...]
+    terms: tuple[Taken[Term], ...]
+    sites: tuple[Taken[Site], ...]
+    findings: tuple[Finding, ...]
+    questions: tuple[Question, ...]
+
+    @property
+    def faults(self) -> tuple[Finding, ...]:
+        """What keeps rows from being taken."""
+        return tuple(finding for finding in self.findings if finding.level is Level.FAULT)
+
+    @property
+    def unanswered(self) -> tuple[Question, ...]:
+        """Questions without an answer that may be assumed."""
+        return tuple(question for question in self.questions if not question.default)
+
+
+def read_workbook(source: Path | Sequence[Sheet], answers: Mapping[str, str]) -> WorkbookReading:
+    """Everything in a workbook or CSV file that a topic can use.
+
+    Args:
+        source: the file, or its sheets where they were read already.
+        answers: to questions of an earlier reading, by their names.
+
+    Raises:
+        TopicError: the file cannot be read, or an answer names no sheet or no purpose.
+    """
+    sheets = read_file(source) if isinstance(source, Path) else source
+    _check_answers(sheets, answers)
+    collected = Collected(answers)
+    layouts = tuple(layout_of(sheet, answers.get(f"sheet:{sheet.name}", "")) for sheet in sheets)
+    for layout in layouts:
+        collected.findings += layout.findings
+        if layout.question and layout.question.name not in answers:
+            collected.questions[layout.question.name] = layout.question
+        for table in layout.tables:
+            TableReader(layout, table, collected).read()
+    return WorkbookReading(
+        layouts,
+        tuple(collected.terms.values()),
+        tuple(collected.sites.values()),
+        tuple(collected.findings),
+        tuple(collected.questions.values()),
+    )
+
+
+def _check_answers(sheets: Sequence[Sheet], answers: Mapping[str, str]) -> None:
+    names = [sheet.name for sheet in sheets]
+    for question, answer in answers.items():
+        what, _, name = question.partition(":")
+        if what == "sheet" and name not in names:
+            there = "、".join(names)
+            raise TopicError(f"没有名为 {name!r} 的表（有：{there}） no such sheet")
+        if what == "sheet" and answer not in PURPOSES:
+            raise TopicError(f"sheet {name!r}: {answer!r} must be one of {', '.join(PURPOSES)}")

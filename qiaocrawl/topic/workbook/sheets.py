@@ -1,0 +1,214 @@
+"""A workbook or CSV file as sheets of cells: merged cells filled down, links kept."""
+
+from __future__ import annotations
+
+import io
+import re
+import unicodedata
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+from openpyxl.utils import range_boundaries
+
+from qiaocrawl.errors import TopicError
+from qiaocrawl.topic.csvfile import parse_csv
+from qiaocrawl.topic.escape import unescape_formula
+from qiaocrawl.topic.files import MAX_ROWS, OLE_MAGIC, ZIP_MAGIC, read_limited
+from qiaocrawl.topic.xlsxfile import guard_archive, open_workbook
+
+MAX_ELEMENTS = 600_000
+"""Of all sheets: openpyxl keeps each cell as an object here, some 200 MB at this size."""
+# openpyxl makes a cell of every one in such a range.
+_MAX_RANGE_CELLS = 200_000
+_RANGE = re.compile(rb"<(?:\w+:)?(?:mergeCell|hyperlink)\b[^>]*?\bref\s*=\s*[\"']([^\"']+)")
+_WIDE_COLUMNS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What stands in a cell.
+
+    Attributes:
+        problem: the kind of finding that its value is wherever the value matters, or "".
+        link: address that a click on it opens.
+    """
+
+    text: str = ""
+    problem: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SheetRow:
+    """A row with its 1-based line; ``is_wide``: one cell is merged over several columns."""
+
+    line: int
+    cells: tuple[Cell, ...]
+    is_wide: bool = False
+
+    def cell(self, column: int) -> Cell:
+        """The cell of the 0-based *column*; a blank one behind the last."""
+        return self.cells[column] if column < len(self.cells) else Cell()
+
+    @property
+    def texts(self) -> list[str]:
+        """What is written in the row, blank cells left out."""
+        return [cell.text for cell in self.cells if cell.text]
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A sheet with its written rows."""
+
+    name: str
+    rows: tuple[SheetRow, ...]
+    is_hidden: bool = False
+
+
+def read_file(path: Path) -> tuple[Sheet, ...]:
+    """All sheets of a workbook that hold anything, or the one table of a CSV file.
+
+    Raises:
+        TopicError: not readable, empty, encrypted, damaged or too large.
+    """
+    data = read_limited(path)
+    if not data.startswith((ZIP_MAGIC, OLE_MAGIC)):
+        return (_csv_sheet(data, path),)
+    with opened_workbook(data, path.name) as workbook:
+        values = workbook
+        if any(_has_formula(sheet) for sheet in workbook.worksheets):
+            values = open_workbook(data, path.name, data_only=True)
+        sheets = tuple(
+            _sheet(sheet, values[sheet.title], path.name) for sheet in workbook.worksheets
+        )
+    filled = tuple(sheet for sheet in sheets if sheet.rows)
+    if not filled:
+        raise TopicError(f"{path.name} 是空的 is empty")
+    return filled
+
+
+@contextmanager
+def opened_workbook(data: bytes, table: str) -> Iterator[Any]:
+    """The workbook as openpyxl's object, guarded against what would fill the memory.
+
+    Raises:
+        TopicError: encrypted, damaged or too large.
+    """
+    if data.startswith(OLE_MAGIC):
+        raise TopicError(
+            f"{table} 有密码，或是旧的 .xls：请另存为 .xlsx "
+            "is protected by a password or an old .xls; save it as .xlsx"
+        )
+    guard_archive(data, table, max_sheet_elements=MAX_ELEMENTS)
+    _guard_ranges(data, table)
+    workbook = open_workbook(data, table)
+    try:
+        yield workbook
+    finally:
+        workbook.close()
+
+
+def _guard_ranges(data: bytes, table: str) -> None:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = (
+            archive.read(name).replace(b"\0", b"")
+            for name in archive.namelist() if name.startswith("xl/worksheets/")
+        )  # fmt: skip
+        ranges = [match[1] for part in parts for match in _RANGE.finditer(part)]
+    cells = 0
+    for name in ranges:
+        try:
+            left, top, right, bottom = range_boundaries(name.decode("ascii", "replace"))
+            cells += (right - left + 1) * (bottom - top + 1)
+        except (ValueError, TypeError) as error:
+            raise TopicError(f"{table} is no Excel workbook: {error}") from error
+    if cells > _MAX_RANGE_CELLS:
+        raise TopicError(f"{table} 合并的单元格太多 merges too many cells ({cells})")
+
+
+def _has_formula(sheet: Any) -> bool:
+    return any(cell.data_type == "f" for cell in _written(sheet))
+
+
+def _written(sheet: Any) -> list[Any]:
+    """The cells that the file holds; asking row by row would make those between, too."""
+    return list(sheet._cells.values())
+
+
+def _sheet(sheet: Any, values: Any, table: str) -> Sheet:
+    by_line: dict[int, dict[int, Cell]] = {}
+    for cell in _written(sheet):
+        shown = _cell(cell, values)
+        if shown.text or shown.problem:
+            by_line.setdefault(cell.row, {})[cell.column - 1] = shown
+    wide = _fill_down(sheet, by_line)
+    if len(by_line) > MAX_ROWS:
+        raise TopicError(f"{table} 超过 {MAX_ROWS} 行 has more than {MAX_ROWS} rows")
+    rows = []
+    for line, cells in sorted(by_line.items()):
+        row = tuple(cells.get(column, Cell()) for column in range(max(cells) + 1))
+        rows.append(SheetRow(line, row, line in wide))
+    return Sheet(sheet.title, tuple(rows), sheet.sheet_state != "visible")
+
+
+def _fill_down(sheet: Any, by_line: dict[int, dict[int, Cell]]) -> set[int]:
+    """Repeat what is merged over several rows in each of them; the lines of wide cells."""
+    wide = set()
+    for merged in sheet.merged_cells.ranges:
+        left, top, right, bottom = merged.bounds
+        if right - left + 1 >= _WIDE_COLUMNS:
+            wide.add(top)
+        value = by_line.get(top, {}).get(left - 1)
+        if value is None or right != left:
+            continue
+        for line in range(top + 1, bottom + 1):
+            if line in by_line:  # rows that hold nothing else stay blank
+                by_line[line].setdefault(left - 1, value)
+    return wide
+
+
+def _cell(cell: Any, values: Any) -> Cell:
+    value, kind = cell.value, cell.data_type
+    link = (cell.hyperlink.target or "") if cell.hyperlink else ""
+    if kind == "f":
+        result = values.cell(cell.row, cell.column)
+        value, kind = result.value, result.data_type
+        if value is None:
+            return Cell("", "formula", link)
+    if value is None:
+        return Cell("", "", link)
+    if kind == "e":
+        return Cell(str(value), "error_value", link)
+    if isinstance(value, datetime | date | time | timedelta):
+        return Cell(f"{value}".removesuffix(" 00:00:00"), "date", link)
+    return Cell(clean(_value_text(value, cell.number_format or "")), "", link)
+
+
+def _value_text(value: Any, number_format: str) -> str:
+    if isinstance(value, bool):
+        return "是" if value else "否"
+    if isinstance(value, int | float):
+        if number_format.endswith("%"):
+            return f"{value * 100:.12g}%"
+        return f"{value:.15g}"
+    return unescape_formula(str(value))
+
+
+def clean(text: str) -> str:
+    """*text* without invisible characters, its lines stripped; blank lines are left out."""
+    visible = "".join(
+        char for char in text.replace("\r", "\n").replace("_x000D_", "\n").replace("\t", " ")
+        if char == "\n" or unicodedata.category(char) not in ("Cf", "Cc", "Cs", "Co", "Cn")
+    )  # fmt: skip
+    return "\n".join(line for line in (" ".join(x.split()) for x in visible.split("\n")) if line)
+
+
+def _csv_sheet(data: bytes, path: Path) -> Sheet:
+    raw = parse_csv(data, path.name)
+    rows = (SheetRow(line, tuple(Cell(clean(text)) for text in cells)) for line, cells in raw.rows)
+    return Sheet(path.stem, tuple(rows))
