@@ -88,7 +88,7 @@ def test_the_demo_end_to_end(operator: Operator, tmp_path: Path) -> None:
         "Reprint groups",
         "A few on-topic articles",
         "Search coverage",
-        "Database",
+        "数据库 database",
     ):
         assert part in said
     assert (tmp_path / "coverage.svg").read_text("utf-8").startswith("<")

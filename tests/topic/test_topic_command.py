@@ -246,4 +246,4 @@ def test_shipped_packs_are_there_without_any_folder(
 ) -> None:
     monkeypatch.setenv("QIAO_TOPICS_DIR", str(tmp_path / "nowhere"))
     assert "qiaoqing" in run("check")
-    assert "401" in run("import", "qiaoqing")
+    assert "qiaoqing 侨情: new 新建" in run("import", "qiaoqing")

@@ -11,9 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from qiaocrawl.cli.topic.evaluate import evaluate
-from qiaocrawl.cli.topic.importing import import_, read_tables, template
-from qiaocrawl.cli.topic.judge import judge, judgements
+from qiaocrawl.cli.lazy import CommandEntry, lazy_group
 from qiaocrawl.cli.topic.places import (
     DatabaseUrl,
     SitesFile,
@@ -39,12 +37,36 @@ from qiaocrawl.topic import folder as pack_folder
 from qiaocrawl.topic.golden import golden_faults
 from qiaocrawl.topic.tables import write_sites, write_terms
 
-app = typer.Typer(help="Topic packs: terms, sites and samples. 主题包", no_args_is_help=True)
-app.command("import")(import_)
-app.command()(template)
-app.command()(judge)
-app.command()(judgements)
-app.command()(evaluate)
+# These read and write workbooks: openpyxl takes longer to import than the others to answer.
+_IMPORTING = "qiaocrawl.cli.topic.importing"
+_LAZY = (
+    CommandEntry(
+        "import", f"{_IMPORTING}:import_", "",
+        "Import a pack, a workbook or tables; the database is the truth afterwards. 导入",
+    ),
+    CommandEntry(
+        "template", f"{_IMPORTING}:template", "",
+        "Write an empty form for a topic's terms and sites, with examples and explanations. 空白表",
+    ),
+    CommandEntry(
+        "judge", "qiaocrawl.cli.topic.judge:judge", "",
+        "Say whether a page is on topic: that is its verdict from now on. 判断",
+    ),
+    CommandEntry(
+        "judgements", "qiaocrawl.cli.topic.judge:judgements", "",
+        "List what operators said of pages, the newest first.",
+    ),
+    CommandEntry(
+        "evaluate", "qiaocrawl.cli.topic.evaluate:evaluate", "",
+        "Judge the labelled titles of a pack's golden.csv as a crawl would, and say how "
+        "right it is.",
+    ),
+)  # fmt: skip
+app = typer.Typer(
+    cls=lazy_group(_LAZY),
+    help="Topic packs: terms, sites and samples. 主题包",
+    no_args_is_help=True,
+)
 
 _ROWS_SHOWN = 20
 
@@ -160,6 +182,10 @@ def export(
 
 
 def _check_tables(console: Console, terms: Path | None, sites: Path | None) -> list[RowFault]:
+    if terms is None and sites is None:
+        return []
+    from qiaocrawl.cli.topic.importing import read_tables
+
     try:
         term_rows, site_rows = read_tables(terms, sites)
     except TopicError as error:

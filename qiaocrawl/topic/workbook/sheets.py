@@ -13,8 +13,6 @@ from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
-from openpyxl.utils import range_boundaries
-
 from qiaocrawl.errors import TopicError
 from qiaocrawl.topic.csvfile import parse_csv
 from qiaocrawl.topic.escape import unescape_formula
@@ -114,6 +112,9 @@ def opened_workbook(data: bytes, table: str) -> Iterator[Any]:
 
 
 def _guard_ranges(data: bytes, table: str) -> None:
+    # Few workbooks need it, and openpyxl takes long to import.
+    from openpyxl.utils import range_boundaries
+
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = (
             archive.read(name).replace(b"\0", b"")
