@@ -100,4 +100,5 @@ def is_prose(text: str, chars: int) -> bool:
 
 
 def is_boilerplate(text: str) -> bool:
+    """Whether *text* is a short line that every page of a site carries."""
     return len(text) <= _BOILERPLATE_CHARS and _BOILERPLATE.search(text.lower()) is not None
