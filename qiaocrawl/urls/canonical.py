@@ -91,7 +91,8 @@ class UrlJoiner:
     def canonical(self, href: str) -> str | None:
         """Like :func:`canonical_url` of *href* against the base."""
         if len(href) <= _MAX_SIMPLE_CHARS:
-            if href[:4] == "http":
+            # Not "httpd.html", which is a page beside this one.
+            if href.startswith(_HTTP):
                 return _absolute(href)
             if href[:1] == "/" and self._origin:
                 return _rooted(self._origin, href)

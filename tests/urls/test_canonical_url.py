@@ -86,6 +86,8 @@ def test_no_page_url(url: str) -> None:
         ("", "https://www.example.com/news/2024/index.html?p=1"),
         ("#top", "https://www.example.com/news/2024/index.html?p=1"),
         ("http://other.example/b", "http://other.example/b"),
+        ("httpd.html", "https://www.example.com/news/2024/httpd.html"),
+        ("HTTP://Other.example/b", "http://other.example/b"),
         ("file:///etc/passwd", None),
     ],
 )
