@@ -209,7 +209,7 @@ def test_an_installed_wheel_works_from_an_empty_folder(installed: Path, tmp_path
     where = "import qiaocrawl.settings, spiders; print(qiaocrawl.__file__, spiders.__file__)"
     for path in said("python", "-c", where).split():
         assert Path(path).is_relative_to(installed.parent), "the wheel is tested, not this tree"
-    assert "401" in said("qiaocrawl", "topic", "check", "qiaoqing")
+    assert "侨情" in said("qiaocrawl", "topic", "check", "qiaoqing")
     said("qiaocrawl", "init", "--yes", "--topic", "qiaoqing")
     assert "qiaoqing" in said("qiaocrawl", "topic", "list")
     assert (tmp_path / "data" / "qiaocrawl.db").is_file()

@@ -70,7 +70,10 @@ def test_a_blocking_host_rests_and_its_urls_come_again(tmp_path: Path) -> None:
     assert found[base + "/members"] == "redirect" or base + "/members" in waiting
     assert not waiting or "hosts_given_up" in done.log
     assert "qiaocrawl/access/blocks/captcha" in done.log
-    assert "qiaocrawl/access/blocks/login" in done.log
+    # A host that is given up on a slow machine may never have been asked for it.
+    was_asked = "/members" in server.paths()
+    assert ("qiaocrawl/access/blocks/login" in done.log) == was_asked
+    assert was_asked or "hosts_given_up" in done.log
     assert "qiaocrawl/access/host_pauses" in done.log
     assert "www.qiao.test rests for" in done.log
 
