@@ -10,11 +10,10 @@ import typer
 
 from qiaocrawl.cli.moments import end_of, start_of
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.topic.pack import MAX_TIER, MIN_TIER
 
 if TYPE_CHECKING:
     from qiaocrawl.storage.export.choice import Selection
-
-_MAX_TIER = 4
 
 
 def combined(
@@ -57,13 +56,13 @@ def outlet_choice(
         list[str] | None, typer.Option(help="Only sites of this region of the topic. 地区")
     ] = None,
     tier: Annotated[
-        list[int] | None, typer.Option(help="Only sites of this tier, 1 to 4. 级别")
+        list[int] | None, typer.Option(help="Only sites of this tier, 1 to 5. 级别")
     ] = None,
 ) -> dict[str, Any]:
     """Who published them; each may be given several times."""
-    wrong = [number for number in tier or () if not 1 <= number <= _MAX_TIER]
+    wrong = [number for number in tier or () if not MIN_TIER <= number <= MAX_TIER]
     if wrong:
-        raise ConfigError(f"--tier must be 1 to {_MAX_TIER}, got {wrong[0]}")
+        raise ConfigError(f"--tier must be {MIN_TIER} to {MAX_TIER}, got {wrong[0]}")
     return {
         "sites": tuple(site or ()),
         "regions": tuple(region or ()),

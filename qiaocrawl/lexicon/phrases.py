@@ -16,6 +16,11 @@ STOP_TAGS = PUBLISHED_STOP_TAGS | frozenset("rmqftyhkzwx")
 PERSON_TAGS = frozenset({"nr", "nrfg", "nrt"})
 """Names of people, which no lexicon holds unless it is asked to."""
 
+NEWSROOM_WORDS = frozenset({
+    "日电", "日讯", "电讯", "网讯", "本报讯", "本网讯", "快讯", "据介绍", "据悉", "总编辑", "责编",
+    "编辑", "通讯员",
+})  # fmt: skip
+"""Of datelines and imprints: every news text has them, and none is about them (ours)."""
 MAX_WORDS = 5
 _MIN_LETTERS, _MAX_LETTERS = 2, 24
 # What a term may end with: nouns, verbs, abbreviations, idioms, attributes, places, adjectives.
@@ -40,6 +45,8 @@ def is_content(word: str, tag: str, stop_tags: frozenset[str] = STOP_TAGS) -> bo
     """
     if tag == "eng":
         return len(word) > 1 and not word.isdigit()
+    if word in NEWSROOM_WORDS:
+        return False
     return tag[:1] not in stop_tags and _WORD.fullmatch(word) is not None and not word.isdigit()
 
 

@@ -13,14 +13,15 @@ class TermYield:
 
     Args:
         requests: queries asked, each time counted.
-        hits: different URLs its answers had.
+        hits: different URLs its answers had; None where they were asked for before hits were
+            kept.
         articles: of the stored articles at them, the ids.
         on_topic: of those the topic's.
     """
 
     term: str
     requests: int
-    hits: int
+    hits: int | None
     articles: frozenset[int] = field(default=frozenset())
     on_topic: frozenset[int] = field(default=frozenset())
 

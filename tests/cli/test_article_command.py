@@ -112,7 +112,7 @@ def test_the_same_choice_is_exported(run: Run, url: str, tmp_path: Path) -> None
     assert not (tmp_path / "b-copies").exists()
     for arguments, words in (
         (("--by", "story", "--format", "csv"), "--by story is for xlsx, docx and html"),
-        (("--tier", "5"), "--tier must be 1 to 4, got 5"),
+        (("--tier", "6"), "--tier must be 1 to 5, got 6"),
         (("--since", "soon"), "--since must be as"),
         (out_file, "exists already; --force replaces a file"),
     ):

@@ -57,6 +57,20 @@ def test_an_engines_own_link_counts_for_where_it_led(database: Database) -> None
     assert wanted in own.articles
 
 
+def test_what_was_asked_before_hits_were_kept_is_unknown(database: Database) -> None:
+    add_topic(database)
+    with database.engine.begin() as c:
+        for term, hits in (("侨", 7), ("乔", 0)):
+            ledger.record_answer(
+                c, Query(PACK.name, term, "", "sogou"), Answered(AnswerState.HIT, hits), NOW
+            )
+    with database.engine.connect() as c:
+        assert [(own.term, own.hits) for own in term_yields(c, PACK.name)] == [
+            ("侨", None),
+            ("乔", 0),
+        ]
+
+
 def test_what_was_never_asked_has_no_yield(database: Database) -> None:
     add_topic(database)
     with database.engine.begin() as c:

@@ -202,6 +202,8 @@ def _decision(row: dict[str, str]) -> Decision:
         number = float(weight) if weight else None
     except ValueError:
         raise ConfigError(f"权重 weight {weight!r} must be a number") from None
+    if action_of(action) == "merge" and not main:
+        raise ConfigError(f"{DECISION_COLUMNS[3]} 为空 is empty: name the term it is a synonym of")
     return Decision(
         row[_WORD_COLUMN].lstrip("'"),
         action_of(action),

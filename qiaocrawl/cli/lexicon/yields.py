@@ -61,7 +61,9 @@ def yield_(
         say_written(out, f"{len(rows):,} 词 terms")
 
 
-def _row(own: TermYield, only: int) -> tuple[str | int | float, ...]:
+def _row(own: TermYield, only: int) -> tuple[str | int | float | None, ...]:
+    if own.hits is None:
+        return (own.term, own.requests, *(None,) * 5)
     counts = own.requests, own.hits, len(own.articles), len(own.on_topic)
     return (own.term, *counts, round(own.share_on_topic, 3), only)
 
@@ -72,9 +74,11 @@ def _print_terms(console: Console, ranked: Sequence[TermYield], only: dict[str, 
     for name in _COLUMNS[1:]:
         table.add_column(name, justify="right")
     for own in ranked[:_SHOWN]:
-        term, *counts, share, alone = _row(own, only[own.term])
-        numbers = (f"{count:,}" for count in counts)
-        table.add_row(Text(str(term)), *numbers, f"{share:.0%}", f"{alone:,}")
+        term, *numbers = _row(own, only[own.term])
+        shown = ["?" if number is None else f"{number:,}" for number in numbers]
+        if own.hits is not None:
+            shown[-2] = f"{own.share_on_topic:.0%}"
+        table.add_row(Text(str(term)), *shown)
     console.print(table)
 
 
@@ -98,7 +102,14 @@ def _print_cover(
 
 def _print_useless(console: Console, yields: Sequence[TermYield]) -> None:
     """Terms that were asked and found nothing on topic: what their removal would cost."""
-    useless = [own for own in yields if not own.on_topic]
+    unknown = [own.term for own in yields if own.hits is None]
+    if unknown:
+        console.print(
+            f"{len(unknown)} 个词在命中留存之前检索，再检索一次才知产出 (?) asked before hits"
+            " were kept; the next search tells",
+            markup=False,
+        )
+    useless = [own for own in yields if own.hits is not None and not own.on_topic]
     if useless:
         requests = sum(own.requests for own in useless)
         names = "、".join(own.term for own in useless[:_SHOWN])

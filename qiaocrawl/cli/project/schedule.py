@@ -12,9 +12,11 @@ from typing import Annotated
 
 import typer
 
+from qiaocrawl.cli.db import connection_to
 from qiaocrawl.cli.output import say_written
 from qiaocrawl.cli.project.start import filled
-from qiaocrawl.errors import ConfigError
+from qiaocrawl.errors import ConfigError, QiaoError
+from qiaocrawl.storage.topics.topic_ids import find_topic_id
 from qiaocrawl.topic.check import pack_name_reason
 
 _TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
@@ -33,6 +35,7 @@ def schedule(
     """Print (or --install) a systemd user timer that runs TOPIC every day, in this folder. 定时"""
     if reason := pack_name_reason(topic):
         raise ConfigError(f"topic {topic!r}: {reason}")
+    _warn_of_missing(topic)
     units = units_for(topic, at, hours, Path.cwd())
     if not install:
         for name, text in units.items():
@@ -40,6 +43,20 @@ def schedule(
         typer.echo("# --install 写入并启用 writes them and switches the timer on")
         return
     _install(units)
+
+
+def _warn_of_missing(topic: str) -> None:
+    """Say on stderr what the timer's runs would stop at: units may be for another machine."""
+    try:
+        with connection_to("") as c:
+            known = find_topic_id(c, topic) is not None
+    except QiaoError:
+        known = False
+    if not known:
+        typer.echo(
+            f"注意 note: 主题 {topic} 尚未导入 is not imported: qiaocrawl topic import {topic}",
+            err=True,
+        )
 
 
 def units_for(topic: str, at: str, hours: float, folder: Path) -> dict[str, str]:

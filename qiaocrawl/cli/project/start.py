@@ -32,7 +32,10 @@ def startproject(
 ) -> None:
     """Write a Scrapy project: settings over ours, folders for spiders and pipelines. 新建项目"""
     write_project(folder, package_name(folder, name))
-    typer.echo(f"\n下一步 next:  cd {folder} && qiaocrawl init")
+    typer.echo(
+        f"\n下一步 next:  在 {folder / ENV_FILE} 里填上联系方式 fill in QIAO_CONTACT, then\n"
+        f"  cd {folder} && qiaocrawl topic import qiaoqing && qiaocrawl run qiaoqing"
+    )
 
 
 def package_name(folder: Path, name: str = "") -> str:

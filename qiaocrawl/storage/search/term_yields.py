@@ -21,23 +21,22 @@ def term_yields(c: Connection, topic: str) -> list[TermYield]:
         StorageError: *topic* was never imported.
     """
     row_id = topic_id(c, topic)
-    requests = dict(
-        c.execute(
-            select(query.c.term, func.sum(query.c.tries))
-            .where(query.c.topic_id == row_id, query.c.tries > 0)
-            .group_by(query.c.term)
-            .order_by(func.min(query.c.id))
-        ).all()
-    )
+    asked = c.execute(
+        select(query.c.term, func.sum(query.c.tries), func.sum(query.c.hits))
+        .where(query.c.topic_id == row_id, query.c.tries > 0)
+        .group_by(query.c.term)
+        .order_by(func.min(query.c.id))
+    ).all()
     keys: dict[str, set[bytes]] = defaultdict(set)
     hits = select(query.c.term, query_hit.c.key).join(query).where(query.c.topic_id == row_id)
     for term, key in c.execute(hits):
         keys[term].add(bytes(key))
     articles, on_topic = _articles(c, row_id), _on_topic(c, row_id)
     yields = []
-    for term, count in requests.items():
+    for term, requests, counted in asked:
         own = frozenset(articles[key] for key in keys[term] if key in articles)
-        yields.append(TermYield(term, int(count), len(keys[term]), own, own & on_topic))
+        urls = None if counted and not keys[term] else len(keys[term])
+        yields.append(TermYield(term, int(requests), urls, own, own & on_topic))
     return yields
 
 
