@@ -122,11 +122,13 @@ pinned() { grep -E "^$1==" constraints.txt; }
 say "准备 pip  updating pip"
 quiet_pip install --upgrade "$(pinned pip)" "$(pinned setuptools)"
 
-target=.
+target='.[fast]'
 [ "$WANT" = test ] && target='.[test]'
 say "安装 qiaocrawl 与所需的包，约一分钟  installing it and what it needs (about a minute)"
 quiet_pip install --constraint constraints.txt --no-build-isolation --editable "$target"
-say "编译内循环，约半分钟，只此一次  compiling the inner loops (half a minute, once)"
+if "$VENV/bin/python" -c 'import numba' 2>/dev/null; then
+    say "编译内循环，约半分钟，只此一次  compiling the inner loops (half a minute, once)"
+fi
 # Not worth failing for: what is not compiled now is compiled at its first use.
 "$VENV/bin/qiaocrawl" compile >>"$LOG" 2>&1 || say "  later 留待首次使用: see $LOG"
 fingerprint >"$VENV/.installed-$WANT"

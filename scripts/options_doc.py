@@ -31,8 +31,8 @@ An option may be given in four places; the first one that has it wins:
 4. in the project's `settings.py`, or here in `qiaocrawl/settings.py`.
 
 A wrong value or a misspelt name stops with a message and exit code 1 before anything starts.
-Options marked *secret* may hold a password: give them in the environment, not on the command
-line, where other users of the machine can read them. Their values are not shown in messages.
+Options marked *secret* may hold a password: give them in the environment or in `.env`, not on the
+command line, where other users of the machine can read them. Messages do not show their values.
 
 | option | default | unit or form | meaning |
 |---|---|---|---|

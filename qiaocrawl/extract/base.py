@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, TypeGuard, runtime_checkable
 
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.items import Link
+from qiaocrawl.language import N_
 from qiaocrawl.page import Page
 from qiaocrawl.registry import Registry
 
@@ -71,8 +72,23 @@ class SiteReader(Protocol):
         ...
 
 
+_ARE_SITE_READERS: dict[type, bool] = {}
+
+
+def is_site_reader(extractor: object) -> TypeGuard[SiteReader]:
+    """Whether *extractor* is a :class:`SiteReader`.
+
+    Asked for every page: looking through a protocol takes as long as a regular expression, so it
+    is done once a class.
+    """
+    kind = type(extractor)
+    if kind not in _ARE_SITE_READERS:
+        _ARE_SITE_READERS[kind] = issubclass(kind, SiteReader)
+    return _ARE_SITE_READERS[kind]
+
+
 extractors: Registry[Extractor] = Registry(
-    "extractor", "qiaocrawl.extract.methods", "qiaocrawl.extractors"
+    N_("extractor"), "qiaocrawl.extract.methods", "qiaocrawl.extractors"
 )
 """Body extractors by name; each module of this package may register one object."""
 
@@ -106,7 +122,7 @@ def link_reader(options: Mapping[str, Any]) -> SiteReader | None:
     if not options.get("QIAO_TEMPLATES"):
         return None
     extractor = extractor_for("template", options)
-    return extractor if isinstance(extractor, SiteReader) else None
+    return extractor if is_site_reader(extractor) else None
 
 
 def extractor_options(options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:

@@ -14,10 +14,11 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from qiaocrawl.urls import canonical_host, canonical_url, url_key
+from qiaocrawl.urls import canonical_host, url_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +46,8 @@ _MAX_BETWEEN = 6
 """Blocks between a heading and its text, and between the text and the link to all of it."""
 _MAX_MORE_CHARS = 60
 _MAX_LINKS = 8
+_NEAR = 8
+"""Elements in which the link of a title is looked for first: nearly all titles begin with it."""
 _MAX_EXCERPTS = 24
 _MIN_SAMPLE_CHARS, _OPENING_CHARS, _MIDDLE_CHARS = 12, 32, 24
 """Letters by which text is known again on another page: those it begins with, and some of its
@@ -94,8 +97,8 @@ def page_entries(page: Page, marks: BlockMarks, headline: int) -> tuple[Entry, .
         headline: block of the page's own headline, or -1.
     """
     candidates = _candidates(page, marks)
-    url = canonical_url(page.url) if page.url and candidates else None
-    if url is None:
+    url = page.canonical if candidates else ""
+    if not url:
         return ()
     own = {_address(address) for address in (url, page.canonical_link) if address}
     host, name = canonical_host(url), _tight(page.title)
@@ -109,10 +112,17 @@ def page_entries(page: Page, marks: BlockMarks, headline: int) -> tuple[Entry, .
         if not target or canonical_host(target) != host or _is_first_page(target):
             continue
         title = _tight(page.blocks.blocks[index].text)
-        if not title or (len(title) > _LONG_TITLE and title in name) or _address(target) in own:
+        if not title or _address(target) in own or _is_in(name, title):
             continue  # the headline of this very page, whatever other address it leads to
+        # The block may hold the date beside the title, the link does not.
+        if _is_in(name, _tight(link.text())):
+            continue
         headings.append((index, target))
     return tuple(_with_ends(page, headings, headline))
+
+
+def _is_in(name: str, title: str) -> bool:
+    return len(title) > _LONG_TITLE and title in name
 
 
 def _candidates(page: Page, marks: BlockMarks) -> list[tuple[int, bool]]:
@@ -156,9 +166,9 @@ def is_linked_again(page: Page, entry: Entry, text: Sequence[int]) -> bool:
 
 def is_link_to_site(page: Page, index: int) -> bool:
     """Whether block *index* leads to another page of the site of *page*."""
-    url, link = canonical_url(page.url) if page.url else None, _link_of(page, index)
+    url, link = page.canonical, _link_of(page, index)
     target = _target(page, link) if link is not None else ""
-    return bool(url and target) and canonical_host(target) == canonical_host(url or "")
+    return bool(url and target) and canonical_host(target) == canonical_host(url)
 
 
 def excerpts_of(page: Page, entries: Sequence[Entry], text: Sequence[int]) -> list[Excerpt]:
@@ -266,8 +276,9 @@ def _link_of(page: Page, index: int) -> LexborNode | None:
     """The first link of block *index* that shows text, or the one around it."""
     node: LexborNode | None = page.blocks.elements[page.blocks.blocks[index].element].node
     assert node is not None
-    if (leading := _leading_link(node)) is not None:
-        return leading
+    for inner in islice(node.traverse(), _NEAR):
+        if inner.tag == "a" and "href" in inner.attributes and inner.text(strip=True):
+            return inner
     links = node.css("a[href]")[:_MAX_LINKS]
     if links:
         return next((link for link in links if link.text(strip=True)), links[0])
@@ -276,17 +287,6 @@ def _link_of(page: Page, index: int) -> LexborNode | None:
         if node is not None and node.tag == "a":
             return node
     return None
-
-
-def _leading_link(node: LexborNode) -> LexborNode | None:
-    """The link that *node* begins with, where that begins with text: so most titles stand."""
-    child = node.first_child
-    while child is not None and child.is_text_node:
-        child = child.next
-    if child is None or child.tag != "a" or "href" not in child.attributes:
-        return None
-    text = child.first_child
-    return None if text is None or (text.text_content or " ").isspace() else child
 
 
 def _target(page: Page, link: LexborNode) -> str:

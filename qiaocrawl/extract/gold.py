@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,9 @@ def gold_bodies(folder: Path) -> Iterator[GoldBody]:
     try:
         lines = listed.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{listed}: cannot be read: {error}") from error
+        raise ConfigError(
+            _("{listed}: cannot be read: {error}", listed=listed, error=error)
+        ) from error
     for number, line in enumerate(lines, 1):
         try:
             row = json.loads(line)
@@ -53,7 +56,13 @@ def gold_bodies(folder: Path) -> Iterator[GoldBody]:
             url, chinese = row.get("url") or "", str(row.get("lang", "")).startswith("zh")
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ConfigError(
-                f"{listed}, line {number}: {error!r}; wanted is an object with id, url, lang, text"
+                _(
+                    "{listed}, line {number}: {error!r}; wanted is an object with id, url, "
+                    "lang, text",
+                    listed=listed,
+                    number=number,
+                    error=error,
+                )
             ) from error
         if text:
             yield GoldBody(name, url, chinese, text, _page_bytes(folder / "pages", name))
@@ -64,4 +73,11 @@ def _page_bytes(folder: Path, name: str) -> bytes:
     try:
         return gzip.decompress(packed.read_bytes()) if packed.exists() else plain.read_bytes()
     except (OSError, EOFError, zlib.error) as error:
-        raise ConfigError(f"{folder}: the page {name!r} cannot be read: {error}") from error
+        raise ConfigError(
+            _(
+                "{folder}: the page {name!r} cannot be read: {error}",
+                folder=folder,
+                name=name,
+                error=error,
+            )
+        ) from error

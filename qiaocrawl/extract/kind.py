@@ -31,6 +31,7 @@ from qiaocrawl.extract.kind_features import (
 )
 from qiaocrawl.extract.kind_names import HOME_PATH, SEARCH_QUERY, index_kind, story_kind
 from qiaocrawl.extract.thread import thread_of
+from qiaocrawl.extract.verse import is_table_body, is_verse_body
 from qiaocrawl.items import Outcome
 from qiaocrawl.page import Page
 
@@ -123,6 +124,9 @@ def judge(page: Page, body: Body, title: str) -> Judgement:
             judgement = check(page, body, features)
             if judgement is not None:
                 return judgement
+    is_table = features.headline >= 0 and features.dated and is_table_body(page, body)
+    if is_table or is_verse_body(page, body):
+        return Judgement(story_kind(page, features, title), Outcome.ARTICLE, "")
     listing = _listing(page, body, features, title)
     if listing is not None:
         return listing

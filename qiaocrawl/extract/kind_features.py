@@ -18,6 +18,7 @@ from qiaocrawl.extract.block_marks import (
 )
 from qiaocrawl.extract.block_texts import BlockTexts
 from qiaocrawl.extract.entries import Entry, page_entries
+from qiaocrawl.extract.fields.title_dates import without_date
 from qiaocrawl.page import Page
 
 _MIN_LEADER_BYTES = 24
@@ -159,25 +160,31 @@ def _headline(page: Page, title: str) -> int:
     for index, text in enumerate(page.once(BlockTexts).texts):
         if not shortest <= len(text) <= longest:
             continue
-        text = text.lower()
-        if first not in text:
+        lower = text.lower()
+        if first not in lower:
             continue
-        shown = tight(text)
+        shown = tight(lower)
         if 2 * blocks[index].linked > len(text):
             # A headline may lead to its own page; a list does not show its <title> as an entry.
-            if (
-                as_link < 0
-                and shown == tight_title
-                and len(tight_title.encode()) >= _MIN_LEADER_BYTES
-            ):
-                as_link = index
-        elif shown == tight_title or (tight_title in shown and 2 * len(tight_title) >= len(shown)):
+            # A menu may show the name of a section, but without a date.
+            is_long = len(tight_title.encode()) >= _MIN_LEADER_BYTES
+            if as_link < 0 and tight_title in shown:
+                is_title = is_long if shown == tight_title else _is_dated(text, title, tight_title)
+                as_link = index if is_title else -1
+        elif tight_title in shown and (
+            2 * len(tight_title) >= len(shown) or _is_dated(text, title, tight_title)
+        ):
             return index
         elif (
             tight_title.startswith(shown) and 2 * len(shown) >= len(tight_title) and len(shown) >= 8
         ):
             return index  # *title* still has a channel or the site behind it
     return as_link
+
+
+def _is_dated(text: str, title: str, tight_title: str) -> bool:
+    """Whether *text* is *title* with nothing but a date beside it."""
+    return tight(without_date(text, ("".join(title.split()),))) == tight_title
 
 
 def _dated(texts: Sequence[str], headline: int, prose: Sequence[int]) -> bool:

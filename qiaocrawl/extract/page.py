@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import NamedTuple
 
-from qiaocrawl.extract.base import NO_LINK_REGION, Body, Extractor, SiteReader, extractors
+from qiaocrawl.extract.base import (
+    NO_LINK_REGION,
+    Body,
+    Extractor,
+    SiteReader,
+    extractors,
+    is_site_reader,
+)
 from qiaocrawl.extract.extraction import PageKind
 from qiaocrawl.extract.fields.engagement import engagement_of, without_counters
 from qiaocrawl.extract.fields.metadata import Metadata, metadata_of
@@ -20,6 +28,7 @@ from qiaocrawl.extract.sites.site_template import SiteTemplate
 from qiaocrawl.extract.sniff import why_not_html
 from qiaocrawl.extract.structure.html import body_html
 from qiaocrawl.extract.structure.kept import completed
+from qiaocrawl.extract.teasers import without_teasers
 from qiaocrawl.items import FetchedPage, Link, Outcome, PageAnalysis, PageText, SiteObservation
 from qiaocrawl.items.article import Article, ArticlePart, Comment
 from qiaocrawl.page import Page, parse_page
@@ -30,7 +39,7 @@ from qiaocrawl.page.feed_links import feed_links
 from qiaocrawl.page.robots_tags import robots_tags
 from qiaocrawl.page.sanitize import MAX_LINKS
 from qiaocrawl.text import clean_text, collapse
-from qiaocrawl.urls import canonical_url, host_of
+from qiaocrawl.urls import host_of
 
 _MAX_REPLACED_SHARE = 0.005
 # What scorers read of a page that is no article, and of its headings.
@@ -100,13 +109,20 @@ def extract_page(
     extractor = extractor or extractors.get(method)
     site = TemplateMatch(extractor.body(page))
     # Where the operator has described the site, what was learnt of it could only do harm.
-    if template is not None and not isinstance(extractor, SiteReader):
+    if template is not None and not is_site_reader(extractor):
         site = apply_template(template, page, site.body)
-    if not isinstance(extractor, SiteReader):
+    if not is_site_reader(extractor):
         site = replace(site, body=without_counters(page, completed(page, site.body)))
+    site_names = template.site_names if template else frozenset()
+    metadata = metadata_of(page, site.body, now, site_names)
+    judgement = judge(page, site.body, metadata.title)
+    if judgement.outcome is Outcome.ARTICLE and not is_site_reader(extractor):
+        body = without_teasers(page, site.body)
+        if body is not site.body:  # seldom
+            site = replace(site, body=body)
+            metadata = metadata_of(page, body, now, site_names)
     body = site.body
-    metadata = metadata_of(page, body, now, template.site_names if template else frozenset())
-    if isinstance(extractor, SiteReader):
+    if is_site_reader(extractor):
         site_fields = extractor.fields(page, now)
         metadata = replace(metadata, fields=MappingProxyType({**metadata.fields, **site_fields}))
     return ExtractedPage(
@@ -114,7 +130,7 @@ def extract_page(
         body=body,
         text=without_title_line(clean_text(body.text), metadata.title),
         metadata=metadata,
-        judgement=judge(page, body, metadata.title),
+        judgement=judgement,
         doubts=tuple(_doubts(page, body)),
         site=site,
     )
@@ -168,14 +184,8 @@ def analyse_html(
     links, lost = _links(page, harvest.links, sources.regions or extractor)
     extracted = extract_page(page, method, fetched.fetched_at, extractor, template)
     outcome, reason = extracted.judgement.outcome, extracted.judgement.reason
-    doubts = extracted.doubts
-    if harvest.unread:
-        doubts = (*doubts, f"{harvest.unread} links past the first {MAX_LINKS} not read")
-    if fetched.truncated:
-        doubts = (*doubts, "the body was cut off at the size limit")
     tags = robots_tags(page.meta, fetched.headers)
-    if tags.noindex:  # Of public indexes; ours is none, but who passes the text on should know.
-        doubts = (*doubts, "the page asks search engines not to list it (noindex)")
+    doubts = (*extracted.doubts, *_left_unread(harvest.unread, fetched.truncated, tags.noindex))
     part = _part(extracted)
     if part is not None and part.number > 1:
         outcome = Outcome.PART
@@ -210,7 +220,7 @@ def _links(
     page: Page, links: tuple[Link, ...], reader: Extractor | SiteReader
 ) -> tuple[tuple[Link, ...], tuple[str, ...]]:
     """The links to follow, those of buttons and feeds too; what was wrong with their regions."""
-    if isinstance(reader, SiteReader):
+    if is_site_reader(reader):
         inside = reader.links(page, links)
         if inside is not links and inside != links:
             # Nothing outside the regions is followed, an announced feed neither.
@@ -230,7 +240,7 @@ def _words(extracted: ExtractedPage, *, is_told: bool) -> PageText:
         text=text[:_MAX_JUDGED_CHARS],
         headings="\n".join(filter(None, headings))[:_MAX_HEADINGS_CHARS],
         meta=f"{metadata.keywords}\n{metadata.description}".strip(),
-        url=canonical_url(page.url) or "",
+        url=page.canonical,
     )
 
 
@@ -259,7 +269,7 @@ def _article(extracted: ExtractedPage, method: str, now: datetime | None) -> Art
     published_at, modified_at = metadata.published_at, metadata.modified_at
     language = metadata.fields.get("language")
     return Article(
-        url=canonical_url(extracted.page.url) or extracted.page.url,
+        url=extracted.page.canonical or extracted.page.url,
         title=metadata.title,
         text=extracted.text,
         published_at=None if published_at is None else published_at.astimezone(UTC),
@@ -286,6 +296,15 @@ def without_title_line(text: str, title: str) -> str:
     while first < len(lines) - 1 and "".join(lines[first].split()) == tight_title:
         first += 1
     return "\n".join(lines[first:]) if first else text
+
+
+def _left_unread(links: int, is_cut: bool, noindex: bool) -> Iterator[str]:
+    if links:
+        yield f"{links} links past the first {MAX_LINKS} not read"
+    if is_cut:
+        yield "the body was cut off at the size limit"
+    if noindex:  # Of public indexes; ours is none, but who passes the text on should know.
+        yield "the page asks search engines not to list it (noindex)"
 
 
 def _doubts(page: Page, body: Body) -> list[str]:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from qiaocrawl.extract.block_texts import enclosing, lines_with
 from qiaocrawl.page import Page
-from qiaocrawl.urls import UrlJoiner, canonical_url
+from qiaocrawl.urls import UrlJoiner
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -78,7 +78,7 @@ def parts_of(page: Page) -> Parts | None:
 
     When the pager leaves numbers out (1 2 3 … 9), the URLs between are made by its rule.
     """
-    own = canonical_url(page.url) if page.url else None
+    own = page.canonical
     if not own:
         return None
     blocks = [block for block in page.blocks.blocks if len(block.text) <= _HINT_CHARS]

@@ -21,7 +21,7 @@ _MAGIC = (
     (b"OggS", "Ogg media"),
 )
 _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_FEED = re.compile(rb"<(?:rss|feed|urlset|sitemapindex|rdf:RDF)[\s>]", re.IGNORECASE)
+_FEED = re.compile(rb"<(?:rss|feed|urlset|sitemapindex|rdf:rdf)[\s>]")
 _MARKUP = re.compile(rb"<(?:!doctype|html|head|body|title|meta|div|table|p|script)\b", re.I)
 _HTML_TYPES = ("text/html", "application/xhtml", "application/xml", "text/xml")
 _HEAD_BYTES = 2048
@@ -37,7 +37,7 @@ def why_not_html(body: bytes, content_type: str) -> str:
             return name
     if head.count(0) > 16 and not body.startswith(_BOMS):
         return "binary data"
-    if _FEED.search(head):
+    if _FEED.search(head.lower()):
         return "feed or sitemap"
     kind = content_type.partition(";")[0].strip().lower()
     if kind.endswith("json") or (head[:1] in b"{[" and b"<" not in head):

@@ -113,12 +113,11 @@ class _Collector:
         self._open = -1
         self._after_break = False
 
-    def walk(self, root: LexborNode) -> None:
-        parts, linked, bold = self._parts, self._linked, self._bold
+    def walk(self, node: LexborNode | None) -> None:
+        found, parts, linked, bold = self.found, self._parts, self._linked, self._bold
         in_link = in_bold = 0
         path: list[tuple[LexborNode, int]] = []
-        node: LexborNode | None = root
-        while node is not None and not self.found.left_out:
+        while node is not None and not found.left_out:
             inner = None
             text = node.text_content  # None for what is no text
             if text is not None:
@@ -147,7 +146,7 @@ class _Collector:
                         self._flush()
                     self._after_break = True
                 elif kind == IMAGE and self._open >= 0:
-                    self.found.elements[self._open].images += 1
+                    found.elements[self._open].images += 1
                 if inner is not None:
                     path.append((node, kind))
                     node = inner
@@ -172,18 +171,22 @@ class _Collector:
         if not text.isascii() and "\n" in text:
             text = _LINE_END.sub("", text)
         text = " ".join(text.split())
+        linked = bold = 0
+        if self._linked:
+            linked = _size(self._linked)
+            self._linked.clear()
+        if self._bold:
+            bold = _size(self._bold)
+            self._bold.clear()
         if text:
-            if len(self.found.blocks) < MAX_BLOCKS:
-                self.found.blocks.append(Block(
-                    text, self._open, _size(self._linked), _size(self._bold),
-                    self._links - self._links_before, self._after_break,
-                ))  # fmt: skip
+            blocks = self.found.blocks
+            if len(blocks) < MAX_BLOCKS:
+                links = self._links - self._links_before
+                blocks.append(Block(text, self._open, linked, bold, links, self._after_break))
             else:
                 self.found.left_out = True
             self._after_break = False
         parts.clear()
-        self._linked.clear()
-        self._bold.clear()
         self._links_before = self._links
 
     def _enter(self, node: LexborNode, tag: str) -> LexborNode | None:
@@ -197,8 +200,10 @@ class _Collector:
             if ("style" in attributes or "hidden" in attributes) and _is_hidden(attributes):
                 return None
             css_class, identifier = attributes.get("class"), attributes.get("id")
-            if css_class or identifier:
-                names = f"{css_class or ''} {identifier or ''}".strip().lower()
+            if css_class and identifier:
+                names = f"{css_class} {identifier}".strip().lower()
+            elif css_class or identifier:
+                names = (css_class or identifier or "").strip().lower()
         elements, parent = self.found.elements, self._open
         depth = elements[parent].depth + 1 if parent >= 0 else 0
         self._open = len(elements)
@@ -233,11 +238,9 @@ def blocks_of(root: LexborNode | None) -> PageBlocks:
     return collector.found
 
 
-def kind_of(tag: str) -> int:
-    """What an element called *tag* is to a walk: SKIP, BREAK, IMAGE, BLOCK, or a greater number
-    for one that runs within a line.
-    """
-    return _KINDS.get(tag, BLOCK)
+kind_of = _KINDS.get
+"""``kind_of(tag, BLOCK)`` is what an element is to a walk: SKIP, BREAK, IMAGE, BLOCK, or a greater
+number for one that runs within a line."""
 
 
 def without_line_ends(text: str) -> str:
@@ -247,7 +250,7 @@ def without_line_ends(text: str) -> str:
 
 def _size(parts: list[str]) -> int:
     """Characters in *parts*, white space apart."""
-    return len("".join("".join(parts).split())) if parts else 0
+    return len("".join("".join(parts).split()))
 
 
 def _is_hidden(attributes: dict[str, str | None]) -> bool:

@@ -45,7 +45,7 @@ _MAX_ANCHOR_CHARS = 100
 def control_links(page: Page) -> tuple[Link, ...]:
     """The links of *page* that are no anchors, each URL once, in document order."""
     # Share buttons name the page itself, often under the other scheme.
-    own, host = _without_scheme(canonical_url(page.url) or ""), canonical_host(page.url)
+    own, host = _without_scheme(page.canonical), canonical_host(page.url)
     links: dict[str, Link] = {}
     # Bounded before filtering too: a page may hold a million buttons to one address.
     for url, node, anchor, tag in islice(_all(page), 5 * MAX_CONTROLS):

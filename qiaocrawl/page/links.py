@@ -1,4 +1,9 @@
-"""The links of a page with their extended metadata (T5), canonical, each URL once."""
+"""The links of a page with their extended metadata (T5), canonical, each URL once.
+
+T5 lists img, body and applet among the tags with links. What their attributes name are pictures
+and programs, which are no pages: they are not followed **(ours)**. The picture inside a link gives
+its alt text, name and address to the link.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +37,7 @@ _SIDE_CHARS = MAX_CONTEXT_CHARS // 2
 # Nodes looked at for the text on one side: bounds the time on any markup.
 _SIDE_NODES = 12
 _NO_PAGE = ("javascript:", "mailto:", "tel:", "data:")
+_PICTURE_NODES = 4
 _RAW_CHARS = 4 * _SIDE_CHARS
 _TEXT = "-text"
 # What stands here is another link or no text: it says nothing about this link.
@@ -124,6 +130,9 @@ def _entries(page: LinkNodes) -> tuple[dict[str, _Entry], int]:
 def _link(url: str, entry: _Entry) -> Link:
     title = entry.attributes.get("title")
     rel = entry.attributes.get("rel")
+    pictured = _picture(entry.node)
+    names = f"{entry.attributes.get('name') or ''} {pictured.get('name') or ''}"
+    scripts = entry.attributes.get("onmouseover") or pictured.get("onmouseover") or ""
     return Link(
         url=url,
         key=url_key(url),
@@ -134,7 +143,28 @@ def _link(url: str, entry: _Entry) -> Link:
         tag=entry.tag,
         nofollow="nofollow" in (rel or "").lower(),
         region=region_of(entry.node),
+        name=collapse(names)[:MAX_TITLE_CHARS],
+        onmouseover=collapse(scripts)[:MAX_ANCHOR_CHARS],
+        src=_without_data(pictured.get("src") or "")[:MAX_ANCHOR_CHARS],
     )
+
+
+def _picture(node: LexborNode) -> dict[str, str | None]:
+    """The attributes of the picture in a link, {} without one; only its first children count."""
+    inner = node.first_child
+    # Not by a selector, which costs more than all the rest of a link.
+    for _ in range(_PICTURE_NODES):
+        if inner is None:
+            break
+        if inner.tag == "img":
+            return inner.attributes
+        inner = inner.next
+    return {}
+
+
+def _without_data(address: str) -> str:
+    """*address*, "" for one that is the picture itself."""
+    return "" if address[:5].lower() == "data:" else address
 
 
 def _href(attributes: dict[str, str | None], tag: str, charset: str) -> str:

@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 
 MAX_META_CHARS = 2000
 MAX_JSON_LD_BLOCKS = 8
-MAX_JSON_LD_CHARS = 200_000
+MAX_JSON_LD_CHARS = 1_000_000
+"""Of all scripts of a page; a live blog's declares every one of its entries."""
 _MAX_JSON_LD_OBJECTS = 64
 _META_KINDS = frozenset(("name", "property", "itemprop", "http-equiv"))
 # Not strict: line breaks inside strings are common and harmless.
 _JSON = json.JSONDecoder(strict=False)
+_JSON_BEGIN = re.compile(r"(?<!CDATA)(?:\{|\[\s*\{)")
+# A comma before a closing bracket, as hand-written templates leave.
+_SURPLUS_COMMA = re.compile(r",\s*(?=[}\]])")
 # "5; url=/x.html", "0;URL='x'"
 _REFRESH = re.compile(
     r"""(?>[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?)(?:"([^"]*)"?|'([^']*)'?|([^"'\s][^\s]*))""",
@@ -47,29 +51,44 @@ def meta_of(nodes: Iterable[LexborNode]) -> dict[str, str]:
 def json_ld_of(scripts: Iterable[LexborNode]) -> list[dict[str, Any]]:
     """The objects of all ``application/ld+json`` scripts, graphs opened; broken ones skipped."""
     objects: list[dict[str, Any]] = []
-    blocks = 0
+    blocks, chars_left = 0, MAX_JSON_LD_CHARS
     for script in scripts:
         if "ld+json" not in (script.attributes.get("type") or "").lower():
             continue
         blocks += 1
         if blocks > MAX_JSON_LD_BLOCKS:
             break
-        objects.extend(_objects(script.text()))
+        written = script.text()
+        if len(written) <= chars_left:
+            chars_left -= len(written)
+            objects.extend(_objects(written))
     return objects[:_MAX_JSON_LD_OBJECTS]
 
 
 def _objects(written: str) -> Iterator[dict[str, Any]]:
-    if len(written) > MAX_JSON_LD_CHARS:
-        return
-    try:
-        data = _JSON.decode(written)
-    except (ValueError, RecursionError):
-        return  # not JSON: the page's fault, and the visible text remains
+    data = _decoded(written)
     for item in data if isinstance(data, list) else [data]:
         if isinstance(item, dict):
             yield item
             graph = item.get("@graph")
             yield from (o for o in graph if isinstance(o, dict)) if isinstance(graph, list) else ()
+
+
+def _decoded(written: str) -> Any:
+    """The JSON in *written*, whatever stands around it (comments, CDATA marks); None for none."""
+    begin = _JSON_BEGIN.search(written)
+    if begin is None:
+        return None
+    try:
+        return _JSON.raw_decode(written, begin.start())[0]
+    except ValueError:
+        written = _SURPLUS_COMMA.sub("", written[begin.start() :])
+    except RecursionError:
+        return None
+    try:
+        return _JSON.raw_decode(written)[0]
+    except (ValueError, RecursionError):
+        return None  # not JSON: the page's fault, and the visible text remains
 
 
 def refresh_target(content: str, base: str) -> str:

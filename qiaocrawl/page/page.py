@@ -34,8 +34,10 @@ if TYPE_CHECKING:
 # found in one pass, and what only a crawl or a page with little text needs in two others.
 _USUAL = (
     'meta,base[href],title,h1,time,script[type*="ld+json" i],link[rel*="canonical" i],'
-    "abbr[class][title]"
+    'abbr[class][title],[itemprop^="date" i],[property*="date" i]'
 )
+_USUAL_TAGS = frozenset(("meta", "base", "title", "h1", "time", "script", "link", "abbr"))
+_DATED = re.compile("date(?:published|modified|created|updated)|issued|pubdate")
 _LINKS = f"{LINK_SELECTOR},link[rel]"
 _SELDOM = "script,input[type]"
 _FRAMES = re.compile(r"</?(?:frameset|noframes)\b[^>]*>", re.IGNORECASE)
@@ -71,8 +73,12 @@ class Page:
         return result
 
     @cached_property
+    def _usual_nodes(self) -> list[LexborNode]:
+        return self.tree.css(_USUAL)
+
+    @cached_property
     def _usual(self) -> dict[str, list[LexborNode]]:
-        return _by_tag(self.tree.css(_USUAL))
+        return _by_tag(self._usual_nodes)
 
     @cached_property
     def _seldom(self) -> dict[str, list[LexborNode]]:
@@ -98,6 +104,20 @@ class Page:
         """
         by_tag = self._seldom if tag in ("script", "input") else self._usual
         return by_tag.get(tag, ())
+
+    @cached_property
+    def dated_nodes(self) -> list[tuple[str, LexborNode]]:
+        """(name, node) of the elements whose ``itemprop`` or ``property`` is a date.
+
+        Without ``<meta>`` and ``<time>``; the name is in lower case.
+        """
+        nodes = [
+            (name.lower(), node)
+            for node in self._usual_nodes
+            if node.tag not in _USUAL_TAGS
+            and (name := node.attributes.get("itemprop") or node.attributes.get("property"))
+        ]
+        return [(name, node) for name, node in nodes if _DATED.search(name)]
 
     @cached_property
     def link_nodes(self) -> Sequence[tuple[str, LexborNode]]:
@@ -159,6 +179,11 @@ class Page:
         return collapse(titles[0].text())[:MAX_TITLE_CHARS] if titles else ""
 
     @cached_property
+    def canonical(self) -> str:
+        """The canonical form of :attr:`url`; "" for what is no page URL."""
+        return canonical_url(self.url) or ""
+
+    @cached_property
     def canonical_link(self) -> str:
         """The canonical form of ``<link rel=canonical>``, or ""."""
         for node in self.nodes("link"):
@@ -171,7 +196,7 @@ class Page:
     def refresh_url(self) -> str:
         """Where a meta refresh leads, or "" when there is none or it only reloads."""
         target = refresh_target(self.meta.get("refresh", ""), self.base_url)
-        return "" if target == canonical_url(self.url) else target
+        return "" if target == self.canonical else target
 
     def harvest(self, max_links: int) -> LinkHarvest:
         """Links with their extended metadata, and counts of what was left out."""

@@ -164,11 +164,13 @@ def _has_address(html: str, start: int) -> bool:
 
 
 def _may_hold_long_tag(html: str) -> bool:
+    """Whether more than _LONG_TAG_CHARS follow a "<" without another, and no ">" soon."""
     half = _LONG_TAG_CHARS // 2
-    if all(
-        html.find("<", at, at + half) >= 0 or html.find(">", at, at + half) >= 0
-        for at in range(0, len(html) - half + 1, half)
-    ):
-        return False  # half of a long tag at least would lie between two of these places
-    long = [piece for piece in html.split("<") if len(piece) > _LONG_TAG_CHARS]
-    return any(">" not in piece[:_LONG_TAG_CHARS] for piece in long)
+    # A long tag fills at least one of these halves.
+    for at in range(0, len(html) - half + 1, half):
+        if html.find("<", at, at + half) < 0 and html.find(">", at, at + half) < 0:
+            begin, end = html.rfind("<", 0, at) + 1, html.find("<", at)
+            close = html.find(">", begin, begin + _LONG_TAG_CHARS)
+            if (end if end >= 0 else len(html)) - begin > _LONG_TAG_CHARS and close < 0:
+                return True
+    return False

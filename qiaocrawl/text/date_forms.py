@@ -39,6 +39,8 @@ _NAME = (
     r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
     r"sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)(?![a-z])\.?"
 )
+# Markup often puts nothing between a name and the date: "Ann LeeMarch 5, 2024".
+_WORD_BEGINS = r"(?:(?<![a-z])|(?-i:(?<=[a-z])(?=[A-Z][a-z])))"
 _HAN_NAME = r"(?P<han>(?:十[一二]?|[一二三四五六七八九]|(?:1[0-2]|0?[1-9])\s?)月)"
 _YEAR = r"(?P<year>(?:19|20)\d\d)(?!\d)"
 _MONTH = r"(?P<month>1[0-2]|0?[1-9])"
@@ -62,9 +64,9 @@ _YEAR_FIRST = _compiled(
 )
 # "05/03/2024"
 _YEAR_LAST = _compiled(rf"(?<!\d)(?P<one>\d\d?)(?P<mark>[-/.])(?P<two>\d\d?)(?P=mark){_YEAR}")
-# "March 5th, 2024", "March the 5th, 2024"
+# "March 5th, 2024", "March the 5th, 2024", "Mar-05-2024", "Mar.5.2024"
 _NAME_FIRST = _compiled(
-    rf"(?<![a-z]){_NAME}\s?(?:the\s)?(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?(?!\d),?\s?{_YEAR}"
+    rf"{_WORD_BEGINS}{_NAME}[\s-]?(?:the\s)?(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?(?!\d)[,.-]?\s?{_YEAR}"
 )
 # As themes translated from English write: 十月 5th, 2010, 5 十月 2010, 10 月 5, 2010.
 _HAN_NAME_FIRST = _compiled(
@@ -76,8 +78,15 @@ _YEAR_AFTER_CLOCK = re.compile(
     rf"(?<![a-z]){_NAME}\s{{1,2}}(?P<day>[12]\d|3[01]|0?[1-9])\s{_TIME}\s{{1,2}}{_YEAR}",
     re.IGNORECASE,
 )
-# "5 March 2024", "5-Mar-2024"
-_NAME_SECOND = _compiled(rf"{_NAMED_DAY}[\s-]?(?:of\s)?{_NAME},?[\s-]?{_YEAR}")
+# "5 March 2024", "5-Mar-2024", "5/Mar/2024", "5. March 2024"
+_NAME_SECOND = _compiled(
+    rf"{_NAMED_DAY}(?:\s?[/-]\s?|\.?\s?)(?:of\s)?{_NAME},?(?:\s?[/-]\s?|\s?){_YEAR}"
+)
+# "2024 March 5", "2024-Mar-05", "2024, March 5"
+_NAME_AFTER_YEAR = _compiled(
+    rf"(?<!\d)(?P<year>(?:19|20)\d\d)(?:,?\s|[/-]){_NAME}[\s/-]?(?P<day>[12]\d|3[01]|0?[1-9])"
+    rf"(?:st|nd|rd|th)?(?![\d:]|,?\s(?:19|20)\d\d)"
+)
 # Dates without a year, or with one that is believed only in context.
 # "民國113年3月5日"
 REPUBLIC = _compiled(
@@ -101,6 +110,16 @@ SHORT_YEAR_NAME = _compiled(
 NO_YEAR_HAN = _compiled(rf"(?<![\d年]){_MONTH}月{_DAY}日")
 # "03-05 12:30"
 NO_YEAR = _compiled(rf"(?<![\d/.:-])(?P<month>1[0-2]|0[1-9])[-/]{_DAY}(?=\s[0-2]?\d:[0-5]\d)")
+# "3/5/24", "05.03.24"
+SHORT_YEAR_LAST = _compiled(
+    r"(?<![\d/.-])(?P<one>\d\d?)(?P<mark>[/.])(?P<two>\d\d?)(?P=mark)(?P<short>[0-4]\d)(?![\d/.-])"
+)
+# "March 5, '24"
+SHORT_YEAR_AFTER_NAME = _compiled(
+    rf"(?<![a-z]){_NAME}\s(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?,?\s'(?P<short>[0-4]\d)(?!\d)"
+)
+# "5 March"
+NO_YEAR_DAY_FIRST = _compiled(rf"{_NAMED_DAY}\s(?:of\s)?{_NAME}(?!,?\s?'?\d\d(?![:.\d]|\s?[ap]))")
 # "March 5"
 NO_YEAR_NAME = _compiled(
     rf"(?<![a-z]){_NAME}\s(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?(?![\d:])"
@@ -152,7 +171,7 @@ def forms_in(text: str) -> list[re.Pattern[str]]:
     if "月" in text and _ANY_YEAR.search(text):
         forms += [_HAN_NAME_FIRST, _HAN_NAME_SECOND]
     if may_name_month(text) and _ANY_YEAR.search(text):
-        forms += [_NAME_FIRST, _NAME_SECOND, _YEAR_AFTER_CLOCK]
+        forms += [_NAME_FIRST, _NAME_SECOND, _YEAR_AFTER_CLOCK, _NAME_AFTER_YEAR]
     return forms
 
 

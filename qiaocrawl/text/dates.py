@@ -21,13 +21,16 @@ from qiaocrawl.text.date_forms import (
     MONTHS,
     NAMED_DAYS,
     NO_YEAR,
+    NO_YEAR_DAY_FIRST,
     NO_YEAR_HAN,
     NO_YEAR_NAME,
     NUMERAL_DATE,
     REPUBLIC,
     REPUBLIC_BARE,
     SHORT_YEAR,
+    SHORT_YEAR_AFTER_NAME,
     SHORT_YEAR_HAN,
+    SHORT_YEAR_LAST,
     SHORT_YEAR_NAME,
     clock_before,
     forms_in,
@@ -125,16 +128,20 @@ class DateReader:
             self._collect(REPUBLIC_BARE, text, dates, self._republic_year, is_sure=False)
         if has_month and "年" in text:
             self._collect(SHORT_YEAR_HAN, text, dates, _short_year, is_sure=False)
+        if has_mark and self.zone is not SHANGHAI:  # 05/03/24 is of 2005 on a Chinese page
+            self._collect(SHORT_YEAR_LAST, text, dates, _short_year, is_sure=False)
         if has_mark:
             self._collect(SHORT_YEAR, text, dates, _short_year, is_sure=False)
         if has_name:
             self._collect(SHORT_YEAR_NAME, text, dates, _short_year, is_sure=False)
+            self._collect(SHORT_YEAR_AFTER_NAME, text, dates, _short_year, is_sure=False)
         if year or self.now is not None:
             year_of = (lambda _: year) if year else self._last_year
             for is_there, pattern in (
                 (has_month, NO_YEAR_HAN),
                 (has_mark, NO_YEAR),
                 (has_name, NO_YEAR_NAME),
+                (has_name, NO_YEAR_DAY_FIRST),
             ):
                 if is_there:
                     self._collect(pattern, text, dates, year_of, is_sure=False)

@@ -97,3 +97,11 @@ def _base_dictionary() -> tuple[dict[str, int], int]:
     reader = _jieba().Tokenizer()
     frequencies, total = reader.gen_pfdict(reader.get_dict_file())
     return frequencies, total
+
+
+def dictionary_entries() -> Iterator[tuple[str, int, str]]:
+    """The entries of jieba's dictionary: word, frequency, part of speech."""
+    with _jieba().get_module_res("dict.txt") as lines:
+        for line in lines:
+            word, frequency, tag = line.decode().split()
+            yield word, int(frequency), tag

@@ -65,7 +65,8 @@ def clean_surrogates(text: str) -> str:
 
 def clean_text(text: str) -> str:
     """*text* without control characters, lone surrogates and noncharacters; newlines stay."""
-    return _UNPRINTABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text if text.replace("\n", "").isprintable() else _UNPRINTABLE.sub("", text)
 
 
 def collapse(text: str) -> str:

@@ -40,6 +40,12 @@ class RjiebaCutter:
             return self._cut(text)
         return [word for piece in _APART.split(text) if piece for word in self._cut(piece)]
 
+    def tags(self, text: str) -> list[tuple[str, str]]:
+        """The words of *text* (no lone surrogates) with their parts of speech: some fifty times as
+        fast as jieba's tagger, which knows more about what no dictionary has."""
+        pairs: list[tuple[str, str]] = self._rjieba.tag(text)
+        return pairs
+
     def _cut(self, text: str) -> list[str]:
         if len(text) == 1:
             return [text]

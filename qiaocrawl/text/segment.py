@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 from qiaocrawl.text.jieba_cutter import TERM_TAG, JiebaCutter
 from qiaocrawl.text.normalise import fold
 from qiaocrawl.text.rjieba_cutter import RjiebaCutter
@@ -58,7 +59,9 @@ class Segmenter:
         elif backend == "rjieba":
             self._cut = RjiebaCutter(self._terms).words
         else:
-            raise ConfigError(f"unknown segmenter {backend!r} (there are: jieba, rjieba)")
+            raise ConfigError(
+                _("unknown segmenter {backend!r} (there are: jieba, rjieba)", backend=backend)
+            )
 
     def words(self, text: str) -> list[str]:
         """The words of *text*, white space and punctuation included: joined they give it back."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -125,13 +126,15 @@ def load_records(
         try:
             table = parse_toml(file.read_bytes())
         except (OSError, ValueError) as error:
-            faults.append(f"{file.name}: cannot be read as TOML in UTF-8: {error}")
+            reason = _("cannot be read as TOML in UTF-8: {error}", error=error)
+            faults.append(f"{file.name}: {reason}")
             continue
         file_records, file_faults = read(table, file.name)
         records += file_records
         faults += [f"{file.name}: {fault}" for fault in file_faults]
     if faults:
-        raise ConfigError(f"{kind} have faults:\n  " + "\n  ".join(faults))
+        head = _("{kind} have faults:", kind=_(kind))
+        raise ConfigError("\n  ".join([head, *faults]))
     return records
 
 
@@ -145,7 +148,9 @@ def toml_files(
     """
     for folder in (shipped, *([extra] if extra is not None else [])):
         if not folder.is_dir():
-            raise ConfigError(f"{option} must be a folder, got {str(folder)!r}")
+            raise ConfigError(
+                _("{option} must be a folder, got {folder!r}", option=option, folder=str(folder))
+            )
         files = (file for file in folder.iterdir() if file.name.endswith(".toml"))
         yield from sorted(files, key=lambda file: file.name)
 

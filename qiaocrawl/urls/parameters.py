@@ -61,4 +61,4 @@ def is_tracking(piece: str) -> bool:
         return value.lower() in _SHARE_FROM
     if name in _SID:
         return _RANDOM_ID.fullmatch(value) is not None
-    return "s" in name and _SESSION.fullmatch(name) is not None
+    return _SESSION.fullmatch(name) is not None

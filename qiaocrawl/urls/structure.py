@@ -28,7 +28,7 @@ STRING, DIGITAL, MIX = 0, 1, 2
 
 
 class HostVector(NamedTuple):
-    """``news.example.com.cn`` is (``news``, ``example.com.cn``, ``news.example.com.cn``)."""
+    """``edition.cnn.com`` is (``edition``, ``cnn``, ``edition.cnn.com``)."""
 
     subdomain: str
     domain: str
@@ -98,7 +98,10 @@ def text_type(text: str) -> int:
 def _host_vector(host: str) -> HostVector:
     # An IP address is its own domain: no subdomain.
     domain = registrable_domain(host)
-    return HostVector(host.removesuffix(domain).rstrip("."), domain, host)
+    # The main domain is its name without the public suffix, as in the text.
+    is_address = domain.startswith("[") or domain.replace(".", "").isdigit()
+    label = domain if is_address else domain.partition(".")[0]
+    return HostVector(host.removesuffix(domain).rstrip("."), label, host)
 
 
 def _directories(folders: list[str]) -> list[Directory]:

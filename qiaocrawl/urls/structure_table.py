@@ -17,23 +17,33 @@ Floats = NDArray[np.float64]
 _LEAST_COUNT = 1
 
 
-def initial_weights() -> Floats:
-    """U3: weights that halve from left to right, sum 1; shape (11,).
+FILE_WEIGHT, DEPTH_WEIGHT = 0.15, 0.05
+"""w_f and w_dd, set by experience as the text has it; their values are **(ours)**."""
 
-    Host, eight directories, file, same depth.
+
+def initial_weights(file: float = FILE_WEIGHT, depth: float = DEPTH_WEIGHT) -> Floats:
+    """U3: the weights at first, sum 1; shape (11,): host, eight directories, file, same depth.
+
+    *file* and *depth* (w_f, w_dd) are given; what is left of 1 halves from host to the last
+    directory **(ours, the formula is lost: heavier on the left)**.
     """
-    halved = 0.5 ** np.arange(1, kernels.WEIGHTS + 1)
-    return np.asarray(halved / halved.sum(), np.float64)
+    halved = 0.5 ** np.arange(1, kernels.WEIGHTS - 1)
+    shared = halved / halved.sum() * (1.0 - file - depth)
+    return np.concatenate((shared, (file, depth)))
 
 
 class UrlStructures:
     """The structures of the URLs added; URLs with the same parts share one, with a count.
 
     ``weights`` are of shape (11,) with sum 1: host, directory 1 to 8, file, same depth.
+
+    Args:
+        file, depth: w_f and w_dd, together below 1.
     """
 
-    def __init__(self) -> None:
-        self.weights = initial_weights()
+    def __init__(self, file: float = FILE_WEIGHT, depth: float = DEPTH_WEIGHT) -> None:
+        self.weights = initial_weights(file, depth)
+        self._layout = file, depth
         self._urls = 0
         self._texts: dict[tuple[str, int], int] = {}
         self._codes = Column(np.uint8)
@@ -63,14 +73,13 @@ class UrlStructures:
         return number
 
     def learn_weights(self, gamma: float) -> None:
-        """U3: the fewer values a position takes, the heavier it is.
+        """U3: the fewer values the host or a directory takes, the heavier it is.
 
         ``Σ pv_j / (n·number of URLs)`` over the n values that more than a share *gamma* of the
-        URLs have (and more than one URL), pv_j how many have value j; times the initial
-        weight; then sum 1. A position without such a value weighs nothing; with none at all
-        the weights stay. Form and *gamma* as a share are **(ours)**, the formula is lost; so
-        are the initial weights as a lasting factor, without which the depth of a URL outweighs
-        its host as soon as there are several hosts.
+        URLs have (and more than one URL), pv_j how many have value j; w_f and w_dd keep what
+        they were set to; then all are brought to sum 1. A position without such a value weighs
+        nothing; with none at all the weights stay. Form and *gamma* as a share are **(ours)**,
+        the formula is lost.
         """
         if not self._urls:
             return
@@ -78,10 +87,10 @@ class UrlStructures:
         least = max(gamma * self._urls, _LEAST_COUNT)
         raw = np.array(
             [_position_weight(rows[:, column], counts, least, self._urls) for column in _POSITIONS]
-            # All zeros while no value is frequent: the weights stay.
         )
+        # All zeros while no value is frequent: the weights stay.
         if raw.sum() > 0:
-            weights = raw * initial_weights()
+            weights = np.concatenate((raw, self._layout))
             self.weights = weights / weights.sum()
 
     def nearest(self, numbers: NDArray[np.int64], examples: Examples) -> tuple[Floats, Floats]:
@@ -169,8 +178,6 @@ class UrlStructures:
 _POSITIONS = (
     kernels.HOST,
     *range(kernels.FIRST_DIRECTORY, kernels.FIRST_DIRECTORY + kernels.DIRECTORIES),
-    kernels.NAME,
-    kernels.DEPTH,
 )
 _TEXT_COLUMNS = tuple(
     column for column in range(kernels.ROW) if column not in (kernels.DEPTH, kernels.FLAGS)

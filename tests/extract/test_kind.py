@@ -80,6 +80,9 @@ ARTICLES = {
     "with a headline that is a link": (
         f'<h1><a href="/n/1.html">南桥镇侨联完成换届选举</a></h1><i>2024-03-05</i>{SHORT}'
         f"<ul>{ENTRIES}</ul>", "南桥镇侨联完成换届选举 - 南桥侨网"),
+    "with a short headline that is a link, and its date in it": (
+        f'<h2><a href="/n/1.html">春联与灶糖之乡</a> 三月 5th, 2024</h2>{SHORT}{PARAGRAPHS}'
+        f"<p>相关</p><ul>{ENTRIES}</ul>", "春联与灶糖之乡 - 南桥侨网"),
 }  # fmt: skip
 
 
@@ -106,6 +109,9 @@ OTHERS = {
     "archive": (f"<h1>归档</h1><ul>{ENTRIES}</ul>", "归档|侨网", "/archives/2024/",
                 PageKind.ARCHIVE),
     "next page": (SUMMARIES, "第 2 页 | 侨网", "/page/2/", PageKind.LIST),
+    "list whose menu names it": (
+        f'<p><a href="/chunlian/">春联与灶糖之乡</a></p><ul>{ENTRIES}</ul>{SHORT}',
+        "春联与灶糖之乡 - 南桥侨网", "/chunlian/", PageKind.LIST),
     "home": (f"<h2>要闻</h2><ul>{ENTRIES}</ul>{SUMMARIES}", "南桥侨网", "/", PageKind.HOME),
     "home by name": (f"<ul>{ENTRIES}</ul>", "南桥侨网_首页", "/index.html", PageKind.HOME),
     "tag": (f"<h1>标签：侨联</h1>{SUMMARIES}", "标签：侨联", "/tag/qiaolian/", PageKind.TAG),
@@ -196,6 +202,17 @@ WANTED = {
 }  # fmt: skip
 LIST_SHARE = 0.7
 """Least share of lists known as lists: short ones say little beside their footers."""
+
+
+@pytest.mark.parametrize("heading", ["{}", '<a href="/n/1.html">{}</a>'])
+@pytest.mark.parametrize("date", ["九月 9th, 2009", "2009-09-09", "发表于 2009年9月9日"])
+def test_a_headline_may_have_its_date_in_the_heading(heading: str, date: str) -> None:
+    title = "侨网无法访问？"
+    html = f"<h2>{heading.format(title)} {date}</h2>{SHORT}"
+    page = page_of(html, f"{title} - 南桥博客", "/n/1.html")
+    assert page_kind_features(page, title).headline == 0
+    other = page_of(f"<h2>{heading.format(title + '答读者问')} {date}</h2>{SHORT}", title)
+    assert page_kind_features(other, title).headline != 0 or "<a" not in heading
 
 
 def test_the_demo_web() -> None:

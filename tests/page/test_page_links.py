@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qiaocrawl.items import Link
 from qiaocrawl.page import parse_page
+from qiaocrawl.storage.frontier.visit_log import pack_links, unpack_links
 
 URL = "https://www.example.com/news/list.html"
 
@@ -39,6 +40,18 @@ def test_extended_metadata() -> None:
     assert (link.anchor, link.title) == ("全省侨务 会议", "侨务 工作")
     assert link.context == "昨日消息， 在省城召开。"
     assert link.nofollow
+
+
+def test_name_onmouseover_and_the_picture_are_kept() -> None:
+    link = only(
+        '<a href="/1" name="qw1" onmouseover="status=\'侨务\'">'
+        '<img src="/pic/consul.jpg" name="tu" alt="图"></a>'
+    )
+    assert (link.name, link.onmouseover) == ("qw1 tu", "status='侨务'")
+    assert (link.src, link.anchor) == ("/pic/consul.jpg", "图")
+    plain = only('<a href="/1"><img src="data:image/png;base64,AAAA" onmouseover="x()">字</a>')
+    assert (plain.name, plain.onmouseover, plain.src) == ("", "x()", "")
+    assert unpack_links(pack_links([link, plain])) == (link, plain)
 
 
 def test_context_is_capped_and_comes_from_beside_the_parent_when_the_link_stands_alone() -> None:

@@ -27,6 +27,15 @@ ENGLISH = DateReader(latest_plausible(NOW), UTC, now=NOW)
         ("12 a.m., January 11, 2012", "2012-01-11T00:00:00+00:00"),
         ("2012-01-11T16:48:00.123+0530", "2012-01-11T16:48:00+05:30"),
         ("11-Jan-2012 10:30 GMT+8", "2012-01-11T10:30:00+08:00"),
+        ("Jan-11-2012", "2012-01-11T00:00:00+00:00"),
+        ("Jan.11.2012", "2012-01-11T00:00:00+00:00"),
+        ("11/Jan/2012", "2012-01-11T00:00:00+00:00"),
+        ("11. January 2012", "2012-01-11T00:00:00+00:00"),
+        ("2012 January 11", "2012-01-11T00:00:00+00:00"),
+        ("2012-Jan-11", "2012-01-11T00:00:00+00:00"),
+        ("2012, January 11", "2012-01-11T00:00:00+00:00"),
+        # nothing between the name and the date
+        ("Ann LeeJanuary 11, 2012", "2012-01-11T00:00:00+00:00"),
     ],
 )
 def test_english_forms(text: str, written: str) -> None:
@@ -70,6 +79,25 @@ def test_unsure_forms(text: str, written: str) -> None:
     found = READER.unsure(text)
     assert [date.moment.strftime("%Y-%m-%d %H:%M") for date in found] == [written]
     assert not found[0].is_sure
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("1/13/12", "2012-01-13"),
+        ("13.01.12", "2012-01-13"),
+        ("January 13, '12", "2012-01-13"),
+        ("13 January", "2012-01-13"),
+        ("13 January 10:30 am", "2012-01-13"),
+    ],
+)
+def test_english_forms_without_a_whole_year(text: str, written: str) -> None:
+    dates = ENGLISH.unsure(text)
+    assert [date.moment.date().isoformat() for date in dates] == [written]
+
+
+def test_a_short_year_comes_first_on_chinese_pages() -> None:
+    assert READER.unsure("12/01/11")[0].moment.date().isoformat() == "2012-01-11"
 
 
 def test_the_year_may_be_known_from_elsewhere() -> None:

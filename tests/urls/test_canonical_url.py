@@ -27,6 +27,8 @@ SAME_PAGE = [
     ("http://127.1/a", "http://127.0.0.1/a"),
     ("https://example.com/%%34%31", "https://example.com/%%341"),
     # tracking marks and session ids
+    ("https://example.com/a.cfm?CFID=12&CFTOKEN=34&id=5", "https://example.com/a.cfm?id=5"),
+    ("https://example.com/a.php?zenid=ab12&id=5", "https://example.com/a.php?id=5"),
     ("https://example.com/a?utm_source=x&id=5&utm_medium=y", "https://example.com/a?id=5"),
     ("https://example.com/a?spm=a1.2.3&fbclid=q", "https://example.com/a"),
     ("https://example.com/a?from=timeline&id=2", "https://example.com/a?id=2"),

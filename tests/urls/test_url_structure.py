@@ -16,11 +16,19 @@ from qiaocrawl.urls.structure_table import Examples, UrlStructures, initial_weig
 
 def test_a_url_is_taken_apart() -> None:
     vector = url_vector("http://news.example.com.cn/gn/2014/06/06/c_12.shtml?from=a")
-    assert vector.host == ("news", "example.com.cn", "news.example.com.cn")
+    assert vector.host == ("news", "example", "news.example.com.cn")
     # The date is one directory; its digits and those of the file are written 0.
     assert vector.directories == (Directory("gn", STRING), Directory("0000/00/00", DIGITAL))
     assert vector.depth == 2
     assert vector.file == ("c_00", "shtml", True, "c_00.shtml", MIX, True)
+
+
+def test_the_main_domain_has_no_suffix() -> None:
+    assert url_vector("http://edition.cnn.com//2014/06/06/sport/index.html?hpt=isp_c2").host == (
+        "edition", "cnn", "edition.cnn.com"
+    )  # fmt: skip
+    assert url_vector("http://192.0.2.7/a").host == ("", "192.0.2.7", "192.0.2.7")
+    assert url_vector("http://localhost/a").host == ("", "localhost", "localhost")
 
 
 def test_a_file_without_a_dot_has_neither_stem_nor_suffix() -> None:
@@ -114,7 +122,10 @@ def test_similarity_by_hand(one: str, other: str, weights: list[float], by_hand:
 def test_weights_start_halving_and_sum_to_one() -> None:
     weights = initial_weights()
     assert weights.sum() == pytest.approx(1.0)
-    assert weights[:-1] / weights[1:] == pytest.approx([2.0] * 10)
+    # File and depth have .2, host and directories halve over the other .8: 256 + … + 1 = 511.
+    assert weights[0] == pytest.approx(0.8 * 256 / 511)
+    assert weights[:8] / weights[1:9] == pytest.approx([2.0] * 8)
+    assert weights[9:] == pytest.approx([0.15, 0.05])
 
 
 def test_positions_with_fewer_values_become_heavier() -> None:
@@ -124,17 +135,16 @@ def test_positions_with_fewer_values_become_heavier() -> None:
     for url in ("news/1.html", "news/2.html", "blog/3.html", "blog/4.html"):
         structures.add(f"http://a.com/{url}")
     structures.learn_weights(0.01)
-    # One host: 4/(1·4) = 1. Two first directories: 4/(2·4) = .5. One form of file name
-    # (0.html): 1. One depth: 1. Times 1/2, 1/4, 1/1024 and 1/2048, or 1024, 512, 2 and 1 of
-    # 2048; together 1024 + 256 + 2 + 1 = 1283.
-    by_hand = np.array([1024, 256, *[0] * 7, 2, 1])
-    assert structures.weights == pytest.approx(by_hand / 1283)
+    # One host: 4/(1·4) = 1. Two first directories: 4/(2·4) = .5. File .15 and depth .05 as set.
+    # Together 1.7.
+    by_hand = np.array([1, 0.5, *[0] * 7, 0.15, 0.05])
+    assert structures.weights == pytest.approx(by_hand / 1.7)
     # Above a share of .6 no directory is frequent any more.
     structures.learn_weights(0.6)
-    assert structures.weights == pytest.approx(np.array([1024, *[0] * 8, 2, 1]) / 1027)
+    assert structures.weights == pytest.approx(np.array([1, *[0] * 8, 0.15, 0.05]) / 1.2)
     # Without any frequent value the weights stay.
     structures.learn_weights(1.0)
-    assert structures.weights == pytest.approx(np.array([1024, *[0] * 8, 2, 1]) / 1027)
+    assert structures.weights == pytest.approx(np.array([1, *[0] * 8, 0.15, 0.05]) / 1.2)
 
 
 def test_equal_structures_are_one() -> None:

@@ -137,17 +137,15 @@ def body_context(page: Page, span: tuple[int, int], title: str) -> BodyContext:
     blocks = page.blocks.blocks
     first, last = span
     at = -1
-    if title:
-        tight = "".join(title.split())
+    if tight := "".join(title.split()):
         limit = 2 * len(title) + 20
         end = min(first + _INTO_BODY, len(blocks)) if first >= 0 else len(blocks)
-        key = title[:4]
         # Just above the body; else, where the body may begin too early, below its beginning.
         shown = (
             i
             for i in (*range(end - 1, -1, -1), *range(end, min(last, len(blocks))))
             if len(text := blocks[i].text) < limit
-            and key in text
+            and tight[0] in text  # a space may stand anywhere behind it
             and tight in "".join(text.split())
         )
         at = next(shown, -1)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from html import unescape
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -93,7 +94,11 @@ def first_text(value: Any) -> str:
         value = value.get("name", "")
     if isinstance(value, list):
         value = value[0] if value else ""
-    return value[:MAX_TEXT_CHARS].strip() if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return ""
+    # Templates put texts that were escaped for HTML into JSON.
+    value = value[:MAX_TEXT_CHARS].strip()
+    return unescape(value) if "&" in value else value
 
 
 def people_declared(page: Page, item: dict[str, Any], name: str) -> list[tuple[str, bool]]:
@@ -111,7 +116,7 @@ def people_declared(page: Page, item: dict[str, Any], name: str) -> list[tuple[s
                 (text, is_organisation) for text in map(first_text, _each(value.get("name")))
             ]
         elif isinstance(value, str):
-            people.append((value[:MAX_TEXT_CHARS], False))
+            people.append((first_text(value), False))
     return [(collapse(text), flag) for text, flag in people if text.strip()][:_MAX_PEOPLE]
 
 

@@ -25,7 +25,8 @@ _LABELS = {
     SHARES: "转发|轉發|分享|shares?|reposts?|retweets?",
     FAVORITES: "收藏|favou?rites?|bookmarks?",
 }
-_HINT = re.compile("|".join(_LABELS.values()), re.IGNORECASE)
+# To be searched in lower case: so it leaps to the few places where one may begin.
+_HINT = re.compile("|".join(_LABELS.values()))
 _DIGIT = re.compile(r"\d")
 _LABEL = "|".join(f"(?P<{name}>{words})" for name, words in _LABELS.items())
 _NUMBER = (
@@ -86,7 +87,7 @@ def without_counters(page: Page, body: Body) -> Body:
 
 
 def _is_counter(text: str) -> bool:
-    if len(text) > _LINE_CHARS or not _HINT.search(text) or not any(map(str.isdigit, text)):
+    if len(text) > _LINE_CHARS or not _HINT.search(text.lower()) or not any(map(str.isdigit, text)):
         return False
     rest = _DATE.sub(" ", text)
     counted = _LABEL_FIRST.sub(" ", _NUMBER_FIRST.sub(" ", rest))
@@ -98,10 +99,10 @@ def _counts(blocks: Sequence[Block]) -> list[tuple[str, int]]:
     """(name, count) of the lines of *blocks*, in order."""
     counts: list[tuple[str, int]] = []
     for text in _lines([block.text for block in blocks]):
-        if not _DIGIT.search(text) or not _HINT.search(text):
+        if not _DIGIT.search(text) or not _HINT.search(text.lower()):
             continue
         shown = _DATE.sub(" ", text)
-        label, number = _HINT.search(shown), _DIGIT.search(shown)
+        label, number = _HINT.search(shown.lower()), _DIGIT.search(shown)
         if label is None or number is None:
             continue
         # One line writes them all in one way: 阅读 12 评论 3, or 12 阅读 3 评论.
@@ -120,7 +121,11 @@ def _lines(texts: Sequence[str]) -> Iterator[str]:
         at += 1
         if len(text) > _LINE_CHARS:
             continue
-        if at < len(texts) and texts[at][:1].isdigit() and _HINT.fullmatch(text.rstrip(":： ")):
+        if (
+            at < len(texts)
+            and texts[at][:1].isdigit()
+            and _HINT.fullmatch(text.rstrip(":： ").lower())
+        ):
             text = f"{text} {texts[at]}"
             at += 1
         yield text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 
 from qiaocrawl.extract.extraction import Field
@@ -78,11 +79,20 @@ def language_field(page: Page, text: str) -> Field | None:
 
 def _declared(page: Page) -> str:
     """The language of ``<html lang>`` or the meta tags, without its region; "" if none."""
+    return next(_tags_declared(page), "").split("-")[0].lower()
+
+
+def declared_region(page: Page) -> str:
+    """The country in ``<html lang>`` or the meta tags (``gb`` of en-GB), lower case; "" if none."""
+    regions = (tag.rpartition("-")[2].lower() for tag in _tags_declared(page) if "-" in tag)
+    return next((region for region in regions if len(region) == 2), "")
+
+
+def _tags_declared(page: Page) -> Iterator[str]:
     root = page.tree.root
     attributes = root.attributes if root is not None else {}
     for written in (attributes.get("lang"), attributes.get("xml:lang"),
                     page.meta.get("content-language"), page.meta.get("og:locale")):  # fmt: skip
         tag = (written or "").strip().replace("_", "-")
         if _DECLARED.match(tag):
-            return tag.split("-")[0].lower()
-    return ""
+            yield tag

@@ -12,7 +12,8 @@ from qiaocrawl.extract.base import Body
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.body_context import BodyContext, body_context, body_span
 from qiaocrawl.extract.fields.declared import declared_by, host_written
-from qiaocrawl.extract.fields.language import language_field
+from qiaocrawl.extract.fields.language import declared_region, language_field
+from qiaocrawl.extract.fields.layout_title import is_by_layout, title_by_layout
 from qiaocrawl.extract.fields.origin import channel_of, source_of
 from qiaocrawl.extract.fields.people import people_of
 from qiaocrawl.extract.fields.pictures import images_of
@@ -30,6 +31,8 @@ _DAY_FIRST = (
     "ke", "ng", "gh", "tz", "pk", "bd", "lk", "np", "id", "th", "vn", "ae", "sa", "eg", "il",
 )  # fmt: skip
 """Last labels of hosts whose countries write the day before the month."""
+_DAY_FIRST_REGIONS = frozenset((*_DAY_FIRST, "gb"))
+"""Likewise of languages: ``en-GB``, ``en_IN``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,8 @@ def metadata_of(
     fields: dict[str, Field] = {}
     span = body_span(page, body)
     declared = declared_by(page, site_names)
-    heading = title_of(page, span[0], declared)
+    heading = title_by_layout(page) if is_by_layout() else None
+    heading = heading or title_of(page, span[0], declared)
     if heading is not None:
         fields["title"] = heading
     title = heading.value if heading is not None else ""
@@ -166,7 +170,7 @@ def _reader(page: Page, language: str, now: datetime | None) -> DateReader:
     return DateReader(
         latest=latest_plausible(now),
         zone=zone,
-        day_first=country in _DAY_FIRST,
+        day_first=country in _DAY_FIRST or declared_region(page) in _DAY_FIRST_REGIONS,
         republic=country == "tw" or language == "zh-Hant",
         now=now,
     )

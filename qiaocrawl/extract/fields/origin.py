@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from qiaocrawl.extract.block_texts import BlockTexts
+from qiaocrawl.extract.block_texts import BlockTexts, lines_with
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.body_context import BodyContext, Lines
 from qiaocrawl.extract.fields.dateline import dateline_of
@@ -31,12 +31,18 @@ _SECTION = re.compile(
     r"公告|通知公告|新闻动态|[\u4e00-\u9fff]{2,4}(?:频道|頻道|栏目|欄目|专题|專題|专栏|專欄))"
 )
 """A section of a site, which is no medium."""
-_MAY_NAME_SOURCE = re.compile("[源处處自]")
+_SOURCE_SIGNS = "源处處自"
 _FILLER = re.compile(
     r"(?:本站|本网|本網|本报|本報|网络|網絡|网路|互联网|未知|佚名|不详|原创|原創|转载|整理|综合|"
     r"网上|其他|其它|无|暂无|admin|internet|unknown)(?:综合|原创|转载|整理|讯|收集|报道|摘录)?",
     re.IGNORECASE,
 )
+_DEVICE = re.compile(
+    r"(?:手机|移动|安卓|苹果|电脑|网页|平板|iphone|ipad|android)?\s?(?:客户端|手机版?|移动端|手机端|电脑版|网页版)|"
+    r"(?:iphone|ipad|android).*",
+    re.IGNORECASE,
+)
+"""What a post was written with (来自：手机客户端), which is no medium either."""
 _LABEL_WORD = re.compile(
     r"(?:作者|编辑|編輯|记者|責任|责任|发布|發布|时间|時間|点击|點擊|浏览|瀏覽|阅读|字号|字體|"
     r"打印|分享|来源|來源|日期|评论|我要|字号|关注|查看|收藏|\d{4}[-年/]).*"
@@ -82,16 +88,15 @@ def source_of(page: Page, context: BodyContext, declared: Declared) -> dict[str,
 
 def _labelled_source(lines: Lines, context: BodyContext) -> str:
     """The name behind the first label 来源 that is the article's own; "" when there is none."""
-    if not _MAY_NAME_SOURCE.search(lines.whole):
-        return ""
-    for at, text in zip(lines.at, lines.texts, strict=True):
+    for rank in lines_with(lines.whole, _SOURCE_SIGNS):
+        at, text = lines.at[rank], lines.texts[rank]
         is_running = "。" in text and context.first <= at <= context.last
         for match in _SOURCE.finditer(text):
             before = text[: match.start()]
             if _OTHER_SOURCE.search(before) or (is_running and before[-1:] not in _OPENS):
                 continue
             name = _trimmed(match[1])
-            if name:
+            if name and not _DEVICE.fullmatch(name):
                 return name
     return ""
 
@@ -124,7 +129,7 @@ def _account(page: Page) -> str:
 
 
 def _trimmed(name: str) -> str:
-    return collapse(_LABEL_WORD.sub("", name)).strip("-—_·.、\"'“”")
+    return collapse(_LABEL_WORD.sub("", name)).strip("-—_·.．、\"'“”")
 
 
 def _link_called(page: Page, context: BodyContext, indexes: Sequence[int], name: str) -> str:

@@ -15,12 +15,11 @@ from functools import lru_cache
 from itertools import islice
 from math import prod
 
-from selectolax.lexbor import LexborNode
-
 from qiaocrawl.extract.block_texts import lines_with
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.body_context import BodyContext, Lines
 from qiaocrawl.extract.fields.calendar_leaf import leaf_of
+from qiaocrawl.extract.fields.dated_elements import element_votes
 from qiaocrawl.extract.fields.declared import Declared, first_text
 from qiaocrawl.page import Page
 from qiaocrawl.text.dates import DateReader, WrittenDate
@@ -57,6 +56,12 @@ _LABEL_CHARS = 28
 _LONGEST_REST = 70
 """A line with more than so many characters beside its date is running text."""
 _DATELINE_CHARS = 40
+_NEAR, _INSIDE = 0.7, 0.5
+"""Weights of a line between title and body, and of one of the first lines of the body."""
+_DATE_ALONE_CHARS = 16
+"""What stands beside the date in a line that holds nothing else: a weekday, ``Published on``."""
+_DATE_CHARS = 20
+_NUMBERS = re.compile(r"(\d\d?)([/.])(\d\d?)\2\d{2,4}")
 _URL_DATE = re.compile(
     r"(?<!\d)((?:19|20)\d\d)[-/_.]?(0[1-9]|1[0-2])[-/_.]?(0[1-9]|[12]\d|3[01])(?!\d)|"
     r"/((?:19|20)\d\d)/(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*/(\d\d?)/|"
@@ -83,11 +88,7 @@ _ENOUGH = 0.65
 """With such a vote the page's scripts are not searched."""
 _LIKELY = 0.5
 """With such a vote by the lines, dates with a missing year are not looked for."""
-_MAX_TIMES = 12
 _MAX_INSIDE = 400
-_MAX_TIME_CHARS = 80
-_CHANGED = re.compile(r"modif|updat|revis|\blast|更新|修改")
-_DATE_CLASS = re.compile("publi|updat|date|time|posted")
 _PART_CHARS = 16
 """Day and month of a date in two lines are no longer."""
 
@@ -123,8 +124,10 @@ def dates_of(
     ballot = _Ballot(reader)
     _vote_meta(page, ballot)
     _vote_json_ld(declared, ballot)
-    _vote_time_elements(page, ballot)
+    _vote_elements(page, ballot)
     year = _vote_url(page.url, ballot)
+    if not year and not ballot.votes:
+        year = _vote_url(page.canonical_link, ballot)
     _vote_lines(context, ballot, year)
     if ballot.strongest < _ENOUGH:
         _vote_scripts(page.source, ballot)
@@ -206,38 +209,9 @@ def _vote_json_ld(declared: Declared, ballot: _Ballot) -> None:
             ballot.declared(written, falling, "json-ld dateModified", is_modified=True)
 
 
-def _vote_time_elements(page: Page, ballot: _Ballot) -> None:
-    for rank, node in enumerate([*page.nodes("time")[:_MAX_TIMES], *_dated_abbreviations(page)]):
-        attributes = node.attributes
-        shown = f"{attributes.get('class') or ''} {attributes.get('title') or ''}".lower()
-        names = f"{shown} {attributes.get('itemprop') or ''}"
-        is_published = "publi" in names or "entry-date" in names or "pubdate" in attributes
-        # Themes that mark both dates as published tell them apart by class or tooltip.
-        is_modified = _CHANGED.search(shown if is_published else names) is not None
-        if is_modified and "publi" in shown:
-            is_modified = False
-        weight = 0.85 if is_published else 0.55 if not rank else 0.2
-        written = attributes.get("datetime") or attributes.get("content")
-        text = node.text()[:_MAX_TIME_CHARS]
-        for moment in _moments(written or attributes.get("title") or text, text, ballot.reader):
-            ballot.cast(moment, weight, "time element", is_modified)
-
-
-def _dated_abbreviations(page: Page) -> list[LexborNode]:
-    """``<abbr class="published" title="…">`` and the like, as feeds in HTML write dates."""
-    nodes = page.nodes("abbr")[:_MAX_TIMES]
-    return [node for node in nodes if _DATE_CLASS.search(node.attributes.get("class") or "")]
-
-
-def _moments(declared: str, text: str, reader: DateReader) -> list[WrittenDate]:
-    """The date *declared* in an attribute; where the *text* shows the day before or after, that
-    day: the attribute may be in the time zone of a server."""
-    dates = reader.sure(declared[:80])[:1]
-    shown = reader.sure(text)[:1] if text != declared else []
-    if dates and shown:
-        away_days = (shown[0].moment.date() - dates[0].moment.date()).days
-        return shown if abs(away_days) == 1 else dates
-    return dates or shown
+def _vote_elements(page: Page, ballot: _Ballot) -> None:
+    for vote in element_votes(page, ballot.reader):
+        ballot.cast(vote.written, vote.weight, vote.origin, vote.is_modified)
 
 
 def _vote_url(url: str, ballot: _Ballot) -> int:
@@ -287,10 +261,13 @@ def _weighed_lines(
         at = head.at[rank]
         inside = body >= 0 and at >= body
         far = rank > 12 and not (body >= 0 and 0 <= body - at <= 6)
-        yield head.texts[rank], 0.5 if inside else 0.55 if far else 0.7, "near the title"
+        weight = _INSIDE if inside else 0.55 if far else _NEAR
+        yield head.texts[rank], weight, "near the title"
     beside = context.above.texts[0].partition(context.title)[2] if context.above.texts else ""
     if context.title and beside:
-        yield beside, 0.7, "near the title"
+        yield beside, _NEAR, "near the title"
+    if context.title and len(context.title) <= _DATE_CHARS:
+        yield context.title, _INSIDE, "in the title"  # of all posts of a day
     for rank in _numbers(context.above, words):
         yield context.above.texts[rank], 0.5 if rank < 4 else 0.25, "above the title"
     last = head.at[-1] if head.at else -1
@@ -342,6 +319,9 @@ def _vote_line(
         is_modified = _MODIFIED_LABEL.search(label) is not None
         is_labelled = is_modified or _PUBLISHED_LABEL.search(label) is not None
         date_weight = weight
+        written = _as_others_read(text, written, ballot)
+        if weight == _INSIDE and rest <= _DATE_ALONE_CHARS:
+            date_weight = _NEAR  # a line of its own, whatever the body takes in
         if is_labelled:
             date_weight = min(0.88, date_weight * 1.25)
         elif rest > _LONGEST_REST or "。" in text:
@@ -350,6 +330,18 @@ def _vote_line(
         ballot.cast(written, date_weight, f"text {origin}", is_modified)
         if is_modified:  # often the only date a page shows
             ballot.cast(written, 0.7 * date_weight, f"updated {origin}")
+
+
+def _as_others_read(text: str, written: WrittenDate, ballot: _Ballot) -> WrittenDate:
+    """*written*, with day and month exchanged where only so another witness gives that day."""
+    moment = written.moment
+    if moment.day > 12 or not _NUMBERS.match(text, written.start):
+        return written
+    exchanged = moment.replace(month=moment.day, day=moment.month)
+    days = {vote[0].date() for vote in (*ballot.votes, *ballot.modified)}
+    if moment.date() in days or exchanged.date() not in days:
+        return written
+    return written._replace(moment=exchanged)
 
 
 def _vote_scripts(source: str, ballot: _Ballot) -> None:

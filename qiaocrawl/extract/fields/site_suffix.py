@@ -25,6 +25,10 @@ _SITE_WORDS = (
     "之家", "官网", "官網", "blog", "news",
 )  # fmt: skip
 _MAX_SUFFIX_CHARS = 24
+_MAX_SUFFIX_WORDS = 4
+_LEAST_WORD_CHARS = 4
+_WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af]")
+_DOMAIN = re.compile(r"(?:[A-Za-z0-9-]{2,40}\.){1,3}[A-Za-z]{2,8}")
 _MAX_NAMES = 6
 """Names cut off one title: site, channel, region and the like."""
 
@@ -67,7 +71,9 @@ def _without_trailing_names(title: str, page: Page, site: Declared) -> str:
         cut = cuts[-1]
         suffix = title[cut.end() :].strip()
         rest = title[: cut.start()].rstrip()
-        if suffix and not _is_name(suffix, title, page, site):
+        # In English nothing else stands behind an upright line.
+        is_behind_line = "|" in cut[0] and _is_few_words(suffix) and len(suffix) < len(rest)
+        if suffix and not is_behind_line and not _is_name(suffix, title, page, site):
             return title
         title = rest
         cuts = _cuts(title)
@@ -131,12 +137,31 @@ def _without_leading_names(title: str, page: Page, site: Declared) -> str:
 
 
 def _is_name(suffix: str, title: str, page: Page, site: Declared) -> bool:
-    if site.is_site(suffix):
+    if site.is_site(suffix) or _is_domain_name(suffix) or _shares_word(suffix, site):
         return True
     if len(suffix) > _MAX_SUFFIX_CHARS:
         return False
     is_name = suffix in page.once(BlockTexts).lines or is_called_as_sites(suffix)
     return is_name and _stands_elsewhere(suffix, title, page.source)
+
+
+def _is_domain_name(text: str) -> bool:
+    return _DOMAIN.fullmatch(text) is not None
+
+
+def _shares_word(suffix: str, site: Declared) -> bool:
+    """Whether a word of *suffix*, in a few words of Latin letters, is part of the host's name:
+    ``Mail Online`` on dailymail.co.uk, ``Los Angeles Times`` on latimes.com."""
+    words = suffix.split()
+    if not _is_few_words(suffix) or any(word[0].islower() for word in words):
+        return False
+    words = [word.lower() for word in words if len(word) >= _LEAST_WORD_CHARS]
+    return any(word in label for word in words for label in site.labels)
+
+
+def _is_few_words(text: str) -> bool:
+    """Whether *text* is some words of a language that puts spaces between them."""
+    return 0 < len(text.split()) <= _MAX_SUFFIX_WORDS and not _WIDE.search(text)
 
 
 def _stands_elsewhere(suffix: str, title: str, source: str) -> bool:

@@ -38,6 +38,8 @@ _LARGE = re.compile(
 _HEADING_TAGS = {"h1": 3.0, "h2": 1.5, "h3": 1.0}
 _MARK = re.compile(r"[\[【［][^\]】］]{1,8}[\]】］]\s*")
 _LABEL_LINE = re.compile(r"(?:来源|來源|日期|时间|時間|作者|发布|編輯|编辑|记者)\s?[：:]")
+_POST_LABELS = ("标 题", "標 題")
+_POST_TITLE = re.compile("^[标標] [题題] ?[：:] ?(.{2,100})$", re.MULTILINE)
 _RAGGED_END = re.compile(r"[\s_|｜–—-]+$")
 _LETTER = re.compile(r"[^\W\d_]")
 _SHOWN_BELOW = 30
@@ -183,6 +185,8 @@ def _unshown(page: Page, w: _Witnesses) -> Iterator[_Candidate]:
     line = _line_in(w.whole if w.whole.startswith(w.short) else w.short, page)
     if line:
         yield 5.5, end, line, "line confirmed by <title>"
+    if (labelled := _labelled(page)) and w.whole.startswith(labelled):
+        yield 6.0, end, labelled, "text 标题"
     for origin, text in w.declared:
         if text and origin == _OWN_TITLE:
             yield 6.5, end, text, origin
@@ -190,6 +194,27 @@ def _unshown(page: Page, w: _Witnesses) -> Iterator[_Candidate]:
             yield 3.5 if _is_most_of(w.whole, text) else 1.5, end, text, origin
     if w.short and not w.site.is_site(w.short):
         yield 2.5, end, w.short, "<title>"
+        if not line:
+            yield from _alike_lines(page, w)
+
+
+def _labelled(page: Page) -> str:
+    """What the head of a post on a bulletin board calls its title (标  题：), "" for none."""
+    lines = page.once(BlockTexts).short
+    match = _POST_TITLE.search(lines) if any(label in lines for label in _POST_LABELS) else None
+    return match[1] if match is not None else ""
+
+
+def _alike_lines(page: Page, w: _Witnesses) -> Iterator[_Candidate]:
+    """Lines just above the body that say much the same as ``<title>``, whatever their markup."""
+    pairs = pairs_of(w.short)
+    first = max(0, w.body - _SHOWN_ABOVE)
+    for at, block in enumerate(page.blocks.blocks[first : w.body + 1], first):
+        text = block.text
+        if len(w.short) < 2 * len(text) < 6 * len(w.short) and not block.linked:
+            alike = dice(pairs, pairs_of(text))
+            if alike >= _ALIKE and not text.endswith((".", "。")):
+                yield 2.5 + 2.0 * alike, -at, text, "line like <title>"
 
 
 def _confirmed(text: str, tight: str, w: _Witnesses) -> float:

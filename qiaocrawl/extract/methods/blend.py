@@ -24,8 +24,15 @@ from qiaocrawl.extract.comments import comment_blocks
 from qiaocrawl.extract.methods.block_features import features_of
 from qiaocrawl.extract.methods.block_network import BlockNetwork, load_network
 from qiaocrawl.extract.methods.block_sums import Floats
+from qiaocrawl.extract.methods.chosen_lines import (
+    with_like_lines,
+    without_lead_in,
+    without_linked_ends,
+)
 from qiaocrawl.extract.methods.embedded import embedded_article
+from qiaocrawl.extract.notices import notice_blocks
 from qiaocrawl.extract.thread import thread_of
+from qiaocrawl.language import _
 from qiaocrawl.page import Page
 
 _NOTICE = 0.1
@@ -64,8 +71,13 @@ class BlendExtractor:
         network, shipped = load_network(Path(file)), load_network()
         if len(network.mean) != len(shipped.mean):
             raise ConfigError(
-                f"QIAO_BLEND_NETWORK: {file!r} was trained on {len(network.mean)} features, this "
-                f"version has {len(shipped.mean)}; train it again"
+                _(
+                    "QIAO_BLEND_NETWORK: {file!r} was trained on {count} features, this "
+                    "version has {wanted}; train it again",
+                    file=file,
+                    count=len(network.mean),
+                    wanted=len(shipped.mean),
+                )
             )
         return replace(self, network=network)
 
@@ -80,10 +92,12 @@ class BlendExtractor:
             return self._embedded(page, Body("", 0.0, "the page shows no text"), 0)
         judged = (self.network or load_network()).judge(features.values)
         judged[features.notices] = np.minimum(judged[features.notices], _NOTICE)
-        reasons = _without_others(page, judged)
+        reasons = _without_others(page, judged, self.low_threshold)
         chosen = np.flatnonzero(judged >= self.threshold)
         if not len(chosen):
             chosen = np.flatnonzero(judged >= self.low_threshold)
+        chosen = without_lead_in(page, without_linked_ends(page, chosen))
+        chosen = with_like_lines(page, judged, chosen)
         body = _taken(page, judged, features.chars, chosen, reasons)
         return self._embedded(page, body, int(features.chars[chosen].sum()))
 
@@ -98,12 +112,19 @@ class BlendExtractor:
         return Body(embedded.text, 0.8, reason, (), body.judged)
 
 
-def _without_others(page: Page, judged: Floats) -> list[str]:
-    """Set the judgement of replies and comments to 0; returns what was left out, in words."""
+def _without_others(page: Page, judged: Floats, least: float) -> list[str]:
+    """Set the judgement of replies, comments and notices to 0; what was left out, in words.
+
+    Blocks judged below *least* are not looked at.
+    """
     reasons = []
     thread = page.once(thread_of)
     replies: Iterable[int] = thread.reply_blocks if thread is not None else ()
-    for name, blocks in (("replies", replies), ("comments", page.once(comment_blocks))):
+    for name, blocks in (
+        ("replies", replies),
+        ("comments", page.once(comment_blocks)),
+        ("notices", notice_blocks(page, np.flatnonzero(judged >= least).tolist())),
+    ):
         indexes = list(blocks)
         if indexes:
             judged[indexes] = 0.0

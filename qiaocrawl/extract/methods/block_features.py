@@ -24,6 +24,7 @@ from qiaocrawl.extract.methods.block_vocabulary import (
     DOT,
     HAN,
     LETTER,
+    NAME_KINDS,
     OTHER,
     QUOTE,
     SPACE,
@@ -41,8 +42,9 @@ from qiaocrawl.page.blocks import PageBlocks
 _HEAD_CHARS = 150
 _TAIL_CHARS = 100
 """Of long blocks only the beginning and the end are searched for words."""
+_PAID_WORDS = ("推广", "推廣", "广告", "廣告", "赞助", "贊助")
 _PAID = re.compile(
-    r"{0}[：:]|【{0}】|\[{0}\]|（{0}）|\({0}\)".format("(?:推[广廣]|[广廣]告|[赞贊]助)")
+    r"{0}[：:]|【{0}】|\[{0}\]|（{0}）|\({0}\)".format(f"(?:{'|'.join(_PAID_WORDS)})")
 )
 _NOTICE_CHARS = 400
 _IMPRINT_CHARS = 150
@@ -51,6 +53,7 @@ _MARKS = attrgetter("linked", "bold", "links", "after_break", "element")
 _PLACE = attrgetter("first", "end", "parent", "depth", "images")
 _TAG_FLAGS = np.eye(len(TAGS) + 1, dtype=np.float32)[:, :-1]
 _LAST_KINDS = np.array([[STOP], [DOT], [COMMA], [QUOTE], [BULLET]])
+_NAME_BITS = np.arange(len(NAME_KINDS))[:, None]
 _LEVELS = 4
 """Elements around a block that are looked at."""
 
@@ -164,8 +167,9 @@ class _Builder:
         columns = np.fromiter(places, np.int64, 5 * m).reshape(m, 5).T
         self.first, self.end, parent, self.depth, self.images = columns
         self.parent = np.where(parent < 0, np.arange(m), parent)
-        named = np.array([name_flags(names) for names in numbers], dtype=np.float32)
-        self.flags = np.hstack((_TAG_FLAGS[self.tags], named[self.names])).T
+        named = np.fromiter(map(name_flags, numbers), np.int64, len(numbers))
+        bits = (named[self.names] >> _NAME_BITS) & 1
+        self.flags = np.vstack((_TAG_FLAGS[self.tags].T, bits)).astype(np.float32)
         levels = [self.marks[4]]
         for _ in range(_LEVELS - 1):
             levels.append(self.parent[levels[-1]])
@@ -204,7 +208,7 @@ class _Builder:
     def _words(self) -> None:
         text, starts = self._heads()
         flags = counted(find_words(text), starts, len(WORD_NAMES))
-        self.notices = self._notices(flags)
+        self.notices = self._notices(flags, text)
         weight = flags.sum(axis=0)
         self.wordy = np.log1p(weight)
         self._add(np.log1p(flags))
@@ -212,13 +216,17 @@ class _Builder:
             np.minimum(8 * weight / self.chars, 3), np.log1p(self._title_words(text, starts)),
         )))  # fmt: skip
 
-    def _notices(self, flags: Floats) -> NDArray[np.bool_]:
-        """Legal notices, imprints, paid text: too few in any collection to be learnt."""
+    def _notices(self, flags: Floats, text: str) -> NDArray[np.bool_]:
+        """Legal notices, imprints, paid text: too few in any collection to be learnt.
+
+        *text* holds the beginnings of all blocks.
+        """
         legal, notice = flags[WORD_NAMES.index("legal")], flags[WORD_NAMES.index("notice")]
         is_notice = (notice >= 2) & (self.chars <= _NOTICE_CHARS)
         is_notice |= (legal >= 2) & (self.chars <= _IMPRINT_CHARS)
-        paid = np.array([begin is not None for begin in map(_PAID.match, self.texts)])
-        return np.asarray(is_notice | paid)
+        if any(word in text for word in _PAID_WORDS):
+            is_notice |= np.array([begin is not None for begin in map(_PAID.match, self.texts)])
+        return np.asarray(is_notice)
 
     def _heads(self) -> tuple[str, Ints]:
         """The blocks in lower case, long ones without their middle; and where each begins."""

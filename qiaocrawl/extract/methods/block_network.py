@@ -19,6 +19,7 @@ import numpy as np
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.methods.block_sums import Floats
+from qiaocrawl.language import _
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -60,8 +61,12 @@ class BlockNetwork:
         """
         if values.shape[1] != len(self.mean):
             raise ConfigError(
-                f"the network was trained on {len(self.mean)} features, this version has "
-                f"{values.shape[1]}; train it again: qiaocrawl extractors train blend"
+                _(
+                    "the network was trained on {count} features, this version has {wanted}; "
+                    "train it again: qiaocrawl extractors train blend",
+                    count=len(self.mean),
+                    wanted=values.shape[1],
+                )
             )
         scaled = values - self.mean
         scaled /= self.scale
@@ -106,13 +111,15 @@ def load_network(path: Traversable = SHIPPED) -> BlockNetwork:
         ConfigError: there is no such file, or it is no such network.
     """
     if not path.is_file():
-        raise ConfigError(f"network of the blend extractor: no such file: '{path}'")
+        raise ConfigError(_("network of the blend extractor: no such file: '{path}'", path=path))
     try:
         data = BytesIO(path.read_bytes())
         with zipfile.ZipFile(data) as packed:
             size = sum(part.file_size for part in packed.infolist())
         if size > _MAX_BYTES:
-            raise ConfigError(f"{_wanted(path)}; it unpacks to {size} bytes")
+            raise ConfigError(
+                _("{path}; it unpacks to {size} bytes", path=_wanted(path), size=size)
+            )
         data.seek(0)
         with np.load(data, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
@@ -122,7 +129,7 @@ def load_network(path: Traversable = SHIPPED) -> BlockNetwork:
 
 
 def _wanted(path: Traversable) -> str:
-    return f"'{path}' is no network file (.npz) of `qiaocrawl extractors train blend`"
+    return _("'{path}' is no network file (.npz) of `qiaocrawl extractors train blend`", path=path)
 
 
 def _checked(arrays: dict[str, np.ndarray], path: Traversable) -> BlockNetwork:
@@ -130,15 +137,24 @@ def _checked(arrays: dict[str, np.ndarray], path: Traversable) -> BlockNetwork:
     if not kinds <= set("fiu") or "format" not in arrays or arrays["format"].size != 1:
         raise ConfigError(_wanted(path))
     if int(arrays["format"].item()) != FORMAT:
-        raise ConfigError(f"'{path}': format is {arrays['format'].item()}, {FORMAT} is allowed")
+        raise ConfigError(
+            _(
+                "'{path}': format is {given}, {wanted} is allowed",
+                path=path,
+                given=arrays["format"].item(),
+                wanted=FORMAT,
+            )
+        )
     layers = range(sum(name.startswith("weight_") for name in arrays))
     names = ["mean", "scale", *(f"{kind}_{n}" for n in layers for kind in ("weight", "bias"))]
     missing = [name for name in names if name not in arrays]
     if missing or not layers:
-        raise ConfigError(f"'{path}': array {(missing or ['weight_0'])[0]!r} is missing")
+        raise ConfigError(
+            _("'{path}': array {name!r} is missing", path=path, name=(missing or ["weight_0"])[0])
+        )
     numbers = {name: arrays[name].astype(np.float32) for name in names}
     if not all(np.isfinite(array).all() for array in numbers.values()):
-        raise ConfigError(f"'{path}': holds numbers that are not finite")
+        raise ConfigError(_("'{path}': holds numbers that are not finite", path=path))
     network = BlockNetwork(
         numbers["mean"],
         numbers["scale"],
@@ -161,6 +177,15 @@ def _check_shapes(network: BlockNetwork, path: Traversable) -> None:
     )
     if not voters or not fits or sizes[-1] != 1 or mean.ndim != 1:
         shapes = [weight.shape for weight in weights]
-        raise ConfigError(f"'{path}': layers of shapes {shapes} do not fit {mean.size} features")
+        raise ConfigError(
+            _(
+                "'{path}': layers of shapes {shapes} do not fit {size} features",
+                path=path,
+                shapes=shapes,
+                size=mean.size,
+            )
+        )
     if mean.shape != scale.shape or not np.all(scale > 0):
-        raise ConfigError(f"'{path}': scale must be {mean.size} positive numbers")
+        raise ConfigError(
+            _("'{path}': scale must be {size} positive numbers", path=path, size=mean.size)
+        )

@@ -8,10 +8,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import pairwise, product
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # --- characters -------------------------------------------------------------------------
 
@@ -95,15 +99,16 @@ _WORD_KIND = {
 }
 
 
-def _one_of(words: list[str]) -> str:
-    """A pattern for *words*, longest first, that shares first letters (a flat one is slow)."""
-    ends: dict[str, list[str]] = {}
+def _one_of(words: Iterable[str]) -> str:
+    """A pattern for the longest of *words* at a place; shared beginnings make it fast."""
+    rests: dict[str, set[str]] = {}
     for word in words:
-        ends.setdefault(word[0], []).append(word[1:])
-    return "|".join(
-        re.escape(first) + "(?:" + "|".join(map(re.escape, sorted(rest, key=len, reverse=True)))
-        + ")" for first, rest in sorted(ends.items())
-    )  # fmt: skip
+        rests.setdefault(word[:1], set()).add(word[1:])
+    is_whole = rests.pop("", None) is not None
+    branches = [re.escape(first) + _one_of(rest) for first, rest in sorted(rests.items())]
+    if not branches:
+        return ""
+    return f"(?:{'|'.join(branches)})" + "?" * is_whole
 
 
 _HAN_WORD = re.compile(_one_of([word for word in _WORD_KIND if not word.isascii()]))
@@ -131,27 +136,53 @@ def find_words(text: str) -> list[tuple[int, int]]:
 
 # --- names of classes and ids ---------------------------------------------------------------
 
+
+def _compounds(*pairs: tuple[str, str]) -> str:
+    """Every first word before every second one of the *pairs*, with what stands between them."""
+    return "|".join(
+        first + between + second
+        for firsts, seconds in pairs
+        for first, second in product(firsts.split("|"), seconds.split("|"))
+        for between in ("", "-", "_", "-_")
+    )
+
+
 _NAMES = {
-    "good": r"article|content|text|body|post|entry|story|main|news|detail|正文|zhengwen|para"
-    r"|artical|neirong|wenzhang",
-    "strong": r"article-?_?(?:body|content|text|detail|con)|story-?_?(?:body|content)|post-?_?"
-    r"(?:body|content)|entry-?_?content|main-?_?(?:content|text)|art(?:ical)?_?con|content-?_?text"
-    r"|text-?_?con|news-?_?(?:content|text|body|con)|zoom|articlebody|artibody|bodytext",
-    "comment": r"comment|reply|disqus|discuss|pinglun|respond|feedback|liuyan|replies|message",
-    "nav": r"nav|menu|bread|crumb|tab|header|top-?bar|toolbar|sitemap|logo|daohang",
-    "foot": r"foot|copyright|bottom|legal|disclaim",
-    "side": r"side|right|left|rail|widget|aside|col-?2|secondary",
-    "related": r"relat|recommend|hot|rank|popular|more|list|guess|other|latest|most|xiangguan|like"
-    r"|tuijian|next|prev|page-?nav|pagination|pager",
-    "action": r"share|social|tool|bookmark|print|search|login|sign|vote|subscribe|newsletter|follow"
-    r"|fontsize|digg|rating|poll",
-    "ad": r"\bad[sv]?\b|\bad[-_]|[-_]ads?\b|advert|banner|sponsor|promo|guanggao|google",
-    "consent": r"cookie|consent|gdpr|onetrust|privacy|modal|popup|overlay|dialog|paywall",
-    "meta": r"info|source|author|byline|date|time|meta|editor|laiyuan|tag|keyword|caption|credit"
-    r"|summary|abstract|title|headline|subtitle",
-}
+    "good": "article|content|text|body|post|entry|story|main|news|detail|正文|zhengwen|para|"
+    "artical|neirong|wenzhang",
+    "strong": "entrycontent|entry-content|zoom|articlebody|artibody|bodytext|artcon|art_con|"
+    "articalcon|artical_con|" + _compounds(
+        ("article", "body|content|text|detail|con"), ("story|post", "body|content"),
+        ("main", "content|text"), ("content", "text"), ("text", "con"),
+        ("news", "content|text|body|con"),
+    ),
+    "comment": "comment|reply|disqus|discuss|pinglun|respond|feedback|liuyan|replies|message",
+    "nav": "nav|menu|bread|crumb|tab|header|topbar|top-bar|toolbar|sitemap|logo|daohang",
+    "foot": "foot|copyright|bottom|legal|disclaim",
+    "side": "side|right|left|rail|widget|aside|col2|col-2|secondary",
+    "related": "relat|recommend|hot|rank|popular|more|list|guess|other|latest|most|xiangguan|like|"
+    "tuijian|next|prev|pagenav|page-nav|pagination|pager",
+    "action": "share|social|tool|bookmark|print|search|login|sign|vote|subscribe|newsletter|"
+    "follow|fontsize|digg|rating|poll",
+    "ad": "advert|banner|sponsor|promo|guanggao|google",
+    "consent": "cookie|consent|gdpr|onetrust|privacy|modal|popup|overlay|dialog|paywall",
+    "meta": "info|source|author|byline|date|time|meta|editor|laiyuan|tag|keyword|caption|credit|"
+    "summary|abstract|title|headline|subtitle",
+}  # fmt: skip
 NAME_KINDS = tuple(_NAMES)
-_NAME_PATTERNS = tuple(re.compile(pattern) for pattern in _NAMES.values())
+_NAME_WORDS = {word: kind for kind, words in _NAMES.items() for word in words.split("|")}
+_ANY_NAME = re.compile(f"(?=({_one_of(_NAME_WORDS)}))")
+_FLAGS_OF_WORD = {
+    word: sum({
+        1 << NAME_KINDS.index(kind)
+        for begin, kind in _NAME_WORDS.items()
+        if word.startswith(begin)
+    })
+    for word in _NAME_WORDS
+}  # fmt: skip
+"""What the longest word at a place tells: also what the shorter ones do that begin there."""
+_AD = re.compile(r"\bad[sv]?\b|\bad[-_]|[-_]ads?\b")
+_AD_FLAG = 1 << NAME_KINDS.index("ad")
 TAGS = ("p", "td", "div", "li", "h", "dd", "quote", "pre", "figure", "article", "nav", "footer",
          "aside", "form", "body")  # fmt: skip
 _TAG_OF = {
@@ -166,9 +197,22 @@ tag_number = _TAG_NUMBERS.get
 
 
 @lru_cache(maxsize=20_000)
-def name_flags(names: str) -> tuple[bool, ...]:
-    """Which of NAME_KINDS stand in *names*, the class and id of an element."""
-    return tuple(pattern.search(names) is not None for pattern in _NAME_PATTERNS)
+def name_flags(names: str) -> int:
+    """Which of NAME_KINDS stand in *names*, the class and id of an element: a bit for each."""
+    flags = 0
+    for name in names.split():
+        flags |= _flags_of_name(name)
+    return flags
+
+
+@lru_cache(maxsize=20_000)  # names of elements differ more than what they are made of
+def _flags_of_name(name: str) -> int:
+    flags = 0
+    for word in _ANY_NAME.findall(name):
+        flags |= _FLAGS_OF_WORD[word]
+    if "ad" in name and _AD.search(name):
+        flags |= _AD_FLAG
+    return flags
 
 
 @lru_cache(maxsize=64)

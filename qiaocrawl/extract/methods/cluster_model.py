@@ -13,6 +13,7 @@ import numpy as np
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.methods.cluster_nodes import FEATURES
+from qiaocrawl.language import _
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -98,11 +99,15 @@ def _read(file: Path | Traversable) -> ClusterModel:
     try:
         record = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise ConfigError(f"cluster model {str(file)!r} cannot be read as JSON: {error}") from None
+        raise ConfigError(
+            _("cluster model {file!r} cannot be read as JSON: {error}", file=str(file), error=error)
+        ) from None
     try:
         return _model(record)
     except ValueError as error:
-        raise ConfigError(f"cluster model {str(file)!r}: {error}") from None
+        raise ConfigError(
+            _("cluster model {file!r}: {error}", file=str(file), error=error)
+        ) from None
 
 
 def _model(record: object) -> ClusterModel:

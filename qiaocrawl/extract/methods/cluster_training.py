@@ -34,6 +34,7 @@ from qiaocrawl.extract.methods.cluster_model import (
     distances,
 )
 from qiaocrawl.extract.methods.cluster_nodes import FEATURES
+from qiaocrawl.language import _
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,12 +84,21 @@ class Training:
     def __post_init__(self) -> None:
         if not 2 <= self.least_k <= self.most_k <= MAX_CLUSTERS:
             raise ConfigError(
-                f"least_k and most_k must rise from 2 to {MAX_CLUSTERS}, "
-                f"got {self.least_k!r} and {self.most_k!r}"
+                _(
+                    "least_k and most_k must rise from 2 to {max_clusters}, got {least_k!r} and "
+                    "{most_k!r}",
+                    max_clusters=MAX_CLUSTERS,
+                    least_k=self.least_k,
+                    most_k=self.most_k,
+                )
             )
         if self.buffer < 1 or self.starts < 1:
             raise ConfigError(
-                f"buffer and starts must be above 0, got {self.buffer!r} and {self.starts!r}"
+                _(
+                    "buffer and starts must be above 0, got {buffer!r} and {starts!r}",
+                    buffer=self.buffer,
+                    starts=self.starts,
+                )
             )
 
 
@@ -128,7 +138,10 @@ class IncrementalClusters:
             self._assign(full=self._model is None)
         if self._model is None:
             raise ConfigError(
-                f"a clustering needs 2 different nodes or more, got none in {self._pages} pages"
+                _(
+                    "a clustering needs 2 different nodes or more, got none in {pages} pages",
+                    pages=self._pages,
+                )
             )
         old = self._model
         return ClusterModel(
@@ -197,7 +210,7 @@ def k_means(points: Floats, k: int, rng: np.random.Generator) -> Clusters:
         rng: chooses the starting points.
     """
     centres = _starts(points, k, rng)
-    for _ in range(_MAX_ROUNDS):
+    for _round in range(_MAX_ROUNDS):
         apart = distances(points, centres)
         nearest = apart.argmin(axis=1)
         moved = _means(points, nearest, apart, k)

@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import urlsplit
 
 from lxml import etree
 from parsel import Selector as Document
@@ -27,11 +26,12 @@ from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.base import Body, Extractor, extractor_for, extractors
 from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.methods.template_file import Selector, Template, Templates, load_templates
+from qiaocrawl.language import _
 from qiaocrawl.page.blocks import MAX_BLOCKS, blocks_of
 from qiaocrawl.page.links import LINK_SELECTOR
 from qiaocrawl.text import collapse
 from qiaocrawl.text.dates import DateReader, latest_plausible
-from qiaocrawl.urls import UrlJoiner, host_of
+from qiaocrawl.urls import UrlJoiner
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from qiaocrawl.items import Link
     from qiaocrawl.page import Page
 
-_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 """Characters that lxml refuses to take back from its own tree."""
 _MAX_EXCLUDED = 2_000
 """Elements one selector takes out at most: each may copy the text behind it."""
@@ -109,11 +109,7 @@ class TemplateExtractor:
 
     def template_of(self, page: Page) -> Template | None:
         """The template for *page*, by its URL."""
-        if not len(self.templates):
-            return None
-        parts = urlsplit(page.url)
-        path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
-        return self.templates.find(host_of(page.url), path)
+        return self.templates.find_for(page.url) if len(self.templates) else None
 
     def _general(self, page: Page, why: str) -> Body:
         general = self.fallback or extractors.get(FALLBACK)
@@ -146,7 +142,7 @@ class _Reading:
     @cached_property
     def _document(self) -> Document:
         """The page as XPath sees it."""
-        return Document(text=_NO_XML.sub("", self._page.source), type="html")
+        return Document(text=NO_XML.sub("", self._page.source), type="html")
 
     def body(self) -> Body:
         if self._template.body[0].is_xpath:
@@ -247,7 +243,7 @@ class _Reading:
 
     def _xpath_lines(self) -> list[str]:
         # Its own document: what is excluded is taken out of it.
-        document = Document(text=_NO_XML.sub("", self._page.source), type="html")
+        document = Document(text=NO_XML.sub("", self._page.source), type="html")
         for selector in self._template.exclude:
             for node in _xpath(document, selector)[:_MAX_EXCLUDED]:
                 if isinstance(node.root, etree._Element) and node.root.getparent() is not None:
@@ -276,7 +272,11 @@ def _xpath(document: Document, selector: Selector, path: str = "") -> SelectorLi
         return document.xpath(path or selector.path)
     except ValueError as error:
         raise ConfigError(
-            f"QIAO_TEMPLATES: {selector.written!r} cannot be worked out: {error}"
+            _(
+                "QIAO_TEMPLATES: {written!r} cannot be worked out: {error}",
+                written=selector.written,
+                error=error,
+            )
         ) from error
 
 

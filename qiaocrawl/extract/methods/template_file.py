@@ -33,13 +33,16 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from parsel import Selector as Document
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, InstanceOf, model_validator
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import N_, _
 from qiaocrawl.text.toml_file import check_table, listed, load_records, raise_faults
+from qiaocrawl.urls import host_of
 
 LINK_KINDS = ("channel", "list", "article")
 _XPATH = "xpath:"
@@ -215,6 +218,12 @@ class Templates:
                     return template
         return None
 
+    def find_for(self, url: str) -> Template | None:
+        """The template for the page *url*."""
+        parts = urlsplit(url)
+        path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+        return self.find(host_of(url), path)
+
 
 def _patterns(host: str) -> Iterable[str]:
     """What may be written for *host*, the most exact first."""
@@ -238,10 +247,14 @@ def load_templates(place: str) -> Templates:
     elif path.is_file():
         files = [path]
     else:
-        raise ConfigError(f"QIAO_TEMPLATES must be a folder or a TOML file, got {place!r}")
-    templates = load_records(files, "templates", _read_file)
+        raise ConfigError(
+            _("QIAO_TEMPLATES must be a folder or a TOML file, got {place!r}", place=place)
+        )
+    templates = load_records(files, N_("templates"), _read_file)
     if not templates:
-        raise ConfigError(f"QIAO_TEMPLATES: no [[template]] in {place!r} (files end in .toml)")
+        raise ConfigError(
+            _("QIAO_TEMPLATES: no [[template]] in {place!r} (files end in .toml)", place=place)
+        )
     return Templates(templates)
 
 

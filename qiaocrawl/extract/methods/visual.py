@@ -25,21 +25,24 @@ Areas and colours: :mod:`qiaocrawl.extract.methods.visual_style`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract.base import Body, extractors
 from qiaocrawl.extract.methods.visual_style import PageStyle, page_style
+from qiaocrawl.options.plugin_options import plugin_options, within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from qiaocrawl.page import Page
     from qiaocrawl.page.blocks import PageBlocks
 
 _SENTENCE_END = re.compile(r"[。！？!?…．]|\.(?=[\s\"'”’)]|$)")
 _ENDING = re.compile(r"[。！？!?….．][\s\"'”’」』)）]*$")
+_NUMBERS = ("a", "beta", "w_a", "w_p", "w_ld", "w_td", "w_l")
 _PARAGRAPH_LINKED = 0.5
 """A paragraph that is joined to others has a smaller share of link text **(ours)**."""
 
@@ -167,6 +170,8 @@ class VisualExtractor:
         ValueError: the weights do not sum to 1.
     """
 
+    option_names: ClassVar[tuple[str, ...]] = ("QIAO_VISUAL_OPTIONS",)
+
     a: float = 0.9
     beta: float = 0.8
     w_a: float = 0.05
@@ -183,6 +188,23 @@ class VisualExtractor:
         total = self.w_a + self.w_p + self.w_ld + self.w_td + self.w_l
         if abs(total - 1) > 1e-6:
             raise ValueError(f"the weights of a visual unit's score sum to {total}, not to 1")
+
+    def configured(self, options: Mapping[str, Any]) -> VisualExtractor:
+        """The method with thresholds and weights as the operator wants them.
+
+        Raises:
+            ConfigError: an unknown one, one outside [0, 1], or weights that do not sum to 1.
+        """
+        what = "QIAO_VISUAL_OPTIONS"
+        defaults = {name: getattr(self, name) for name in _NUMBERS}
+        given = plugin_options(what, defaults, options[what])
+        numbers: dict[str, Any] = {
+            name: within(what, name, float(value), 0, 1) for name, value in given.items()
+        }
+        try:
+            return replace(self, **numbers)
+        except ValueError as error:
+            raise ConfigError(f"{what}: {error}") from None
 
     def body(self, page: Page) -> Body:
         """The text of the best visual unit; its score is moved to [0, 1] by adding w_ld."""

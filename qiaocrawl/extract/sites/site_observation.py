@@ -12,7 +12,7 @@ from qiaocrawl.extract.sites.element_paths import body_place
 from qiaocrawl.extract.sites.site_template import START
 from qiaocrawl.items import SiteObservation
 from qiaocrawl.text import fold
-from qiaocrawl.urls import canonical_host, canonical_url
+from qiaocrawl.urls import canonical_host
 
 if TYPE_CHECKING:
     from qiaocrawl.extract.sites.apply_template import TemplateMatch
@@ -26,8 +26,8 @@ _MAX_NAME_CHARS = 40
 
 def observation_of(page: Page, title: str, match: TemplateMatch) -> SiteObservation | None:
     """What *page*, an article called *title*, tells about its site; None without a URL."""
-    url = canonical_url(page.url)
-    if url is None:
+    url = page.canonical
+    if not url:
         return None
     return SiteObservation(
         host=canonical_host(url),

@@ -85,6 +85,15 @@ class _Open(NamedTuple):
     start: int
 
 
+class _Entered(NamedTuple):
+    """An element on the way to the place at hand: what is left to write in it, the block behind
+    it, and whether it was opened."""
+
+    inside: Iterator[int]
+    end: int
+    opened: bool
+
+
 class _Writer:
     """Writes the kept blocks of one page.
 
@@ -113,38 +122,41 @@ class _Writer:
 
     def html(self) -> str:
         """All of it."""
-        path = [self._element(0)] if 0 in self._kept.elements else []
-        while path:  # no recursion: elements may nest as deep as they like
-            inner = next(path[-1], None)
-            if inner is None:
-                path.pop()
-            else:
-                path.append(self._element(inner))
+        path: list[_Entered] = []  # no recursion: elements may nest as deep as they like
+        following: int | None = 0 if 0 in self._kept.elements else None
+        while following is not None or path:
+            if following is None:
+                self._leave(path.pop())
+            elif (entered := self._enter(following)) is not None:
+                path.append(entered)
+            following = next(path[-1].inside, None) if path else None
         return clean_text("".join(self._out)).strip()
 
     # --- the walk ---------------------------------------------------------------------------
 
-    def _element(self, place: int) -> Iterator[int]:
-        """Write a block-level element; gives the places of those in it that are to be written."""
+    def _enter(self, place: int) -> _Entered | None:
+        """Begin a block-level element; None if that was all of it."""
         element, children = self._page.blocks.elements[place], self._children.get(place, ())
         self._end_block()
         self._block = element.first
         if element.tag == "pre":
             self._preformatted(element)
             self._block = element.end
-            return
+            return None
         opened = element.tag in _MODES and self._may_open(element.tag, place)
         if opened:
             self._begin(element.tag, attributes_of(element.tag, element.node))
+        inside: Iterator[int] = iter(())
         if self._holds_elements_only(element, children):
-            for child in children:
-                if child in self._kept.elements:
-                    yield child
+            inside = filter(self._kept.elements.__contains__, children)
         elif children or not self._plain_text(element):
-            yield from self._walk(element.node, children)
+            inside = self._walk(element.node, children)
+        return _Entered(inside, element.end, opened)
+
+    def _leave(self, entered: _Entered) -> None:
         self._end_block()
-        self._block = element.end
-        if opened:
+        self._block = entered.end
+        if entered.opened:
             self._end()
 
     def _holds_elements_only(self, element: Element, children: Sequence[int]) -> bool:
@@ -179,7 +191,7 @@ class _Writer:
         while node is not None:
             inner = None
             text = node.text_content  # None for what is no text
-            kind = TEXT if text is not None else kind_of(node.tag or "")
+            kind = TEXT if text is not None else kind_of(node.tag or "", BLOCK)
             if text is not None:
                 if text and not text.isspace():
                     self._text(text)
@@ -254,7 +266,8 @@ class _Writer:
     def _text(self, text: str) -> None:
         self._has_text = True
         if self._block in self._kept.blocks:
-            self._write_inline_tags()
+            if self._inline:
+                self._write_inline_tags()
             self._run.append(escape(without_line_ends(text), quote=False))
 
     def _write_inline_tags(self) -> None:

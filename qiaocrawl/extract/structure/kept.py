@@ -15,6 +15,7 @@ LEAD_BLOCKS = 6
 _WHOLE_TABLE_SHARE = 0.5
 """A data table of which this share of the text was taken is shown whole."""
 _MAX_CELL_CHARS = 600
+_FIGURE_CHARS = 40
 _MIN_ROWS = 2
 _MAX_LINKED_SHARE = 0.3
 _MAX_HEADING_CHARS = 60
@@ -57,7 +58,7 @@ def kept_of(page: Page, body: Body, title: str, pictures: Mapping[str, str]) -> 
     if not kept.blocks:
         return kept
     for at in sorted(at for at in kept.elements if found.elements[at].tag == "table"):
-        if _is_data(found, at):
+        if is_data_table(found, at):
             kept.tables.add(at)
             _complete(found, at, kept)
     if pictures:
@@ -89,7 +90,7 @@ def inside(elements: Sequence[Element], at: int) -> range:
     return range(at + 1, end)
 
 
-def _is_data(found: PageBlocks, at: int) -> bool:
+def is_data_table(found: PageBlocks, at: int) -> bool:
     """Whether a table holds rows of short cells, and nothing that pages are laid out with."""
     elements, blocks = found.elements, found.blocks
     rows: list[int] = []
@@ -158,9 +159,10 @@ def _add_captions(found: PageBlocks, at: int, kept: Kept) -> None:
 def completed(page: Page, body: Body) -> Body:
     """*body* with what stands between its blocks, or ends it, and reads like furniture by itself.
 
-    Those are data tables and code with the article's own text before them and either after them
-    or nothing else in the element around both; the rest of a list of which most was taken, and a
-    list between two taken blocks; and headings right above a block of all these. **(ours)**
+    Those are data tables of which most was taken; data tables and code with the article's own text
+    before them and either after them or nothing else in the element around both; the rest of a list
+    of which most was taken, and a list between two taken blocks; and headings right above a block
+    of all these. **(ours)**
     """
     if not body.blocks:
         return body
@@ -169,6 +171,8 @@ def completed(page: Page, body: Body) -> Body:
     first = texts.elements_until(body.blocks[0])
     end = texts.elements_until(body.blocks[-1] + 1)
     candidates = [at for at in range(first, end) if found.elements[at].tag in _MAY_BELONG]
+    begun = found.path(found.blocks[body.blocks[0]].element)
+    candidates += [at for at in begun if found.elements[at].tag == "table"][:1]
     # Headings come last: one may stand above a list that was added.
     for belongs_by_tag in (_BELONGS, _BELONGS_THEN):
         for at in candidates:
@@ -202,7 +206,14 @@ def _is_linked(found: PageBlocks, span: range) -> bool:
 
 
 def _is_inner_table(found: PageBlocks, at: int, taken: set[int]) -> bool:
-    return _is_inner(found, at, taken) and _is_data(found, at)
+    span = range(found.elements[at].first, found.elements[at].end)
+    if _is_inner(found, at, taken):
+        return is_data_table(found, at)
+    if _is_linked(found, span) or any(len(found.blocks[i].text) > _FIGURE_CHARS for i in span):
+        return False  # a form with sentences in it
+    chars = _chars(found.blocks, (i for i in span if i in taken))
+    is_most = chars >= _WHOLE_TABLE_SHARE * _chars(found.blocks, span)
+    return is_most and is_data_table(found, at)
 
 
 def _is_heading(found: PageBlocks, at: int, taken: set[int]) -> bool:

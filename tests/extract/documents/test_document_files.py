@@ -157,7 +157,7 @@ def test_kinds_are_told_by_content() -> None:
 
 @pytest.mark.parametrize("documents", [True, False])
 def test_files_are_followed_and_read_where_that_is_asked_for(documents: bool) -> None:
-    setup = AnalysisSetup("density", 50, (), "vsm", documents=documents)
+    setup = AnalysisSetup("density", 50, (), "vsm_breadth", documents=documents)
     assert (analyse_page(fetched(word()), setup).outcome is Outcome.ARTICLE) is documents
     anchors = "<a href='a.PDF'>附件一</a> <a href='/b.docx?x'>二</a> <a href='c.zip'>三</a>"
     page = fetched(f"<p>见{anchors}</p>".encode())

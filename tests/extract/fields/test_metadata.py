@@ -91,6 +91,10 @@ def test_the_declared_author_counts_where_none_is_shown() -> None:
         ("信息来源：\n<a>南桥侨报</a>", "南桥侨报"),
         ("來源：南橋僑報", "南橋僑報"),
         ("来源：", ""),
+        ("来自：手机客户端", ""),
+        ("来自: iPhone 6s", ""),
+        ("来自：南桥客户端", "南桥客户端"),
+        ("※ 来源:．南强BBS bbs.example.com", "南强BBS"),
         ("", ""),
     ],
 )

@@ -75,6 +75,51 @@ def test_lines_near_the_title(line: str, date: str) -> None:
     assert date_in(shown(line)) == date
 
 
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<div itemprop="datePublished" content="2024-03-05T08:00:00Z">Tuesday</div>',
+        '<span itemprop="datePublished">5 March 2024</span>',
+        '<span property="schema:datePublished" content="2024-03-05">Tuesday</span>',
+    ],
+)
+def test_microdata_and_rdfa(html: str) -> None:
+    update = '<div itemprop="dateModified" content="2024-03-09">Saturday</div>'
+    later = '<div itemprop="datePublished" content="2024-04-01">teaser</div>'
+    assert date_in(shown(update) + html + later)[:10] == "2024-03-05"
+
+
+ENGLISH_BODY = f"<p>{'The town has seen a new bridge for the river and its people. ' * 9}</p>"
+
+
+@pytest.mark.parametrize(
+    ("head", "line", "date"),
+    [
+        ("", "03/05/2024", "2024-03-05"),
+        # the page says whose English it is
+        ('<html lang="en-GB">', "03/05/2024", "2024-05-03"),
+        ('<html lang="en"><meta property="og:locale" content="en_IN">', "03/05/2024", "2024-05-03"),
+        # another witness says which number is the day
+        ('<meta name="date" content="2024-05-03">', "03/05/2024", "2024-05-03"),
+        ('<link rel="canonical" href="/2024/05/03/bridge">', "Ann Lee", "2024-05-03"),
+    ],
+)
+def test_english_pages(head: str, line: str, date: str) -> None:
+    html = f"{head}<title>A new bridge</title><h1>A new bridge</h1><div>{line}</div>{ENGLISH_BODY}"
+    page = parse_page(html.encode(), "text/html; charset=utf-8", "https://www.example.com/1")
+    published = metadata_of(page, None, NOW).published_at
+    assert published is not None
+    assert published.date().isoformat() == date
+
+
+def test_a_title_that_is_a_date_is_the_day_of_its_posts() -> None:
+    html = f"<title>2007年4月8日 - 老林的博客</title><h2>2007年4月8日</h2>{BODY}"
+    page = parse_page(html.encode(), "text/html; charset=utf-8", "https://www.example.com/d")
+    published = metadata_of(page, None, NOW).published_at
+    assert published is not None
+    assert published.strftime("%Y-%m-%d") == "2007-04-08"
+
+
 def test_agreeing_witnesses_outvote_one() -> None:
     html = shown("2024-03-05") + '<meta name="createdate" content="2024-03-01">'
     assert date_in(html, "https://www.example.com/2024/03/05/a.html")[:10] == "2024-03-05"

@@ -52,6 +52,43 @@ def test_title(html: str, title: str) -> None:
     assert title_in(html) == title
 
 
+ENGLISH_BODY = f"<p>{'The town has seen a new bridge for the river and its people. ' * 9}</p>"
+
+
+@pytest.mark.parametrize(
+    ("whole", "line", "title"),
+    [
+        # nothing else stands behind an upright line
+        ("The town gets a new bridge | River Post Online", "", "The town gets a new bridge"),
+        # the host's words, and hosts themselves
+        ("The town gets a new bridge - Example Daily", "", "The town gets a new bridge"),
+        ("The town gets a new bridge - riverpost.com", "", "The town gets a new bridge"),
+        ("The town gets a new bridge - by hand", "", "The town gets a new bridge - by hand"),
+        # a headline without any markup was edited after <title>
+        (
+            "Town gets new bridge by river | River Post",
+            "Town gets its new bridge by the river",
+            "Town gets its new bridge by the river",
+        ),
+        (
+            "Town gets new bridge by river | River Post",
+            "The weather will be fine on Sunday",
+            "Town gets new bridge by river",
+        ),
+    ],
+)
+def test_english_titles(whole: str, line: str, title: str) -> None:
+    page = page_of(f"<title>{whole}</title><div>{line}</div><div>By Ann</div>{ENGLISH_BODY}")
+    heading = title_of(page, body_first=len(page.blocks.blocks) - 1)
+    assert heading is not None
+    assert heading.value == title
+
+
+def test_escapes_in_json_are_read() -> None:
+    script = '<script type="application/ld+json">{"headline": "A &quot;new&quot; bridge"}</script>'
+    assert title_in(script) == 'A "new" bridge'
+
+
 @pytest.mark.parametrize(
     ("html", "title"),
     [
@@ -210,3 +247,15 @@ def test_a_title_less_its_names_is_part_of_it(whole: str, is_known: bool) -> Non
 def test_a_heading_less_its_date_is_part_of_it(text: str) -> None:
     rest = without_date(f"{text} 2010-10-05", [text])
     assert "".join(rest.split()) in "".join(f"{text} 2010-10-05".split())
+
+
+@pytest.mark.parametrize(("shown", "title"), [
+    ("寒假去了一趟龙目岛", "寒假去了一趟龙目岛"),
+    ("南强精华区导读", "寒假去了一趟龙目岛 - 精华区 - 南强站点"),  # of another post
+])  # fmt: skip
+def test_the_head_of_a_post_names_its_title(shown: str, title: str) -> None:
+    html = (
+        "<title>寒假去了一趟龙目岛 - 精华区 - 南强站点</title><pre>发信人: seagull, 信区: Travel\n"
+        f"标  题: {shown}\n\n寒假没有回家，跟着同屋去了龙目岛，他家在那里开杂货铺。</pre>"
+    )
+    assert title_in(html) == title

@@ -49,11 +49,12 @@ def test_low_lines_within_the_tolerance_are_kept() -> None:
     assert body_of(first + [LOW] * 20 + second) == plain(first) + ["短"] * 20 + plain(second)
 
 
-def test_past_the_tolerance_the_article_has_ended() -> None:
+def test_past_the_tolerance_the_article_has_ended_and_is_the_result() -> None:
     first, second = paragraphs(6, "甲"), paragraphs(5, "乙")
+    # 5 paragraphs are 300 bytes and more: recognition stops at the 21st low line.
     assert body_of(first + [LOW] * 21 + second) == plain(first)
-    assert body_of(second + [LOW] * 21 + first) == plain(first)
-    assert body_of(second + [LOW] * 21 + first, first_run=True) == plain(second)
+    assert body_of(second + [LOW] * 21 + first) == plain(second)
+    assert body_of(second + [LOW] * 21 + first, run="longest") == plain(first)
     assert (
         body_of(first + [LOW] * 21 + second, low_density_tolerance_lines=21)[-1]
         == (plain(second)[-1])
@@ -63,15 +64,16 @@ def test_past_the_tolerance_the_article_has_ended() -> None:
 def test_below_the_minimum_bytes_a_low_run_does_not_end_the_article_and_is_not_kept() -> None:
     headline, article = paragraphs(1, "题"), paragraphs(6)
     assert body_of(headline + [LOW] * 60 + article) == plain(headline) + plain(article)
-    assert body_of(headline + [LOW] * 60 + article, minimum_bytes=1) == plain(article)
+    assert body_of(headline + [LOW] * 60 + article, minimum_bytes=1) == plain(headline)
 
 
-def test_less_than_the_minimum_is_no_body_and_the_reason_says_so() -> None:
-    page = parse_page(f"<p>{SENTENCE}</p>".encode(), "text/html; charset=utf-8")
+def test_less_than_the_minimum_is_returned_as_found() -> None:
+    # 61, 62 and 63 bytes, 186 together: fewer than 200, and the page ends.
+    article = [f"<p>{mark}{SENTENCE}</p>" for mark in ("1", "22", "333")]
+    assert body_of([LOW] * 30 + article + [LOW] * 30) == plain(article)
+    page = parse_page(LOW.encode(), "text/html; charset=utf-8")
     body = DensityExtractor().body(page)
-    assert (body.text, body.score) == ("", 0.0)
-    assert body.reason == "dense lines hold 60 bytes, less than 200"
-    assert DensityExtractor(minimum_bytes=60).body(page).text == SENTENCE
+    assert (body.text, body.score, body.reason) == ("", 0.0, "no line is dense")
 
 
 def test_scripts_styles_and_comments_are_bytes_but_no_text() -> None:
@@ -105,13 +107,13 @@ def test_every_line_of_a_body_stands_in_the_page(lines: list[str]) -> None:
 
 
 OPTIONS = {"QIAO_DENSITY_THRESHOLD": 0.5, "QIAO_DENSITY_TOLERANCE_LINES": 20,
-           "QIAO_DENSITY_MINIMUM_BYTES": 200}  # fmt: skip
+           "QIAO_DENSITY_MINIMUM_BYTES": 200, "QIAO_DENSITY_RUN": "first"}  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("changes", "count"),
-    [({}, 12), ({"QIAO_DENSITY_TOLERANCE_LINES": 0}, 9),
-     ({"QIAO_DENSITY_TOLERANCE_LINES": 0, "QIAO_DENSITY_MINIMUM_BYTES": 0}, 9),
+    [({}, 12), ({"QIAO_DENSITY_TOLERANCE_LINES": 0}, 11),
+     ({"QIAO_DENSITY_TOLERANCE_LINES": 0, "QIAO_DENSITY_MINIMUM_BYTES": 0}, 11),
      ({"QIAO_DENSITY_THRESHOLD": 0.99}, 0)],
 )  # fmt: skip
 def test_options_switch_the_improvements(changes: dict[str, float], count: int) -> None:
@@ -120,11 +122,13 @@ def test_options_switch_the_improvements(changes: dict[str, float], count: int) 
     assert len([line for line in body.text.split("\n") if line]) == count
 
 
-def test_the_base_algorithm_takes_any_length() -> None:
-    page = parse_page(paragraphs(1)[0].encode(), "text/html")
-    assert extractor_for("density", OPTIONS).body(page).text == ""
-    base = {**OPTIONS, "QIAO_DENSITY_TOLERANCE_LINES": 0, "QIAO_DENSITY_MINIMUM_BYTES": 0}
-    assert extractor_for("density", base).body(page).text == f"0{SENTENCE}"
+def test_the_base_algorithm_takes_all_dense_lines() -> None:
+    lines = [*paragraphs(6, "甲"), *[LOW] * 30, *paragraphs(1, "乙")]
+    page = parse_page("\n".join(lines).encode(), "text/html")
+    base = {**OPTIONS, "QIAO_DENSITY_TOLERANCE_LINES": 0}
+    assert extractor_for("density", base).body(page).text.split("\n") == plain(
+        [*paragraphs(6, "甲"), *paragraphs(1, "乙")]
+    )
 
 
 def test_the_defaults_of_the_options_are_the_registered_method() -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from hostile_pages import HOSTILE
+from qiaocrawl.errors import ConfigError
 from qiaocrawl.extract import extractors
+from qiaocrawl.extract.base import extractor_for
 from qiaocrawl.extract.methods.visual import VisualExtractor
+from qiaocrawl.options import Options
 from qiaocrawl.page import Page, parse_page
 
 # To the letter, with the plainest thresholds.
@@ -193,3 +196,13 @@ def test_a_page_without_text_has_no_body(html: str) -> None:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_markup_is_read_in_time(name: str) -> None:
     assert extractors.get("visual").body(page_of(HOSTILE[name])).score <= 1
+
+
+def test_weights_and_thresholds_are_options() -> None:
+    made = extractor_for("visual_published", {"QIAO_VISUAL_OPTIONS": "a=.4,w_p=.45,w_a=.1"})
+    assert isinstance(made, VisualExtractor)
+    assert (made.a, made.beta, made.w_a, made.w_p, made.join_like) == (0.4, 0.7, 0.1, 0.45, False)
+    assert extractor_for("visual", Options({})) == extractors.get("visual")
+    for wrong, why in (("w_p=.6", "sum to 1.1"), ("w_q=1", "did you mean"), ("a=2", "'a'")):
+        with pytest.raises(ConfigError, match=why):
+            extractor_for("visual", {"QIAO_VISUAL_OPTIONS": wrong})

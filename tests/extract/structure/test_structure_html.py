@@ -5,33 +5,14 @@ from __future__ import annotations
 import pytest
 
 from qiaocrawl.extract.base import Body
-from qiaocrawl.extract.extraction import Field
 from qiaocrawl.extract.fields.metadata import Metadata
-from qiaocrawl.extract.fields.pictures import IN_THE_BODY
 from qiaocrawl.extract.page import extract_page
 from qiaocrawl.extract.paging import joined
 from qiaocrawl.extract.structure.html import body_html, paragraphs
 from qiaocrawl.extract.structure.markdown import to_markdown
-from qiaocrawl.page import Page, parse_page
+from whole_bodies import parsed, whole
 
-URL = "https://www.qiao.example/news/1.html"
 PROSE = "三月五日上午，市侨联在会议中心召开年度工作会议，听取各部门汇报，并对下一年的工作作出安排。"
-
-
-def parsed(body: str) -> Page:
-    page = f"<html><body>{body}</body></html>"
-    return parse_page(page.encode("utf-8", "surrogatepass"), "text/html; charset=utf-8", URL)
-
-
-def whole(body: str, *, title: str = "", pictures: dict[str, str] | None = None) -> str:
-    """The structure of a page of which every block was taken."""
-    page = parsed(body)
-    blocks = page.blocks.blocks
-    text = "\n".join(block.text for block in blocks)
-    fields = {"images": Field(tuple((pictures or {}).items()), IN_THE_BODY, 0.8)}
-    if title:
-        fields["title"] = Field(title, "h1", 1.0)
-    return body_html(page, Body(text, 1.0, "", tuple(range(len(blocks)))), Metadata(fields))
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from selectolax.lexbor import LexborHTMLParser
-from test_structure_html import URL, whole
 
 from qiaocrawl.extract.structure.markdown import to_markdown
+from whole_bodies import URL, whole
 
 EXTERNAL = Path(__file__).parents[4] / "shared" / "data" / "external"
 PICTURE = "https://www.qiao.example/p.jpg"
