@@ -7,6 +7,7 @@ from typing import ClassVar, Protocol
 
 from qiaocrawl.dedup.title_pair import Relation, TitlePair
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import N_, _
 from qiaocrawl.registry import Registry
 
 LEAST_COSINE = 0.5
@@ -20,6 +21,8 @@ class TitleMethod(Protocol):
     """Whether it looks at the pair model's score."""
     uses_bodies: ClassVar[bool]
     """Whether it looks at bodies; else they are neither kept nor compared."""
+    uses_general_usage: ClassVar[bool]
+    """Whether the weights of words mix the collection's counts with general usage."""
     threshold: float
     """Its meaning is the method's own; at most 1."""
 
@@ -38,7 +41,7 @@ MethodFactory = Callable[[float | None], TitleMethod]
 ConfigError for one that is out of its range."""
 
 methods: Registry[MethodFactory] = Registry(
-    "title deduplication", "qiaocrawl.dedup", "qiaocrawl.dedup_methods"
+    N_("title deduplication"), "qiaocrawl.dedup", "qiaocrawl.dedup_methods"
 )
 
 
@@ -52,5 +55,11 @@ def checked(threshold: float | None, default: float, *, least: float) -> float:
     # Not "chosen < least", which is false for what is no number (nan).
     if not (least <= chosen <= 1 and chosen > 0):
         allowed = f"[{least:g}, 1]" if least else "(0, 1]"
-        raise ConfigError(f"the threshold of titles must lie in {allowed}, got {threshold!r}")
+        raise ConfigError(
+            _(
+                "the threshold of titles must lie in {allowed}, got {threshold!r}",
+                allowed=allowed,
+                threshold=threshold,
+            )  # fmt: skip
+        )
     return chosen

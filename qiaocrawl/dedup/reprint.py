@@ -47,6 +47,7 @@ class Reprint:
 
     uses_scores: ClassVar[bool] = True
     uses_bodies: ClassVar[bool] = True
+    uses_general_usage: ClassVar[bool] = True
 
     def __init__(self, threshold: float | None = None) -> None:
         self.threshold = checked(threshold, _DEFAULT, least=0.0)

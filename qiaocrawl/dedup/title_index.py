@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ class TitleIndex:
     host, source, date and digests, and 300 for a body of 20 sentences.
 
     Args:
-        method: name of a method: ``reprint``, or the published ``vsm``.
+        method: name of a method: ``reprint``, ``vsm_mixed``, or the published ``vsm``.
         threshold: the method's own; None or 0 = its default.
         snapshot: gives words their weights; None = general usage.
         terms: words to keep whole, such as those of topic packs.
@@ -70,7 +71,11 @@ class TitleIndex:
         terms: Iterable[str] = (),
     ) -> None:
         self._method: TitleMethod = methods.get(method)(threshold or None)
-        self._settings = method, self._method.threshold, snapshot or IdfSnapshot(), tuple(terms)
+        weights = snapshot or IdfSnapshot()
+        # A plug-in of before may not say; nothing counted yet gives no weights at all.
+        if weights.documents and not getattr(self._method, "uses_general_usage", True):
+            weights = replace(weights, prior_titles=0.0)
+        self._settings = method, self._method.threshold, weights, tuple(terms)
         self._clear()
 
     def _clear(self) -> None:

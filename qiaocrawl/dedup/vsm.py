@@ -1,4 +1,4 @@
-"""The published title deduplication (Q6): the cosine of the titles' TF-IDF vectors."""
+"""The published title deduplication (Q6): the cosine of the titles' TF-IDF vectors; and ours."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ class Vsm:
     """Titles are the same from a cosine of .8; nothing else is looked at.
 
     The paper discusses .5 as a lower and .8165 (35.26 degrees) as an upper bound. Weights are
-    tf * idf of a snapshot (:class:`qiaocrawl.vsm.IdfSnapshot`), with ``prior_titles=0`` the
-    paper's own. Titles of the same words are 1.0 alike, also where all their weights are 0.
+    tf * ln(N/df) of the collection alone, as the newest IDF snapshot counted it; until there is
+    one, general usage stands in **(ours)**. Titles of the same words are 1.0 alike, also where
+    all their weights are 0.
 
     Args:
         threshold: cosine in [0.5, 1]; None = .8.
@@ -28,6 +29,7 @@ class Vsm:
 
     uses_scores: ClassVar[bool] = False
     uses_bodies: ClassVar[bool] = False
+    uses_general_usage: ClassVar[bool] = False
 
     def __init__(self, threshold: float | None = None) -> None:
         self.threshold = checked(threshold, _DEFAULT, least=LEAST_COSINE)
@@ -48,3 +50,13 @@ class Vsm:
         if cosine >= self.threshold - 1e-9:
             return Relation(VerdictKind.REPRINT, cosine, f"title cosine {cosine:.3f}")
         return Relation(VerdictKind.DISTINCT, 0.0, f"title cosine {cosine:.3f}")
+
+
+@methods.register("vsm_mixed")
+class VsmMixed(Vsm):
+    """The same with weights of the collection and of general usage together **(ours)**.
+
+    So a small collection weighs words as a large one does, see :class:`qiaocrawl.vsm.IdfSnapshot`.
+    """
+
+    uses_general_usage: ClassVar[bool] = True

@@ -55,7 +55,7 @@ _TREE_OF_LONG = 0.9
 # the next one, has one.
 _BRANCHES = 2
 # A group so much of which was found on lists is a section.
-_LISTED = 0.05
+_LISTED = 0.025
 _NEW_A_PAGE = 5
 _LEADS_ON = 0.75
 _SAMPLES_KEPT = 40
@@ -126,9 +126,9 @@ class PatternScore:
         if not self.listed_bits & bit:
             # A bit that is taken may stand for several URLs: the fuller the map, the more each new
             # bit counts for.
-            free = _LISTED_BITS - self.listed_bits.bit_count()
+            before = _count_by_bits(self.listed_bits)
             self.listed_bits |= bit
-            self.listed += math.ceil(_LISTED_BITS / free)
+            self.listed += _count_by_bits(self.listed_bits) - before
 
     def reopen(self) -> None:
         """Start again like a new group: its pages are fetched once more."""
@@ -141,6 +141,12 @@ class PatternScore:
         self.points, self.cut = 0.0, why
         if self.story_stats is not None:
             self.story_stats.forget_texts()
+
+
+def _count_by_bits(bits: int) -> int:
+    """How many URLs the map *bits* stands for, by the places still free in it."""
+    free = max(_LISTED_BITS - bits.bit_count(), 1)
+    return round(_LISTED_BITS * math.log(_LISTED_BITS / free))
 
 
 class StoryStats:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 
 _V4 = ipaddress.IPv4Address
 _V6 = ipaddress.IPv6Address
@@ -171,5 +172,11 @@ def _origins(entry: str, option: str) -> list[Origin]:
         origins = []
     # A path, a query or a login in an entry was meant to restrict it, which an origin cannot.
     if not origins or not netloc or set(netloc.removesuffix("/")) & set("/?#@\\ "):
-        raise ConfigError(f"{option}: {entry!r} is none of http://host:port, host:port and host")
+        raise ConfigError(
+            _(
+                "{option}: {entry!r} is none of http://host:port, host:port and host",
+                option=option,
+                entry=entry,
+            )
+        )
     return origins

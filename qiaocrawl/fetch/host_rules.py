@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Generic, TypeVar
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 from qiaocrawl.urls import host_of
 
 T = TypeVar("T")
@@ -67,7 +68,7 @@ def parse_rules(
     """
     rules: dict[str, T] = {}
     for entry in entries:
-        site, _, value = (part.strip() for part in entry.partition("="))
+        site, _equals, value = (part.strip() for part in entry.partition("="))
         pattern = _pattern(option, site, engine_hosts)
         try:
             converted = convert(value)
@@ -75,7 +76,13 @@ def parse_rules(
             raise ConfigError(f"{option}: {entry!r}: {error}") from None
         # Twice with the same value is no fault: an engine and its host may both be named.
         if rules.get(pattern, converted) != converted:
-            raise ConfigError(f"{option}: {pattern} is named twice with different values")
+            raise ConfigError(
+                _(
+                    "{option}: {pattern} is named twice with different values",
+                    option=option,
+                    pattern=pattern,
+                )
+            )
         rules[pattern] = converted
     return HostRules(rules)
 
@@ -91,6 +98,11 @@ def _pattern(option: str, site: str, engine_hosts: Mapping[str, str]) -> str:
     if not host or ("." not in host and ":" not in host):
         engines = ", ".join(sorted(engine_hosts))
         raise ConfigError(
-            f"{option}: {site!r} is no host, *.domain, * or engine (engines: {engines})"
+            _(
+                "{option}: {site!r} is no host, *.domain, * or engine (engines: {engines})",
+                option=option,
+                site=site,
+                engines=engines,
+            )
         )
     return _BELOW + host if below else host

@@ -16,6 +16,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, StrictBool, model_validator
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 from qiaocrawl.text.toml_file import Texts, check_table, parse_toml, raise_faults
 
 ROTATE = "rotate"
@@ -109,12 +110,14 @@ def load_identities(file: str = "") -> dict[str, Identity]:
     Raises:
         ConfigError: the file cannot be read, or an identity in it is not whole.
     """
-    where = file or "the shipped identities"
+    where = file or _("the shipped identities")
     try:
         source = Path(file) if file else files("qiaocrawl.fetch") / "data/identities.toml"
         tables = parse_toml(source.read_bytes())
     except (OSError, ValueError) as error:
-        raise ConfigError(f"QIAO_IDENTITIES_FILE {where!r} cannot be read: {error}") from None
+        raise ConfigError(
+            _("QIAO_IDENTITIES_FILE {where!r} cannot be read: {error}", where=where, error=error)
+        ) from None
     identities: dict[str, Identity] = {}
     faults: list[str] = []
     for name, table in tables.items():
@@ -125,7 +128,7 @@ def load_identities(file: str = "") -> dict[str, Identity]:
         elif browser is not None:
             identities[name] = browser.identity(name)
     if faults or not identities:
-        raise ConfigError(f"{where}: " + ("\n  ".join(faults) or "there is no identity in it"))
+        raise ConfigError(f"{where}: " + ("\n  ".join(faults) or _("there is no identity in it")))
     return identities
 
 

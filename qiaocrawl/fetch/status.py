@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -51,6 +52,19 @@ def judge_fetch(page: FetchedPage, *, longest_park_seconds: float) -> FetchDecis
         return FetchDecision(Outcome.BLOCKED, reason)
     word = "gone" if status in _GONE else "refused"
     return FetchDecision(Outcome.DEAD, f"{reason} ({word})")
+
+
+def judge_type(page: FetchedPage, allowed: Sequence[str]) -> FetchDecision | None:
+    """Refuse a page of another content type than those *allowed* (T4); None means it may be read.
+
+    Args:
+        allowed: such as ``text/html`` and ``text/*``; () = all.
+    """
+    kind = page.header("content-type").partition(";")[0].strip().lower()
+    main = kind.partition("/")[0]
+    if not allowed or not kind or any(one.lower() in (kind, f"{main}/*") for one in allowed):
+        return None
+    return FetchDecision(Outcome.NOT_HTML, f"content type {kind} is not in QIAO_CONTENT_TYPES")
 
 
 def _redirect(page: FetchedPage, reason: str) -> FetchDecision:

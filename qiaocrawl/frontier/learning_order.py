@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import lru_cache, partial
 
 from qiaocrawl.errors import StorageError
-from qiaocrawl.frontier import LearningStrategy
+from qiaocrawl.frontier import CrawlTopic, LearningStrategy
 from qiaocrawl.frontier.memory_order import Chosen, InMemoryFrontier
 from qiaocrawl.frontier.order_feed import OrderFeed
 from qiaocrawl.frontier.order_models import ModelKeeping
@@ -42,27 +42,30 @@ class LearningOrder(FrontierOrder):
 
     Args:
         strategy: what learns.
+        threshold: what scores below it is not fetched, but for tunnels.
         runtime: the database and the options.
         scope: the rows of the crawl.
+        topic: what *strategy* compares links with.
     """
 
-    def __init__(self, strategy: LearningStrategy, runtime: Runtime, scope: CrawlScope) -> None:
-        super().__init__(strategy)
+    def __init__(
+        self, strategy: LearningStrategy, threshold: MovingThreshold | None,
+        runtime: Runtime, scope: CrawlScope, topic: CrawlTopic | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(strategy, threshold, topic)
         covers = scope.within.covers if scope.within is not None else _everywhere
-        self.in_memory = InMemoryFrontier(strategy, lru_cache(10_000)(covers))
+        self.in_memory = InMemoryFrontier(strategy, lru_cache(10_000)(covers), threshold)
         self._options = runtime.options
         rows = Scope(scope.queue, scope.topic)
         self._feed = OrderFeed(self.in_memory, runtime, rows, self.run, self._told)
-        sites = sorted(scope.within.sites) if scope.within is not None else []
+        bounded = scope.within is not None and not scope.within.across
+        sites = sorted(scope.within.sites) if scope.within is not None and bounded else []
         # A model may serve one site or the whole topic; over several sites it learns
         # the topic only.
         name = ModelName(scope.topic, strategy.name, sites[0] if len(sites) == 1 else "")
         self._models = ModelKeeping(
             strategy, name, runtime, self._options["QIAO_STRATEGY_SAVE_PAGES"]
         )
-        stops = self._options["QIAO_STOP_BELOW_THRESHOLD"]
-        # A fixed threshold would mean nothing for scores on a scale of their own, such as ranks.
-        self._bar = MovingThreshold(0.0) if stops and is_calibrated(strategy) else None
         self._asked: asyncio.Future[Chosen] | None = None
         self._task: asyncio.Task[None] | None = None
         self.is_ready = False
@@ -145,6 +148,10 @@ class LearningOrder(FrontierOrder):
         self.soon(partial(self.in_memory.stored, page.links.visit.key))
         return super().stored(page)
 
+    def brought_nothing(self, visit: Visit) -> None:
+        """Learn from *visit* that links like those to it are worth nothing."""
+        self.soon(partial(self._learn, visit, known=False))
+
     def _standing(self, score: float) -> float:
         # Only new links need rows: better scores of waiting URLs are kept by the order in memory.
         return PRUNED if score == PRUNED else 0.0
@@ -162,8 +169,6 @@ class LearningOrder(FrontierOrder):
 
     def _learn(self, visit: Visit, *, known: bool, via: bytes | None = None) -> list[float]:
         self._models.begin(known=known)
-        if self._bar is not None:
-            self._bar.judged(visit.relevant)
         return self.in_memory.visit(visit, via)
 
     def why_pruned(self, visit: Visit, place: int) -> str:
@@ -174,8 +179,14 @@ class LearningOrder(FrontierOrder):
 
     # --- leasing ------------------------------------------------------------------------------
 
-    async def choose(self, limit: int, per_host: int, busy_hosts: Iterable[str]) -> Chosen | None:
-        """The best URLs that may be fetched now.
+    async def choose(
+        self,
+        limit: int,
+        per_host: int,
+        busy_hosts: Iterable[str],
+        own_hosts: frozenset[str] | None = None,
+    ) -> Chosen | None:
+        """The best URLs that may be fetched now; of *own_hosts* only, if they are given.
 
         Returns:
             None where there is no order yet, or it takes too long: no fetch waits for it. The
@@ -189,7 +200,8 @@ class LearningOrder(FrontierOrder):
             self._asked = asyncio.ensure_future(self.run(partial(
                 # The set is copied: the caller's changes while the thread reads it.
                 self.in_memory.choose, limit, per_host=per_host, busy_hosts=frozenset(busy_hosts),
-                now=time.monotonic(), at_least=self._bar.value if self._bar is not None else PRUNED,
+                own_hosts=own_hosts,
+                now=time.monotonic(),
             )))  # fmt: skip
         # wait(), not wait_for(): the latter would cancel the choice when its time is up.
         done, _ = await asyncio.wait({self._asked}, timeout=_PATIENCE_SECONDS)
@@ -219,15 +231,13 @@ class LearningOrder(FrontierOrder):
     @property
     def has_threshold(self) -> bool:
         """Whether what scores below a threshold is not to be fetched."""
-        return self._bar is not None
+        return self._threshold is not None
 
     async def is_below_threshold(self) -> bool:
         """Whether all that waits scores below the moving threshold, if the run is to end there."""
-        if self._bar is None or not self.is_ready:
+        if self._threshold is None or not self.is_ready:
             return False
-        top = await self.run(lambda: self.in_memory.top_score)
-        # PRUNED is the score of an empty order: nothing waits, so nothing is below the threshold.
-        return PRUNED < top < self._bar.value
+        return await self.run(lambda: self.in_memory.is_below_threshold)
 
     def closed(self, lease: Lease) -> None:
         """See the base class."""
@@ -256,14 +266,7 @@ class LearningOrder(FrontierOrder):
             "qiaocrawl/order/models_saved": self._models.saved,
             "qiaocrawl/order/models_damaged": self._models.damaged,
         }
-        if self._bar is not None:
-            found["qiaocrawl/order/threshold"] = self._bar.value
-        return found
-
-
-def is_calibrated(strategy: LearningStrategy) -> bool:
-    """Whether the scores of *strategy* are probabilities, so that a threshold means something."""
-    return bool(getattr(strategy, "calibrated", False))
+        return found | super().numbers()
 
 
 def _everywhere(host: str) -> bool:

@@ -48,6 +48,13 @@ async def recover_rows(runtime: Runtime, rows: Scope, *, all_dead: bool) -> None
         )
 
 
+async def renew_topic(runtime: Runtime, ordering: FrontierOrder, topic: str) -> None:
+    """Take over what was changed in the crawl's *topic* since it was read."""
+    if await runtime.renew_topics():
+        logger.info("topic %r has changed: pages and links are judged by it from now on", topic)
+        await ordering.renew_topic(runtime.catalogue.pack(topic))
+
+
 class StoredSupply:
     """Leases by the scores in the database, with the reason for each.
 
@@ -88,6 +95,13 @@ def _note(c: Connection, leases: Sequence[Lease], reason: Callable[[Lease], Deci
     ])  # fmt: skip
 
 
+def make_supply(runtime: Runtime, ordering: FrontierOrder, token: int) -> StoredSupply:
+    """Where the leases of a crawl in this order come from."""
+    if isinstance(ordering, LearningOrder):
+        return LearnedSupply(runtime, ordering, token)
+    return StoredSupply(runtime, ordering, token)
+
+
 class LearnedSupply(StoredSupply):
     """Leases by the order in memory, and by the stored scores where it has no answer."""
 
@@ -107,8 +121,9 @@ class LearnedSupply(StoredSupply):
         # Each round drops what was gone, so the rounds come to an end even with many workers.
         for _ in range(_ROUNDS):
             chosen = await self._ordering.choose(
-                shape["limit"], shape["per_host"], shape.get("busy_hosts", ())
-            )
+                shape["limit"], shape["per_host"], shape.get("busy_hosts", ()),
+                rows.hosts if rows.is_share else None,
+            )  # fmt: skip
             if chosen is None or not chosen.choices:
                 break
             if leases := await self._lease(rows, chosen):

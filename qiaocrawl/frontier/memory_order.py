@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qiaocrawl.frontier import LearningStrategy, NodeState, PriorityIndex
+from qiaocrawl.frontier.threshold import MovingThreshold
 from qiaocrawl.items import SEED_SCORE, Candidate, Lease, Visit
 from qiaocrawl.storage.frontier.decisions import Decision
 from qiaocrawl.storage.frontier.pending import PendingUrl
@@ -74,10 +75,16 @@ class InMemoryFrontier:
     Args:
         strategy: what scores.
         covers: whether a host belongs to this crawl.
+        threshold: see :class:`PriorityIndex`.
     """
 
-    def __init__(self, strategy: LearningStrategy, covers: Callable[[str], bool]) -> None:
-        self.order = PriorityIndex(strategy)
+    def __init__(
+        self,
+        strategy: LearningStrategy,
+        covers: Callable[[str], bool],
+        threshold: MovingThreshold | None = None,
+    ) -> None:
+        self.order = PriorityIndex(strategy, threshold)
         self.strategy = strategy
         self.covers = covers
         self.visits = 0
@@ -178,13 +185,13 @@ class InMemoryFrontier:
         per_host: int,
         busy_hosts: Collection[str],
         now: float,
-        at_least: float = -np.inf,
+        own_hosts: frozenset[str] | None = None,
     ) -> Chosen:
         """Take the best *limit* nodes, at most *per_host* of a host and none of *busy_hosts*.
 
         Args:
             now: epoch seconds; what waited for a moment before comes back.
-            at_least: lower scores stay.
+            own_hosts: those nodes may be of; None for all.
         """
         self._wake(now)
         order = self.order
@@ -194,7 +201,7 @@ class InMemoryFrontier:
         while len(nodes) < limit:
             # Asks again without the hosts that are full: sorting all nodes for the sake of
             # a few would cost ten times as much.
-            best = order.best(limit, busy_hosts=full, at_least=at_least)
+            best = order.best(limit, busy_hosts=full, own_hosts=own_hosts)
             # best() repeats what is in hand here: these nodes are taken only at the end.
             best = [node for node in best if node not in nodes]
             if not best:
@@ -313,10 +320,9 @@ class InMemoryFrontier:
         return [(order.key_of(node), order.score_of(node)) for node in order.best(most)]
 
     @property
-    def top_score(self) -> float:
-        """The best score of all that waits; -inf where nothing does."""
-        best = self.order.best(1)
-        return self.order.score_of(best[0]) if best else -np.inf
+    def is_below_threshold(self) -> bool:
+        """Whether URLs wait, and none of them may be handed out."""
+        return len(self.order.waiting) > 0 and not self.order.best(1)
 
     def score_of(self, key: bytes) -> float | None:
         """The present score of *key*; None where it is unknown. Any thread may ask."""

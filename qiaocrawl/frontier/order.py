@@ -18,6 +18,7 @@ from qiaocrawl.frontier.strategies.strategy import (
     Strategy,
     VisitedPage,
 )
+from qiaocrawl.frontier.threshold import MovingThreshold
 from qiaocrawl.items import SEED_SCORE, Visit
 from qiaocrawl.vsm.growing_array import Column
 
@@ -36,10 +37,19 @@ class PriorityIndex:
     """The waiting URLs of one crawl, best first.
 
     Nodes are numbered in the order of discovery, so among equal scores the older comes first.
+
+    Args:
+        strategy: what scores.
+        threshold: nodes below it are not handed out, but for tunnels (T9); those of a strategy
+            whose scores never change are left out for good.
     """
 
-    def __init__(self, strategy: Strategy | LearningStrategy) -> None:
+    def __init__(
+        self, strategy: Strategy | LearningStrategy, threshold: MovingThreshold | None = None
+    ) -> None:
         self.strategy = strategy
+        self._threshold = threshold
+        self._tunnels = Column(np.bool_)
         self._learner = strategy if isinstance(strategy, LearningStrategy) else None
         self._nodes: dict[bytes, int] = {}
         self._keys: list[bytes] = []
@@ -111,6 +121,10 @@ class PriorityIndex:
             for position, link in enumerate(visit.links)
         ]
         scores = list(self.strategy.score(page, links))
+        if self._threshold is not None and self._learner is None:
+            scores = self._threshold.prune(visit, scores)
+        elif self._threshold is not None:
+            self._threshold.judged(visit.relevant)
         if self._learner is not None:
             self._enter_scores(links, scores)
         else:
@@ -156,29 +170,31 @@ class PriorityIndex:
         *,
         per_host: int = 0,
         busy_hosts: Collection[str] = (),
-        at_least: float = -np.inf,
+        own_hosts: Collection[str] | None = None,
     ) -> list[int]:
         """Up to *limit* waiting nodes, best first, none of *busy_hosts*.
 
         Args:
             per_host: most of one host; 0 = no limit.
-            at_least: nodes with a lower score stay where they are.
+            own_hosts: those nodes may be of; None for all.
         """
         size = len(self)
         scores = self._open.data[:size]
-        busy = [self._hosts[host] for host in busy_hosts if host in self._hosts]
-        if busy:
-            # Hosts are compared as numbers, in one array operation: strings would be a
-            # loop in Python.
-            scores = np.where(np.isin(self._host_of.data[:size], busy), -np.inf, scores)
+        if self._threshold is not None:
+            admitted = (scores >= self._threshold.value) | self._tunnels.data[:size]
+            scores = np.where(admitted, scores, -np.inf)
+        if busy_hosts:
+            scores = np.where(self._is_on(busy_hosts), -np.inf, scores)
+        if own_hosts is not None:
+            scores = np.where(self._is_on(own_hosts), scores, -np.inf)
         # The common question of a simulation, without a sort.
         if limit == 1:
-            return _filtered([int(scores.argmax())] if size else [], scores, at_least)
+            return _filtered([int(scores.argmax())] if size else [], scores)
         # With a limit per host any node may be needed, since those before it may be of full hosts.
         ranked = _ranked(scores, limit if not per_host else size)
         nodes: list[int] = []
         taken: dict[int, int] = {}
-        for node in _filtered(ranked, scores, at_least):
+        for node in _filtered(ranked, scores):
             host = int(self._host_of.data[node])
             if per_host and taken.get(host, 0) >= per_host:
                 continue
@@ -187,6 +203,12 @@ class PriorityIndex:
             if len(nodes) == limit:
                 break
         return nodes
+
+    def _is_on(self, hosts: Collection[str]) -> NDArray[np.bool_]:
+        """By node, whether it is on one of *hosts*."""
+        # Hosts are compared as numbers, in one array operation: strings would be a loop in Python.
+        numbers = [self._hosts[host] for host in hosts if host in self._hosts]
+        return np.isin(self._host_of.data[: len(self)], numbers)
 
     def place_of(self, node: int) -> tuple[int, int]:
         """(place, how many wait) of a waiting *node*; the best is 1."""
@@ -225,6 +247,8 @@ class PriorityIndex:
             for column in (self._score, self._open, self._state):
                 column.reserve(size)
             self._host_of.reserve(size)[node] = self._host_number(host)
+            if self._threshold is not None:
+                self._tunnels.reserve(size)[node] = self._threshold.is_tunnel(key)
         return node
 
     def _host_number(self, host: str) -> int:
@@ -279,7 +303,5 @@ def _ranked(scores: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     return best[np.argsort(-scores[best], kind="stable")]
 
 
-def _filtered(
-    ranked: Sequence[int] | NDArray[np.int64], scores: NDArray[np.float64], at_least: float
-) -> list[int]:
-    return [int(node) for node in ranked if scores[node] > -np.inf and scores[node] >= at_least]
+def _filtered(ranked: Sequence[int] | NDArray[np.int64], scores: NDArray[np.float64]) -> list[int]:
+    return [int(node) for node in ranked if scores[node] > -np.inf]

@@ -13,11 +13,20 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
-from qiaocrawl.frontier import FoundLink, LearningStrategy, Strategy, VisitedPage, scores_of
+from qiaocrawl.frontier import (
+    CrawlTopic,
+    FoundLink,
+    LearningStrategy,
+    Strategy,
+    VisitedPage,
+    scores_of,
+)
 from qiaocrawl.frontier.proposed_links import ProposedUrls
+from qiaocrawl.frontier.threshold import MovingThreshold
 from qiaocrawl.items import PRUNED, Candidate, Lease, PageAnalysis, Visit
 from qiaocrawl.stages.follow_links import FollowPolicy, LinkSelection, follow_links
 from qiaocrawl.storage.frontier.visit_log import pack_links
+from qiaocrawl.topic.pack import TopicPack
 
 logger = logging.getLogger(__name__)
 
@@ -40,10 +49,19 @@ class FrontierOrder:
 
     Args:
         strategy: what scores links.
+        threshold: what scores below it is left out, but for tunnels.
+        topic: what the strategy compares links with; None where that never changes.
     """
 
-    def __init__(self, strategy: Strategy | LearningStrategy) -> None:
+    def __init__(
+        self,
+        strategy: Strategy | LearningStrategy,
+        threshold: MovingThreshold | None = None,
+        topic: CrawlTopic | None = None,
+    ) -> None:
         self.strategy = strategy
+        self.topic = topic
+        self._threshold = threshold
         self._proposed = ProposedUrls()
         # One thread: strategies need no lock, and pages are learnt from in the order they come.
         self._thread = ThreadPoolExecutor(1, "qiaocrawl-order")
@@ -56,6 +74,11 @@ class FrontierOrder:
         """The same without waiting for it; an error of it is logged."""
         future = asyncio.get_running_loop().run_in_executor(self._thread, work)
         future.add_done_callback(_done)
+
+    async def renew_topic(self, pack: TopicPack) -> None:
+        """Score links by *pack* from now on, the same topic with other terms."""
+        if self.topic is not None:
+            await self.run(partial(self.topic.renew, pack))
 
     # --- pages ------------------------------------------------------------------------------
 
@@ -101,17 +124,23 @@ class FrontierOrder:
             for candidate in page.links.candidates
         )
 
+    def brought_nothing(self, visit: Visit) -> None:
+        """The URL of *visit* is closed for good and had no page to read; so says the log now."""
+
     def _standing(self, score: float) -> float:
         """What a link's *score* is compared with."""
         return score
 
     def scores(self, visit: Visit) -> list[float]:
         """The scores of a page's links; in the thread of the order."""
-        return list(scores_of(self.strategy, visit))
+        scores = list(scores_of(self.strategy, visit))
+        return scores if self._threshold is None else self._threshold.prune(visit, scores)
 
     def why_pruned(self, visit: Visit, place: int) -> str:
         """Why the link at *place* is left out: strategy and parts of the score."""
-        return reason_of(self.strategy.name, explained(self.strategy, visit, place))
+        parts = explained(self.strategy, visit, place)
+        below = {} if self._threshold is None else {"threshold": self._threshold.value}
+        return reason_of(self.strategy.name, {**parts, **below})
 
     # --- leasing ----------------------------------------------------------------------------
 
@@ -146,7 +175,9 @@ class FrontierOrder:
 
     def numbers(self) -> dict[str, float]:
         """Figures for the run's statistics."""
-        return {}
+        if self._threshold is None:
+            return {}
+        return {"qiaocrawl/order/threshold": self._threshold.value}
 
 
 def _done(future: asyncio.Future[object]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from qiaocrawl.discovery.trap_trials import TRAP
-from qiaocrawl.frontier.host_slots import elsewhere
+from qiaocrawl.frontier.host_slots import HostUse, elsewhere
 from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.runtime import Runtime
 from qiaocrawl.stages.follow_links import FollowPolicy
@@ -24,8 +24,10 @@ logger = logging.getLogger(__name__)
 
 FIRST_SHARE = 4
 """URLs of one reason that are tried first; twice as many every time **(ours)**."""
-FRUITLESS_ROUNDS = 3
-"""Rounds without a new article after which a guess has held: 28 URLs of one reason **(ours)**."""
+FRUITLESS_URLS = 28
+"""URLs in a row without a new article after which a guess has held: 4, 8 and 16 **(ours)**."""
+FRUITLESS_SHARE = 0.1
+"""Of a run's pages: what all guesses together may cost in vain before any has held **(ours)**."""
 # A round of all reasons together stays small beside a crawl.
 _MAX_ROUND = 500
 
@@ -36,12 +38,12 @@ class _Trial:
 
     Attributes:
         keys: of the URLs taken up last.
-        fruitless: rounds in a row that brought nothing.
+        fruitless_urls: tried since one led to a new article.
         share: URLs of the next round.
     """
 
     keys: set[bytes] = field(default_factory=set)
-    fruitless: int = 0
+    fruitless_urls: int = 0
     share: int = FIRST_SHARE
 
     def judged(self, good: Collection[bytes]) -> None:
@@ -50,11 +52,13 @@ class _Trial:
             return
         # One article among them proves the guess wrong: the others may be articles too.
         is_wrong_guess = not self.keys.isdisjoint(good)
-        self.fruitless = 0 if is_wrong_guess else self.fruitless + 1
-        # 4, 8, 16: three fruitless rounds look at 28 URLs.
-        self.share = 2 * self.share if is_wrong_guess else FIRST_SHARE << self.fruitless
-        if self.fruitless == FRUITLESS_ROUNDS:
-            self.share = 0
+        # URLs, not rounds: a pager offers two at a time, and holds its lists in between.
+        self.fruitless_urls = 0 if is_wrong_guess else self.fruitless_urls + len(self.keys)
+        # Fruitless rounds of 4, 8 and 16; after one that was not, twice its share.
+        self.share = (
+            2 * self.share if is_wrong_guess
+            else min(FIRST_SHARE + self.fruitless_urls, FRUITLESS_URLS)
+        )  # fmt: skip
         # Judged once: a further look must not count the same round again.
         self.keys.clear()
 
@@ -63,8 +67,10 @@ class TakingUp:
     """Takes up what was postponed, round by round.
 
     A reason whose URLs lead to a new article was a wrong guess: its rounds go on until none is
-    left. One that brings none three times in a row has held, and the rest stays postponed: else a
-    site that makes pages without end would never be finished. A new run tries again.
+    left. One that brings none 28 times in a row has held, unless what was tried in vain is still
+    less than a tenth of the run: the last lists of a long pager may name the oldest articles. The
+    rest stays postponed, or a site that makes pages without end would never be finished. A new run
+    tries again.
 
     Args:
         ordering: is told of what waits again.
@@ -80,21 +86,24 @@ class TakingUp:
         self._traps = rules.watch if rules is not None else None
         self._trials: dict[str, _Trial] = {}
         self._newest_article = 0
+        self._fruitless_urls = 0
         self.taken_up = 0
         self.left = 0
 
-    async def next_round(self, rows: Scope, spent: Collection[str]) -> bool:
-        """Let some of what was put off in *rows* wait again, but on the hosts *spent*.
+    async def next_round(self, rows: Scope, hosts: HostUse) -> bool:
+        """Let some of what was put off in *rows* wait again, but on hosts that are spent.
 
         Returns:
             False when there is nothing to try.
         """
         # Rows of spent hosts stay postponed: they could wait again, but nobody would fetch them.
-        rows = await self._runtime.read(partial(elsewhere, rows=rows, spent=spent))
+        rows = await self._runtime.read(partial(elsewhere, rows=rows, spent=hosts.spent))
         waiting = await self._runtime.read(partial(count_postponed, scope=rows))
         self.left = sum(waiting.values())
         await self._judge()
-        shares = self._shares(waiting)
+        shares = self._shares(
+            waiting, may_go_on=self._fruitless_urls < FRUITLESS_SHARE * hosts.pages
+        )
         if not shares:
             return False
         # Before the round: what is stored from here on may be its doing.
@@ -115,15 +124,19 @@ class TakingUp:
             )
         return True
 
-    def _shares(self, waiting: Mapping[str, int]) -> dict[str, int]:
-        """How many rows of each reason are taken up now; none where it would be 0."""
+    def _shares(self, waiting: Mapping[str, int], *, may_go_on: bool) -> dict[str, int]:
+        """How many rows of each reason are taken up now; none of a guess that has held.
+
+        Args:
+            may_go_on: what was tried in vain is still little beside the run.
+        """
         # Traps have a judge of their own (TrapWatch), which sets their shares.
         shares = self._traps.shares(waiting) if self._traps is not None else {}
         for reason in waiting:
-            share = self._trials.setdefault(reason, _Trial()).share
-            # A share of 0 means that the guess has held.
-            if not reason.startswith(TRAP) and share:
-                shares[reason] = share
+            trial = self._trials.setdefault(reason, _Trial())
+            has_held = trial.fruitless_urls >= FRUITLESS_URLS and not may_go_on
+            if not reason.startswith(TRAP) and not has_held:
+                shares[reason] = trial.share
         return shares
 
     async def _judge(self) -> None:
@@ -138,6 +151,8 @@ class TakingUp:
         for reason, trial in self._trials.items():
             if self._traps is not None and trial.keys and reason.startswith(TRAP):
                 self._traps.tried(reason, len(trial.keys & good), len(trial.keys))
+            else:
+                self._fruitless_urls += len(trial.keys - good)
             trial.judged(good)
 
     def numbers(self) -> dict[str, int]:

@@ -19,16 +19,18 @@ from sqlalchemy import Connection
 from qiaocrawl.errors import OutdatedError, StorageError
 from qiaocrawl.frontier.aliases import AliasLearning
 from qiaocrawl.frontier.completion import CompleteLease, retry_lease
-from qiaocrawl.frontier.host_slots import FOREVER, HostUse, nothing_elsewhere
+from qiaocrawl.frontier.crawl_rows import CrawlRows
+from qiaocrawl.frontier.host_share import HostShare
+from qiaocrawl.frontier.host_slots import FOREVER, HostUse
 from qiaocrawl.frontier.learning_order import LearningOrder
-from qiaocrawl.frontier.lease_supply import LearnedSupply, StoredSupply
+from qiaocrawl.frontier.lease_supply import make_supply, renew_topic
 from qiaocrawl.frontier.limits import Fetches, Limits
 from qiaocrawl.frontier.ordering import FrontierOrder
 from qiaocrawl.frontier.postponed import TakingUp
 from qiaocrawl.frontier.ready_leases import ReadyLeases
 from qiaocrawl.frontier.waits import RowWaits
 from qiaocrawl.items import Candidate, Lease
-from qiaocrawl.runtime import CrawlScope, Runtime, rows_of
+from qiaocrawl.runtime import CrawlScope, Runtime
 from qiaocrawl.runtime.run_end import Ending
 from qiaocrawl.storage import frontier
 from qiaocrawl.storage.frontier.lease import BatchShape
@@ -59,8 +61,7 @@ class FrontierWorker:
     ) -> None:  # fmt: skip
         self._runtime = runtime
         self._scope = scope
-        self._rows = frontier.Scope(scope.queue, scope.topic, frozenset())
-        self._rows_found_at = 0.0
+        self._rows = CrawlRows(runtime, scope)
         self._limits = limits
         self._run_id = run_id
         self._wake_caller = wake
@@ -71,7 +72,9 @@ class FrontierWorker:
         self._ordering = ordering
         self._batch: int = runtime.options["QIAO_FRONTIER_BATCH"]
         self._rows_per_host = fetches.per_host * _ROWS_PER_FETCH
-        self._supply, self._ready = self._order_leases(fetches)
+        self._supply = make_supply(runtime, ordering, self.token)
+        self._ready = self._order_leases(fetches)
+        self.share = HostShare(runtime, scope, token=self.token, run_id=run_id)
         self._postponed = TakingUp(runtime, ordering, scope.within)
         self._outstanding: dict[int, Lease] = {}
         self._hosts = HostUse(fetches, limits)
@@ -85,23 +88,22 @@ class FrontierWorker:
         self.drained = False
         self.ending = Ending(wake)
 
-    def _order_leases(self, fetches: Fetches) -> tuple[StoredSupply, ReadyLeases]:
-        ordering = self._ordering
-        if not isinstance(ordering, LearningOrder):
-            return StoredSupply(self._runtime, ordering, self.token), ReadyLeases()
+    def _order_leases(self, fetches: Fetches) -> ReadyLeases:
+        if not isinstance(self._ordering, LearningOrder):
+            return ReadyLeases()
         # Small batches, leased late, so that what the last pages taught counts at once.
         self._batch = min(self._batch, 2 * fetches.at_once)
         self._rows_per_host = fetches.per_host
-        supply = LearnedSupply(self._runtime, ordering, self.token)
-        return supply, ReadyLeases(ordering.present_score)
+        return ReadyLeases(self._ordering.present_score)
 
     # --- life ---------------------------------------------------------------------
 
     async def open(self) -> None:
         """Take back what dead workers held, then start leasing."""
-        await self._find_rows()
+        await self._rows.find()
         # With SQLite's crawl lock in hand every lease that is found is a dead worker's.
-        await self.waits.take_back(self._rows, all_dead=self._runtime.database.is_exclusive)
+        await self.waits.take_back(self._rows.now, all_dead=self._runtime.database.is_exclusive)
+        await self._renew_share()
         await self.aliases.load()
         if isinstance(self._ordering, LearningOrder):
             self._ordering.open(self.token, self._event.set)
@@ -115,17 +117,18 @@ class FrontierWorker:
         self._event.set()
         if self._pump_task is not None:
             await asyncio.wait([self._pump_task])
-        await self._find_rows()
+        await self._rows.find()
         held = [*self._outstanding.values(), *self._ready.all()]
         await self._runtime.write(lambda c: frontier.release(c, held, now=time.time()))
+        await self.share.close()
         await self._runtime.write(self.aliases.saving())
         await self._ordering.close()
-        left = await self._remaining()
+        left = await self._rows.remaining()
         return left.pending + left.leased
 
     def numbers(self) -> dict[str, float]:
         """Figures of aliases, order and postponed URLs for the run's statistics."""
-        parts = (self.aliases, self._ordering, self._postponed)
+        parts = (self.aliases, self._ordering, self._postponed, self.share)
         return {name: number for part in parts for name, number in part.numbers().items()}
 
     # --- handing out ----------------------------------------------------------------
@@ -144,15 +147,19 @@ class FrontierWorker:
             self._starve()
         return lease
 
-    def left_downloader(self, lease: Lease, *, answered: bool = False) -> None:
-        """The fetch of *lease* is over, whatever came of it: its host is free again."""
+    def left_downloader(self, lease: Lease, *, answered: bool = False, seconds: float = 0) -> None:
+        """The fetch of *lease* is over, after *seconds*: its host is free again."""
         if answered:
             self._hosts.answered(lease.host)
+            self.share.answered(seconds)
         self._hosts.end(lease.host)
 
     def park(self, host: str, seconds: float) -> None:
         """Ask *host* nothing for *seconds* (Retry-After, blocks); its rows go back meanwhile."""
         self._hosts.park(host, seconds)
+        self._return_host(host)
+
+    def _return_host(self, host: str) -> None:
         returned = self._ready.take_host(host)
         if returned:
             self.post(
@@ -281,6 +288,7 @@ class FrontierWorker:
         if self._closing:
             return
         await self._renew_when_due()
+        await self._renew_share()
         if self._starved and len(self._ready) < self._batch * 4:
             await self._lease_more()
         if not len(self._ready) and not self._is_busy:
@@ -299,21 +307,22 @@ class FrontierWorker:
             )
         )
         # Other workers may share the database, and have died meanwhile.
-        await self.waits.take_back(self._rows, all_dead=False)
+        await self.waits.take_back(self._rows.now, all_dead=False)
 
-    async def _find_rows(self) -> None:
-        """Look up the scope's hosts: links may have brought new subdomains."""
-        self._rows_found_at = time.monotonic()
-        self._rows = await self._runtime.write(rows_of(self._scope))
+    async def _renew_share(self) -> None:
+        lost, has_died = await self.share.refresh(self._rows.now, self._ready.hosts_with(1))
+        for host in lost:
+            self._return_host(host)
+        if has_died:
+            await self.waits.take_back(self._rows.now, all_dead=False)
 
     async def _lease_more(self) -> None:
         self._starved = False
-        if time.monotonic() - self._rows_found_at > _HOSTS_FRESH_SECONDS:
-            await self._find_rows()
-        full = self._ready.hosts_with(self._rows_per_host)
-        busy = full | self._hosts.parked | self._hosts.spent
+        await self._rows.find(older_than_seconds=_HOSTS_FRESH_SECONDS)
+        busy = self._ready.hosts_with(self._rows_per_host) | self._hosts.parked | self._hosts.spent
         shape = BatchShape(limit=self._batch, per_host=self._rows_per_host, busy_hosts=busy)
-        leases = await self._supply.take(self._rows, shape)
+        await renew_topic(self._runtime, self._ordering, self._scope.topic)
+        leases = await self.share.take(self._supply.take, self._rows.now, shape)
         kept, preferred = await self.aliases.to_fetch(leases, self._scope.within)
         self._ready.add(kept)
         # These hosts were given up while their rows were being leased.
@@ -330,36 +339,27 @@ class FrontierWorker:
             self.drained = False
             self._wake_caller()
 
-    async def _remaining(self) -> frontier.Remaining:
-        """What the frontier still holds of this worker's rows."""
-        rows = self._rows
-        return await self._runtime.write(lambda c: frontier.remaining(c, rows, now=time.time()))
-
     async def _check_drained(self) -> None:
         # First: an alias whose preferred version brought no page makes a row wait again.
         await self.aliases.settle()
-        await self._find_rows()
-        left = await self._remaining()
+        await self._rows.find()
+        left = await self._rows.remaining()
         if not (left.is_open or self._is_busy):
-            if await self._postponed.next_round(self._rows, self._hosts.spent):
+            if await self._postponed.next_round(self._rows.now, self._hosts):
                 self._starve()
                 return
-            left = await self._remaining()  # a row may have been proposed meanwhile
+            left = await self._rows.remaining()  # a row may have been proposed meanwhile
         if self._is_busy:
             return
         if not left.is_open:
             self.drained = True
             self._wake_caller()
-        elif await self._only_spent_hosts_wait():
+        elif await self._rows.are_only_on(self._hosts.spent):
             self.stop(self._hosts.why_spent)
         elif await self._ordering.is_below_threshold() and not self._outstanding:
             self.stop("below_threshold")
         else:
-            await self.waits.note(self._rows, left)
-
-    async def _only_spent_hosts_wait(self) -> bool:
-        spent = self._hosts.spent
-        return bool(spent) and await self._runtime.write(nothing_elsewhere(self._rows, spent))
+            await self.waits.note(self._rows.now, left)
 
     @property
     def _is_busy(self) -> bool:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from qiaocrawl.relevance.scorer import PageScorer, page_scorers
+from qiaocrawl.relevance.scorer import PageScorer, make_scorer, page_scorers, scorer_options
 
-__all__ = ["PageScorer", "page_scorers"]
+__all__ = ["PageScorer", "make_scorer", "page_scorers", "scorer_options"]

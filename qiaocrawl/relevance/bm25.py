@@ -6,6 +6,7 @@ import math
 from typing import ClassVar
 
 from qiaocrawl.items import PageText
+from qiaocrawl.options.plugin_options import within
 from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.relevance.scorer import page_scorers
 from qiaocrawl.relevance.term_scorer import TermScorer
@@ -28,13 +29,26 @@ class Bm25Scorer(TermScorer):
     of them that hold the term by the frequencies of jieba's dictionary: N·(1 − exp(−500·p))
     **(ours)**. L is the page's length in words; a word of the title counts three times.
 
+    The published probabilistic model is ``inference_network``.
+
     BM25 knows no bound; s0 brings it to [0, 1]: what two ordinary terms give that a page of
     average length has once each, and nobody else has **(ours)**. So 0.5 is on topic.
+
+    Args:
+        k1: how slowly repetitions of a term cease to count, in [0, 10].
+        b: how far long pages count less, in [0, 1].
+
+    Raises:
+        ConfigError: an option or a threshold out of bounds.
     """
 
     name: ClassVar[str] = "bm25"
 
-    def __init__(self, pack: TopicPack, threshold: float = 0.0) -> None:
+    def __init__(
+        self, pack: TopicPack, threshold: float = 0.0, *, k1: float = K1, b: float = B
+    ) -> None:
+        self._k1 = within("page scorer 'bm25'", "k1", k1, 0.0, 10.0)
+        self._b = within("page scorer 'bm25'", "b", b, 0.0, 1.0)
         super().__init__(pack, threshold)
         # idf from general usage, not from the crawl: scores stay comparable from page to page.
         frequencies, total = background_frequencies(self.weights)
@@ -49,9 +63,9 @@ class Bm25Scorer(TermScorer):
         """What each term adds to the sum."""
         counts = places.both
         length = sum(counts.values())
-        slow = K1 * (1 - B + B * length / AVERAGE_WORDS)
+        slow = self._k1 * (1 - self._b + self._b * length / AVERAGE_WORDS)
         return {
-            term: self.weights[term] * self._idf[term] * counts[term] * (K1 + 1)
+            term: self.weights[term] * self._idf[term] * counts[term] * (self._k1 + 1)
             / (counts[term] + slow)
             for term in self.weights.keys() & counts.keys()
         }  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +18,13 @@ _FURTHEST = 30.0
 def probability(logit: float) -> float:
     """1 / (1 + exp(-logit)), in (0, 1); beyond ±30 it does not change any more."""
     return float(1.0 / (1.0 + np.exp(-min(max(logit, -_FURTHEST), _FURTHEST))))
+
+
+def logit_of(chance: float) -> float:
+    """The inverse of :func:`probability`, as far as that reaches."""
+    if not 0 < chance < 1:
+        return _FURTHEST if chance > 0 else -_FURTHEST
+    return math.log(chance / (1 - chance))
 
 
 def fit_logistic(

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from heapq import nlargest
 
+from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import PageText, Relevance
+from qiaocrawl.language import _
 from qiaocrawl.ontology import TopicWords, current_ontology
 from qiaocrawl.ontology.similarity import DEFAULT_FUNCTION
 from qiaocrawl.ontology.topic_words import LEAST, named_words
+from qiaocrawl.options.plugin_options import within
 from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.relevance.scorer import chosen_threshold, judgement, page_scorers
+from qiaocrawl.text import fold
 from qiaocrawl.topic.pack import TopicPack
 from qiaocrawl.topic.profile import build_profile
 from qiaocrawl.topic.words import PageWords
+
+logger = logging.getLogger(__name__)
 
 ALPHA, BETA = 0.4, 0.4
 """Weights of title and keywords, and of the body (ours); gamma is what is left of 1."""
@@ -30,7 +37,7 @@ WordNet and the open Chinese wordnets beside it (from .20, to .13)."""
 class OntologyScorer:
     """Mean similarity of the page's nearest words to the topic, over concepts (O2).
 
-    score = (alpha * mean Top-5 sim(title and keyword words) + beta * mean Top-15 sim(body
+    score = (alpha * mean Top-k sim(title and keyword words) + beta * mean Top-k sim(body
     words)) / (alpha + beta), over distinct words; where there are fewer than k, the others
     count as 0 **(the form is ours)**. The part of the pages that link here (gamma) is left
     out and the weights made whole again, since a page scorer sees one page; the strategy of
@@ -44,16 +51,26 @@ class OntologyScorer:
     Args:
         pack: the topic.
         threshold: score in [0, 1] from which a page is on topic; 0 takes :data:`THRESHOLD`.
+        alpha, beta: weights of title with keywords, and of the body, in [0, 1]; one above 0.
+        top_title, top_body: the k of Top-k, 1 to 1,000.
         function: of the word similarity: exponential, logarithmic or linear.
 
     Raises:
-        ConfigError: a threshold outside [0, 1], or no such function.
+        ConfigError: a threshold outside [0, 1], another option out of bounds, or no such function.
         OntologyError: an installed ontology is damaged.
     """
 
     def __init__(
-        self, pack: TopicPack, threshold: float = 0.0, *, function: str = DEFAULT_FUNCTION
-    ) -> None:
+        self, pack: TopicPack, threshold: float = 0.0, *, alpha: float = ALPHA,
+        beta: float = BETA, top_title: int = TOP_TITLE_WORDS, top_body: int = TOP_BODY_WORDS,
+        function: str = DEFAULT_FUNCTION,
+    ) -> None:  # fmt: skip
+        what = "page scorer 'ontology'"
+        self._weights = within(what, "alpha", alpha, 0, 1), within(what, "beta", beta, 0, 1)
+        if sum(self._weights) == 0:
+            raise ConfigError(_("{what} needs alpha or beta above 0", what=what))
+        limits = ("top_title", top_title), ("top_body", top_body)
+        self._limits = [int(within(what, name, limit, 1, 1000)) for name, limit in limits]
         self._topic = pack.name
         self.threshold = chosen_threshold(threshold, THRESHOLD)
         terms = [term.text for term in pack.terms]
@@ -69,15 +86,32 @@ class OntologyScorer:
         """The score of a page, explained by the words that contributed most."""
         places = PagePlaces(page, self._words)
         shares: dict[str, float] = {}
-        for words, weight, limit in (
-            ({*places.title, *places.meta}, ALPHA, TOP_TITLE_WORDS),
-            (places.text, BETA, TOP_BODY_WORDS),
-        ):
+        read: tuple[Iterable[str], ...] = ({*places.title, *places.meta}, places.text)
+        for words, weight, limit in zip(read, self._weights, self._limits, strict=True):
+            share = weight / sum(self._weights) / limit
             for alike, word in self._nearest(words, limit):
-                shares[word] = shares.get(word, 0.0) + alike * weight / (ALPHA + BETA) / limit
+                shares[word] = shares.get(word, 0.0) + alike * share
         score = min(1.0, sum(shares.values()))
         return judgement(self._topic, "ontology", score, self.threshold, shares, places)
 
     def _nearest(self, words: Iterable[str], limit: int) -> list[tuple[float, str]]:
         """The *limit* words nearest to the topic, with their similarity; equal ones by word."""
         return nlargest(limit, ((self._near.similarity(word), word) for word in words))
+
+
+def warn_of_unknown_terms(pack: TopicPack) -> None:
+    """Log a warning where the ontologies at hand know less than half of the topic's terms.
+
+    Their words then meet themselves only, most links score nothing, and a crawl by the strategy
+    of this name ends early.
+    """
+    ontology = current_ontology()
+    terms = {fold(term.text) for term in pack.terms}
+    unknown = sorted(term for term in terms if not ontology.senses(term))
+    if len(unknown) * 2 > len(terms):
+        logger.warning(
+            "ontology: %d of %d terms of topic %r are in no installed ontology (such as %s): links "
+            "and pages are judged by the others alone, and the crawl may end early; install "
+            "wordnets (qiaocrawl ontology install) or take another strategy",
+            len(unknown), len(terms), pack.name, ", ".join(unknown[:5]),
+        )  # fmt: skip

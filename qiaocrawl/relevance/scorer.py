@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from typing import Protocol, cast, runtime_checkable
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import PageText, Relevance
+from qiaocrawl.language import N_, _
+from qiaocrawl.options.plugin_options import PluginOptions, option_defaults, plugin_options
 from qiaocrawl.registry import Registry
 from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.topic.pack import TopicPack
@@ -29,16 +31,57 @@ class PageScorer(Protocol):
 
 
 class ScorerFactory(Protocol):
-    """What is registered: a class called once per process and topic."""
+    """What is registered: a class called once per process and topic.
+
+    Its keyword-only arguments with defaults are options of the scorer.
+    """
 
     def __call__(self, pack: TopicPack, threshold: float = 0.0) -> PageScorer:
-        """A scorer for *pack*; *threshold* 0 takes the method's own (of ``vsm``: the pack's)."""
+        """A scorer for *pack*; *threshold* 0 takes the method's own, or the pack's."""
+        ...
+
+
+@runtime_checkable
+class FollowsPack(Protocol):
+    """A scorer whose verdicts move with the threshold of its topic's pack."""
+
+    def pack_threshold(self, score: float) -> float | None:
+        """The pack's threshold with which on topic is what now has *score* or more.
+
+        None where no threshold of a pack does it.
+        """
         ...
 
 
 page_scorers: Registry[ScorerFactory] = Registry(
-    "page scorer", "qiaocrawl.relevance", "qiaocrawl.page_scorers"
+    N_("page scorer"), "qiaocrawl.relevance", "qiaocrawl.page_scorers"
 )
+
+
+def make_scorer(
+    name: str, pack: TopicPack, threshold: float = 0.0, options: str = ""
+) -> PageScorer:
+    """The page scorer called *name* for *pack*.
+
+    Args:
+        threshold: 0 takes the method's own.
+        options: ``name=value``, joined by commas; "" keeps every default.
+
+    Raises:
+        ConfigError: an unknown scorer or option, or a value that is out of its bounds.
+    """
+    given = scorer_options(name, options)
+    return cast(Callable[..., PageScorer], page_scorers.get(name))(pack, threshold, **given)
+
+
+def scorer_options(name: str, options: str) -> PluginOptions:
+    """What is written in *options* for the page scorer called *name*, by argument.
+
+    Raises:
+        ConfigError: an unknown scorer or option, or a value that is no number where one must be.
+    """
+    defaults = option_defaults(page_scorers.get(name))
+    return plugin_options(f"page scorer {name!r}", defaults, options)
 
 
 def chosen_threshold(given: float, own: float) -> float:
@@ -48,7 +91,7 @@ def chosen_threshold(given: float, own: float) -> float:
         ConfigError: *given* does not lie in [0, 1].
     """
     if not 0 <= given <= 1:
-        raise ConfigError(f"relevance threshold must lie in [0, 1], got {given!r}")
+        raise ConfigError(_("relevance threshold must lie in [0, 1], got {given!r}", given=given))
     return given or own
 
 

@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 
 from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.relevance.sample_vectors import FOLDS, assign_folds
-from qiaocrawl.relevance.vsm import breadth, similarity, topical_parts
+from qiaocrawl.relevance.vsm_breadth import breadth, similarity, topical_parts
 from qiaocrawl.topic.background import background_frequencies
-from qiaocrawl.topic.pack import TopicPack
+from qiaocrawl.topic.pack import DEFAULT_THRESHOLD, TopicPack
 from qiaocrawl.topic.profile import build_profile, characteristic
 from qiaocrawl.topic.words import PageWords
 
 LEAST = 0.003
 """Added to the similarity, so that a page without any term has a logarithm."""
-_LEAST_THRESHOLD = 0.01
+LEAST_THRESHOLD = 0.01
+"""A pack whose threshold is lower is taken for one that has this."""
 # With so many relevant samples, the words they share count for half: two pages that an operator
 # judged share much that is not the topic's.
 _HALF_HEARD = 3.0
@@ -44,8 +45,8 @@ class Evidence:
 class TermEvidence:
     """Looks for the terms of *pack*, and for words its relevant samples use more than others.
 
-    Similarity is that of :class:`~qiaocrawl.relevance.vsm.VsmScorer`, with the same weights of
-    terms; words of n relevant samples count n / (n + 3) of theirs.
+    Similarity is that of :class:`~qiaocrawl.relevance.vsm_breadth.VsmBreadthScorer`, with the
+    same weights of terms; words of n relevant samples count n / (n + 3) of theirs.
 
     Args:
         pack: the topic.
@@ -62,7 +63,7 @@ class TermEvidence:
         relevant: NDArray[np.bool_],
     ) -> None:
         self._terms = build_profile(replace(pack, samples=()), words).weights
-        self._threshold = max(pack.threshold, _LEAST_THRESHOLD)
+        self._threshold = max(pack.threshold, LEAST_THRESHOLD)
         self._samples = samples
         self._relevant = relevant
         found = {word for places, yes in zip(samples, relevant, strict=True) if yes
@@ -77,13 +78,18 @@ class TermEvidence:
         return self._evidence(places, self._weights)
 
     def of_samples(self) -> list[Evidence]:
-        """What they say of each sample, by words learnt from samples of other folds."""
+        """What they say of each sample, by words learnt from samples of other folds.
+
+        At the usual threshold: what is learnt from samples would else undo the topic's own.
+        """
         folds = assign_folds(self._relevant)
         by_fold = [self._learnt(folds != fold) for fold in range(FOLDS)]
-        return [
+        at_usual = math.log(self._threshold / DEFAULT_THRESHOLD)
+        judged = [
             self._evidence(places, by_fold[fold])
             for places, fold in zip(self._samples, folds, strict=True)
         ]
+        return [replace(one, likeness=one.likeness + at_usual) for one in judged]
 
     def _learnt(self, chosen: NDArray[np.bool_]) -> dict[str, float]:
         """The weights of the terms, and of words of the *chosen* samples."""

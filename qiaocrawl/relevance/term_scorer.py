@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from qiaocrawl.items import PageText, Relevance
+from qiaocrawl.relevance.expression import topic_expression
 from qiaocrawl.relevance.page_places import PagePlaces
 from qiaocrawl.relevance.scorer import chosen_threshold, judgement
 from qiaocrawl.text import fold
@@ -24,16 +25,20 @@ class TermScorer(ABC):
     Args:
         pack: the topic.
         threshold: score in [0, 1] from which a page is on topic; 0 takes the method's own.
+        query: an expression to judge by instead of the terms, see ``topic_expression``.
 
     Raises:
-        ConfigError: a threshold outside [0, 1].
+        ConfigError: a threshold outside [0, 1], or *query* is no expression.
     """
 
     name: ClassVar[str]
 
-    def __init__(self, pack: TopicPack, threshold: float = 0.0) -> None:
+    def __init__(self, pack: TopicPack, threshold: float = 0.0, query: str = "") -> None:
         self._topic = pack.name
+        self.expression = topic_expression(query, pack.name)
         self.weights = term_weights(pack)
+        if self.expression is not None:
+            self.weights = {word: self.weights.get(word, 1.0) for word in self.expression.words()}
         self.words = PageWords(self.weights)
         self.threshold = chosen_threshold(threshold, self.own_threshold())
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from qiaocrawl.errors import ReplayError
+from qiaocrawl.language import _
 from qiaocrawl.replay.recording_index import IndexWriter, Limits
 
 _log = logging.getLogger(__name__)
@@ -55,8 +56,12 @@ class IndexCache:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise ReplayError(
-                f"cache folder {str(self._folder)!r} cannot be made: {error.strerror}; "
-                "set XDG_CACHE_HOME to a folder that can be written"
+                _(
+                    "cache folder {folder!r} cannot be made: {reason}; set XDG_CACHE_HOME to a "
+                    "folder that can be written",
+                    folder=str(self._folder),
+                    reason=error.strerror,
+                )
             ) from error
         with _locked(self._folder / f"{fingerprint}{_LOCK_SUFFIX}"):
             if not _touch(index_file):

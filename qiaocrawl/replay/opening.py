@@ -10,6 +10,7 @@ from importlib import resources
 from pathlib import Path
 
 from qiaocrawl.errors import ReplayError
+from qiaocrawl.language import _
 from qiaocrawl.replay.cache import IndexCache
 from qiaocrawl.replay.page_folder import (
     GRAPH_NAMES,
@@ -49,7 +50,9 @@ def open_recording(
         web = _unpacked(source, fingerprint, IndexCache(cache_dir), limits, fill)
     except (OSError, sqlite3.Error) as error:
         # Not readable, or no room left for its cache file.
-        raise ReplayError(f"recorded web {str(path)!r} cannot be opened: {error}") from error
+        raise ReplayError(
+            _("recorded web {path!r} cannot be opened: {error}", path=str(path), error=error)
+        ) from error
     if web.faults:
         counts = ", ".join(f"{name} {count}" for name, count in sorted(web.faults.items()))
         _log.warning("recorded web %s: %d pages; not read: %s", source, len(web), counts)
@@ -75,16 +78,20 @@ def _unpacked(
 def _reading(source: Path, limits: Limits) -> tuple[str, Callable[[IndexWriter], None]]:
     """What identifies the content of *source*, and how to read it."""
     if not source.exists():
-        raise ReplayError(f"recorded web {str(source)!r} does not exist")
+        raise ReplayError(_("recorded web {source!r} does not exist", source=str(source)))
     graph = find_graph(source) if source.is_dir() else None
     if graph is not None:
         return _collection_reading(source, graph, limits)
     warcs = find_warcs(source)
     if not warcs:
         raise ReplayError(
-            f"{str(source)!r} is no recorded web: expected a file that ends in "
-            f"{' or '.join(SUFFIXES)}, a folder of such files, or a folder with "
-            f"{GRAPH_NAMES[0]}"
+            _(
+                "{source!r} is no recorded web: expected a file that ends in {suffixes}, a "
+                "folder of such files, or a folder with {graph}",
+                source=str(source),
+                suffixes=" or ".join(SUFFIXES),
+                graph=GRAPH_NAMES[0],
+            )
         )
     contents = {str(file.relative_to(source.parent)): _digest(file) for file in warcs}
     return _fingerprint(contents, limits), lambda writer: read_warcs(warcs, writer)

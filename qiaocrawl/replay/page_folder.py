@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
 from qiaocrawl.errors import ReplayError
+from qiaocrawl.language import _
 from qiaocrawl.replay.encoding import NotDecodableError, TooLargeError, decode
 from qiaocrawl.replay.recording_index import IndexWriter
 
@@ -62,7 +63,7 @@ def graph_files(graph: Path) -> dict[str, list[str]]:
         url, file = _graph_line(f"{graph}: line {number}", line)
         files.setdefault(file, []).append(url)
     if not files:
-        raise ReplayError(f"{graph} lists no page")
+        raise ReplayError(_("{graph} lists no page", graph=graph))
     return files
 
 
@@ -103,18 +104,30 @@ def _graph_line(place: str, line: bytes) -> tuple[str, str]:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ReplayError(f"{place} is not JSON: {error}") from error
+        raise ReplayError(_("{place} is not JSON: {error}", place=place, error=error)) from error
     values = [entry.get(name) if isinstance(entry, dict) else None for name in ("url", "file")]
     url, file = values
     if not isinstance(url, str) or not isinstance(file, str):
-        raise ReplayError(f'{place} must be an object with the texts "url" and "file"')
+        raise ReplayError(
+            _('{place} must be an object with the texts "url" and "file"', place=place)
+        )
     if not url.startswith(("http://", "https://")) or _SURROGATE.search(url):
         raise ReplayError(
-            f"{place}: url must be text that starts with http:// or https://, got {url!r}"
+            _(
+                "{place}: url must be text that starts with http:// or https://, got {url!r}",
+                place=place,
+                url=url,
+            )
         )
     name = PurePosixPath(file)
     if name.is_absolute() or ".." in name.parts or "\0" in file or not name.parts:
-        raise ReplayError(f"{place}: file must be a path inside the folder, got {file!r}")
+        raise ReplayError(
+            _(
+                "{place}: file must be a path inside the folder, got {file!r}",
+                place=place,
+                file=file,
+            )
+        )
     return url, str(name)
 
 
@@ -125,12 +138,26 @@ def _lines(graph: Path) -> Iterator[bytes]:
             while line := stream.readline(_MAX_LINE_BYTES + 1):
                 left_bytes -= len(line)
                 if len(line) > _MAX_LINE_BYTES:
-                    raise ReplayError(f"{graph}: a line is longer than {_MAX_LINE_BYTES} bytes")
+                    raise ReplayError(
+                        _(
+                            "{graph}: a line is longer than {max_line_bytes} bytes",
+                            graph=graph,
+                            max_line_bytes=_MAX_LINE_BYTES,
+                        )
+                    )
                 if left_bytes < 0:
-                    raise ReplayError(f"{graph} is longer than {_MAX_GRAPH_BYTES} bytes")
+                    raise ReplayError(
+                        _(
+                            "{graph} is longer than {max_graph_bytes} bytes",
+                            graph=graph,
+                            max_graph_bytes=_MAX_GRAPH_BYTES,
+                        )
+                    )
                 yield line
     except _BROKEN as error:
-        raise ReplayError(f"{graph} is broken or cut short: {error}") from error
+        raise ReplayError(
+            _("{graph} is broken or cut short: {error}", graph=graph, error=error)
+        ) from error
 
 
 def _unpacked(path: Path) -> IO[bytes]:
@@ -166,7 +193,9 @@ class _Bounded:
         """The next *size* bytes, fewer at the end."""
         self._allowed_bytes -= size
         if self._allowed_bytes < 0:
-            raise ReplayError(f"{self._path}: the header of a member is unreasonably large")
+            raise ReplayError(
+                _("{path}: the header of a member is unreasonably large", path=self._path)
+            )
         return self._stream.read(size)
 
 
@@ -186,7 +215,9 @@ def _tar_pages(
                         yield name, body
                     bounded.allow(member.size + _MAX_TAR_HEADER_BYTES)
     except (*_BROKEN, tarfile.TarError) as error:
-        raise ReplayError(f"{tar} is broken or cut short: {error}") from error
+        raise ReplayError(
+            _("{tar} is broken or cut short: {error}", tar=tar, error=error)
+        ) from error
 
 
 def _member_body(

@@ -15,6 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from qiaocrawl.errors import ReplayError
+from qiaocrawl.language import _
 from qiaocrawl.text.zstd import zstd
 from qiaocrawl.urls import canonical_url
 
@@ -134,8 +135,12 @@ class IndexWriter:
         self._total_bytes += size
         if self._total_bytes > self.limits.max_total_bytes:
             raise ReplayError(
-                f"{source} unpacks to more than {self.limits.max_total_bytes} bytes, "
-                "the most a recorded web may hold"
+                _(
+                    "{source} unpacks to more than {max_total_bytes} bytes, the most a "
+                    "recorded web may hold",
+                    source=source,
+                    max_total_bytes=self.limits.max_total_bytes,
+                )
             )
 
     def add_body(self, body: bytes) -> int:
@@ -209,7 +214,13 @@ class IndexWriter:
         counted = self._db.execute("SELECT count(DISTINCT exact) FROM record").fetchone()
         pages = int(counted[0])
         if not pages:
-            raise ReplayError(f"{source} holds no recorded page{_in_words(+self.faults)}")
+            raise ReplayError(
+                _(
+                    "{source} holds no recorded page{faults}",
+                    source=source,
+                    faults=_in_words(+self.faults),
+                )
+            )
         meta = {"pages": pages, "faults": dict(+self.faults)}
         rows = [(name, json.dumps(value)) for name, value in meta.items()]
         self._db.executemany("INSERT INTO meta VALUES (?, ?)", rows)
@@ -232,7 +243,9 @@ def decompress(data: bytes) -> bytes:
     try:
         return bytes(zstd.decompress(data))
     except zstd.ZstdError as error:
-        raise ReplayError(f"the cache of a recorded web is damaged: {error}") from error
+        raise ReplayError(
+            _("the cache of a recorded web is damaged: {error}", error=error)
+        ) from error
 
 
 def _is_good(status: int) -> bool:

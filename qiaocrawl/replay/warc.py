@@ -12,6 +12,7 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
 
 from qiaocrawl.errors import ReplayError
+from qiaocrawl.language import _
 from qiaocrawl.replay.encoding import TooLargeError
 from qiaocrawl.replay.http import Answer, parse_answer
 from qiaocrawl.replay.recording_index import IndexWriter, Origin, Revisit
@@ -109,11 +110,17 @@ def _records(file: Path, writer: IndexWriter) -> Iterator[tuple[Any, str, bytes]
         with file.open("rb") as raw:
             stream = _Bytes(raw, file, writer)
             if not _MAGIC.startswith(stream.start()):
-                raise ReplayError(f"{file} is no WARC file, it starts with {stream.start()!r}")
+                raise ReplayError(
+                    _(
+                        "{file} is no WARC file, it starts with {start!r}",
+                        file=file,
+                        start=stream.start(),
+                    )
+                )
             yield from _page_records(stream, writer)
             writer.faults["truncated"] += stream.breaks_off
     except (ArchiveLoadFailed, OSError, zlib.error) as error:
-        raise ReplayError(f"{file} is damaged: {error}") from error
+        raise ReplayError(_("{file} is damaged: {error}", file=file, error=error)) from error
 
 
 def _page_records(stream: _Bytes, writer: IndexWriter) -> Iterator[tuple[Any, str, bytes]]:

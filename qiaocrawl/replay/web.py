@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from qiaocrawl.errors import ReplayError
+from qiaocrawl.language import _
 from qiaocrawl.replay.recording_index import (
     BEST_FIRST,
     INDEX_FORMAT,
@@ -50,7 +51,12 @@ class RecordedWeb:
             )
         except sqlite3.Error as error:
             raise ReplayError(
-                f"{index_file}: cache of {source} cannot be opened: {error}"
+                _(
+                    "{index_file}: cache of {source} cannot be opened: {error}",
+                    index_file=index_file,
+                    source=source,
+                    error=error,
+                )
             ) from error
         try:
             self._read_meta(index_file)
@@ -67,10 +73,21 @@ class RecordedWeb:
             }
         except (sqlite3.Error, ValueError) as error:
             raise ReplayError(
-                f"{index_file}: cache of {self.source} is damaged: {error}"
+                _(
+                    "{index_file}: cache of {source} is damaged: {error}",
+                    index_file=index_file,
+                    source=self.source,
+                    error=error,
+                )
             ) from error
         if version != INDEX_FORMAT or "pages" not in meta:
-            raise ReplayError(f"{index_file}: cache of {self.source} is incomplete")
+            raise ReplayError(
+                _(
+                    "{index_file}: cache of {source} is incomplete",
+                    index_file=index_file,
+                    source=self.source,
+                )
+            )
         self._pages = int(meta["pages"])
         self.faults: Mapping[str, int] = meta.get("faults", {})
         """What could not be read, counted by kind (``truncated``, ``too_large``, ...)."""
@@ -131,7 +148,9 @@ class RecordedWeb:
             with self._lock:
                 return self._db.execute(query, (key,)).fetchall()
         except sqlite3.Error as error:
-            raise ReplayError(f"recorded web {self.source} cannot be read: {error}") from error
+            raise ReplayError(
+                _("recorded web {source} cannot be read: {error}", source=self.source, error=error)
+            ) from error
 
     def _variant(self, url: str, canonical: str) -> RecordedPage | None:
         """A redirect to the recorded spelling: the same scheme rather than the other one."""

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from qiaocrawl.language import N_
 from qiaocrawl.registry import Registry
 from qiaocrawl.revisit.visit_history import VisitHistory
 
@@ -41,7 +42,7 @@ class Estimator(Protocol):
 
 
 estimators: Registry[Estimator] = Registry(
-    "estimator of change", "qiaocrawl.revisit", "qiaocrawl.change_estimators"
+    N_("estimator of change"), "qiaocrawl.revisit", "qiaocrawl.change_estimators"
 )
 
 
@@ -58,7 +59,8 @@ class BiasCorrected:
     def __call__(self, memory: VisitHistory, usual: Floats) -> Floats:
         """As :class:`Estimator`; without a visit, *usual*."""
         visits, hours = memory.column("visits"), memory.column("hours")
-        unchanged = visits - memory.column("changes")
+        # A damaged row may tell of more changes than visits.
+        unchanged = np.maximum(visits - memory.column("changes"), 0)
         # The + 0.5 keep the ratio finite for pages that never or always changed.
         ratio = -np.log((unchanged + 0.5) / (visits + 0.5))
         rate = ratio * visits / np.maximum(hours, 1e-9)

@@ -7,13 +7,16 @@ that change too fast to be kept fresh.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qiaocrawl.language import N_
 from qiaocrawl.registry import Registry
 
 Floats = NDArray[np.float64]
@@ -75,7 +78,7 @@ class Policy(Protocol):
 
 
 policies: Registry[Policy] = Registry(
-    "revisit policy", "qiaocrawl.revisit", "qiaocrawl.revisit_policies"
+    N_("revisit policy"), "qiaocrawl.revisit", "qiaocrawl.revisit_policies"
 )
 
 
@@ -103,6 +106,26 @@ def fill_budget(demand: Callable[[float], Floats], bounds: Bounds) -> Floats:
     return visits / over if over > 1 else visits
 
 
+def wait_factor(policy: str, key: bytes, visit: int) -> float:
+    """How many intervals pass between visit number *visit* of a page and the next (T10).
+
+    ``fixed_order`` visits all pages again and again in one order: 1. ``random_order`` visits all
+    of them in each round, each time in another order: a page is due at (k + U_k) intervals, so
+    1 + U_(k+1) − U_k, on average 1. ``purely_random`` takes any page each time: times between
+    visits are exponential with mean 1 (Cho and Garcia-Molina 2003). All other policies: 1. U is
+    drawn from *key* and the visit's number, so a plan that is made anew stays **(ours)**.
+    """
+    if policy == "random_order":
+        return 1.0 + _drawn(key, visit + 1) - _drawn(key, visit)
+    return -math.log1p(-_drawn(key, visit)) if policy == "purely_random" else 1.0
+
+
+def _drawn(key: bytes, visit: int) -> float:
+    """In [0, 1)."""
+    digest = blake2b(key, digest_size=8, salt=visit.to_bytes(16, "big")).digest()
+    return (int.from_bytes(digest, "big") >> 11) / 2.0**53
+
+
 # phi(x) = 1 - exp(-1/x) (1 + 1/x): what the x-th visit adds, where one is due on average.
 # psi(x) = 1/(2 x^2) - phi(x): the same for age. Both fall; x from 0.01 to 10,000.
 _X: Floats = np.logspace(-2, 4, 2_000)
@@ -124,9 +147,12 @@ def _psi_inverse(log_value: Floats) -> Floats:
     return np.asarray(np.exp(np.interp(log_value, _LOG_PSI[::-1], _LOG_X[::-1])))
 
 
+@policies.register("fixed_order")
+@policies.register("random_order")
+@policies.register("purely_random")
 @policies.register("uniform")
 def uniform(rates: Rates, weights: Floats, bounds: Bounds) -> Floats:
-    """Every page alike."""
+    """Every page alike; T10's three orders differ in when, see :func:`wait_factor`."""
     return fill_budget(lambda price: np.full(len(weights), np.exp(-price)), bounds)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.revisit.estimators import FIRST_INTERVAL_HOURS, estimators
-from qiaocrawl.revisit.policies import Bounds, Rates, policies
+from qiaocrawl.revisit.policies import Bounds, Rates, policies, wait_factor
 from qiaocrawl.revisit.rhythm import Rhythms
 from qiaocrawl.revisit.visit_history import VisitHistory
 
@@ -70,6 +70,7 @@ class Schedule:
         self.rates: Floats = np.full(pages, _UNKNOWN_RATE)
         self.visits_per_hour: Floats = np.zeros(pages)
         self.due: Floats = np.zeros(pages)
+        self._observed: Ints = np.zeros(pages, dtype=np.int64)
 
     def use_rhythms(self, rhythms: Rhythms) -> None:
         """Measure busy time by *rhythms* from now on."""
@@ -102,6 +103,7 @@ class Schedule:
             )  # fmt: skip
             self._halve(again, changed[~first] > 0)
         self.last[pages] = now
+        self._observed[pages] += 1
         self._set_due(pages)
 
     def _halve(self, pages: Ints, is_changed: NDArray[np.bool_]) -> None:
@@ -136,9 +138,14 @@ class Schedule:
     def _set_due(self, pages: Ints) -> None:
         visits = self.visits_per_hour[pages]
         longest = 2 * self.tuning.bounds.longest_hours
-        wait = np.minimum(1 / np.maximum(visits, 1e-9), longest)
+        wait = np.minimum(1 / np.maximum(visits, 1e-9), longest) * self._factors(pages)
         since = self.last[pages]
         seen = ~np.isnan(since)
         due = self.due[pages]
         due[seen] = self._visiting.after(self.site[pages[seen]], since[seen], wait[seen])
         self.due[pages] = due
+
+    def _factors(self, pages: Ints) -> Floats:
+        counts = zip(pages.tolist(), self._observed[pages].tolist(), strict=True)
+        policy = self.tuning.policy
+        return np.array([wait_factor(policy, n.to_bytes(8, "big"), seen) for n, seen in counts])

@@ -66,12 +66,13 @@ def query_of(lease: Lease) -> Query:
     )
 
 
-def next_page(query: Query, definition: EngineDefinition, lease: Lease) -> Candidate:
-    """The following result page, asked right after the page before it."""
+def next_page(
+    query: Query, definition: EngineDefinition, lease: Lease, *, place: float
+) -> Candidate:
+    """The following result page, asked at *place* of the engine's line."""
     following = replace(query, page=query.page + 1)
-    candidate = query_candidate(following, definition, depth=lease.depth + 1)
-    # Same score as the page before: it goes ahead of queries planned after it.
-    return replace(candidate, score=lease.score, parent=lease.key)
+    candidate = query_candidate(following, definition, rank=place, depth=lease.depth + 1)
+    return replace(candidate, parent=lease.key)
 
 
 def hit_candidates(

@@ -13,6 +13,7 @@ from importlib import resources
 from pathlib import Path
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import N_, _
 from qiaocrawl.search.records import EngineDefinition, read_definition
 from qiaocrawl.search.request import request_url
 from qiaocrawl.text.toml_file import load_records, toml_files
@@ -40,14 +41,20 @@ def load_definitions(
     """
     shipped = resources.files("qiaocrawl.search").joinpath("engines")
     files = toml_files(shipped, Path(extra_dir) if extra_dir else None, "QIAO_ENGINES_DIR")
-    definitions = load_records(files, "engine definitions", read_definition)
+    definitions = load_records(files, N_("engine definitions"), read_definition)
     by_name = {definition.name: definition for definition in definitions}
     for name, base_url in (base_urls or {}).items():
         if name not in by_name:
             # After the operator's folder is read: a base URL may be for an engine that is
             # defined only there.
             there = ", ".join(sorted(by_name))
-            raise ConfigError(f"base URL for unknown engine {name!r} (there are: {there})")
+            raise ConfigError(
+                _(
+                    "base URL for unknown engine {name!r} (there are: {there})",
+                    name=name,
+                    there=there,
+                )
+            )
         if base_url:
             by_name[name] = by_name[name].at(base_url)
     return {name: by_name[name].for_region(region) for name in sorted(by_name)}

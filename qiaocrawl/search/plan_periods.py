@@ -10,6 +10,7 @@ import re
 from datetime import date, timedelta
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 from qiaocrawl.search.query import Query, SearchAnswer
 from qiaocrawl.search.records import EngineDefinition
 
@@ -42,8 +43,12 @@ def checked_period(text: str) -> str:
     except ValueError:
         pass
     raise ConfigError(
-        f"period= must be one of {', '.join(LAST_PERIODS)} or FIRST/END as"
-        f" 2026-01-01/2026-02-01 (END is the day after the last), got {text!r}"
+        _(
+            "period= must be one of {periods} or FIRST/END as 2026-01-01/2026-02-01 "
+            "(END is the day after the last), got {text!r}",
+            periods=", ".join(LAST_PERIODS),
+            text=text,
+        )
     )
 
 
@@ -62,6 +67,15 @@ def is_past(period: str, today: date) -> bool:
     return bool(_RANGE.fullmatch(period)) and range_of(period)[1] <= today
 
 
+def leads_on(answer: SearchAnswer, engine: EngineDefinition) -> bool:
+    """Whether another result page may hold hits.
+
+    Some engines' pages do not say so: one less than half full is the last one (ours).
+    """
+    is_half_full = 2 * len(answer.hits) >= engine.paging.per_page
+    return answer.has_next and (bool(engine.signals.next) or is_half_full)
+
+
 def is_cut_off(
     query: Query, answer: SearchAnswer, engine: EngineDefinition, most_pages: int
 ) -> bool:
@@ -71,10 +85,7 @@ def is_cut_off(
         most_pages: result pages the operator has asked for one query.
     """
     if answer.has_next:
-        # Some engines' pages do not say whether more follow: a page less than half full is
-        # the last one (ours).
-        may_have_more = bool(engine.signals.next) or 2 * len(answer.hits) >= engine.paging.per_page
-        return may_have_more and query.page >= most_pages
+        return leads_on(answer, engine) and query.page >= most_pages
     if query.page < min(most_pages, engine.paging.max_pages):
         return False
     if answer.total is None:

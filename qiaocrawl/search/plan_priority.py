@@ -4,23 +4,33 @@ The expected yield of a query is the number of new pages on topic that one reque
 URLs a request (Gamma-Poisson) times the share of fetched ones that are on topic (Beta-binomial),
 both as posterior means (Gelman et al., Bayesian Data Analysis, 3rd ed., 2.4 and 2.6). For a query
 never sent it follows from what its term, its site and its engine brought elsewhere, taken as
-independent factors (ours).
+independent factors (ours); of terms never asked those come first that most stored pages have.
 
 Every :data:`LONGEST_WAITING_EVERY`-th place belongs to the query that waits longest, whatever its
 yield. So of n due queries of one engine none waits for more than :func:`most_rounds` rounds.
+
+What follows from an answer, its next result page, is asked as soon as it is expected to bring more
+than the query whose turn it is (:class:`QueryLine`).
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from qiaocrawl.search.query import Query
 
 LONGEST_WAITING_EVERY = 4
 """Every place of this number goes by waiting time (ours)."""
+
+FOLLOW_UPS_A_PLACE = 3
+"""Next result pages that may be asked before one query of the line, so that a word with many pages
+holds up no other (ours)."""
+
+# What is asked so much later is asked on another day.
+_PLACES_LOOKED_AT = 1000
 
 # How many requests' worth the expectation of a pair counts for (ours).
 _PRIOR_REQUESTS = 1.0
@@ -64,26 +74,48 @@ def pair_of(query: Query) -> Pair:
 
 
 class ExpectedYield:
-    """New pages on topic that one request is expected to bring, by pair, from all past ones."""
+    """New pages on topic that one request is expected to bring, by pair, from all past ones.
 
-    def __init__(self, yields: Mapping[Pair, PairYield]) -> None:
-        self._yields = yields
-        requests = sum(result.requests for result in yields.values())
-        new = sum(result.new_urls for result in yields.values())
-        # One new URL a request is expected before anything is known (ours).
-        self._mean = (new + _PRIOR_REQUESTS) / (requests + _PRIOR_REQUESTS)
+    Args:
+        stored_with: of terms never asked, how many stored pages on topic have each: the more,
+            the more there are.
+    """
+
+    def __init__(
+        self, yields: Mapping[Pair, PairYield], stored_with: Mapping[str, int] | None = None
+    ) -> None:
+        self._yields = dict(yields)
+        self._stored_with = stored_with or {}
+        self._requests = sum(result.requests for result in yields.values())
+        self._new = sum(result.new_urls for result in yields.values())
         articles = sum(result.articles for result in yields.values())
         on_topic = sum(result.on_topic for result in yields.values())
         # Beta(1, 1): one article in two is expected to be on topic at first.
         self._on_topic = (on_topic + 1) / (articles + 2)
-        self._factors = [self._factors_by(place) for place in range(3)]
+        # Requests and new URLs by term, by site and by engine.
+        self._sums: tuple[dict[str, tuple[float, float]], ...] = ({}, {}, {})
+        for pair, result in yields.items():
+            self._add(pair, result.requests, result.new_urls)
 
-    def _factors_by(self, place: int) -> dict[str, float]:
-        sums: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
-        for pair, result in self._yields.items():
-            sums[pair[place]][0] += result.requests
-            sums[pair[place]][1] += result.new_urls
-        return {name: self._factor(requests, new) for name, (requests, new) in sums.items()}
+    def note(self, pair: Pair, new_urls: int) -> None:
+        """One more request of *pair* brought *new_urls*."""
+        past = self._yields.get(pair, PairYield())
+        self._yields[pair] = replace(
+            past, requests=past.requests + 1, new_urls=past.new_urls + new_urls
+        )
+        self._requests += 1
+        self._new += new_urls
+        self._add(pair, 1, new_urls)
+
+    def _add(self, pair: Pair, requests: float, new: float) -> None:
+        for sums, name in zip(self._sums, pair, strict=True):
+            requests_before, new_before = sums.get(name, (0.0, 0.0))
+            sums[name] = requests_before + requests, new_before + new
+
+    @property
+    def _mean(self) -> float:
+        # One new URL a request is expected before anything is known (ours).
+        return (self._new + _PRIOR_REQUESTS) / (self._requests + _PRIOR_REQUESTS)
 
     def _factor(self, requests: float, new: float) -> float:
         # Shrunk towards the mean and bounded: a few requests prove little.
@@ -93,8 +125,8 @@ class ExpectedYield:
     def expected(self, pair: Pair) -> float:
         """New URLs a request before the pair's own past is looked at; above 0."""
         # A term, site or engine never asked has the factor 1.
-        factors = (by.get(name, 1.0) for by, name in zip(self._factors, pair, strict=True))
-        return self._mean * math.prod(factors)
+        past = (sums.get(name, (0, 0)) for sums, name in zip(self._sums, pair, strict=True))
+        return self._mean * math.prod(self._factor(*sums) for sums in past)
 
     def of(self, pair: Pair) -> float:
         """New pages on topic one more request of *pair* may bring; above 0."""
@@ -107,6 +139,10 @@ class ExpectedYield:
         )
         return new * on_topic
 
+    def worth(self, query: Query) -> tuple[float, int]:
+        """What queries are sorted by, the most productive first."""
+        return -self.of(pair_of(query)), -self._stored_with.get(query.term, 0)
+
 
 def prioritise(due: Iterable[DueQuery], expected_yield: ExpectedYield) -> list[DueQuery]:
     """The due queries of one engine in the order to send them. O(n log n).
@@ -115,9 +151,7 @@ def prioritise(due: Iterable[DueQuery], expected_yield: ExpectedYield) -> list[D
     are those of the highest expected yield.
     """
     waiting = sorted(due, key=lambda query: (query.waiting_since, query.rank))
-    productive = sorted(
-        waiting, key=lambda query: (-expected_yield.of(pair_of(query.query)), query.rank)
-    )
+    productive = sorted(waiting, key=lambda due: (*expected_yield.worth(due.query), due.rank))
     # Two queues over the same queries: each skips what the other has handed out.
     lines = iter(productive), iter(waiting)
     chosen: set[Query] = set()
@@ -129,6 +163,43 @@ def prioritise(due: Iterable[DueQuery], expected_yield: ExpectedYield) -> list[D
         chosen.add(query.query)
         order.append(query)
     return order
+
+
+class QueryLine:
+    """The queries of a run in their order, and where among them the next result pages come.
+
+    Args:
+        order: by engine.
+    """
+
+    def __init__(self, order: Mapping[str, Sequence[Query]], expected_yield: ExpectedYield) -> None:
+        self._order = order
+        self._expected_yield = expected_yield
+        self._follow_ups: Counter[tuple[str, int]] = Counter()
+
+    def note(self, query: Query, new_urls: int) -> None:
+        """*query* was asked and brought *new_urls*."""
+        self._expected_yield.note(pair_of(query), new_urls)
+
+    def place_of_next_page(self, query: Query, place: float) -> float:
+        """Where the page after *query*, asked at *place*, comes: before the next that brings less.
+
+        Each query of the line lets :data:`FOLLOW_UPS_A_PLACE` pass. What was not asked in the
+        order of this run is followed at once. Looks at a thousand places.
+        """
+        line = self._order.get(query.engine, ())
+        if place >= len(line):
+            return place
+        expected = self._expected_yield.of(pair_of(query))
+        begin = math.floor(place) + 1
+        end = min(begin + _PLACES_LOOKED_AT, len(line))
+        for later in range(begin, end):
+            slot = query.engine, later
+            of_the_line = self._expected_yield.of(pair_of(line[later]))
+            if self._follow_ups[slot] < FOLLOW_UPS_A_PLACE and of_the_line < expected:
+                self._follow_ups[slot] += 1
+                return later - 0.5
+        return end - 0.5
 
 
 def most_rounds(due: int, sent_a_round: int) -> float:

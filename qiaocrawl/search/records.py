@@ -53,6 +53,7 @@ from pydantic import (
 )
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 from qiaocrawl.search.record_checks import (
     Body,
     Charset,
@@ -341,11 +342,17 @@ class EngineDefinition:
             is_address = False
         if not is_address:
             raise ConfigError(
-                f"base URL of engine {self.name!r} must begin with http:// or https://,"
-                f" got {base_url!r}"
+                _(
+                    "base URL of engine {engine!r} must begin with http:// or https://, got "
+                    "{base_url!r}",
+                    engine=self.name,
+                    base_url=base_url,
+                )
             )
         if "{base}" not in self.url:
-            raise ConfigError(f"engine {self.name!r} has a fixed address ({self.url})")
+            raise ConfigError(
+                _("engine {engine!r} has a fixed address ({url})", engine=self.name, url=self.url)
+            )
         return replace(self, base_url=base_url.rstrip("/"))
 
     def for_region(self, region: str) -> EngineDefinition:

@@ -14,6 +14,7 @@ from datetime import date, datetime, timedelta
 from urllib.parse import quote, urlencode
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 from qiaocrawl.search.query import Query
 from qiaocrawl.search.records import EngineDefinition
 from qiaocrawl.search.request_records import DAY_FORMS, Addition, AnyOf, Key
@@ -84,7 +85,9 @@ def request_url(definition: EngineDefinition, query: Query, *, today: date | Non
             cannot do: a site, a period, several terms.
     """
     if "{base}" in definition.url and not definition.base_url:
-        raise ConfigError(f"engine {definition.name!r} needs a base URL, none is given")
+        raise ConfigError(
+            _("engine {engine!r} needs a base URL, none is given", engine=definition.name)
+        )
     additions = _additions(definition, query)
     template = definition.url + "".join(addition.parameters for addition in additions)
     values = _values(definition, query, today)
@@ -140,7 +143,11 @@ def day_range(period: str, today: date | None = None) -> tuple[date, date]:
         days = []
     if not days or days[0] >= days[1]:
         raise ConfigError(
-            f"period must be {', '.join(PERIOD_DAYS)} or like 2026-01-01/2026-02-01, got {period!r}"
+            _(
+                "period must be {periods} or like 2026-01-01/2026-02-01, got {period!r}",
+                periods=", ".join(PERIOD_DAYS),
+                period=period,
+            )
         )
     return days[0], days[1]
 
@@ -151,13 +158,21 @@ def _additions(definition: EngineDefinition, query: Query) -> list[Addition]:
     if query.site:
         if not definition.supports_site:
             raise ConfigError(
-                f"engine {definition.name!r} cannot be restricted to a site, got {query.site!r}"
+                _(
+                    "engine {engine!r} cannot be restricted to a site, got {site!r}",
+                    engine=definition.name,
+                    site=query.site,
+                )
             )
         additions.append(definition.site)
     if query.period:
         if not definition.supports_period(query.period):
             raise ConfigError(
-                f"engine {definition.name!r} cannot be restricted to the period {query.period!r}"
+                _(
+                    "engine {engine!r} cannot be restricted to the period {period!r}",
+                    engine=definition.name,
+                    period=query.period,
+                )
             )
         is_named = query.period in definition.period.names
         additions.append(definition.period if is_named else definition.period.ranged)
@@ -165,8 +180,14 @@ def _additions(definition: EngineDefinition, query: Query) -> list[Addition]:
     # Synonyms are a set here: the term itself may be among them.
     if len({query.term, *query.also}) > max_terms:
         raise ConfigError(
-            f"engine {definition.name!r} can be asked for {max_terms} term(s) at once, "
-            f"got {query.term!r} and {', '.join(query.also)}"
+            _(
+                "engine {engine!r} can be asked for {max_terms} term(s) at once, got "
+                "{term!r} and {also}",
+                engine=definition.name,
+                max_terms=max_terms,
+                term=query.term,
+                also=", ".join(query.also),
+            )
         )
     return additions
 
@@ -255,10 +276,16 @@ def _key_value(definition: EngineDefinition, key: Key, environment: Mapping[str,
     value = environment.get(key.variable, "").strip()
     if not value:
         raise ConfigError(
-            f"engine {definition.name!r} needs a key: set the environment variable {key.variable}"
+            _(
+                "engine {engine!r} needs a key: set the environment variable {variable}",
+                engine=definition.name,
+                variable=key.variable,
+            )
         )
     if not (value.isascii() and value.isprintable()):
-        raise ConfigError(f"environment variable {key.variable} must be printable ASCII")
+        raise ConfigError(
+            _("environment variable {variable} must be printable ASCII", variable=key.variable)
+        )
     return value
 
 

@@ -16,6 +16,7 @@ from http.cookiejar import Cookie
 from typing import Any
 
 from qiaocrawl.errors import SessionError
+from qiaocrawl.language import _
 from qiaocrawl.sessions.origins import is_public_suffix
 from qiaocrawl.sessions.recipe import Recipe
 
@@ -136,8 +137,10 @@ def read_pasted(text: str, recipe: Recipe) -> tuple[StoredCookie, ...]:
         pasted = _from_header(bare, recipe)
     if not pasted:
         raise SessionError(
-            "no cookies found: a Cookie header (a=1; b=2), a Netscape cookie file, or JSON (a "
-            "list of cookies, Playwright's storage_state) is expected"
+            _(
+                "no cookies found: a Cookie header (a=1; b=2), a Netscape cookie file, or JSON "
+                "(a list of cookies, Playwright's storage_state) is expected"
+            )
         )
     return tuple(pasted)
 
@@ -183,7 +186,7 @@ def _from_json(text: str) -> list[StoredCookie]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        raise SessionError("the cookies begin like JSON but are none (not shown)") from None
+        raise SessionError(_("the cookies begin like JSON but are none (not shown)")) from None
     items = value.get("cookies") if isinstance(value, dict) else value
     if not isinstance(items, list):
         return []

@@ -16,6 +16,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 
 from qiaocrawl.errors import LoginError
+from qiaocrawl.language import _
 from qiaocrawl.sessions.accounts import Credentials
 from qiaocrawl.sessions.forms import (
     JSON_TYPE,
@@ -127,7 +128,7 @@ def why_not_logged_in(recipe: Recipe, answer: LoginAnswer) -> str:
 def _open(recipe: Recipe, url: str, *, strict: bool = True) -> Flow:
     """Open *url* and follow its redirects within the hosts the recipe names."""
     answer = yield LoginStep("GET", url)
-    for _ in range(recipe.max_steps):
+    for _round in range(recipe.max_steps):
         location = answer.seen.location
         if not location:
             # A check that leads elsewhere says that nobody is logged in; a login must
@@ -138,31 +139,44 @@ def _open(recipe: Recipe, url: str, *, strict: bool = True) -> Flow:
                 return answer
             raise _leaves(location)
         answer = yield LoginStep("GET", location)
-    raise LoginError(f"more than {recipe.max_steps} redirects from {without_query(url)}")
+    raise LoginError(
+        _(
+            "more than {max_steps} redirects from {url}",
+            max_steps=recipe.max_steps,
+            url=without_query(url),
+        )
+    )
 
 
 def _submit(recipe: Recipe, step: LoginStep) -> Flow:
     """Send user name and password; 307 and 308 ask for them again, but not elsewhere."""
     # Three times at most: no honest login asks for it more often.
-    for _ in range(3):
+    for _round in range(3):
         answer = yield step
         location = answer.seen.location
         if answer.status not in _KEEPS_BODY or not location:
             return answer
         if not is_same_origin(location, step.url):
             raise LoginError(
-                f"ALERT: {origin_of(step.url)} asks to send user name and password on to "
-                f"{origin_of(location)} (HTTP {answer.status}); nothing was sent there",
+                _(
+                    "ALERT: {url} asks to send user name and password on to {location} (HTTP "
+                    "{status}); nothing was sent there",
+                    url=origin_of(step.url),
+                    location=origin_of(location),
+                    status=answer.status,
+                ),
                 is_final=True,
                 is_alert=True,
             )
         step = LoginStep("POST", location, step.headers, step.body, is_secret=True)
-    raise LoginError(f"{origin_of(step.url)} asks for user name and password again and again")
+    raise LoginError(
+        _("{url} asks for user name and password again and again", url=origin_of(step.url))
+    )
 
 
 def _hand_over(recipe: Recipe, answer: LoginAnswer) -> Flow:
     """Follow what the login page leads on to: redirects, refreshes, scripts, forms."""
-    for _ in range(recipe.max_steps):
+    for _round in range(recipe.max_steps):
         step = _next_step(answer)
         if step is None:
             return answer
@@ -172,7 +186,9 @@ def _hand_over(recipe: Recipe, answer: LoginAnswer) -> Flow:
             raise _leaves(step.url)
         answer = yield step
         _refuse_failure(recipe, answer)
-    raise LoginError(f"the hand-over takes more than {recipe.max_steps} steps")
+    raise LoginError(
+        _("the hand-over takes more than {max_steps} steps", max_steps=recipe.max_steps)
+    )
 
 
 def _next_step(answer: LoginAnswer) -> LoginStep | None:
@@ -217,8 +233,11 @@ def _secret_step(
         submission = form_submission(answer.seen.page, form, secret)
     if not recipe.may_get_secret(submission.url):
         raise LoginError(
-            f"ALERT: the login form would send user name and password to "
-            f"{origin_of(submission.url)}, which the recipe does not name; nothing was sent",
+            _(
+                "ALERT: the login form would send user name and password to {url}, which the "
+                "recipe does not name; nothing was sent",
+                url=origin_of(submission.url),
+            ),
             is_final=True,
             is_alert=True,
         )
@@ -245,21 +264,31 @@ def _posting(submission: Submission, page_url: str, *, is_secret: bool = False) 
 
 def _refuse_error(answer: LoginAnswer) -> None:
     if answer.status >= 400:
-        raise LoginError(f"the login page {without_query(answer.url)} answers HTTP {answer.status}")
+        raise LoginError(
+            _(
+                "the login page {url} answers HTTP {status}",
+                url=without_query(answer.url),
+                status=answer.status,
+            )
+        )
 
 
 def _refuse_failure(recipe: Recipe, answer: LoginAnswer) -> None:
     failed = matching_marker(recipe.failure, answer.seen)
     if failed:
         # Trying the same password again would only bring the account closer to being locked.
-        raise LoginError(f"the site refuses the login ({failed})", is_final=True)
+        raise LoginError(_("the site refuses the login ({failed})", failed=failed), is_final=True)
     if answer.status >= 500 or answer.status == 429:
-        raise LoginError(f"HTTP {answer.status} from {without_query(answer.url)}")
+        raise LoginError(
+            _("HTTP {status} from {url}", status=answer.status, url=without_query(answer.url))
+        )
 
 
 def _leaves(url: str) -> LoginError:
     return LoginError(
-        f"the login leads to {origin_of(url) or 'an address that is none'}, which the recipe "
-        "does not name (hosts, sso.hosts)",
+        _(
+            "the login leads to {place}, which the recipe does not name (hosts, sso.hosts)",
+            place=origin_of(url) or _("an address that is none"),
+        ),
         is_final=True,
     )

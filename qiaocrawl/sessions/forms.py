@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from selectolax.lexbor import LexborNode
 
 from qiaocrawl.errors import LoginError
+from qiaocrawl.language import _
 from qiaocrawl.page import Page
 from qiaocrawl.sessions.accounts import Credentials
 from qiaocrawl.sessions.origins import joined, without_query
@@ -52,9 +53,14 @@ def form_submission(page: Page, form: FormLogin, secret: Credentials) -> Submiss
     node = _login_form(page, form)
     method = (node.attributes.get("method") or "get").strip().lower()
     if method != "post" and not form.submit:
-        raise LoginError(f"the form on {without_query(page.url)} sends its fields in the address, "
-                         "not by POST; the recipe's form.submit can say where to post them",
-                         is_final=True)  # fmt: skip
+        raise LoginError(
+            _(
+                "the form on {url} sends its fields in the address, not by POST; the recipe's "
+                "form.submit can say where to post them",
+                url=without_query(page.url),
+            ),
+            is_final=True,
+        )
     fields = list(_fields(node))
     user = form.user_field or _user_field(node, page.url)
     password = form.password_field or _password_field(node, page.url)
@@ -92,15 +98,24 @@ def _login_form(page: Page, form: FormLogin) -> LexborNode:
     if form.select:
         node = page.tree.css_first(form.select)
         if node is None or node.tag != "form":
-            raise LoginError(f"no form {form.select!r} on {without_query(page.url)}; did its "
-                             "layout change?", is_final=True)  # fmt: skip
+            raise LoginError(
+                _(
+                    "no form {select!r} on {url}; did its layout change?",
+                    select=form.select,
+                    url=without_query(page.url),
+                ),
+                is_final=True,
+            )
         return node
     for node in page.tree.css("form"):
         if node.css_first('input[type="password" i]') is not None:
             return node
     raise LoginError(
-        f"no form with a password field on {without_query(page.url)}: did its layout change, or "
-        "is it made by a script (then the way is browser or cookies)?",
+        _(
+            "no form with a password field on {url}: did its layout change, or is it made by "
+            "a script (then the way is browser or cookies)?",
+            url=without_query(page.url),
+        ),
         is_final=True,
     )
 
@@ -132,8 +147,14 @@ def _password_field(form: LexborNode, url: str) -> str:
     node = form.css_first('input[type="password" i]')
     name = (node.attributes.get("name") or "") if node is not None else ""
     if not name:
-        raise LoginError(f"the form on {without_query(url)} has no password field with a name; the "
-                         "recipe's form.password can name it", is_final=True)  # fmt: skip
+        raise LoginError(
+            _(
+                "the form on {url} has no password field with a name; the recipe's form.password "
+                "can name it",
+                url=without_query(url),
+            ),
+            is_final=True,
+        )
     return name
 
 
@@ -147,9 +168,14 @@ def _user_field(form: LexborNode, url: str) -> str:
         if kind in _USER_TYPES:
             name = node.attributes.get("name") or name
     if not name:
-        raise LoginError(f"the form on {without_query(url)} has no field for the user name before "
-                         "the password; the recipe's form.user can name it",
-                         is_final=True)  # fmt: skip
+        raise LoginError(
+            _(
+                "the form on {url} has no field for the user name before the password; the "
+                "recipe's form.user can name it",
+                url=without_query(url),
+            ),
+            is_final=True,
+        )
     return name
 
 
@@ -160,7 +186,10 @@ def _refuse_captcha(form: LexborNode, given: Mapping[str, str]) -> None:
         is_typed = (node.attributes.get("type") or "").lower() in _USER_TYPES
         if is_typed and name not in given and _CAPTCHA.search(name):
             raise LoginError(
-                f"the login form asks for a captcha ({name!r}), which is not solved: log in "
-                "with a browser or paste cookies",
+                _(
+                    "the login form asks for a captcha ({name!r}), which is not solved: log in "
+                    "with a browser or paste cookies",
+                    name=name,
+                ),
                 is_final=True,
             )

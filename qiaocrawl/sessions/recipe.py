@@ -268,6 +268,11 @@ class Recipe:
         """Whether a crawl can log in again without a person."""
         return self.way in ("form", "sso")
 
+    @property
+    def takes_password(self) -> bool:
+        """Whether an account has a password; else a person logs in, or brings cookies."""
+        return self.way in ("form", "sso", "http")
+
     def covers(self, host: str) -> bool:
         """Whether pages of *host* are asked for with the account's cookies."""
         return any(in_site(host, site) for site in self.hosts)

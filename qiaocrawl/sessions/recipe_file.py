@@ -7,6 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import N_, _
 from qiaocrawl.sessions.recipe import Recipe
 from qiaocrawl.text.toml_file import check_table, load_records, toml_files
 
@@ -20,7 +21,7 @@ def load_recipes(extra_dir: str | None = None) -> dict[str, Recipe]:
     """
     shipped = resources.files("qiaocrawl.sessions").joinpath("recipes")
     files = toml_files(shipped, Path(extra_dir) if extra_dir else None, "QIAO_LOGINS_DIR")
-    recipes = load_records(files, "login recipes", read_recipe)
+    recipes = load_records(files, N_("login recipes"), read_recipe)
     return {recipe.name: recipe for recipe in sorted(recipes, key=lambda recipe: recipe.name)}
 
 
@@ -33,7 +34,11 @@ def find_recipe(recipes: Mapping[str, Recipe], name: str) -> Recipe:
     if name not in recipes:
         there = ", ".join(recipes) or "none"
         raise ConfigError(
-            f"no login recipe {name!r} (there are: {there}); QIAO_LOGINS_DIR can hold more"
+            _(
+                "no login recipe {name!r} (there are: {there}); QIAO_LOGINS_DIR can hold more",
+                name=name,
+                there=there,
+            )
         )
     return recipes[name]
 

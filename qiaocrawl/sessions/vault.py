@@ -13,8 +13,9 @@ from typing import Any
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
 from qiaocrawl.errors import SecretKeyError
+from qiaocrawl.language import N_, _
 
-_HOW = "`qiaocrawl session key new` makes one; set QIAO_SECRET_KEY to it in the environment"
+_HOW = N_("`qiaocrawl session key new` makes one; set QIAO_SECRET_KEY to it in the environment")
 
 
 def new_key() -> str:
@@ -31,13 +32,13 @@ class Vault:
 
     def __init__(self, keys: Sequence[str]) -> None:
         if not keys:
-            raise SecretKeyError(f"QIAO_SECRET_KEY is not set; {_HOW}")
+            raise SecretKeyError(_("QIAO_SECRET_KEY is not set; {how}", how=_(_HOW)))
         try:
             # MultiFernet: keys can be changed without a moment in which nothing opens.
             self._fernet = MultiFernet([Fernet(key) for key in keys])
         except ValueError:
             # The text of the error, and of the one it came from, may hold the key.
-            problem = f"QIAO_SECRET_KEY holds a key that is none (not shown); {_HOW}"
+            problem = _("QIAO_SECRET_KEY holds a key that is none (not shown); {how}", how=_(_HOW))
             raise SecretKeyError(problem) from None
 
     @classmethod
@@ -63,10 +64,15 @@ class Vault:
             content = json.loads(self._fernet.decrypt(sealed))
         except (InvalidToken, ValueError):
             raise SecretKeyError(
-                f"what is stored of {owner} cannot be opened: QIAO_SECRET_KEY is not the key it "
-                "was stored with, or the row is damaged"
+                _(
+                    "what is stored of {owner} cannot be opened: QIAO_SECRET_KEY is not "
+                    "the key it was stored with, or the row is damaged",
+                    owner=owner,
+                )
             ) from None
         if content.get("owner") != owner:
-            raise SecretKeyError(f"what is stored of {owner} belongs to another account")
+            raise SecretKeyError(
+                _("what is stored of {owner} belongs to another account", owner=owner)
+            )
         value: dict[str, Any] = content["value"]
         return value

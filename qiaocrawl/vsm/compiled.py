@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Callable
 from functools import cache, cached_property, update_wrapper
 from threading import RLock
@@ -20,6 +21,8 @@ class CompiledFunction:
     The compiler is imported at the first call of any: most commands need none, and it takes
     longer to load than they do to answer.
 
+    Without numba (the extra ``fast``) it runs as the Python it is, with the same results.
+
     Where neither the package's folder nor the user's cache can be written to (an account
     without a home, a read-only system), and where the package is run from an egg, numba
     refuses; then every process compiles again.
@@ -31,18 +34,20 @@ class CompiledFunction:
 
     def __call__(self, *arguments: Any) -> Any:
         """Run it."""
-        return self._dispatcher(*arguments)
+        return self._code(*arguments)
 
     @cached_property
-    def _dispatcher(self) -> Any:
+    def _code(self) -> Any:
         with _guard:
-            _announce_compiling()
             # Compiled code calls compiled code: numba looks the names up in the module.
             names = self._function.__globals__
             for name in self._function.__code__.co_names:
                 if isinstance(called := names.get(name), CompiledFunction):
-                    names[name] = called._dispatcher
-            return _jitted(self._function)
+                    names[name] = called._code
+            if has_compiler():
+                return _jitted(self._function)
+            _let_integers_overflow()
+            return self._function
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -50,9 +55,20 @@ def compiled(function: Callable[..., Any]) -> Any:
     return CompiledFunction(function)
 
 
+@cache
+def has_compiler() -> bool:
+    """Whether numba is installed; without it all is slower, and nothing else."""
+    try:
+        import numba  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
 def _jitted(function: Callable[..., Any]) -> Any:
     from numba import njit
 
+    _announce_compiling()
     try:
         return njit(cache=True)(function)
     except RuntimeError:
@@ -66,6 +82,13 @@ def _warn_once() -> None:
         "compiled code cannot be kept (run from an egg, or no folder to write to:"
         " NUMBA_CACHE_DIR names one), so the first use costs each process up to half a minute"
     )
+
+
+@cache
+def _let_integers_overflow() -> None:
+    """Without a word, as they do in machine code; and let the log say what that is not."""
+    warnings.filterwarnings("ignore", "overflow encountered", RuntimeWarning, r"qiaocrawl\.")
+    _log.info("numba is not installed: the inner loops run as Python, several times as slow")
 
 
 @cache

@@ -7,6 +7,7 @@ nothing of it is copied into this project.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 
@@ -56,6 +57,11 @@ def title_share(word: str) -> float:
         return _RAREST
     # expm1: 1 - exp(-x) of a tiny x would round to 0.
     return max(-math.expm1(-_TITLE_WORDS * entry[0] / total), _RAREST)
+
+
+def dictionary_words() -> Iterable[str]:
+    """All words whose usage is known."""
+    return _dictionary()[0]
 
 
 def word_class(word: str) -> str:

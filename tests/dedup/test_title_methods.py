@@ -13,11 +13,12 @@ from dedup_samples import key, record
 
 from qiaocrawl.dedup import TitleIndex
 from qiaocrawl.dedup.bodies.comparison import BodyEvidence
+from qiaocrawl.dedup.bodies.fingerprints import body_fingerprints
 from qiaocrawl.dedup.index.title_words import TitleWords
 from qiaocrawl.dedup.index.vocabulary import TermTable
 from qiaocrawl.dedup.methods import methods
 from qiaocrawl.dedup.title_pair import TitlePair
-from qiaocrawl.items import VerdictKind
+from qiaocrawl.items import TitleRecord, VerdictKind
 from qiaocrawl.vsm import IdfSnapshot
 
 SAME_PAGE, REPRINT = VerdictKind.SAME_PAGE, VerdictKind.REPRINT
@@ -41,6 +42,22 @@ def test_one_word_more_in_a_worked_example() -> None:
     assert [verdict.kind for verdict in verdicts] == [DISTINCT, REPRINT]
     assert verdicts[1].similarity == pytest.approx(expected, abs=1e-6)
     assert verdicts[1].why == f"title cosine {expected:.3f}"
+
+
+def test_published_weights_are_of_the_collection_alone() -> None:
+    # ln(100/10) for both words, so the titles are 1/sqrt(2) alike whatever general usage says.
+    snapshot = IdfSnapshot(1, 100, {"慰问": 10, "归侨": 10})
+    index = TitleIndex("vsm", 0.5, snapshot=snapshot)
+    index.judge(record(1, "慰问"))
+    verdict = index.judge(record(2, "慰问 归侨"))
+    assert verdict.similarity == pytest.approx(1 / math.sqrt(2), abs=1e-6)
+    # Mixed, as if there were 50,000 titles of usual words beside the hundred.
+    mixed = TitleIndex("vsm_mixed", 0.5, snapshot=snapshot)
+    mixed.judge(record(1, "慰问"))
+    one, other = snapshot.idf("慰问"), snapshot.idf("归侨")
+    expected = one / math.hypot(one, other)
+    assert abs(expected - 1 / math.sqrt(2)) > 0.001
+    assert mixed.judge(record(2, "慰问 归侨")).similarity == pytest.approx(expected, abs=1e-6)
 
 
 def test_a_word_said_twice_counts_twice() -> None:
@@ -83,6 +100,28 @@ def test_of_two_near_titles_the_nearer_is_named() -> None:
 )
 def test_the_published_rule(pair: TitlePair, kind: VerdictKind) -> None:
     assert methods.get("vsm")(None).relation(pair).kind is kind
+
+
+def test_shingles_are_compared_by_resemblance() -> None:
+    def article(number: int, title: str, *sentences: int) -> TitleRecord:
+        told = (f"这是第{'甲乙丙丁戊己庚辛'[one]}句与侨乡有关的话" for one in sentences)
+        prints = body_fingerprints("。".join(told))
+        return TitleRecord(key(number), title, body_digest=prints.digest,
+                           body_simhash=prints.simhash, body_sketch=prints.sketch)  # fmt: skip
+
+    index = TitleIndex("shingles")
+    index.judge(article(1, "侨乡来客", 0, 1, 2, 3, 4))
+    # Four of five sentences, and one of its own: 4 of 6. The titles have nothing in common.
+    near = index.judge(article(2, "海外乡亲", 0, 1, 2, 3, 5))
+    assert (near.kind, near.of) == (REPRINT, key(1))
+    assert near.why == "resemblance 0.667: 4 of 6 shingles"
+    # Word for word.
+    assert index.judge(article(3, "另一题目", 0, 1, 2, 3, 4)).why.startswith("the same text")
+    # Two of five, and three of its own: 2 of 8, whatever the title says.
+    assert index.judge(article(4, "侨乡来客", 3, 4, 5, 6, 7)).kind is DISTINCT
+    assert TitleIndex("shingles", 0.7).regroup(
+        [article(1, "侨乡来客", 0, 1, 2, 3, 4), article(2, "海外乡亲", 0, 1, 2, 3, 5)]
+    ).verdicts[key(2)].kind is DISTINCT  # fmt: skip
 
 
 # --- the default ----------------------------------------------------------------------------

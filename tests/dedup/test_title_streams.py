@@ -135,7 +135,7 @@ STEPS = st.lists(
 def test_the_published_method_finds_what_brute_force_finds(
     steps: list[tuple[int, list[str] | None]], threshold: float
 ) -> None:
-    index = TitleIndex("vsm", threshold, snapshot=SNAPSHOT)
+    index = TitleIndex("vsm_mixed", threshold, snapshot=SNAPSHOT)
     known: dict[bytes, list[str]] = {}
     for number, words in steps:
         if words is None:
@@ -179,7 +179,7 @@ def test_published_groups_are_what_like_titles_connect(
     titles: list[list[str]], threshold: float
 ) -> None:
     records = [record(number, " ".join(words)) for number, words in enumerate(titles)]
-    groups = TitleIndex("vsm", threshold, snapshot=SNAPSHOT).regroup(records).groups
+    groups = TitleIndex("vsm_mixed", threshold, snapshot=SNAPSHOT).regroup(records).groups
     names = list(range(len(titles)))
     for one in range(len(titles)):
         for other in range(one):

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from qiaocrawl.fetch.backoff import backoff_seconds, retry_after_seconds
-from qiaocrawl.fetch.status import judge_fetch
+from qiaocrawl.fetch.status import judge_fetch, judge_type
 from qiaocrawl.items import FetchedPage, Outcome
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -92,3 +92,16 @@ def test_retry_after_forms(header: str, seconds: float | None) -> None:
 
 def test_pauses_grow_fourfold() -> None:
     assert [backoff_seconds(n, 2.0) for n in (1, 2, 3)] == [2.0, 8.0, 32.0]
+
+
+def test_only_the_content_types_an_operator_wants_are_kept() -> None:
+    html = page(200, content_type="Text/HTML; charset=gbk")
+    image = page(200, content_type="image/png")
+    assert judge_type(html, ("text/html",)) is None
+    assert judge_type(html, ("text/*",)) is None
+    assert judge_type(image, ()) is None
+    assert judge_type(page(200), ("text/html",)) is None, "an answer without a type"
+    refused = judge_type(image, ("text/html", "application/xhtml+xml"))
+    assert refused is not None
+    assert refused.outcome is Outcome.NOT_HTML
+    assert refused.reason == "content type image/png is not in QIAO_CONTENT_TYPES"

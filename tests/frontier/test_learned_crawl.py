@@ -12,19 +12,12 @@ from sqlalchemy import text
 
 from crawling import import_pack, outcomes, pack, rows
 from learning_samples import SITE, AnchorYield, link
+from qiaocrawl.items import Visit
 from qiaocrawl.storage import Database
 from qiaocrawl.storage.frontier import order_models
 from qiaocrawl.storage.frontier.order_models import ModelName
-from small_crawl import TOPIC, SmallCrawl, Web, crawl_all
+from small_crawl import TOPIC, WEB, SmallCrawl, Web, crawl_all
 
-# Links called "good" lead to relevant pages, "bad" ones do not; every page has some of each.
-WEB: Web = {
-    str(n): (
-        0.0 if n == 0 or n % 2 else 1.0,
-        [(str(m), "bad" if m % 2 else "good") for m in range(3 * n + 1, min(3 * n + 4, 40))],
-    )
-    for n in range(40)
-}
 GOOD = [str(n) for n in range(2, 40, 2)]
 
 
@@ -43,6 +36,21 @@ def test_what_was_learnt_decides_what_is_fetched_next(database_url: str) -> None
                                  " WHERE place IS NOT NULL")  # fmt: skip
     assert len(decided) >= 39, "all but the start page at most"
     assert all("yield of anchor" in str(parts) for *_, parts in decided)
+
+
+def test_links_like_one_that_led_to_no_page_are_worth_less(database_url: str) -> None:
+    import_pack(database_url, pack(SITE))
+
+    async def scores() -> tuple[float | None, float | None]:
+        crawl = SmallCrawl(database_url, WEB)
+        await crawl.run(most=1)
+        like_it, dead = link("3", "bad"), link("1", "bad")
+        before = crawl.ordering.in_memory.score_of(like_it.key)
+        crawl.ordering.brought_nothing(Visit(dead.key, dead.url, dead.host, 1, 0.0, False, 0.0))
+        await crawl.close()
+        return before, crawl.ordering.in_memory.score_of(like_it.key)
+
+    assert asyncio.run(scores()) == (0.5, 0.0)
 
 
 def test_after_a_kill_the_order_is_made_again_and_nothing_is_lost(database_url: str) -> None:
@@ -92,6 +100,37 @@ def test_what_is_put_off_comes_last_until_the_guess_has_held(database_url: str) 
     assert len(again.fetched) == 11, "another run tries the guess anew"
 
 
+# A pager of empty lists: each names the next only, and the twelfth leads to a story.
+THIN_PAGER: Web = {
+    "0": (0.0, [("1", "later")]),
+    **{str(n): (0.0, [(str(n + 1), "later")]) for n in range(1, 12)},
+    "12": (0.0, [("13", "good")]),
+    "13": (1.0, []),
+}
+
+
+def test_a_guess_that_offers_one_url_at_a_time_is_tried_as_often_as_another(
+    database_url: str,
+) -> None:
+    import_pack(database_url, pack(SITE))
+    crawl = crawl_all(database_url, THIN_PAGER)
+    assert sorted(crawl.fetched) == sorted(THIN_PAGER)
+
+
+def test_a_guess_goes_on_in_vain_while_that_is_little_beside_the_run(database_url: str) -> None:
+    import_pack(database_url, pack(SITE))
+    web: Web = {
+        "0": (0.0, [*((str(n), "plain") for n in range(1, 401)), ("500", "later")]),
+        **{str(n): (0.0, []) for n in range(1, 401)},
+        **{str(n): (0.0, [(str(n + 1), "later")]) for n in range(500, 560)},
+        "560": (0.0, []),
+    }
+    crawl = crawl_all(database_url, web)
+    in_vain = [path for path in crawl.fetched if int(path) >= 500]
+    # A tenth of the 401 plain pages and of what was tried itself.
+    assert 40 <= len(in_vain) <= 46
+
+
 def test_a_limit_leaves_what_is_put_off_and_a_kill_loses_nothing(database_url: str) -> None:
     import_pack(database_url, pack(SITE))
     options = {"QIAO_FRONTIER_LEASE_SECONDS": "2"}
@@ -115,14 +154,19 @@ def test_a_limit_leaves_what_is_put_off_and_a_kill_loses_nothing(database_url: s
     assert left < 39 - 20
 
 
+async def _to_the_end(crawl: SmallCrawl) -> None:
+    await crawl.run()
+    await crawl.close()
+
+
 def test_two_workers_take_up_what_is_put_off(mariadb_url: str) -> None:
     import_pack(mariadb_url, pack(SITE))
 
     async def both() -> list[str]:
         crawls = [SmallCrawl(mariadb_url, PUT_OFF), SmallCrawl(mariadb_url, PUT_OFF)]
-        await asyncio.gather(*(one.run() for one in crawls))
-        for one in crawls:
-            await one.close()
+        # Each closes when it is done, as a process does: open, it would lease what the other takes
+        # up after that, and nobody would fetch it.
+        await asyncio.gather(*(_to_the_end(one) for one in crawls))
         return [path for one in crawls for path in one.fetched]
 
     fetched = asyncio.run(both())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from frontier_graph import TOPIC, found, link_to, visited
@@ -11,7 +13,9 @@ from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 from qiaocrawl.frontier.strategies.url_random import draws
 from qiaocrawl.frontier.strategies.weight_model import page_group
 from qiaocrawl.frontier.strategies.word_similarity import LinkSimilarity
+from qiaocrawl.items import PageText
 from qiaocrawl.ontology import WordSimilarity, current_ontology
+from qiaocrawl.relevance import make_scorer
 from qiaocrawl.topic.pack import Sample, Term, TopicPack
 
 # A term (灯塔 or 航标) in the URL (escaped) / the anchor / beside it / the title / nowhere.
@@ -61,6 +65,31 @@ def test_the_weights_of_amh_are_options() -> None:
         strategy("amh", "a=-.1")
 
 
+def test_all_extended_metadata_are_looked_at() -> None:
+    bare = link_to("4", "渔船")
+    written, named, pictured = (
+        replace(bare, onmouseover="status='灯塔'"), replace(bare, name="灯塔 1"),
+        replace(bare, src="/pic/%E7%81%AF%E5%A1%94.jpg"),
+    )  # fmt: skip
+    links = found(written, named, pictured, bare)
+    assert strategy("uh").score(visited(), links) == [1, 0, 1, 0]
+    assert strategy("tih").score(visited(), links) == [0, 1, 0, 0]
+    assert strategy("rw").score(visited(), links) == [1, 1, 1, 0]
+
+
+def test_a_synonym_counts_as_the_term() -> None:
+    # 领事 and consul are words of one concept of the own ontology; its neighbour does not count.
+    consular = CrawlTopic(TopicPack("consular", "", "", 0.1, (Term("领事", "core", 1.0),), (), ()))
+    links = found(
+        link_to("consul/1"), link_to("1", "the consul speaks"), link_to("2", "", "总领事到访"),
+        link_to("3", "", "", "consul"), link_to("banana/4", "华侨", "香蕉"),
+    )  # fmt: skip
+    for name, scores in (("uh", [1, 0, 0, 0, 0]), ("teh", [0, 1, 1, 0, 0]),
+                         ("tih", [0, 0, 0, 1, 0]), ("amh", [0.4, 0.4, 0.4, 0.2, 0])):  # fmt: skip
+        made = make_strategy(name, consular)
+        assert made.score(visited(), links) == pytest.approx(scores), name
+
+
 # --- RW and RWB ------------------------------------------------------------------------------
 
 LEARNT = CrawlTopic(
@@ -102,6 +131,11 @@ def test_low_links_of_rwb_are_looked_at_again_or_drawn() -> None:
     p2 = draws(NOWHERE.key)[1]
     assert strategy("rwb", "d=0").score(visited(relevance=0.1), low) == [p2]
     assert strategy("rwb", "d=0").explain(visited(relevance=0.1), low[0]) == {"tunnel": p2}
+    # The page is judged by its nearest word, whatever else it says.
+    judge = make_scorer(strategy("rwb").page_scorer, LEARNT.pack)
+    weight = LEARNT.profile.weights["雾笛"]
+    assert judge.judge(PageText("商店", "仓库里的雾笛。" + "仓库。" * 50)).score == weight
+    assert judge.judge(PageText("商店", "仓库。")).score == 0.0
     # d=1: p1 < d always, no second look.
     assert strategy("rwb", "d=1").score(visited(relevance=0.9), low) == [0.0]
     assert strategy("rwb", "d=1").score(visited(), found(IN_ANCHOR)) == [1.0]
@@ -131,7 +165,8 @@ def test_draws_belong_to_key_and_seed() -> None:
 @pytest.mark.parametrize(
     ("path", "group"),
     [("/", "home"), ("", "home"), ("/index.html", "home"), ("/gundong/2.html", "rolling"),
-     ("/roll/", "rolling"), ("/scroll-news/", "rolling"), ("/china/", "channel"),
+     ("/roll/", "rolling"), ("/newsroll.html", "rolling"), ("/enroll/", "channel"),
+     ("/payroll.html", "article"), ("/scroll-news/", "rolling"), ("/china/", "channel"),
      ("/china/index.shtml", "channel"), ("/china/list_2.html", "list"),
      ("/china/index_3.html", "list"), ("/tag/page/4", "list"), ("/forum?page=2", "list"),
      ("/2014/06/06/a.html", "article"), ("/show.php?id=5", "article"), ("/about", "article")],

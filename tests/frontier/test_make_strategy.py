@@ -7,15 +7,16 @@ import pytest
 from frontier_graph import TOPIC
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.frontier import make_strategy, strategies
-from qiaocrawl.frontier.strategies.make_strategy import option_defaults, strategy_options
+from qiaocrawl.options.plugin_options import option_defaults, plugin_options
 
 
 def test_options_are_read_as_the_strategy_takes_them() -> None:
-    rwb = strategies.get("rwb")
-    assert strategy_options(rwb, "") == {}
-    assert strategy_options(rwb, " c = .2 ,d=5e-1,, seed=3,") == {"c": 0.2, "d": 0.5, "seed": 3}
-    assert isinstance(strategy_options(rwb, "seed=3")["seed"], int)
-    assert strategy_options(strategies.get("ontology"), "function=linear") == {"function": "linear"}
+    rwb, ontology = (option_defaults(strategies.get(name)) for name in ("rwb", "ontology"))
+    assert plugin_options("rwb", rwb, "") == {}
+    given = plugin_options("rwb", rwb, " c = .2 ,d=5e-1,, seed=3,")
+    assert given == {"c": 0.2, "d": 0.5, "seed": 3}
+    assert isinstance(given["seed"], int)
+    assert plugin_options("ontology", ontology, "function=linear") == {"function": "linear"}
     assert make_strategy("rwb", TOPIC, "c=.3").name == "rwb"
 
 
@@ -34,11 +35,11 @@ def test_every_strategy_can_be_made_with_its_own_defaults(name: str) -> None:
      ("shark_search", "gama=1", "has no option 'gama'; did you mean 'gamma'"),
      ("rwb", "c", "written NAME=VALUE,…, got 'c'"),
      ("rwb", "=1", "has no option ''"),
-     ("rwb", "c=x", "'c' must be a number, got 'x'"),
-     ("rwb", "c=nan", "'c' must be a number, got 'nan'"),
-     ("rwb", "c=", "'c' must be a number, got ''"),
-     ("rwb", "seed=1.5", "'seed' must be a whole number, got '1.5'"),
-     ("rwb", "c=.1,c=.2", "'c' is given twice"),
+     ("rwb", "c=x", "'c' of strategy 'rwb' must be a number, got 'x'"),
+     ("rwb", "c=nan", "'c' of strategy 'rwb' must be a number, got 'nan'"),
+     ("rwb", "c=", "'c' of strategy 'rwb' must be a number, got ''"),
+     ("rwb", "seed=1.5", "'seed' of strategy 'rwb' must be a whole number, got '1.5'"),
+     ("rwb", "c=.1,c=.2", "'c' of strategy 'rwb' is given twice"),
      ("rwb", "c=1.01", r"'c' of strategy 'rwb' must lie in \[0, 1\], got 1.01"),
      ("ontology", "function=cubic", "cubic"),
      ("rbw", "", "unknown strategy 'rbw'; did you mean")],

@@ -27,10 +27,8 @@ def _scored_anew_with_every_page(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def choose(front: InMemoryFrontier, limit: int = 10, *, per_host: int = 10, now: float = 0.0,
-           busy: Iterable[str] = (), at_least: float = -1e300) -> list[str]:  # fmt: skip
-    found: Chosen = front.choose(
-        limit, per_host=per_host, busy_hosts=frozenset(busy), now=now, at_least=at_least
-    )
+           busy: Iterable[str] = ()) -> list[str]:  # fmt: skip
+    found: Chosen = front.choose(limit, per_host=per_host, busy_hosts=frozenset(busy), now=now)
     names = {link(str(n), host=host).key: f"{n}" for n in range(20) for host in (SITE, "b.a.test")}
     return [names.get(one.key, "?") for one in found.choices]
 
@@ -53,6 +51,20 @@ def test_what_a_page_brought_is_not_chosen_before_it_is_committed(front: InMemor
     front.closed(page.key)
     assert choose(front) == ["1", "3"]
     assert choose(front) == []
+
+
+def test_a_worker_with_a_share_of_the_hosts_chooses_among_those(front: InMemoryFrontier) -> None:
+    theirs = "b.a.test"
+    page = visit("0", link("1", "a"), link("2", "b", host=theirs), link("3", "c", host=theirs))
+    front.visit(page)
+
+    def chosen(own: frozenset[str], busy: frozenset[str] = frozenset()) -> int:
+        return len(front.choose(9, per_host=9, busy_hosts=busy, now=0.0, own_hosts=own).choices)
+
+    assert chosen(frozenset()) == 0
+    assert chosen(frozenset({SITE, theirs}), frozenset({SITE, theirs})) == 0
+    assert chosen(frozenset({theirs})) == 2
+    assert chosen(frozenset({SITE})) == 1
 
 
 def test_what_a_refused_page_brought_waits_when_it_is_brought_again(
@@ -81,7 +93,6 @@ def test_the_best_hosts_share_a_choice_and_a_busy_one_is_passed(front: InMemoryF
     assert [(one.place, one.waiting) for one in found.choices] == [(1, 8), (1, 8), (5, 8)]
     assert found.choices[0].parts == {"yield of anchor": 0.9}
     assert choose(front, busy=["b.a.test"]) == ["3", "4"]
-    assert choose(front, at_least=0.6) == []
     assert choose(front, 2) == ["6", "7"]
 
 

@@ -105,3 +105,11 @@ def test_the_order_follows_meaning_where_breadth_first_follows_depth() -> None:
 def test_wrong_options_are_named(given: dict[str, object], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         OntologyLinks(TOPIC, **given)  # type: ignore[arg-type]
+
+
+def test_top_k_of_a_text_is_an_option() -> None:
+    # The nearest word alone: 归侨 beside one that says nothing.
+    nearest = OntologyLinks(TOPIC, top=1)
+    assert scores(nearest, page(0.0), link("x/1", "归侨 灯塔")) == [0.5]
+    # With three it is the mean of both: (1 + 0) / 2.
+    assert scores(OntologyLinks(TOPIC), page(0.0), link("x/1", "归侨 灯塔")) == [0.25]

@@ -6,14 +6,13 @@ import asyncio
 import time
 
 import pytest
-from test_learned_crawl import WEB
 
 from crawling import import_pack, outcomes, pack, rows
 from learning_samples import SITE
 from qiaocrawl.frontier.lease_supply import recover_rows
 from qiaocrawl.items import Lease, Queue
 from qiaocrawl.storage import Database, frontier
-from small_crawl import TOPIC, SmallCrawl
+from small_crawl import TOPIC, WEB, SmallCrawl
 
 
 def test_pages_whose_close_is_refused_bring_their_links_again(database_url: str) -> None:
@@ -57,8 +56,8 @@ def test_a_worker_whose_clock_is_wrong_neither_takes_nor_loses_leases(
         with monkeypatch.context() as clock:
             clock.setattr(time, "time", lambda: true_time() + ahead)
             await wrong.run(most=3)
-            await recover_rows(wrong.runtime, wrong.worker._rows, all_dead=False)
-        await recover_rows(right.runtime, right.worker._rows, all_dead=False)
+            await recover_rows(wrong.runtime, wrong.worker._rows.now, all_dead=False)
+        await recover_rows(right.runtime, right.worker._rows.now, all_dead=False)
         await asyncio.gather(right.run(), wrong.run())
         for crawl in (right, wrong):
             await crawl.close()

@@ -43,16 +43,20 @@ def test_links_like_a_relevant_page_come_first() -> None:
     same, other = strategy.score(page(ARTICLE, 0), links)
     # The same but for digits in date and file name, which count alike.
     assert same == pytest.approx(1.0)
-    # Initial weights halve: host 1/2, directories 1/4 + … + 1/512, file 1/1024, depth 1/2048,
-    # over 2047/2048. The host is the same: 1024. The directory: 0000/00/00 and news have
-    # nothing in common, neither has the type: 0 of 1020. Both have one directory: 1 of 1.
+    # Initial weights: file .15, depth .05, and of the other .8 the host has 256/511. The host is
+    # the same. The directory: 0000/00/00 and news have nothing in common, neither has the
+    # type: 0. Both have one directory: .05.
     # The file: t0.html and "" agree in having no parameters and, t0 being mixed, in nothing
     # else; stem and suffix of "" are "0": t0 and 0 differ in one of two characters, html and 0
-    # in all: (1 + 1/2 + 0)/6 of 2.
-    assert other == pytest.approx((1024 + 1 + 2 * 1.5 / 6) / 2047)
+    # in all: (1 + 1/2 + 0)/6 of .15.
+    host, layout = 0.8 * 256 / 511, 0.05 + 0.15 * 1.5 / 6
+    assert other == pytest.approx(host + layout)
     assert strategy.explain_node(2) == pytest.approx(
-        {"host": 1024 / 2047, "layout": 1.5 / 2047, "directories": 0.0}
+        {"host": host, "layout": layout, "directories": 0.0}
     )
+    heavy = make_strategy("url_structure", TOPIC, "w_f=.4,w_dd=.1")
+    _, other = heavy.score(page(ARTICLE, 0), links)
+    assert other == pytest.approx(0.5 * 256 / 511 + 0.1 + 0.4 * 1.5 / 6)
 
 
 def test_waiting_links_are_compared_with_what_is_found_later() -> None:

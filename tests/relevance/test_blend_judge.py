@@ -187,3 +187,20 @@ def test_words_that_few_relevant_samples_share_speak_softly() -> None:
 
     # Four and twenty samples, each word in as large a share of them.
     assert weight(1) / weight(5) == pytest.approx((4 / 7) / (20 / 23))
+
+
+def test_samples_make_it_more_careful_and_change_no_verdict() -> None:
+    alone, learnt = blend(TERMS, ()), blend(TERMS, samples(4))
+    assert alone.threshold == 0.5
+    # 16 samples of each kind.
+    assert learnt.threshold == pytest.approx(1 / (1 + 17**0.15))
+    page = PageText("", "The lighthouse and its beacon: keeper, lamp and tower.")
+    judged = learnt.judge(page)
+    odds = judged.score / (1 - judged.score) * 17**0.15
+    places = PagePlaces(page, learnt._words)
+    assert learnt._judge is not None
+    evidence, (words, _) = learnt._terms.of(places), learnt._judge.of(places)
+    row = np.array([1.0, evidence.likeness, evidence.title, learnt._heard * words])
+    assert math.log(odds) == pytest.approx(float(row @ learnt._factors))
+    assert judged.relevant is (float(row @ learnt._factors) >= 0)
+    assert blend(TERMS, samples(4), threshold=0.9).threshold == 0.9

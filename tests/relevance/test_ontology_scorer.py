@@ -9,7 +9,8 @@ import pytest
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import PageText
-from qiaocrawl.relevance.ontology import OntologyScorer
+from qiaocrawl.relevance import make_scorer
+from qiaocrawl.relevance.ontology import OntologyScorer, warn_of_unknown_terms
 from qiaocrawl.topic.folder import load_pack
 from qiaocrawl.topic.pack import Term, TopicPack
 
@@ -52,6 +53,16 @@ def test_an_english_page_scores_as_the_chinese_one(scorer: OntologyScorer) -> No
     assert scorer.judge(PageText("A cook", "lamps and beacons")).score == 0.0
 
 
+def test_a_page_in_both_languages_is_judged_by_its_concepts(scorer: OntologyScorer) -> None:
+    mixed = scorer.judge(PageText("归侨 stories", "The Chinatown 守灯塔的人 says hello"))
+    chinese = scorer.judge(PageText("归侨 故事", "唐人街守灯塔的人问好"))
+    assert mixed.score == pytest.approx(chinese.score)
+    assert {word for word, _ in mixed.terms} >= {"归侨", "chinatown"}
+    # Each language brings its own concept: neither half alone says as much.
+    halves = (PageText("归侨 stories", ""), PageText("", "The Chinatown says hello"))
+    assert all(0 < scorer.judge(half).score < mixed.score for half in halves)
+
+
 def test_keywords_count_with_the_title(scorer: OntologyScorer) -> None:
     found = scorer.judge(PageText("", "", meta="归侨"))
     assert found == scorer.judge(PageText("", "", meta="歸僑"))
@@ -83,3 +94,24 @@ def test_samples_of_the_packs_fall_on_their_own_side() -> None:
 def test_an_unknown_function_is_refused() -> None:
     with pytest.raises(ConfigError, match="unknown word similarity 'cubic'"):
         OntologyScorer(AFFAIRS, function="cubic")
+
+
+def test_weights_and_top_k_are_options() -> None:
+    # Title alone, its nearest word only: 归侨 is a term.
+    made = make_scorer("ontology", AFFAIRS, options="alpha=1,beta=0,top_title=1")
+    assert made.judge(PageText("归侨和灯塔", "唐人街")).score == pytest.approx(1.0)
+    # Both alike; one nearest word of the title, the two nearest of the body: 1 and nothing.
+    both = make_scorer("ontology", AFFAIRS, options="alpha=.5,beta=.5,top_title=1,top_body=2")
+    assert both.judge(PageText("归侨", "归侨的灯塔")).score == pytest.approx((1 + 1 / 2) / 2)
+    for wrong in ("alpha=2", "top_body=0", "alpha=0,beta=0"):
+        with pytest.raises(ConfigError, match="page scorer 'ontology'"):
+            make_scorer("ontology", AFFAIRS, options=wrong)
+
+
+def test_a_topic_the_ontology_does_not_know_is_warned_of(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    warn_of_unknown_terms(AFFAIRS)
+    assert caplog.text == ""
+    warn_of_unknown_terms(pack(*(Term(word, "core") for word in ("归侨", "灯塔", "航标"))))
+    assert "2 of 3 terms of topic 't' are in no installed ontology (such as" in caplog.text

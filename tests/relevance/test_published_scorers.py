@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import math
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from qiaocrawl.errors import ConfigError
 from qiaocrawl.items import PageText
-from qiaocrawl.relevance import page_scorers
+from qiaocrawl.relevance import make_scorer, page_scorers
 from qiaocrawl.relevance.bm25 import AVERAGE_WORDS, idf
 from qiaocrawl.relevance.important_tags import ImportantTagsScorer
 from qiaocrawl.relevance.p_norm import PNormScorer
@@ -29,15 +31,53 @@ def score(method: str, page: PageText = PAGE, pack: TopicPack = PACK) -> float:
     return page_scorers.get(method)(pack).judge(page).score
 
 
-def test_full_text_adds_up_the_weights_of_what_is_found() -> None:
-    assert score("full_text") == pytest.approx((3 + 1) / 6)
+def test_full_text_counts_how_often_a_term_stands_there() -> None:
+    # keel twice: 3·2/3, hull once: 1/2; the weights sum to 6.
+    assert score("full_text") == pytest.approx((2 + 0.5) / 6)
     # It scans characters, not words.
-    assert score("full_text", PageText("", "sailors and keels")) == pytest.approx((1 + 3) / 6)
+    page = PageText("", "sailors and keels")
+    assert score("full_text", page) == pytest.approx((1 / 2 + 3 / 2) / 6)
+    strict = make_scorer("full_text", PACK, options="all_terms=1")
+    assert strict.judge(page).score == 0
+    every = PageText("", "keel hull sail mast")
+    assert strict.judge(every).score == pytest.approx(1 / 2)
 
 
 def test_boolean_counts_terms() -> None:
     assert score("boolean") == pytest.approx(2 / 4)
     assert score("boolean", PageText("", "sailors and keels")) == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [("keel AND varnish", 1), ("keel AND sail", 0), ("sail OR keel", 1), ("keel AND NOT hull", 0),
+     ("keel NOT sail", 1), ("sail OR keel AND mast", 0), ("(sail OR keel) AND hull", 1),
+     ("NOT (sail OR mast) AND keel", 1), ('"keel" hull', 1), ("NOT mast", 0)],
+)  # fmt: skip
+def test_boolean_judges_by_an_expression(query: str, expected: int) -> None:
+    judged = make_scorer("boolean", PACK, options=f"query={query}").judge(PAGE)
+    # The last has none of the query's words: nothing speaks for the page.
+    assert (judged.score, judged.relevant) == (expected, expected == 1)
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [("keel AND", "missing at its end"), ("AND keel", "missing before 'AND'"),
+     ("(keel", "not closed"), ("keel)", "one too many"), ('"keel', "mark is not closed"),
+     ('keel ""', "empty"), ("keel AND^.5 hull", "at least 1"), ("@/nowhere", "no such folder"),
+     ("(" * 60 + "keel", "more than 50")],
+)  # fmt: skip
+def test_what_is_no_expression_is_refused(query: str, why: str) -> None:
+    with pytest.raises(ConfigError, match=why):
+        make_scorer("boolean", PACK, options=f"query={query}")
+
+
+def test_each_topic_has_an_expression_of_its_own_in_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "boats.txt").write_text("keel AND sail", "utf-8")
+    options = f"query=@{tmp_path}"
+    assert make_scorer("boolean", PACK, options=options).judge(PAGE).score == 0
+    other = replace(PACK, name="ships")
+    assert make_scorer("boolean", other, options=options).judge(PAGE).score == 2 / 4
 
 
 def test_p_norm_lies_between_or_and_the_mean() -> None:
@@ -49,16 +89,73 @@ def test_p_norm_lies_between_or_and_the_mean() -> None:
             PNormScorer(PACK, p=p)
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [  # d of keel 1, hull 1/4, sail 0; weights 3, 1, 1.
+        ("p=1,query=keel AND hull", 1 - (0 + 3 / 4) / 4),
+        ("p=1,query=keel OR hull", (3 + 1 / 4) / 4),
+        ("p=2,query=keel AND hull", 1 - math.sqrt((3 / 4) ** 2 / 10)),
+        ("p=2,query=keel OR hull", math.sqrt((9 + 1 / 16) / 10)),
+        ("p=2,query=hull AND NOT sail", 1 - math.sqrt(((3 / 4) ** 2 + 0) / 2)),
+        # A part of a p of its own: hull OR sail is 1/8 by p = 1, and weighs 1 beside 3.
+        ("p=2,query=keel AND (hull OR^1 sail)", 1 - math.sqrt((7 / 8) ** 2 / 10)),
+        # A large p is strict: the least of AND, the most of OR, for equal weights.
+        ("p=1000,query=hull AND varnish", 1 / 4), ("p=1000,query=hull OR varnish", 1),
+    ],
+)  # fmt: skip
+def test_p_norm_judges_by_an_expression(options: str, expected: float) -> None:
+    judged = make_scorer("p_norm", PACK, options=options).judge(PAGE)
+    assert judged.score == pytest.approx(expected, abs=1e-3)
+
+
+def test_the_inference_network_sums_up_beliefs() -> None:
+    # P(keel) = .4 + .6·4/4, P(hull) = .4 + .6/4, the others .4; weights 3, 1, 1, 1.
+    assert score("inference_network") == pytest.approx((3 * 1 + 0.55 + 0.4 + 0.4) / 6)
+    certain = make_scorer("inference_network", PACK, options="b=0").judge(PAGE)
+    assert certain.score == pytest.approx((3 + 1 / 4) / 6)
+    for query, expected in (("keel AND hull", 0.55), ("hull OR sail", 1 - 0.45 * 0.6),
+                            ("keel AND NOT hull", 0.45)):  # fmt: skip
+        judged = make_scorer("inference_network", PACK, options=f"query={query}").judge(PAGE)
+        assert judged.score == pytest.approx(expected)
+    with pytest.raises(ConfigError, match="'b' of page scorer 'inference_network'"):
+        make_scorer("inference_network", PACK, options="b=1")
+
+
+def test_vsm_is_the_cosine_over_the_terms() -> None:
+    # keel twice, hull once: x = 1, 1/2. (3, 1, 1, 1) and (3, 1/2, 0, 0).
+    assert score("vsm") == pytest.approx((9 + 0.5) / math.sqrt(12 * 9.25))
+    # Words off the topic change nothing; one of four like terms has 1/2, two have sqrt(1/2).
+    plain = replace(PACK, terms=tuple(replace(term, weight=1.0) for term in TERMS))
+    assert score("vsm", PageText("", "hull varnish"), plain) == pytest.approx(1 / 2)
+    two = page_scorers.get("vsm")(plain).judge(PageText("", "hull sail varnish"))
+    assert (two.score, two.relevant) == (pytest.approx(math.sqrt(1 / 2)), True)
+
+
 def test_important_tags_take_a_third_of_each_place() -> None:
     page = PageText("keel paint", "hull hull", headings="sail", meta="rope rope rope hull")
-    # Title 3 of 3 + 1, headings 1 of 1, meta 1 of 4.
-    assert score("important_tags", page) == pytest.approx((3 / 4 + 1 + 1 / 4) / 3)
+    # Weights over the heaviest: keel 1, the others 1/3. Title (1 + 0)/2, headings 1/3,
+    # meta (1/3)/4.
+    assert score("important_tags", page) == pytest.approx((1 / 2 + 1 / 3 + 1 / 12) / 3)
     assert score("important_tags", PageText("", "keel hull")) == 0
     half = ImportantTagsScorer(PACK, alpha=0.5, beta=0, gamma=1).judge(page)
-    assert half.score == pytest.approx((0.5 * 3 / 4 + 1 / 4) / 3)
+    assert half.score == pytest.approx((0.5 / 2 + 1 / 12) / 3)
     assert [word for word, _ in half.terms] == ["keel", "hull"]
     with pytest.raises(ConfigError, match="alpha of important_tags"):
         ImportantTagsScorer(PACK, alpha=1.5)
+    # Ours. Title 3 of 3 + 1, headings 1 of 1, meta 1 of 4.
+    assert score("important_tags_share", page) == pytest.approx((3 / 4 + 1 + 1 / 4) / 3)
+
+
+def test_best_words_keeps_the_heaviest_of_the_relevant_samples() -> None:
+    samples = (Sample("a", "", "oars oars oars rudder", True), Sample("b", "", "brick", False))
+    pack = TopicPack("boats", "", "", 0.1, TERMS, (), samples)
+    # All have one idf. The topic is (3, 1)/√10 of oars and rudder, not the terms.
+    page = PageText("", "oars rudder")
+    assert score("best_words", page, pack) == pytest.approx(4 / math.sqrt(10 * 2))
+    assert score("best_words", PageText("", "keel"), pack) == 0
+    one = make_scorer("best_words", pack, options="words=1").judge(page)
+    assert one.score == pytest.approx(1 / math.sqrt(2))
+    assert score("best_words") == score("tfidf")
 
 
 def test_bm25_is_one_half_for_two_rare_terms_on_an_average_page() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from qiaocrawl.revisit import Bounds, Rates, Rhythms, Schedule, Tuning, VisitHistory, policies
-from qiaocrawl.revisit.policies import Floats
+from qiaocrawl.revisit.policies import Floats, wait_factor
 
 RATES = np.logspace(-3, 1, 40)
 WEIGHTS = np.ones(40)
@@ -27,7 +27,7 @@ def test_budget_and_limits_are_kept(name: str) -> None:
     scarce = allotted(name, Bounds(0.1, 0.25, 72.0))
     assert scarce.sum() <= 0.1001, "too little for the longest intervals is kept too"
     heavy = np.where(np.arange(40) == 20, 5.0, 1.0)
-    if name != "uniform":
+    if name not in ("uniform", "fixed_order", "random_order", "purely_random"):
         assert allotted(name, bounds, heavy)[20] >= visits[20]
 
 
@@ -100,3 +100,40 @@ def test_a_schedule_learns_which_pages_bring_something() -> None:
     assert made[0] < made[1] < made[2]
     assert made.sum() == pytest.approx(0.6 * 800, rel=0.25)
     assert schedule.rates[2] == pytest.approx(1.0, rel=0.3)
+
+
+def test_the_three_orders_of_refreshing() -> None:
+    names = ("fixed_order", "random_order", "purely_random")
+    waits = {
+        name: np.array([[wait_factor(name, bytes([page]), visit) for visit in range(400)]
+                        for page in range(20)])
+        for name in names
+    }  # fmt: skip
+    assert (waits["fixed_order"] == 1).all()
+    # Due at (k + U_k) intervals: in each round exactly once, so 400 rounds take 400 ± 1.
+    due = np.cumsum(waits["random_order"], axis=1)
+    assert np.abs(due[:, -1] - 400).max() < 1
+    assert 0 < waits["random_order"].min() < 0.3
+    assert 1.7 < waits["random_order"].max() < 2
+    # Of different pages another order in each round.
+    ranks = np.argsort(due[:, 10:30] % 1, axis=0)
+    assert len({tuple(column) for column in ranks.T}) == 20
+    # Exponential: mean 1, and exp(-1) of them longer than that.
+    random = waits["purely_random"]
+    assert random.mean() == pytest.approx(1.0, abs=0.05)
+    assert (random > 1).mean() == pytest.approx(np.exp(-1), abs=0.03)
+    for name in names:
+        assert allotted(name, WIDE) == pytest.approx(np.full(40, 0.5))
+
+
+def test_a_schedule_follows_its_order() -> None:
+    for name, same in (("fixed_order", True), ("purely_random", False)):
+        schedule = Schedule(
+            Tuning("cho", name, bounds=Bounds(2.0)), VisitHistory.empty(2), Rhythms.flat(1),
+            site=np.zeros(2, np.int64), group=np.zeros(2, np.int64), weights=np.ones(2),
+            last=np.full(2, np.nan),
+        )  # fmt: skip
+        schedule.plan()
+        schedule.observe(np.arange(2), 100.0, np.zeros(2), np.zeros(2))
+        # Two visits an hour over two pages: one each, after an hour or after a drawn time.
+        assert (schedule.due.tolist() == [101.0, 101.0]) is same

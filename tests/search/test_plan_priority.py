@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qiaocrawl.search.plan_priority import (
+    FOLLOW_UPS_A_PLACE,
     LONGEST_WAITING_EVERY,
     DueQuery,
     ExpectedYield,
     PairYield,
+    QueryLine,
     most_rounds,
     pair_of,
     prioritise,
@@ -107,3 +109,51 @@ def test_all_are_arranged_and_each_beginning_keeps_the_turns(
 def test_a_round_shorter_than_a_turn_promises_nothing() -> None:
     assert most_rounds(10, LONGEST_WAITING_EVERY - 1) == float("inf")
     assert most_rounds(10, 2 * LONGEST_WAITING_EVERY) == 5
+
+
+def test_of_words_never_asked_those_come_first_that_most_stored_pages_have() -> None:
+    due = [_due(term, rank=n) for n, term in enumerate(("问过", "少", "多"))]
+    poor = {("问过", "", "e"): PairYield(9, 0)}
+    order = prioritise(due, ExpectedYield(poor, {"少": 1, "多": 7}))
+    assert [one.query.term for one in order] == ["多", "少", "问过"]
+
+
+def _line(*terms: str) -> QueryLine:
+    return QueryLine({"e": [_due(term).query for term in terms]}, ExpectedYield({}))
+
+
+def _ask(line: QueryLine, term: str, place: float, new_urls: int) -> float:
+    query = _due(term).query
+    line.note(query, new_urls)
+    return line.place_of_next_page(query, place)
+
+
+def test_a_next_page_goes_before_what_is_expected_to_bring_less() -> None:
+    line = _line("甲", "乙", "丙")
+    assert 0 < _ask(line, "甲", 0, 10) < 1
+    # What brings less than others did comes last.
+    assert _ask(line, "乙", 1, 1) > 2
+
+
+def test_what_is_learnt_in_a_run_counts_at_once() -> None:
+    line = _line("甲", "乙", "丙", "丁")
+    assert _ask(line, "甲", 0, 4) == 0.5
+    for term in ("乙", "丙"):
+        line.note(_due(term).query, 10)
+    assert _ask(line, "甲", 0.5, 1) == 3.5
+    assert _ask(line, "丙", 2, 10) == 2.5
+
+
+def test_three_next_pages_at_most_before_one_query_of_the_line() -> None:
+    """However much one word brings, every fourth request is for another."""
+    line = _line("甲", "乙", "丙")
+    for term in ("乙", "丙"):
+        line.note(_due(term).query, 0)
+    places = [_ask(line, "甲", 0, 10) for _ in range(2 * FOLLOW_UPS_A_PLACE)]
+    assert places == [0.5] * FOLLOW_UPS_A_PLACE + [1.5] * FOLLOW_UPS_A_PLACE
+
+
+def test_what_waits_behind_the_line_is_followed_at_once() -> None:
+    line = _line("甲")
+    assert line.place_of_next_page(_due("乙").query, 1e9) == 1e9
+    assert QueryLine({}, ExpectedYield({})).place_of_next_page(_due("甲").query, 0) == 0

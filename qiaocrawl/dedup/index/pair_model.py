@@ -21,13 +21,14 @@ from qiaocrawl.dedup.index.pair_features import COUNT, NAMES, pair_cosine, pair_
 from qiaocrawl.dedup.index.row_arrays import RowArrays
 from qiaocrawl.dedup.index.vocabulary import TermTable
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import N_, _
 from qiaocrawl.vsm.compiled import compiled
 from qiaocrawl.vsm.terms import CLASSES, NUMBER
 
 _NUMBER = CLASSES.index(NUMBER)
 
 FILE = "pair_model.npz"
-_AGAIN = "train it again (benchmarks/dedup_train.py)"
+_AGAIN = N_("train it again (benchmarks/dedup_train.py)")
 _ARRAYS = ("roots", "features", "bounds", "lefts", "rights", "values", "start")
 
 
@@ -96,12 +97,16 @@ def read_trees(data: bytes) -> Trees:
             names = tuple(str(name) for name in file["names"])
             trees = Trees(*(file[name] for name in _ARRAYS))
     except (ValueError, KeyError, TypeError, OSError, EOFError, BadZipFile, zlib.error) as error:
-        raise ConfigError(f"{FILE} cannot be read ({error}); {_AGAIN}") from error
+        raise ConfigError(
+            _("{file} cannot be read ({error}); {again}", file=FILE, error=error, again=_(_AGAIN))
+        ) from error
     # Features are found by their place, so other names would mean other numbers.
     if names != NAMES:
-        raise ConfigError(f"{FILE} was trained for other features; {_AGAIN}")
+        raise ConfigError(
+            _("{file} was trained for other features; {again}", file=FILE, again=_(_AGAIN))
+        )
     if not _are_whole(trees):
-        raise ConfigError(f"{FILE} is damaged; {_AGAIN}")
+        raise ConfigError(_("{file} is damaged; {again}", file=FILE, again=_(_AGAIN)))
     return trees
 
 

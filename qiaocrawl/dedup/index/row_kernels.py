@@ -166,6 +166,17 @@ def _cosine(row, place, norm, rows, terms):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def _bits_and_squares(ids, weights, norm):  # type: ignore[no-untyped-def]
+    """Of each word of a query: its bit in signatures, and its share of the squared length."""
+    count = len(ids)
+    bits, squares = np.empty(count, np.uint64), np.empty(count, np.float64)
+    for k in range(count):
+        bits[k] = _bit(ids[k])
+        squares[k] = (weights[k] / norm) ** 2
+    return bits, squares
+
+
+@compiled
 def _search(query, index, out):  # type: ignore[no-untyped-def]
     """Rows with members near enough; how many, also beyond *out*'s room.
 
@@ -181,10 +192,7 @@ def _search(query, index, out):  # type: ignore[no-untyped-def]
     bound = (threshold - _SLACK) * _STEPS
     left = 1.0
     count = len(ids)
-    bits, squares = np.empty(count, np.uint64), np.empty(count, np.float64)
-    for k in range(count):
-        bits[k] = _bit(ids[k])
-        squares[k] = (weights[k] / norm) ** 2
+    bits, squares = _bits_and_squares(ids, weights, norm)
     for k in range(count):
         if left < least:
             break

@@ -25,6 +25,7 @@ class AllMetadataMatch:
     """
 
     name: ClassVar[str] = "amh"
+    unit_scores: ClassVar[bool] = True
     page_scorer: ClassVar[str] = ""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Best first: the links of the most relevant page first (O5's baseline).
+"""Best first: the links of the most relevant page first.
 
 After Cho, Garcia-Molina and Page, "Efficient Crawling Through URL Ordering" (1998), and
 Menczer, Pant and Srinivasan, "Topical Web Crawlers" (2004), whose "Best-First" this is.
@@ -21,7 +21,8 @@ class BestFirst:
     """
 
     name: ClassVar[str] = "best_first"
-    page_scorer: ClassVar[str] = "vsm"
+    unit_scores: ClassVar[bool] = True
+    page_scorer: ClassVar[str] = "vsm_breadth"
 
     def __init__(self, topic: CrawlTopic) -> None:
         """The page scorer knows the topic; nothing else is asked of it."""
@@ -33,3 +34,11 @@ class BestFirst:
     def explain(self, page: VisitedPage, link: FoundLink) -> Mapping[str, float]:
         """The relevance of the page."""
         return {"relevance of the page": float(page.relevance)}
+
+
+@strategies.register("best_first_words")
+class BestFirstWords(BestFirst):
+    """The same by the 300 heaviest TF-IDF words: the baseline of the ontology's experiment (O5)."""
+
+    name: ClassVar[str] = "best_first_words"
+    page_scorer: ClassVar[str] = "best_words"

@@ -19,7 +19,8 @@ class TopicPageRank(PageRank):
     """``IPR(a) = (1-d)·ρ(a) + d·Σ_i IPR(i)·w(i→a) / Σ_b w(i→b)`` **(ours; the chapter is lost)**.
 
     ρ is the relevance of a fetched page (0 for others), w the RWB relevance of a link, at
-    least *floor*: a page on topic passes something on along links that say nothing.
+    least *floor*: a page on topic passes something on along links that say nothing. RWB's second
+    look takes ρ for the page **(ours)**.
 
     Args:
         topic: to which words are compared.
@@ -33,7 +34,7 @@ class TopicPageRank(PageRank):
     """
 
     name: ClassVar[str] = "ipagerank"
-    page_scorer: ClassVar[str] = "vsm"
+    page_scorer: ClassVar[str] = "vsm_breadth"
 
     def __init__(
         self,

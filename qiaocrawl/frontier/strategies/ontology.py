@@ -30,7 +30,7 @@ TOP_WORDS = 3
 class OntologyLinks:
     """``score = alpha * sim(anchor) + beta * sim(URL words) + gamma * relevance of the page``.
 
-    sim of a text is the mean similarity to the topic of its nearest words, three at most, as
+    sim of a text is the mean similarity to the topic of its nearest words, *top* at most, as
     in the page scorer of this name **(form ours)**. A link without anchor text is judged by
     its title. URL words are the runs of letters of path and query: English words, and pinyin
     where an ontology gives it. A link below the threshold is left out, except on start pages:
@@ -40,6 +40,7 @@ class OntologyLinks:
         topic: to which words are compared.
         alpha, beta, gamma: weights in [0, 1], together 1 at most.
         threshold: in [0, 1]; 0 leaves nothing out.
+        top: the k of Top-k in an anchor or a URL, 1 to 1,000.
         function: of the word similarity: exponential, logarithmic or linear.
 
     Raises:
@@ -47,18 +48,26 @@ class OntologyLinks:
     """
 
     name: ClassVar[str] = "ontology"
+    unit_scores: ClassVar[bool] = True
     page_scorer: ClassVar[str] = "ontology"
 
     def __init__(
         self, topic: CrawlTopic, *, alpha: float = ALPHA, beta: float = BETA,
-        gamma: float = GAMMA, threshold: float = THRESHOLD, function: str = DEFAULT_FUNCTION,
+        gamma: float = GAMMA, threshold: float = THRESHOLD, top: int = TOP_WORDS,
+        function: str = DEFAULT_FUNCTION,
     ) -> None:  # fmt: skip
+        self._top = int(within(self.name, "top", top, 1, 1000))
         together_at_most_one(self.name, alpha=alpha, beta=beta, gamma=gamma)
         similarity_function(function)
         self._weights = (alpha, beta, gamma)
         self._threshold = within(self.name, "threshold", threshold, 0.0, 1.0)
         self._function = function
         self._topic = topic
+        topic.when_renewed(self._forget)
+
+    def _forget(self) -> None:
+        for name in ("_near", "_words"):
+            self.__dict__.pop(name, None)
 
     @cached_property
     def _near(self) -> TopicWords:
@@ -92,5 +101,5 @@ class OntologyLinks:
 
     def _similarity(self, text: str) -> float:
         """Mean similarity of the nearest words of *text*, in [0, 1]; 0 for no words."""
-        values = nlargest(TOP_WORDS, map(self._near.similarity, self._words.count(text)))
+        values = nlargest(self._top, map(self._near.similarity, self._words.count(text)))
         return sum(values) / len(values) if values else 0.0

@@ -5,18 +5,8 @@ from __future__ import annotations
 import math
 
 from qiaocrawl.errors import ConfigError
-
-
-def bounded(what: str, value: float, low: float, high: float) -> float:
-    """*value*, if it lies in [*low*, *high*]; *what* names it in the error.
-
-    Raises:
-        ConfigError: it does not, or is no number.
-    """
-    # Written this way round, so that NaN, which compares false, is refused too.
-    if not low <= value <= high:
-        raise ConfigError(f"{what} must lie in [{low:g}, {high:g}], got {value!r}")
-    return value
+from qiaocrawl.language import _
+from qiaocrawl.options import plugin_options
 
 
 def within(strategy: str, option: str, value: float, low: float, high: float) -> float:
@@ -25,7 +15,7 @@ def within(strategy: str, option: str, value: float, low: float, high: float) ->
     Raises:
         ConfigError: it does not, or is no finite number.
     """
-    return bounded(f"option {option!r} of strategy {strategy!r}", value, low, high)
+    return plugin_options.within(f"strategy {strategy!r}", option, value, low, high)
 
 
 def together_at_most_one(strategy: str, **weights: float) -> None:
@@ -40,4 +30,11 @@ def together_at_most_one(strategy: str, **weights: float) -> None:
     # A sum such as .1 + .2 + .7 may exceed 1 by rounding.
     if total > 1.0 + 1e-9:
         names = " + ".join(weights)
-        raise ConfigError(f"strategy {strategy!r} needs {names} <= 1, got {total:g}")
+        raise ConfigError(
+            _(
+                "strategy {strategy!r} needs {names} <= 1, got {total:g}",
+                strategy=strategy,
+                names=names,
+                total=total,
+            )
+        )

@@ -31,6 +31,7 @@ class NearestWord:
     """
 
     name: ClassVar[str] = "rw"
+    unit_scores: ClassVar[bool] = True
     page_scorer: ClassVar[str] = ""
 
     def __init__(self, topic: CrawlTopic, *, c: float = THRESHOLD) -> None:

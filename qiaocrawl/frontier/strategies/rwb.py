@@ -22,10 +22,11 @@ _MAX_SEED = 2**32 - 1
 class NearestWordWithTunnels:
     """RW; a low link may count as its page does, or at random.
 
-    Where RW < c, p1 is drawn. If p1 >= d, the relevance of the page the link is on (the whole
-    text) takes its place; if that is below c as well, the score is p2, drawn at random: a
-    tunnel. Where p1 < d the score is 0 **(ours)**. Both numbers are drawn from the URL's key,
-    so a link draws the same wherever and whenever it is found **(ours)**.
+    Where RW < c, p1 is drawn. If p1 >= d, the nearest word of the whole text of the page the
+    link is on takes its place (the page scorer ``nearest_word``); if that is below c as well,
+    the score is p2, drawn at random: a tunnel. Where p1 < d the score is RW's, 0. Both numbers
+    are drawn from the URL's key, so a link draws the same wherever and whenever it is found
+    **(ours)**.
 
     Args:
         topic: to which words are compared.
@@ -38,7 +39,8 @@ class NearestWordWithTunnels:
     """
 
     name: ClassVar[str] = "rwb"
-    page_scorer: ClassVar[str] = "vsm"
+    unit_scores: ClassVar[bool] = True
+    page_scorer: ClassVar[str] = "nearest_word"
 
     def __init__(
         self, topic: CrawlTopic, *, c: float = THRESHOLD, d: float = SECOND_LOOK, seed: int = 0
@@ -49,7 +51,7 @@ class NearestWordWithTunnels:
         self._similarity = LinkSimilarity(topic)
 
     def score(self, page: VisitedPage, links: Sequence[FoundLink]) -> Sequence[float]:
-        """RW, the page's relevance, a random number or 0 for each of *links*; in [0, 1]."""
+        """RW, the page's nearest word, a random number or 0 for each of *links*; in [0, 1]."""
         return [self._judged(page, found_link.link)[1] for found_link in links]
 
     def explain(self, page: VisitedPage, link: FoundLink) -> Mapping[str, float]:
@@ -64,5 +66,5 @@ class NearestWordWithTunnels:
         if first < self._stay:
             return "below the threshold", 0.0
         if page.relevance >= self._threshold:
-            return "relevance of the page", float(page.relevance)
+            return "nearest word of the page", float(page.relevance)
         return "tunnel", second

@@ -39,7 +39,8 @@ class SharkSearch:
     """
 
     name: ClassVar[str] = "shark_search"
-    page_scorer: ClassVar[str] = "vsm"
+    unit_scores: ClassVar[bool] = True
+    page_scorer: ClassVar[str] = "vsm_breadth"
 
     def __init__(
         self, topic: CrawlTopic, *, decay: float = 0.5, beta: float = 0.8, gamma: float = 0.8

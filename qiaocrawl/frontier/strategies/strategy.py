@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 from qiaocrawl.items import Link
+from qiaocrawl.language import N_
 from qiaocrawl.registry import Registry
 
 
@@ -57,7 +58,8 @@ class Strategy(Protocol):
     """Scores the links of a page by what is known of page and link alone.
 
     The highest score is fetched first, the older of equal scores before. Of several links to
-    one URL the highest score counts.
+    one URL the highest score counts. ``unit_scores = True`` on a class says that its scores lie
+    in [0, 1] and mean the same throughout a crawl, so that a threshold does.
     """
 
     name: ClassVar[str]
@@ -140,5 +142,5 @@ def largest_first(parts: Mapping[str, float]) -> dict[str, float]:
 
 
 strategies: Registry[StrategyFactory] = Registry(
-    "strategy", "qiaocrawl.frontier.strategies", "qiaocrawl.strategies"
+    N_("strategy"), "qiaocrawl.frontier.strategies", "qiaocrawl.strategies"
 )

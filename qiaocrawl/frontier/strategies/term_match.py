@@ -1,4 +1,7 @@
-"""Whether a link's extended metadata (T5) hold a term of the topic: what T6 is built on."""
+"""Whether a link's extended metadata (T5) hold a term of the topic: what T6 is built on.
+
+A synonym of a term, by the ontologies at hand, counts as the term.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,9 @@ from qiaocrawl.urls.words import url_words
 
 
 def in_url(topic: CrawlTopic, link: Link) -> float:
-    """UH: 1 when a term is among the words of the URL, else 0."""
-    return float(topic.has_term(url_words(link.url)))
+    """UH: 1 when a term is in the URL, onmouseover or the picture's address, else 0."""
+    written = (link.onmouseover, url_words(link.src) if link.src else "")
+    return float(topic.has_term(url_words(link.url)) or any(map(topic.has_term, written)))
 
 
 def in_texts(topic: CrawlTopic, link: Link) -> float:
@@ -23,12 +27,12 @@ def in_texts(topic: CrawlTopic, link: Link) -> float:
 
 
 def in_title(topic: CrawlTopic, link: Link) -> float:
-    """TiH: 1 when a term is in the title attribute, else 0.
+    """TiH: 1 when a term is in the title or name attribute, else 0.
 
     The alt text of a picture without words beside it is the link's anchor text, and
-    counts there; name and onmouseover are not kept.
+    counts there.
     """
-    return float(topic.has_term(link.title))
+    return float(topic.has_term(link.title) or topic.has_term(link.name))
 
 
 class TermMatch(ABC):
@@ -39,6 +43,7 @@ class TermMatch(ABC):
     """
 
     page_scorer: ClassVar[str] = ""
+    unit_scores: ClassVar[bool] = True
     part: ClassVar[str]
     """The name of the one part where a score is explained."""
 

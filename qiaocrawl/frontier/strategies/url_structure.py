@@ -12,7 +12,7 @@ from qiaocrawl.frontier.strategies.crawl_topic import CrawlTopic
 from qiaocrawl.frontier.strategies.graph.link_graph import RankingPace
 from qiaocrawl.frontier.strategies.ranges import within
 from qiaocrawl.frontier.strategies.strategy import FoundLink, VisitedPage, largest_first, strategies
-from qiaocrawl.urls.structure_table import Examples, UrlStructures
+from qiaocrawl.urls.structure_table import DEPTH_WEIGHT, FILE_WEIGHT, Examples, UrlStructures
 from qiaocrawl.vsm.growing_array import Column
 
 MAX_EXAMPLES = 60
@@ -31,17 +31,28 @@ class UrlStructure:
         topic: not asked; the page scorer knows it.
         gamma: share of the URLs a value must exceed to count as frequent, in [0, 1]
             **(ours)**.
+        w_f, w_dd: weights of file and same depth at first, in [0, 0.49].
 
     Raises:
-        ConfigError: a share out of these bounds.
+        ConfigError: an option out of these bounds.
     """
 
     name: ClassVar[str] = "url_structure"
+    unit_scores: ClassVar[bool] = True
     page_scorer: ClassVar[str] = ""
 
-    def __init__(self, topic: CrawlTopic, *, gamma: float = 0.01) -> None:
+    def __init__(
+        self,
+        topic: CrawlTopic,
+        *,
+        gamma: float = 0.01,
+        w_f: float = FILE_WEIGHT,
+        w_dd: float = DEPTH_WEIGHT,
+    ) -> None:
+        within(self.name, "w_f", w_f, 0.0, 0.49)
+        within(self.name, "w_dd", w_dd, 0.0, 0.49)
         self._gamma = within(self.name, "gamma", gamma, 0.0, 1.0)
-        self._structures = UrlStructures()
+        self._structures = UrlStructures(w_f, w_dd)
         self._examples = Examples(MAX_EXAMPLES)
         self._of_node = Column(np.int64, -1)
         # By structure: the best likeness, and how many examples it has been compared with.

@@ -18,8 +18,10 @@ _BEYOND = 100.0
 _MAX_WEIGHT = 10.0
 _REMEMBERED = 16_384
 
-# Rolling news: "/roll/", "/gundong/", "rolling_news", "7x24"; not "rollback".
-_ROLLING = re.compile(r"gundong|gdxw|roll(?:ing)?(?![a-z])|scroll|latest|realtime|7x24", re.I)
+# Rolling news: "/roll/", "/gundong/", "rolling_news", "7x24"; not "rollback", "enroll".
+_ROLLING = re.compile(
+    r"gundong|gdxw|(?<![a-z])(?:news)?roll(?:ing)?(?![a-z])|scroll|latest|realtime|7x24", re.I
+)
 _NUMBERED = r"(?:list|index|page|more)[_-]?\d+"
 # "list_2", "index-3", "page4".
 _LIST = re.compile(

@@ -75,7 +75,7 @@ class Adaptive:
 
     name: ClassVar[str] = "adaptive"
     page_scorer: ClassVar[str] = ""
-    calibrated: ClassVar[bool] = True
+    unit_scores: ClassVar[bool] = True
 
     def __init__(
         self,

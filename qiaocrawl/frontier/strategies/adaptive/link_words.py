@@ -33,16 +33,17 @@ class LinkWords:
 
     def __init__(self, topic: CrawlTopic) -> None:
         self._topic = topic
-        profile = topic.profile
-        heaviest = max(profile.weights.values(), default=1.0)
-        self._weights: dict[str, float] = {}
-        for word, weight in profile.weights.items():
-            share = 1.0 if word in profile.terms else _LEARNT_SHARE
-            self._weights[singular(word)] = share * weight / heaviest
+        self._weights = _weights(topic)
         # Cached: anchors and contexts of navigation are repeated on every page.
         self.of_url = lru_cache(_REMEMBERED)(self._of_url)
         self.of_anchor = lru_cache(_REMEMBERED)(self._of_anchor)
         self.of_context = lru_cache(_REMEMBERED)(self._of_context)
+        topic.when_renewed(self._forget)
+
+    def _forget(self) -> None:
+        self._weights = _weights(self._topic)
+        for cached in (self.of_url, self.of_anchor, self.of_context):
+            cached.cache_clear()
 
     def words(self, text: str) -> tuple[str, ...]:
         """The different words of *text*, English ones without plural s."""
@@ -71,3 +72,13 @@ class LinkWords:
         """Sum of the topic's weights, the heaviest 1, over the root of the number of words."""
         total = sum(self._weights.get(word, 0.0) for word in words)
         return min(1.0, total / math.sqrt(len(words))) if total else 0.0
+
+
+def _weights(topic: CrawlTopic) -> dict[str, float]:
+    """The topic's weights, the heaviest 1, by singular."""
+    profile = topic.profile
+    heaviest = max(profile.weights.values(), default=1.0)
+    return {
+        singular(word): (1.0 if word in profile.terms else _LEARNT_SHARE) * weight / heaviest
+        for word, weight in profile.weights.items()
+    }

@@ -1,0 +1,192 @@
+"""Several real workers on one MariaDB share the hosts of a crawl, and one of them dies."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+
+import pytest
+from sqlalchemy import Connection, text
+
+from qiaocrawl.frontier import CrawlTopic, host_share, strategies
+from qiaocrawl.frontier.completion import CompleteLease, LeaseEnd
+from qiaocrawl.frontier.host_share import DEAD_AFTER_SECONDS
+from qiaocrawl.frontier.limits import Fetches, Limits
+from qiaocrawl.frontier.ordering import FrontierOrder
+from qiaocrawl.frontier.worker import FrontierWorker
+from qiaocrawl.items import Outcome, Queue
+from qiaocrawl.options import Options
+from qiaocrawl.runtime import Runtime
+from qiaocrawl.storage import Database
+from storage_samples import PACK, add_topic, candidate, enqueue
+
+pytestmark = pytest.mark.mariadb
+HOSTS, PAGES = 18, 6
+# Enough for the slowest machine: the crawl itself takes a second or two.
+WAIT_SECONDS = 120
+
+
+class Collector:
+    """A worker that fetches nothing but closes what it is handed; ``fetched`` are its pages."""
+
+    def __init__(self, url: str, **options: object) -> None:
+        self.runtime = Runtime(Options.from_environment({
+            "QIAO_DATABASE_URL": url, "QIAO_URL_ALIASES": "off", "QIAO_FRONTIER_BATCH": 8,
+            "QIAO_FRONTIER_LEASE_SECONDS": 3600,
+            **options,
+        }))  # fmt: skip
+        order = FrontierOrder(strategies.get("bfs")(CrawlTopic(PACK)))  # type: ignore[arg-type]
+        self.worker = FrontierWorker(
+            self.runtime, self.runtime.scope(Queue.SITE, PACK.name, None), ordering=order,
+            limits=Limits(), fetches=Fetches(1, 4), run_id=None, wake=lambda: None,
+        )  # fmt: skip
+        self.fetched: list[tuple[str, str]] = []
+
+    async def crawl(self, most: int = 10**6) -> None:
+        """Until the frontier has drained, or *most* pages are closed."""
+        async with asyncio.timeout(WAIT_SECONDS):
+            while not self.worker.drained and len(self.fetched) < most:
+                lease = self.worker.next_lease()
+                if lease is None:
+                    await asyncio.sleep(0.01)
+                    continue
+                await asyncio.sleep(0.01)
+                self.worker.left_downloader(lease, answered=True, seconds=0.01)
+                end = LeaseEnd(Outcome.LIST)
+                if await self.worker.complete(CompleteLease(lease, end, lambda c: None)):
+                    self.fetched.append((lease.host, lease.url))
+
+    async def die(self) -> None:
+        """End as kill -9 does: leases and hosts stay behind."""
+        self.worker._closing = True
+        self.worker._event.set()
+        assert self.worker._pump_task is not None
+        await asyncio.wait([self.worker._pump_task])
+        self.runtime.close()
+
+    async def close(self) -> None:
+        await self.worker.close()
+        self.runtime.close()
+
+
+@pytest.fixture
+def url(mariadb_url: str) -> str:
+    with Database.open(mariadb_url) as database:
+        database.upgrade()
+        add_topic(database)
+        with database.engine.begin() as c:
+            enqueue(c, [candidate(str(page), host=f"h{host}.example")
+                        for host in range(HOSTS) for page in range(PAGES)])  # fmt: skip
+    return mariadb_url
+
+
+def _rows(url: str, sql: str) -> list[tuple[object, ...]]:
+    with Database.open(url) as database, database.engine.begin() as c:
+        answer = c.execute(text(sql))
+        return [tuple(row) for row in answer] if answer.returns_rows else []
+
+
+async def _crawl_together(url: str, **options: object) -> list[Collector]:
+    fleet = [Collector(url, **options) for _number in range(3)]
+    for collector in fleet:
+        await collector.worker.open()
+    await asyncio.gather(*(collector.crawl() for collector in fleet))
+    for collector in fleet:
+        await collector.close()
+    return fleet
+
+
+@pytest.mark.parametrize("policy", ["round_robin", "pick2"])
+def test_a_host_is_crawled_by_the_worker_that_has_it(url: str, policy: str) -> None:
+    fleet = asyncio.run(_crawl_together(url, QIAO_HOST_POLICY=policy))
+    pages = Counter(page for collector in fleet for _host, page in collector.fetched)
+    assert (len(pages), set(pages.values())) == (HOSTS * PAGES, {1})
+    workers = defaultdict(set)
+    for number, collector in enumerate(fleet):
+        for host, _page in collector.fetched:
+            workers[host].add(number)
+    # Hosts move when one worker has nothing left; without a policy nearly all have all three.
+    assert sum(len(of_host) for of_host in workers.values()) < 1.7 * HOSTS
+    assert all(collector.fetched for collector in fleet)
+    assert _rows(url, "SELECT * FROM collector") == []
+    assert _rows(url, "SELECT * FROM host_owner") == []
+
+
+async def _crawl_with_a_death(url: str, policy: str) -> tuple[Collector, Collector]:
+    dead, other = (Collector(url, QIAO_HOST_POLICY=policy) for _number in range(2))
+    await dead.worker.open()
+    await other.worker.open()
+    await asyncio.gather(dead.crawl(10), other.crawl(10))
+    await dead.die()
+    # Half a minute later, by the clock of the database.
+    _rows(url, f"UPDATE collector SET seen_at = seen_at - {DEAD_AFTER_SECONDS + 5}"
+               f" WHERE token = {dead.worker.token}")  # fmt: skip
+    await other.crawl()
+    await other.close()
+    return dead, other
+
+
+@pytest.mark.parametrize("policy", ["least_load", "shared"])
+def test_what_a_dead_worker_had_is_crawled_by_another(
+    url: str, policy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its leases would last an hour more."""
+    monkeypatch.setattr(host_share, "_STEADY_SECONDS", 0.0)
+    dead, other = asyncio.run(_crawl_with_a_death(url, policy))
+    both = Counter(page for collector in (dead, other) for _host, page in collector.fetched)
+    assert (len(both), set(both.values())) == (HOSTS * PAGES, {1})
+    assert {host for host, _page in dead.fetched} & {host for host, _page in other.fetched}
+    assert _rows(url, "SELECT COUNT(*) FROM url WHERE state <> 3") == [(0,)]
+
+
+async def _two_with_hosts(url: str, mode: str) -> tuple[Collector, Collector]:
+    """Two workers that have fetched three pages each, so that both have hosts."""
+    one, other = (
+        Collector(url, QIAO_HOST_POLICY="round_robin", QIAO_LINK_MODE=mode) for _number in range(2)
+    )
+    await one.worker.open()
+    await other.worker.open()
+    await asyncio.gather(one.crawl(3), other.crawl(3))
+    return one, other
+
+
+def _a_host_of(c: Connection, collector: Collector) -> str:
+    token = {"token": collector.worker.token}
+    names = "SELECT h.name FROM host_owner o JOIN host h ON h.id = o.host_id"
+    return str(c.scalar(text(f"{names} WHERE o.token = :token ORDER BY h.name"), token))
+
+
+def test_behind_a_firewall_links_to_others_hosts_are_dropped(url: str) -> None:
+    async def run() -> None:
+        one, other = await _two_with_hosts(url, "firewall")
+
+        def links(c: Connection) -> tuple[list[str], list[str]]:
+            # In one transaction: hosts move from one worker to the other at any time.
+            theirs = _a_host_of(c, other)
+            own = _a_host_of(c, one)
+            links = [candidate("new", host=host) for host in (own, theirs, "new.example")]
+            kept = one.worker.share.admitted(c, links)
+            return [link.host for link in kept], [own, "new.example"]
+
+        kept, expected = await one.runtime.write(links)
+        assert kept == expected
+        await one.close()
+        await other.close()
+
+    asyncio.run(run())
+
+
+def test_a_worker_with_nothing_left_helps_out_only_where_it_may(url: str) -> None:
+    async def run(mode: str) -> bool:
+        one, other = await _two_with_hosts(url, mode)
+        rows = one.worker._rows.now
+        one.worker.share._hosts = frozenset()
+        leases = await one.worker.share.take(
+            one.worker._supply.take, rows, {"limit": 5, "per_host": 1}
+        )
+        await one.close()
+        await other.close()
+        return bool(leases)
+
+    assert asyncio.run(run("crossover"))
+    assert not asyncio.run(run("exchange"))
