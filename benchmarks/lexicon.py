@@ -1,7 +1,7 @@
 """The lexicon: keyphrases of texts, key terms of a category, new words.
 
-    python benchmarks/lexicon.py --data DIR [--task keywords,key_terms,new_words] [--train]
-        [--json FILE]
+    python benchmarks/lexicon.py --data DIR [--task keywords,key_terms,new_words,new_topics,loop]
+        [--train] [--json FILE]
 
 DIR holds ``analysis/keywords/csl.jsonl.gz`` (texts with their authors' keywords) and ``focus/``
 (collections of pages with the tags of their editors). What is not there is skipped and said so.
@@ -9,6 +9,10 @@ Keyphrases: weights were fitted on the half of the texts whose digest is even (`
 them anew), figures are of the other half. Key terms: a category's texts are halved by URL; the
 lexicon reads one half, and is asked for the tags of the other. New words: a fifth of the
 dictionary's words of two to four letters is withheld from the segmenter; precision is a floor.
+New topics: packs that ``topic new`` makes of 30 pages of a category, beside the category's query
+and a support vector machine (scikit-learn's where it is installed) on the same samples;
+counter-examples are those of the topic tree. Loop: four rounds of words, search and what it brought
+(``lexicons/loop.py``), beside five words that stay.
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ sys.path[: 0 if __package__ else 1] = [str(PROJECT)]
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.lexicons import key_terms, keywords, withheld_words
+from benchmarks.lexicons import key_terms, keywords, loop, new_topics, withheld_words
 from benchmarks.rows import write_rows
 
 Row = dict[str, object]
@@ -73,10 +77,34 @@ def new_word_rows(data: Path) -> Iterator[Row]:
         yield _row("new_words", task.collection, "ours", "megabytes_per_second", rate)
 
 
+def new_topic_rows(data: Path) -> Iterator[Row]:
+    """F1, precision and recall of packs made of 30 samples, by category."""
+    if not (data / "focus").is_dir():
+        _skip("new_topics", data / "focus")
+        return
+    for task in new_topics.new_topics(data):
+        for method, judge in new_topics.methods().items():
+            for metric, value in new_topics.scores(task, judge(task)).items():
+                yield _row("new_topics", f"{task.collection} {task.topic}", method, metric, value)
+
+
+def loop_rows(data: Path) -> Iterator[Row]:
+    """Coverage of the pages on topic after each round of ten queries, from five words."""
+    if not (data / "focus").is_dir():
+        _skip("loop", data / "focus")
+        return
+    for web in loop.webs(data):
+        for method, run in loop.METHODS.items():
+            for number, coverage in enumerate(run(web), 1):
+                yield _row("loop", web.name, method, f"coverage_{number}", coverage)
+
+
 TASKS: dict[str, Callable[[Path], Iterator[Row]]] = {
     "keywords": keyword_rows,
     "key_terms": key_term_rows,
     "new_words": new_word_rows,
+    "new_topics": new_topic_rows,
+    "loop": loop_rows,
 }
 
 

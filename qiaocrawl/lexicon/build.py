@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from qiaocrawl.lexicon.aliases import Alias, aliases
 from qiaocrawl.lexicon.cohesion import MAX_LETTERS, LetterBonds
+from qiaocrawl.lexicon.fresh_clauses import FreshClauses
 from qiaocrawl.lexicon.keyness import Background
 from qiaocrawl.lexicon.neighbours import Neighbours
 from qiaocrawl.lexicon.new_words import NewWord, new_words
@@ -19,10 +19,6 @@ from qiaocrawl.lexicon.term_table import TermRow, example_sentences, term_table
 from qiaocrawl.text import fold
 from qiaocrawl.text.segment import Segmenter
 from qiaocrawl.topic.background import background_frequencies
-
-_CLAUSE = re.compile(r"[^。！？!?;；,，\n]+[。！？!?;；,，\n]*")
-# Shorter ones (他说, 记者:) are said again without being copied.
-_SHORTEST_COPY = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +66,11 @@ class LexiconBuilder:
         self._cut: Counter[str] = Counter()
         self._texts: list[str] = []
         self._words: list[list[str]] = []
-        self._clauses: set[int] = set()
+        self._fresh = FreshClauses()
 
     def add(self, document: Document) -> None:
         """Count one text; a clause that an earlier one had is no new evidence."""
-        text = "".join(self._new_clauses(fold(f"{document.title}\n{document.text}")))
+        text = self._fresh.of(fold(f"{document.title}\n{document.text}"))
         words = tagged_words(self._segmenter, text)
         self._counts.add(document, words)
         content = [
@@ -86,14 +82,6 @@ class LexiconBuilder:
         self._cut.update(word for word in content if 2 <= len(word) <= MAX_LETTERS)
         self._texts.append(text)
         self._words.append(content)
-
-    def _new_clauses(self, text: str) -> Iterator[str]:
-        """Without what stands in many texts word for word: legal notes, slogans, quotations."""
-        for clause in _CLAUSE.findall(text):
-            key = hash(clause.strip())
-            if len(clause) < _SHORTEST_COPY or key not in self._clauses:
-                self._clauses.add(key)
-                yield clause
 
     def lexicon(
         self, *, least_documents: int = 2, without: Collection[str] = frozenset()

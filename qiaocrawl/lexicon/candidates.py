@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from qiaocrawl.language import CHINESE, _, language
 from qiaocrawl.lexicon.build import Lexicon
 from qiaocrawl.lexicon.expansion import RELATIONS, Proposal
 from qiaocrawl.text import fold
@@ -54,22 +55,37 @@ def candidates(
 
 def _terms(lexicon: Lexicon) -> Iterator[Candidate]:
     for row in lexicon.terms:
-        facts = (
-            f"{row.frequency:,} 次，{row.documents:,} 篇，{row.sites} 站，特征度 {row.score:.1f}"
+        facts = _(
+            "{count:,} times, {texts:,} texts, {sites} sites, score {score:.1f}",
+            count=row.frequency,
+            texts=row.documents,
+            sites=row.sites,
+            score=row.score,
         )
-        yield Candidate(row.text, "特征词" if row.words == 1 else "短语", facts)
+        yield Candidate(row.text, _("term of the texts") if row.words == 1 else _("phrase"), facts)
 
 
 def _new_words(lexicon: Lexicon) -> Iterator[Candidate]:
     for new in lexicon.new_words:
         bonds = new.bonds
-        facts = f"{bonds.frequency:,} 次，凝固度 {bonds.cohesion:.1f}，自由度 {bonds.freedom:.1f}"
-        yield Candidate(new.text, "新词", facts)
+        facts = _(
+            "{count:,} times, cohesion {cohesion:.1f}, freedom {freedom:.1f}",
+            count=bonds.frequency,
+            cohesion=bonds.cohesion,
+            freedom=bonds.freedom,
+        )
+        yield Candidate(new.text, _("new word"), facts)
 
 
 def _proposed(proposals: Sequence[Proposal]) -> Iterator[Candidate]:
     for one in proposals:
         # Spellings in other letters need no decision: searches and texts are folded.
         if one.relation != "variant":
-            facts = f"“{one.of_term}”的{RELATIONS[one.relation]}，近度 {one.closeness:.2f}"
-            yield Candidate(one.text, RELATIONS[one.relation], facts, one.of_term)
+            relation = RELATIONS[one.relation] if language() == CHINESE else one.relation
+            facts = _(
+                "{relation} of “{term}”, closeness {closeness:.2f}",
+                relation=relation,
+                term=one.of_term,
+                closeness=one.closeness,
+            )
+            yield Candidate(one.text, relation, facts, one.of_term)

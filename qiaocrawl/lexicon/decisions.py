@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 from qiaocrawl.text import fold
 from qiaocrawl.topic.check import term_reasons
 from qiaocrawl.topic.pack import TERM_KINDS, Term
@@ -46,7 +47,9 @@ def decided_terms(terms: Sequence[Term], decision: Decision) -> tuple[Term, ...]
     """
     if decision.action not in get_args(Action):
         known = ", ".join(f"{action} ({word})" for action, word in ACTIONS.items())
-        raise ConfigError(f"{decision.action!r} must be one of {known}")
+        raise ConfigError(
+            _("{action!r} must be one of {known}", action=decision.action, known=known)
+        )
     key = fold(decision.text)
     place = next((n for n, term in enumerate(terms) if fold(term.text) == key), None)
     if decision.action == "reject":
@@ -70,7 +73,14 @@ def action_of(word: str) -> Action:
         if wanted in (action, ACTIONS[action]):
             chosen: Action = action
             return chosen
-    raise ConfigError(f"{word!r} must be {' or '.join(ACTIONS.values())} ({', '.join(ACTIONS)})")
+    raise ConfigError(
+        _(
+            "{word!r} must be {names} ({names2})",
+            word=word,
+            names=" or ".join(ACTIONS.values()),
+            names2=", ".join(ACTIONS),
+        )
+    )
 
 
 def kind_of(word: str) -> str:
@@ -83,7 +93,9 @@ def kind_of(word: str) -> str:
     for kind, chinese in TERM_KINDS.items():
         if wanted in (kind, chinese):
             return kind
-    raise ConfigError(f"kind {word!r} must be one of {'、'.join(TERM_KINDS.values())}")
+    raise ConfigError(
+        _("kind {word!r} must be one of {names}", word=word, names="、".join(TERM_KINDS.values()))
+    )
 
 
 def _merged(terms: Sequence[Term], decision: Decision) -> Decision:
@@ -94,8 +106,11 @@ def _merged(terms: Sequence[Term], decision: Decision) -> Decision:
     main = next((term for term in terms if fold(term.text) == key), None)
     if main is None:
         raise ConfigError(
-            f"{decision.text!r} cannot be a synonym of {decision.synonym_of!r}, which is no term of"
-            " the topic"
+            _(
+                "{text!r} cannot be a synonym of {synonym_of!r}, which is no term of the topic",
+                text=decision.text,
+                synonym_of=decision.synonym_of,
+            )
         )
     return replace(
         decision,

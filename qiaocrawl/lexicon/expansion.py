@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal, Protocol
 
@@ -14,23 +14,20 @@ from qiaocrawl.lexicon.neighbours import Neighbours
 from qiaocrawl.ontology import Ontology
 from qiaocrawl.text import fold
 
-Relation = Literal[
-    "synonym", "hypernym", "hyponym", "neighbour", "alias", "variant", "new_word", "keyness"
-]
+Relation = Literal["synonym", "near", "hypernym", "hyponym", "neighbour", "alias", "variant"]
 
 RELATIONS: dict[str, str] = {
     "synonym": "同义",
+    "near": "近义",
     "hypernym": "上位",
     "hyponym": "下位",
     "neighbour": "近邻",
     "alias": "别称",
     "variant": "异形",
-    "new_word": "新词",
-    "keyness": "高频特征",
 }
 """Where a proposal comes from, with its Chinese word."""
 
-_SYNONYM, _NEAR, _FAR = 1.0, 0.7, 0.5
+_SYNONYM, _NEAR, _FAR = 1.0, 0.7, 0.4
 _SENSES = 1
 _MOST_WORDS = 8
 _NEIGHBOURS = 5
@@ -101,7 +98,8 @@ def _all(
             yield from _relatives(term.text, ontology)
         if neighbours is not None:
             for word, cosine in neighbours.nearest(fold(term.text), _NEIGHBOURS):
-                if cosine >= _LEAST_COSINE:
+                # A word of one letter is searched for by nobody: 会, 让, 国.
+                if cosine >= _LEAST_COSINE and len(word) > 1:
                     # Below a synonym however alike: 北京 and 上海 stand beside the same words.
                     yield Proposal(word, "neighbour", term.text, round(min(cosine, 0.95), 2))
         yield from _aliases(term.text, stated)
@@ -122,9 +120,24 @@ def _converter(config: str) -> opencc.OpenCC:
 def _relatives(text: str, ontology: Ontology) -> Iterator[Proposal]:
     """Words of the usual sense of *text*, and of the concepts right above and below it."""
     for concept in ontology.senses(fold(text))[:_SENSES]:
-        yield from _named(ontology, [concept], "synonym", text, _SYNONYM)
+        yield from _of_one_sense(ontology, concept, text)
         yield from _named(ontology, ontology.hyponyms(concept), "hyponym", text, _NEAR)
         yield from _named(ontology, ontology.hypernyms(concept), "hypernym", text, _FAR)
+
+
+def _of_one_sense(ontology: Ontology, concept: int, term: str) -> Iterator[Proposal]:
+    """The other words of *concept*: synonyms of *term* where they share every sense with it.
+
+    A word that shares some stands for *term* in these only, so it is near: .5 to 1 by the share
+    of the senses of either that both have **(ours)**.
+    """
+    own = set(ontology.senses(fold(term)))
+    for one in _named(ontology, [concept], "synonym", term, _SYNONYM):
+        senses = set(ontology.senses(fold(one.text)))
+        shared = len(own & senses) / len(own | senses)
+        if shared < 1:
+            one = replace(one, relation="near", closeness=round(0.5 + shared / 2, 2))
+        yield one
 
 
 def _named(

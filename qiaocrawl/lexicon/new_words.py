@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from qiaocrawl.lexicon.cohesion import MAX_LETTERS, Bonds, LetterBonds
@@ -56,11 +55,3 @@ def word_score(bonds: Bonds, cut_so: int) -> float:
     """
     share = min(1.0, cut_so / bonds.frequency)
     return share * (bonds.freedom + bonds.cohesion) * math.log(bonds.frequency)
-
-
-def counted_words(texts: Iterable[Sequence[str]]) -> Counter[str]:
-    """How often each word of *texts* stands there."""
-    counts: Counter[str] = Counter()
-    for words in texts:
-        counts.update(words)
-    return counts

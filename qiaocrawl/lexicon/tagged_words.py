@@ -23,7 +23,12 @@ def tagged_words(segmenter: Segmenter, text: str) -> list[Tagged]:
     ``gpt-4`` and 迈克尔·杰克逊 are one word each, of the tag of their first part: jieba's tagger
     cuts them at their marks.
     """
-    return list(_without_latin_spaces(_compounds(segmenter.tags(fold(text)))))
+    return whole_words(segmenter.tags(fold(text)))
+
+
+def whole_words(words: Iterable[Tagged]) -> list[Tagged]:
+    """*words* of a folded text, those that a mark or a space between Latin letters joins as one."""
+    return list(_without_latin_spaces(_compounds(words)))
 
 
 def is_latin(letter: str) -> bool:

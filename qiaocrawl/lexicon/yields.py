@@ -17,6 +17,7 @@ class TermYield:
             kept.
         articles: of the stored articles at them, the ids.
         on_topic: of those the topic's.
+        waiting: keys of hits that were not fetched yet.
     """
 
     term: str
@@ -24,6 +25,12 @@ class TermYield:
     hits: int | None
     articles: frozenset[int] = field(default=frozenset())
     on_topic: frozenset[int] = field(default=frozenset())
+    waiting: frozenset[bytes] = field(default=frozenset())
+
+    @property
+    def is_useless(self) -> bool:
+        """Whether all that it found was looked at, and nothing of it is on topic."""
+        return self.hits is not None and not self.on_topic and not self.waiting
 
     @property
     def share_on_topic(self) -> float:

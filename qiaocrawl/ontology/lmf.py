@@ -12,6 +12,7 @@ from typing import IO
 from xml.parsers import expat
 
 from qiaocrawl.errors import OntologyError
+from qiaocrawl.language import _
 from qiaocrawl.ontology.draft import Draft
 from qiaocrawl.ontology.keys import ili_key, own_key, wn30_key
 
@@ -45,11 +46,19 @@ def read_lmf(stream: IO[bytes], source: str) -> Draft:
         while chunk := stream.read(_CHUNK):
             read += len(chunk)
             if read > MAX_BYTES:
-                raise OntologyError(f"{source}: unpacks to more than {MAX_BYTES:,} bytes")
+                raise OntologyError(
+                    _(
+                        "{source}: unpacks to more than {max_bytes:,} bytes",
+                        source=source,
+                        max_bytes=MAX_BYTES,
+                    )
+                )
             reader.parser.Parse(chunk, False)
         reader.parser.Parse(b"", True)
     except expat.ExpatError as error:
-        raise OntologyError(f"{source}: no well-formed XML: {error}") from None
+        raise OntologyError(
+            _("{source}: no well-formed XML: {error}", source=source, error=error)
+        ) from None
     return reader.draft
 
 
@@ -73,15 +82,25 @@ class _Reader:
         self._synset = 0
         self._text: list[str] | None = None
 
-    def _entity(self, name: str, *_: object) -> None:
-        raise OntologyError(f"{self._source}: declares an entity {name!r}; none is allowed")
+    def _entity(self, name: str, *_rest: object) -> None:
+        raise OntologyError(
+            _(
+                "{source}: declares an entity {name!r}; none is allowed",
+                source=self._source,
+                name=name,
+            )
+        )
 
     def _start(self, name: str, given: dict[str, str]) -> None:
         if not self._root:
             self._root = name
             if name != "LexicalResource":
                 raise OntologyError(
-                    f"{self._source}: is no WN-LMF: it begins with <{name}>, not <LexicalResource>"
+                    _(
+                        "{source}: is no WN-LMF: it begins with <{name}>, not <LexicalResource>",
+                        source=self._source,
+                        name=name,
+                    )
                 )
         handler = _HANDLERS.get(name)
         if handler is not None:
@@ -103,7 +122,7 @@ class _Reader:
     def _lexicon(self, given: _ATTRIBUTES) -> None:
         self._language = given.get("language", "")
         if not self._language:
-            raise OntologyError(f"{self._source}: a lexicon without a language")
+            raise OntologyError(_("{source}: a lexicon without a language", source=self._source))
         notice = self.draft.notice
         notice.title = notice.title or given.get("label", given.get("id", ""))
         notice.version = notice.version or given.get("version", "")
@@ -125,7 +144,13 @@ class _Reader:
     def _sense(self, given: _ATTRIBUTES) -> None:
         synset = given.get("synset", "")
         if not synset:
-            raise OntologyError(f"{self._source}: a sense of {self._lemma!r} names no synset")
+            raise OntologyError(
+                _(
+                    "{source}: a sense of {lemma!r} names no synset",
+                    source=self._source,
+                    lemma=self._lemma,
+                )
+            )
         rank = given.get("n", "")
         # Without ``n`` the order of the senses is their rank.
         place = int(rank) - 1 if rank.isascii() and rank.isdigit() else self._senses
@@ -135,7 +160,7 @@ class _Reader:
     def _synset_of(self, given: _ATTRIBUTES) -> None:
         name = given.get("id", "")
         if not name:
-            raise OntologyError(f"{self._source}: a synset without id")
+            raise OntologyError(_("{source}: a synset without id", source=self._source))
         self._synset = self._concept(name)
         identifier = given.get("dc:identifier", "")
         omw = _OMW_ID.fullmatch(name)

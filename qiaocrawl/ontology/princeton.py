@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from qiaocrawl.errors import OntologyError
+from qiaocrawl.language import _
 from qiaocrawl.ontology.draft import Draft, Notice
 from qiaocrawl.ontology.keys import wn30_key
 
@@ -51,7 +52,12 @@ def read_wordnet(folder: Path, advance: Callable[[int], None] = lambda _: None) 
         try:
             _read_part(draft, folder, name)
         except (ValueError, IndexError) as error:
-            message = f"{str(folder)!r}: a line of *.{name} is damaged: {error}"
+            message = _(
+                "{folder!r}: a line of *.{name} is damaged: {error}",
+                folder=str(folder),
+                name=name,
+                error=error,
+            )
             raise OntologyError(message) from None
         advance(sum((folder / f"{kind}.{name}").stat().st_size for kind in ("data", "index")))
     _count(draft)
@@ -99,8 +105,13 @@ def _canonical(file: Path, pos: str) -> Callable[[int], int]:
         head = start.read(4096)
     if _MARK not in head or len(offsets) != _SYNSETS[pos]:
         raise OntologyError(
-            f"{str(file)!r}: is not WordNet 3.0 with its {_SYNSETS[pos]:,} synsets, got"
-            f" {len(offsets):,}; other versions can be installed as WN-LMF"
+            _(
+                "{file!r}: is not WordNet 3.0 with its {synsets:,} synsets, got {count:,}; other "
+                "versions can be installed as WN-LMF",
+                file=str(file),
+                synsets=_SYNSETS[pos],
+                count=len(offsets),
+            )
         )
     low, high = _VERBS[0] + _VERB_SHIFT, _VERBS[1]
     if pos == "v" and _VERBS[0] not in offsets:

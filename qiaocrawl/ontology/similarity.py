@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
 from qiaocrawl.ontology.concepts import Ontology
 from qiaocrawl.text import fold
 
@@ -70,7 +71,13 @@ def similarity_function(name: str) -> SimilarityFunction:
         ConfigError: there is none.
     """
     if name not in FUNCTIONS:
-        raise ConfigError(f"unknown word similarity {name!r} (there are: {', '.join(FUNCTIONS)})")
+        raise ConfigError(
+            _(
+                "unknown word similarity {name!r} (there are: {functions})",
+                name=name,
+                functions=", ".join(FUNCTIONS),
+            )
+        )
     return FUNCTIONS[name]
 
 

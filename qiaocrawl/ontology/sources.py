@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from qiaocrawl.errors import ConfigError, OntologyError
+from qiaocrawl.language import _
 from qiaocrawl.ontology import princeton, stored
 from qiaocrawl.ontology.draft import Draft
 from qiaocrawl.ontology.folder import OWN, own_draft
@@ -42,8 +43,12 @@ def sources_of(given: str) -> list[tuple[str, Path | None]]:
     if given == WORDNET:
         if not princeton.is_wordnet(princeton.DEBIAN):
             raise ConfigError(
-                f"ontology {WORDNET!r}: {princeton.DEBIAN} has no WordNet; install the package"
-                " wordnet-base (apt-get install wordnet-base), or give the folder of data.noun"
+                _(
+                    "ontology {wordnet!r}: {debian} has no WordNet; install the package "
+                    "wordnet-base (apt-get install wordnet-base), or give the folder of data.noun",
+                    wordnet=WORDNET,
+                    debian=princeton.DEBIAN,
+                )
             )
         return [(WORDNET, princeton.DEBIAN)]
     path = Path(given).expanduser()
@@ -52,9 +57,20 @@ def sources_of(given: str) -> list[tuple[str, Path | None]]:
     if path.is_file() and path.name.endswith((*_XML, *_TAB)):
         return [(_name_of(path), path)]
     if path.exists():
-        raise ConfigError(f"ontology {given!r}: its name ends in none of {', '.join(_XML + _TAB)}")
+        raise ConfigError(
+            _(
+                "ontology {given!r}: its name ends in none of {endings}",
+                given=given,
+                endings=", ".join(_XML + _TAB),
+            )
+        )
     raise ConfigError(
-        f"ontology {given!r}: no such file or folder, and no name (there are: {OWN}, {WORDNET})"
+        _(
+            "ontology {given!r}: no such file or folder, and no name (there are: {own}, {wordnet})",
+            given=given,
+            own=OWN,
+            wordnet=WORDNET,
+        )
     )
 
 
@@ -63,7 +79,12 @@ def _in_folder(folder: Path) -> list[tuple[str, Path | None]]:
         return [(WORDNET, folder)]
     files = [file for file in sorted(folder.iterdir()) if file.name.endswith((*_XML, *_TAB))]
     if not files:
-        raise ConfigError(f"ontology folder {str(folder)!r}: holds no WN-LMF, tab file or WordNet")
+        raise ConfigError(
+            _(
+                "ontology folder {folder!r}: holds no WN-LMF, tab file or WordNet",
+                folder=str(folder),
+            )
+        )
     return [(_name_of(file), file) for file in files]
 
 
@@ -72,7 +93,9 @@ def _name_of(file: Path) -> str:
     for ending in (*_XML, *_TAB):
         name = name.removesuffix(ending)
     if _NAME.fullmatch(name) is None:
-        raise ConfigError(f"{str(file)!r}: rename it to letters, digits, '.', '_' and '-'")
+        raise ConfigError(
+            _("{file!r}: rename it to letters, digits, '.', '_' and '-'", file=str(file))
+        )
     return name
 
 
@@ -123,7 +146,13 @@ def _limited(stream: IO[bytes], source: Path) -> Iterator[bytes]:
     while line := stream.readline(1 << 20):
         read += len(line)
         if read > _MAX_BYTES:
-            raise OntologyError(f"{str(source)!r}: unpacks to more than {_MAX_BYTES:,} bytes")
+            raise OntologyError(
+                _(
+                    "{source!r}: unpacks to more than {max_bytes:,} bytes",
+                    source=str(source),
+                    max_bytes=_MAX_BYTES,
+                )
+            )
         yield line
 
 
@@ -141,7 +170,9 @@ def _unpacked(source: Path, advance: Advance) -> Iterator[IO[bytes]]:
             else:
                 yield counted
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise OntologyError(f"{str(source)!r} cannot be read: {error}") from None
+        raise OntologyError(
+            _("{source!r} cannot be read: {error}", source=str(source), error=error)
+        ) from None
 
 
 class _CountingReader(io.RawIOBase):

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qiaocrawl.errors import OntologyError
+from qiaocrawl.language import _
 from qiaocrawl.ontology.draft import Draft, Notice, folded
 from qiaocrawl.ontology.keys import is_own
 
@@ -138,7 +139,7 @@ def arrays_of(draft: Draft) -> dict[str, NDArray[Any]]:
 def _folded_senses(draft: Draft) -> dict[tuple[str, str, int], int]:
     lemmas = folded([lemma for _, lemma, _ in draft.senses])
     ranks: dict[tuple[str, str, int], int] = {}
-    for ((language, _, concept), rank), lemma in zip(draft.senses.items(), lemmas, strict=True):
+    for ((language, _word, concept), rank), lemma in zip(draft.senses.items(), lemmas, strict=True):
         # A lemma with a line end would be read back from the blob as two.
         if lemma and "\n" not in lemma:
             key = (language, lemma, concept)
@@ -152,7 +153,7 @@ def _folded_forms(draft: Draft, place: dict[tuple[bytes, str], int]) -> list[tup
     forms = folded([form for _, form, _ in given])
     lemmas = folded([lemma for _, _, lemma in given])
     unique = set()
-    for (language, _, _), form, lemma in zip(given, forms, lemmas, strict=True):
+    for (language, *_rest), form, lemma in zip(given, forms, lemmas, strict=True):
         entry = place.get((lemma.encode(), language))
         if entry is not None and form and "\n" not in form and form != lemma:
             unique.add((form.encode(), entry))
@@ -183,7 +184,14 @@ def stored(name: str, arrays: dict[str, NDArray[Any]]) -> StoredWordnet:
     try:
         meta = json.loads(arrays["meta"].tobytes())
         if meta["format"] != FORMAT:
-            raise OntologyError(f"{name}: is of format {meta['format']!r}, not {FORMAT}")
+            raise OntologyError(
+                _(
+                    "{name}: is of format {given!r}, not {wanted}",
+                    name=name,
+                    given=meta["format"],
+                    wanted=FORMAT,
+                )
+            )
         wordnet = StoredWordnet(
             name=name,
             notice=Notice(**meta["notice"]),
@@ -197,7 +205,9 @@ def stored(name: str, arrays: dict[str, NDArray[Any]]) -> StoredWordnet:
         # Checked once here: every later look-up indexes these arrays without a test.
         _check(wordnet)
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise OntologyError(f"{name}: is no installed ontology: {error}") from None
+        raise OntologyError(
+            _("{name}: is no installed ontology: {error}", name=name, error=error)
+        ) from None
     return wordnet
 
 
@@ -251,7 +261,9 @@ def write_wordnet(arrays: dict[str, NDArray[Any]], file: Path) -> None:
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
-        raise OntologyError(f"cannot write {str(file)!r}: {error.strerror or error}") from None
+        raise OntologyError(
+            _("cannot write {file!r}: {error}", file=str(file), error=error.strerror or error)
+        ) from None
 
 
 def read_wordnet(file: Path) -> StoredWordnet:
@@ -264,7 +276,9 @@ def read_wordnet(file: Path) -> StoredWordnet:
         with file.open("rb") as source, np.load(source, allow_pickle=False) as opened:
             arrays = {name: opened[name] for name in opened.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise OntologyError(f"{str(file)!r} cannot be read: {error}") from None
+        raise OntologyError(
+            _("{file!r} cannot be read: {error}", file=str(file), error=error)
+        ) from None
     try:
         return stored(file.stem, arrays)
     except OntologyError as error:

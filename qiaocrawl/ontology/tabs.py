@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 
 from qiaocrawl.errors import OntologyError
+from qiaocrawl.language import _
 from qiaocrawl.ontology.draft import Draft, Notice
 from qiaocrawl.ontology.keys import wn30_key
 
@@ -35,13 +36,15 @@ def read_tab(lines: Iterable[bytes], source: str) -> Draft:
             # A byte order mark stands at the beginning of the first line only.
             text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
         except UnicodeDecodeError:
-            raise OntologyError(f"{source}:{number}: is not UTF-8") from None
+            raise OntologyError(
+                _("{source}:{number}: is not UTF-8", source=source, number=number)
+            ) from None
         if number == 1:
             draft.notice, language = _head(text, source)
         elif text and not text.startswith("#"):
             _enter(draft, text.split("\t"), language, f"{source}:{number}")
     if not language:
-        raise OntologyError(f"{source}: is empty")
+        raise OntologyError(_("{source}: is empty", source=source))
     return draft
 
 
@@ -49,8 +52,12 @@ def _head(text: str, source: str) -> tuple[Notice, str]:
     cells = [cell.strip() for cell in text.lstrip("# ").split("\t")]
     if not text.startswith("#") or len(cells) < 2 or not cells[1]:
         raise OntologyError(
-            f"{source}:1: is no head of a wordnet's tab file"
-            f" (# title, language, URL, licence), got {text[:80]!r}"
+            _(
+                "{source}:1: is no head of a wordnet's tab file (# title, language, URL, "
+                "licence), got {text!r}",
+                source=source,
+                text=text[:80],
+            )
         )
     title, language, url, licence = (*cells, "", "")[:4]
     return Notice(title=title, url=url, licence=licence), language
@@ -58,14 +65,24 @@ def _head(text: str, source: str) -> tuple[Notice, str]:
 
 def _enter(draft: Draft, cells: list[str], language: str, place: str) -> None:
     if len(cells) < 3:
-        raise OntologyError(f"{place}: needs three cells (synset, kind, word), got {cells!r:.80}")
+        raise OntologyError(
+            _(
+                "{place}: needs three cells (synset, kind, word), got {cells!r:.80}",
+                place=place,
+                cells=cells,
+            )
+        )
     kind = _KIND.fullmatch(cells[1])
     if kind is None:
         return
     key = wn30_key(cells[0])
     if key is None:
         raise OntologyError(
-            f"{place}: {cells[0]!r:.40} is no synset of WordNet 3.0 such as 00001740-n"
+            _(
+                "{place}: {cell!r:.40} is no synset of WordNet 3.0 such as 00001740-n",
+                place=place,
+                cell=cells[0],
+            )
         )
     number = len(draft.ids)
     # Satellite adjectives are adjectives, as in wn30_key().

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from typing import TypeVar
 
 from qiaocrawl.errors import RowFault, TopicError
+from qiaocrawl.language import _, ngettext
 from qiaocrawl.topic.hosts import normalise_host, url_host
 from qiaocrawl.topic.pack import (
     MAX_TIER,
@@ -58,20 +59,21 @@ def pack_name_reason(name: str) -> str:
     """Why *name* cannot name a topic pack, or ""."""
     if PACK_NAME.fullmatch(name):
         return ""
-    return (
-        f"the name {name!r} must start with a to z and hold only a to z, 0 to 9 and _, "
-        "at most 32 characters"
+    return _(
+        "the name {name!r} must start with a to z and hold only a to z, 0 to 9 and _, at "
+        "most 32 characters",
+        name=name,
     )
 
 
 def term_reasons(term: Term) -> list[str]:
     """Why *term* is not valid, all reasons; empty when it is."""
     return _given(
-        _text_reason("the term", term.text, 1, MAX_TERM_CHARACTERS),
-        _invisible_reason("the term", term.text),
-        _choice_reason("kind", term.kind, TERM_KINDS),
+        _text_reason(_("the term"), term.text, 1, MAX_TERM_CHARACTERS),
+        _invisible_reason(_("the term"), term.text),
+        _choice_reason(_("kind"), term.kind, TERM_KINDS),
         _weight_reason(term.weight),
-        _text_reason("the note", term.note, 0, MAX_NOTE_CHARACTERS),
+        _text_reason(_("the note"), term.note, 0, MAX_NOTE_CHARACTERS),
     )
 
 
@@ -79,13 +81,13 @@ def site_reasons(site: Site) -> list[str]:
     """Why *site* is not valid, all reasons; empty when it is."""
     return _given(
         _host_reason(site.host),
-        _text_reason("the name", site.name, 1, MAX_NAME_CHARACTERS),
-        _choice_reason("role", site.role, ROLES),
+        _text_reason(_("the name"), site.name, 1, MAX_NAME_CHARACTERS),
+        _choice_reason(_("role"), site.role, ROLES),
         _tier_reason(site.tier),
-        _text_reason("the region", site.region, 0, MAX_REGION_CHARACTERS),
-        _choice_reason("kind", site.kind, SITE_KINDS),
+        _text_reason(_("the region"), site.region, 0, MAX_REGION_CHARACTERS),
+        _choice_reason(_("kind"), site.kind, SITE_KINDS),
         _start_reason(site),
-        _text_reason("the note", site.note, 0, MAX_NOTE_CHARACTERS),
+        _text_reason(_("the note"), site.note, 0, MAX_NOTE_CHARACTERS),
     )
 
 
@@ -93,8 +95,8 @@ def sample_reasons(sample: Sample) -> list[str]:
     """Why *sample* is not valid, all reasons; empty when it is."""
     return _given(
         _sample_name_reason(sample.name),
-        _text_reason("the title", sample.title, 1, MAX_TITLE_CHARACTERS),
-        _text_reason("the text", sample.text, 1, MAX_SAMPLE_CHARACTERS, lines=True),
+        _text_reason(_("the title"), sample.title, 1, MAX_TITLE_CHARACTERS),
+        _text_reason(_("the text"), sample.text, 1, MAX_SAMPLE_CHARACTERS, lines=True),
     )
 
 
@@ -105,20 +107,22 @@ def pack_faults(pack: TopicPack) -> tuple[RowFault, ...]:
     faults += list_faults(SITES_FILE, _from_line_two(pack.sites), site_reasons, site_key)
     faults += _sample_faults(pack.samples)
     if not pack.terms and not pack.sites:
-        faults.append(RowFault(TERMS_FILE, 1, "a topic needs at least one term or one site"))
+        faults.append(RowFault(TERMS_FILE, 1, _("a topic needs at least one term or one site")))
     return tuple(faults)
 
 
 def require_valid(pack: TopicPack) -> None:
     """Raise TopicError with all faults of *pack*, if it has any."""
-    raise_faults(f"topic pack {pack.name!r}", pack_faults(pack))
+    raise_faults(_("topic pack {name!r}", name=pack.name), pack_faults(pack))
 
 
 def raise_faults(what: str, faults: Sequence[RowFault]) -> None:
     """Raise TopicError about *what* when there are *faults*."""
     if faults:
-        count = f"{len(faults)} fault{'s' if len(faults) > 1 else ''}"
-        raise TopicError(f"{what}: {count}, the first {faults[0]}", faults)
+        count = ngettext("{count} fault", "{count} faults", len(faults))
+        raise TopicError(
+            _("{what}: {count}, the first {fault}", what=what, count=count, fault=faults[0]), faults
+        )
 
 
 def list_faults(
@@ -135,7 +139,9 @@ def list_faults(
         name = key(row)
         first = first_line.setdefault(name, line)
         if name and first != line:
-            faults.append(RowFault(table, line, f"{name!r} repeats line {first}"))
+            faults.append(
+                RowFault(table, line, _("{name!r} repeats line {first}", name=name, first=first))
+            )
     return faults
 
 
@@ -152,7 +158,7 @@ def site_key(site: Site) -> str:
 def closest(word: str, allowed: Iterable[str]) -> str:
     """``; did you mean 'x'?`` for the allowed word nearest to *word*, or ""."""
     close = get_close_matches(word, list(allowed), n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return _("; did you mean {close!r}?", close=close[0]) if close else ""
 
 
 def choices(allowed: Mapping[str, str]) -> str:
@@ -172,7 +178,7 @@ def _sample_faults(samples: Iterable[Sample]) -> list[RowFault]:
         faults += [RowFault(where, 1, reason) for reason in sample_reasons(sample)]
         key = fold(sample.name)  # file names differing in case collide on some disks
         if key in seen:
-            faults.append(RowFault(where, 1, f"the sample name repeats {seen[key]!r}"))
+            faults.append(RowFault(where, 1, _("the sample name repeats {seen!r}", seen=seen[key])))
         seen.setdefault(key, sample.name)
     return faults
 
@@ -184,31 +190,52 @@ def _given(*reasons: str) -> list[str]:
 def _pack_reasons(pack: TopicPack) -> list[str]:
     reasons = _given(
         pack_name_reason(pack.name),
-        _text_reason("the title", pack.title, 1, MAX_TITLE_CHARACTERS),
+        _text_reason(_("the title"), pack.title, 1, MAX_TITLE_CHARACTERS),
         _text_reason(
-            "the description", pack.description, 0, MAX_DESCRIPTION_CHARACTERS, lines=True
+            _("the description"), pack.description, 0, MAX_DESCRIPTION_CHARACTERS, lines=True
         ),
     )
     if not _is_number(pack.threshold) or not 0 <= pack.threshold <= 1:
-        reasons.append(f"threshold must be a number in [0, 1], got {pack.threshold!r}")
+        reasons.append(
+            _("threshold must be a number in [0, 1], got {threshold!r}", threshold=pack.threshold)
+        )
     if not _LANGUAGE.fullmatch(pack.language):
-        reasons.append(f"language must be a tag such as 'zh' or 'zh-Hant', got {pack.language!r}")
+        reasons.append(
+            _(
+                "language must be a tag such as 'zh' or 'zh-Hant', got {language!r}",
+                language=pack.language,
+            )
+        )
     return reasons
 
 
 def _text_reason(what: str, text: str, low: int, high: int, *, lines: bool = False) -> str:
     if not low <= len(text) <= high:
-        return f"{what} must have {low} to {high} characters, got {len(text)}"
+        return _(
+            "{what} must have {low} to {high} characters, got {count}",
+            what=what,
+            low=low,
+            high=high,
+            count=len(text),
+        )
     if text != text.strip():
-        return f"{what} starts or ends with white space: {text!r}"
+        return _("{what} starts or ends with white space: {text!r}", what=what, text=text)
     bad = next((char for char in text if _is_control(char) and not (lines and char in "\n\t")), "")
-    return f"{what} holds the control character U+{ord(bad):04X}" if bad else ""
+    return (
+        _("{what} holds the control character U+{code:04X}", what=what, code=ord(bad))
+        if bad
+        else ""
+    )
 
 
 def _invisible_reason(what: str, text: str) -> str:
     # Zero-width and direction marks: the term would look right and match no page.
     bad = next((char for char in text if unicodedata.category(char) == "Cf"), "")
-    return f"{what} holds the invisible character U+{ord(bad):04X}" if bad else ""
+    return (
+        _("{what} holds the invisible character U+{code:04X}", what=what, code=ord(bad))
+        if bad
+        else ""
+    )
 
 
 def _is_control(char: str) -> bool:
@@ -222,21 +249,30 @@ def _choice_reason(what: str, word: str, allowed: Mapping[str, str]) -> str:
     if word in allowed:
         return ""
     if not word:
-        return f"{what} is empty (one of {choices(allowed)})"
+        return _("{what} is empty (one of {choices})", what=what, choices=choices(allowed))
     hint = closest(word, [*allowed, *allowed.values()])
-    return f"unknown {what} {word!r}" + (hint or f" (one of {choices(allowed)})")
+    return _("unknown {what} {word!r}", what=what, word=word) + (
+        hint or _(" (one of {choices})", choices=choices(allowed))
+    )
 
 
 def _weight_reason(weight: float) -> str:
     if _is_number(weight) and 0 < weight <= MAX_WEIGHT:
         return ""
-    return f"weight must be a number in (0, {MAX_WEIGHT:g}], got {weight!r}"
+    return _(
+        "weight must be a number in (0, {most:g}], got {weight!r}", most=MAX_WEIGHT, weight=weight
+    )
 
 
 def _tier_reason(tier: int) -> str:
     if isinstance(tier, int) and not isinstance(tier, bool) and MIN_TIER <= tier <= MAX_TIER:
         return ""
-    return f"tier must be a whole number from {MIN_TIER} to {MAX_TIER}, got {tier!r}"
+    return _(
+        "tier must be a whole number from {low} to {high}, got {tier!r}",
+        low=MIN_TIER,
+        high=MAX_TIER,
+        tier=tier,
+    )
 
 
 def _is_number(value: object) -> bool:
@@ -248,21 +284,29 @@ def _host_reason(host: str) -> str:
         normal = normalise_host(host)
     except ValueError as error:
         return str(error)
-    return "" if normal == host else f"the host {host!r} must be written {normal!r}"
+    return (
+        ""
+        if normal == host
+        else _("the host {host!r} must be written {normal!r}", host=host, normal=normal)
+    )
 
 
 def _start_reason(site: Site) -> str:
     if not site.start_url:
         return ""
-    reason = _text_reason("start_url", site.start_url, 0, MAX_URL_CHARACTERS)
+    reason = _text_reason(_("start_url"), site.start_url, 0, MAX_URL_CHARACTERS)
     if reason or any(char.isspace() for char in site.start_url):
-        return reason or f"start_url holds white space: {site.start_url!r}"
+        return reason or _("start_url holds white space: {start_url!r}", start_url=site.start_url)
     try:
         host = url_host(site.start_url)
     except ValueError as error:
-        return f"start_url: {error}"
+        return _("start_url: {error}", error=error)
     if host != site.host:
-        return f"start_url is on {host!r}, not on the site's host {site.host!r}"
+        return _(
+            "start_url is on {host!r}, not on the site's host {site_host!r}",
+            host=host,
+            site_host=site.host,
+        )
     return ""
 
 
@@ -270,7 +314,8 @@ def _sample_name_reason(name: str) -> str:
     short_enough = len(name) <= MAX_SAMPLE_NAME_CHARACTERS
     if short_enough and _SAMPLE_NAME.fullmatch(name) and unicodedata.is_normalized("NFC", name):
         return ""
-    return (
-        f"the sample name {name!r} must be letters, digits, _ and inner hyphens, "
-        f"at most {MAX_SAMPLE_NAME_CHARACTERS}"
+    return _(
+        "the sample name {name!r} must be letters, digits, _ and inner hyphens, at most {most}",
+        name=name,
+        most=MAX_SAMPLE_NAME_CHARACTERS,
     )

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from qiaocrawl.language import _
 from qiaocrawl.topic.check import closest
 
 Columns = Mapping[str, tuple[str, ...]]
@@ -69,9 +70,21 @@ def read_header(cells: Sequence[str], columns: Columns) -> tuple[Header, list[st
         if not cell:
             continue
         if name is None:
-            reasons.append(f"unknown column {cell!r}{closest(cell.lower(), _spellings(columns))}")
+            reasons.append(
+                _(
+                    "unknown column {cell!r}{closest}",
+                    cell=cell,
+                    closest=closest(cell.lower(), _spellings(columns)),
+                )
+            )
         elif name in positions:
-            reasons.append(f"the column {cell!r} repeats {cells[positions[name]]!r}")
+            reasons.append(
+                _(
+                    "the column {cell!r} repeats {earlier!r}",
+                    cell=cell,
+                    earlier=cells[positions[name]],
+                )
+            )
         else:
             positions[name] = position
     return Header(positions, len(cells)), reasons

@@ -8,8 +8,9 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 
 from qiaocrawl.errors import TopicError
+from qiaocrawl.language import _
 from qiaocrawl.topic.escape import escape_formula, unescape_formula
-from qiaocrawl.topic.files import MAX_ROWS, RawTable
+from qiaocrawl.topic.files import MAX_ROWS, MAX_SCANNED_CELLS, RawTable
 
 DELIMITERS = ",\t;"
 
@@ -22,14 +23,20 @@ def parse_csv(data: bytes, table: str) -> RawTable:
     """
     text = _decode(data, table)
     if not text.strip():
-        raise TopicError(f"{table} is empty")
+        raise TopicError(_("{table} is empty", table=table))
     rows = []
+    scanned = 0
     for line, cells in _lines(text, table):
+        scanned += len(cells)
+        if scanned > MAX_SCANNED_CELLS:
+            raise TopicError(
+                _("{table} has more than {limit} cells", table=table, limit=MAX_SCANNED_CELLS)
+            )
         stripped = tuple(unescape_formula(cell.strip()) for cell in cells)
         if any(stripped):
             rows.append((line, stripped))
         if len(rows) > MAX_ROWS:
-            raise TopicError(f"{table} has more than {MAX_ROWS} rows")
+            raise TopicError(_("{table} has more than {limit} rows", table=table, limit=MAX_ROWS))
     return RawTable(tuple(rows))
 
 
@@ -53,9 +60,11 @@ def _decode(data: bytes, table: str) -> str:
         except UnicodeDecodeError:
             continue
         if "\0" in text:
-            raise TopicError(f"{table} is no text: it holds NUL bytes")
+            raise TopicError(_("{table} is no text: it holds NUL bytes", table=table))
         return text
-    raise TopicError(f"{table} is neither UTF-8 nor GB18030 text; save it as CSV UTF-8")
+    raise TopicError(
+        _("{table} is neither UTF-8 nor GB18030 text; save it as CSV UTF-8", table=table)
+    )
 
 
 def _lines(text: str, table: str) -> Iterator[tuple[int, list[str]]]:
@@ -67,7 +76,9 @@ def _lines(text: str, table: str) -> Iterator[tuple[int, list[str]]]:
             yield line, cells
             line = reader.line_num + 1
     except csv.Error as error:
-        raise TopicError(f"{table}:{line}: broken CSV: {error}") from error
+        raise TopicError(
+            _("{table}:{line}: broken CSV: {error}", table=table, line=line, error=error)
+        ) from error
 
 
 def _delimiter(text: str) -> str:

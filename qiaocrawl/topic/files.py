@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qiaocrawl.errors import RowFault, TopicError
+from qiaocrawl.language import _
 
 ZIP_MAGIC = b"PK\x03\x04"
 OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -20,6 +21,10 @@ MAX_FILE_BYTES = 8 * 1024 * 1024
 
 MAX_ROWS = 20_000
 """Rows of one table, the header included."""
+
+MAX_SCANNED_CELLS = 2_000_000
+"""Of one table, blank ones too: a sheet may name its last row or column only, and a CSV file
+be all delimiters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +43,17 @@ def read_limited(path: Path, max_bytes: int = MAX_FILE_BYTES) -> bytes:
     """
     try:
         if not path.is_file():
-            word = "is no file" if path.exists() else "does not exist"
+            word = _("is no file") if path.exists() else _("does not exist")
             raise TopicError(f"{str(path)!r} {word}")
         with path.open("rb") as file:
             # One byte more than allowed tells a file that is too large without a look at its size.
             data = file.read(max_bytes + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise TopicError(f"cannot read {str(path)!r}: {error}") from error
+        raise TopicError(_("cannot read {path!r}: {error}", path=str(path), error=error)) from error
     if len(data) > max_bytes:
-        raise TopicError(f"{str(path)!r} is larger than {max_bytes} bytes")
+        raise TopicError(
+            _("{path!r} is larger than {max_bytes} bytes", path=str(path), max_bytes=max_bytes)
+        )
     return data
 
 
@@ -61,7 +68,9 @@ def write_whole(path: Path, data: bytes) -> None:
             temporary.write_bytes(data)
             os.replace(temporary, path)
     except (OSError, ValueError) as error:
-        raise TopicError(f"cannot write {str(path)!r}: {error}") from error
+        raise TopicError(
+            _("cannot write {path!r}: {error}", path=str(path), error=error)
+        ) from error
 
 
 def replace_folder(folder: Path, fill: Callable[[Path], None]) -> None:
@@ -80,7 +89,9 @@ def replace_folder(folder: Path, fill: Callable[[Path], None]) -> None:
             fill(temporary)
             _swap(temporary, folder)
     except (OSError, ValueError) as error:
-        raise TopicError(f"cannot write {str(folder)!r}: {error}") from error
+        raise TopicError(
+            _("cannot write {folder!r}: {error}", folder=str(folder), error=error)
+        ) from error
 
 
 def _swap(new: Path, folder: Path) -> None:

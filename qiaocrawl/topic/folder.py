@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from qiaocrawl.errors import RowFault, TopicError
+from qiaocrawl.language import _
 from qiaocrawl.text.toml_file import parse_toml
 from qiaocrawl.topic.check import (
     PACK_FILE,
@@ -63,7 +64,7 @@ def load_pack(folder: Path) -> TopicPack:
         TopicError: with all faults of all files; nothing is returned then.
     """
     if not folder.is_dir():
-        raise TopicError(f"{str(folder)!r} is no folder of a topic pack")
+        raise TopicError(_("{folder!r} is no folder of a topic pack", folder=str(folder)))
     faults: list[RowFault] = []
     settings = _read_settings(folder / PACK_FILE, faults)
     samples = _read_samples(folder / SAMPLES_FOLDER, faults)
@@ -79,7 +80,7 @@ def load_pack(folder: Path) -> TopicPack:
     )
     read_badly = {fault.table for fault in faults}  # judging what is left would mislead
     faults += [fault for fault in pack_faults(pack) if fault.table not in read_badly]
-    raise_faults(f"topic pack {str(folder)!r}", faults)
+    raise_faults(_("topic pack {folder!r}", folder=str(folder)), faults)
     return pack
 
 
@@ -94,10 +95,14 @@ def save_pack(pack: TopicPack, folder: Path) -> None:
     """
     require_valid(pack)
     if folder.exists() and not folder.is_dir():
-        raise TopicError(f"{str(folder)!r} is no folder")
+        raise TopicError(_("{folder!r} is no folder", folder=str(folder)))
     if folder.is_dir() and any(folder.iterdir()) and not (folder / PACK_FILE).is_file():
         raise TopicError(
-            f"{str(folder)!r} is not empty and holds no {PACK_FILE}; name an empty or new folder"
+            _(
+                "{folder!r} is not empty and holds no {pack_file}; name an empty or new folder",
+                folder=str(folder),
+                pack_file=PACK_FILE,
+            )
         )
     replace_folder(folder, lambda new: _fill(new, pack, folder))
 
@@ -142,11 +147,15 @@ def _read_settings(path: Path, faults: list[RowFault]) -> Mapping[str, Any]:
         faults.append(RowFault(PACK_FILE, 1, str(error)))
         return {}
     except ValueError as error:
-        faults.append(RowFault(PACK_FILE, 1, f"is no TOML: {error}"))
+        faults.append(RowFault(PACK_FILE, 1, _("is no TOML: {error}", error=error)))
         return {}
-    reasons = [f"unknown key {key!r}{closest(key, _KEYS)}" for key in settings if key not in _KEYS]
+    reasons = [
+        _("unknown key {key!r}{closest}", key=key, closest=closest(key, _KEYS))
+        for key in settings
+        if key not in _KEYS
+    ]
     reasons += [
-        f"{key} must be a text in quotes, got {settings[key]!r}"
+        _("{key} must be a text in quotes, got {value!r}", key=key, value=settings[key])
         for key in _TEXT_KEYS
         if not isinstance(settings.get(key, ""), str)
     ]
@@ -172,7 +181,11 @@ def _read_samples(folder: Path, faults: list[RowFault]) -> tuple[Sample, ...]:
         return ()
     paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     if len(paths) > MAX_SAMPLES:
-        faults.append(RowFault(SAMPLES_FOLDER, 1, f"more than {MAX_SAMPLES} samples"))
+        faults.append(
+            RowFault(
+                SAMPLES_FOLDER, 1, _("more than {max_samples} samples", max_samples=MAX_SAMPLES)
+            )
+        )
         return ()
     samples = []
     for path in paths:
@@ -185,5 +198,5 @@ def _read_samples(folder: Path, faults: list[RowFault]) -> tuple[Sample, ...]:
 
 def _read_sample(path: Path) -> Sample:
     if path.suffix not in SUFFIXES:
-        raise ValueError(f"a sample ends in {' or '.join(SUFFIXES)}")
+        raise ValueError(_("a sample ends in {names}", names=" or ".join(SUFFIXES)))
     return parse_sample(path.stem, read_limited(path, MAX_SAMPLE_BYTES))

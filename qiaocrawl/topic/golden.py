@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from qiaocrawl.errors import RowFault, TopicError
+from qiaocrawl.language import _
 from qiaocrawl.text import fold
 from qiaocrawl.topic.check import MAX_NOTE_CHARACTERS, MAX_TITLE_CHARACTERS, list_faults
 from qiaocrawl.topic.columns import DIGEST_COLUMNS, GOLDEN_COLUMNS, as_flag
@@ -108,7 +109,12 @@ def _title(cells: Cells, bad: Reasons) -> GoldenTitle:
 def _digest(cells: Cells, bad: Reasons) -> GoldenDigest:
     digest = cells["digest"].lower()
     if not _SHA1.fullmatch(digest):
-        bad.append(f"digest must be a SHA-1 of 40 hexadecimal digits, got {cells['digest']!r}")
+        bad.append(
+            _(
+                "digest must be a SHA-1 of 40 hexadecimal digits, got {digest!r}",
+                digest=cells["digest"],
+            )
+        )
     group = _text("group", cells.get("group", ""), 0, MAX_GROUP_CHARACTERS, bad)
     return GoldenDigest(digest, _label(cells["label"], bad), group)
 
@@ -116,15 +122,29 @@ def _digest(cells: Cells, bad: Reasons) -> GoldenDigest:
 def _label(text: str, bad: Reasons) -> bool:
     label = as_flag(text) if text else None
     if label is None:
-        bad.append(f"label must be yes or no (是 or 否), got {text!r}")
+        bad.append(_("label must be yes or no, got {text!r}", text=text))
     return bool(label)
 
 
 def _text(what: str, text: str, low: int, high: int, bad: Reasons) -> str:
     if not low <= len(text) <= high:
-        bad.append(f"the {what} must have {low} to {high} characters, got {len(text)}")
+        bad.append(
+            _(
+                "the {what} must have {low} to {high} characters, got {count}",
+                what=what,
+                low=low,
+                high=high,
+                count=len(text),
+            )
+        )
     if control := _CONTROL.search(text):
-        bad.append(f"the {what} holds the control character U+{ord(control[0]):04X}")
+        bad.append(
+            _(
+                "the {what} holds the control character U+{code:04X}",
+                what=what,
+                code=ord(control[0]),
+            )
+        )
     return text
 
 
@@ -135,7 +155,11 @@ def _checked(
     missing = {True, False} - {row.relevant for _, row in rows}
     if missing and not faults:
         word = "yes" if True in missing else "no"
-        faults.append(RowFault(path.name, 1, f"no row is labelled {word}; both labels are needed"))
+        faults.append(
+            RowFault(
+                path.name, 1, _("no row is labelled {word}; both labels are needed", word=word)
+            )
+        )
     return valid_rows(path, rows, faults)
 
 

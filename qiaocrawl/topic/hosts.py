@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 import ada_url
 
+from qiaocrawl.language import _
+
 MAX_HOST_CHARACTERS = 253
 """RFC 1035 §2.3.4: 255 octets on the wire are 253 characters of text."""
 
@@ -23,14 +25,20 @@ def normalise_host(text: str) -> str:
     """
     host = text.strip().lower().rstrip(".")
     if not host:
-        raise ValueError("the host is empty; write one such as 'www.chinaqw.com'")
+        raise ValueError(_("the host is empty; write one such as 'www.chinaqw.com'"))
     if _MORE_THAN_A_HOST.search(host):
-        raise ValueError(f"{text!r} is more than a host name{_suggestion(text)}")
+        raise ValueError(
+            _(
+                "{text!r} is more than a host name{suggestion}",
+                text=text,
+                suggestion=_suggestion(text),
+            )
+        )
     if not host.isascii():
         host = _punycode(host)
     reason = _host_reason(host)
     if reason:
-        raise ValueError(f"{text!r} is no host name: {reason}")
+        raise ValueError(_("{text!r} is no host name: {reason}", text=text, reason=reason))
     return host
 
 
@@ -44,11 +52,13 @@ def url_host(url: str) -> str:
         parts = urlsplit(url)
         parts.port  # noqa: B018  (a bad port raises here)
     except ValueError as error:
-        raise ValueError(f"{url!r} is no URL: {error}") from None
+        raise ValueError(_("{url!r} is no URL: {error}", url=url, error=error)) from None
     if parts.scheme not in ("http", "https"):
-        raise ValueError(f"{url!r} must start with http:// or https://")
+        raise ValueError(_("{url!r} must start with http:// or https://", url=url))
     if parts.username is not None or parts.password is not None:
-        raise ValueError(f"{parts.hostname!r}: a URL must not carry a user name or password")
+        raise ValueError(
+            _("{hostname!r}: a URL must not carry a user name or password", hostname=parts.hostname)
+        )
     return normalise_host(parts.hostname or "")
 
 
@@ -58,28 +68,30 @@ def _punycode(host: str) -> str:
     except UnicodeError:  # lone surrogates
         ascii_host = ""
     if not ascii_host:
-        raise ValueError(f"{host!r} is no international host name")
+        raise ValueError(_("{host!r} is no international host name", host=host))
     return ascii_host
 
 
 def _host_reason(host: str) -> str:
     if len(host) > MAX_HOST_CHARACTERS:
-        return f"{len(host)} characters, at most {MAX_HOST_CHARACTERS}"
+        return _("{count} characters, at most {most}", count=len(host), most=MAX_HOST_CHARACTERS)
     labels = host.split(".")
     bad = next((label for label in labels if not _LABEL.fullmatch(label)), None)
     if bad is not None:
-        return f"the part {bad!r} (1 to 63 letters, digits and inner hyphens are allowed)"
+        return _(
+            "the part {bad!r} (1 to 63 letters, digits and inner hyphens are allowed)", bad=bad
+        )
     if labels[-1].isdigit():
-        return "" if _is_ipv4(host) else "it ends in a number but is no IPv4 address"
+        return "" if _is_ipv4(host) else _("it ends in a number but is no IPv4 address")
     if len(labels) == 1 and host != "localhost":
-        return "it has no dot"
+        return _("it has no dot")
     return _punycode_reason(labels)
 
 
 def _punycode_reason(labels: list[str]) -> str:
     for label in labels:
         if label.startswith("xn--") and not _is_punycode(label):
-            return f"the part {label!r} is broken punycode"
+            return _("the part {label!r} is broken punycode", label=label)
     return ""
 
 
@@ -105,4 +117,4 @@ def _suggestion(text: str) -> str:
         return ""
     if not host or _MORE_THAN_A_HOST.search(host):
         return ""
-    return f"; write only {host!r} (a page belongs in start_url)"
+    return _("; write only {host!r} (a page belongs in start_url)", host=host)

@@ -14,6 +14,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
+from qiaocrawl.language import _
 from qiaocrawl.topic.check import closest
 from qiaocrawl.topic.columns import as_flag
 from qiaocrawl.topic.pack import Sample
@@ -40,16 +41,23 @@ def parse_sample(name: str, data: bytes) -> Sample:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(f"is no UTF-8 text (byte {error.start})") from None
+        raise ValueError(_("is no UTF-8 text (byte {start})", start=error.start)) from None
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    head, _, body = text.partition("\n\n")
+    head, _blank, body = text.partition("\n\n")
     fields = _header(head)
     missing = [field for field in ("title", "relevant") if field not in fields]
     if missing:
-        raise ValueError(f"the header lacks {' and '.join(missing)}: (before the first blank line)")
+        raise ValueError(
+            _(
+                "the header lacks {names}: (before the first blank line)",
+                names=" and ".join(missing),
+            )
+        )
     relevant = as_flag(fields["relevant"])
     if relevant is None or not fields["relevant"]:
-        raise ValueError(f"relevant must be yes or no (是 or 否), got {fields['relevant']!r}")
+        raise ValueError(
+            _("relevant must be yes or no, got {relevant!r}", relevant=fields["relevant"])
+        )
     return Sample(unicodedata.normalize("NFC", name), fields["title"], body.strip(), relevant)
 
 
@@ -67,8 +75,14 @@ def _header(head: str) -> dict[str, str]:
         field = _FIELDS.get(name.strip().lower())
         if not values or field is None:
             hint = closest(name.strip(), _FIELDS)
-            raise ValueError(f"the header line {line[:60]!r} is none of title:, relevant:{hint}")
+            raise ValueError(
+                _(
+                    "the header line {line!r} is none of title:, relevant:{hint}",
+                    line=line[:60],
+                    hint=hint,
+                )
+            )
         if field in fields:
-            raise ValueError(f"the header names {field} twice")
+            raise ValueError(_("the header names {field} twice", field=field))
         fields[field] = values[0].strip()
     return fields

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from qiaocrawl.errors import RowFault, TopicError
+from qiaocrawl.language import _
 from qiaocrawl.topic import columns as col
 from qiaocrawl.topic.check import (
     list_faults,
@@ -128,7 +129,7 @@ def _require_header(
         if any(name in header.positions for name in names):
             continue
         expected = " or ".join(col.describe(columns, name) for name in names)
-        reason = f"the header names no column {expected}"
+        reason = _("the header names no column {expected}", expected=expected)
         faults = [replace(where, reason=text) for text in (reason, *reasons)]
         raise TopicError(f"{where.table}: {reason}", faults)
 
@@ -137,7 +138,7 @@ def _named(header: col.Header, cells: Sequence[str], bad: Reasons) -> Cells:
     used = set(header.positions.values())
     extra = next((c for i, c in enumerate(cells) if c and i not in used), "")
     if extra:
-        bad.append(f"the cell {extra!r} stands under no header")
+        bad.append(_("the cell {extra!r} stands under no header", extra=extra))
     return {name: cells[i] if i < len(cells) else "" for name, i in header.positions.items()}
 
 
@@ -178,7 +179,13 @@ def _place(cells: Cells, bad: Reasons) -> tuple[str, str]:
         bad.append(f"address: {error}")
         return host, start_url
     if cells.get("host") and host != address_host:
-        bad.append(f"the address {address!r} is not on the host {cells['host']!r}")
+        bad.append(
+            _(
+                "the address {address!r} is not on the host {host!r}",
+                address=address,
+                host=cells["host"],
+            )
+        )
     is_root = address.partition("://")[2].rstrip("/").lower() == address_host
     return address_host, start_url or ("" if is_root else address)
 
@@ -193,7 +200,7 @@ def _ascii_host(host: str) -> str:
 def _weight(text: str, bad: Reasons) -> float:
     weight = col.as_number(text, 1.0)
     if math.isnan(weight):
-        bad.append(f"weight must be a number, got {text!r}")
+        bad.append(_("weight must be a number, got {text!r}", text=text))
         return 1.0
     return weight
 
@@ -201,7 +208,14 @@ def _weight(text: str, bad: Reasons) -> float:
 def _tier(text: str, bad: Reasons) -> int:
     tier = col.as_number(text, DEFAULT_TIER)
     if tier not in range(MIN_TIER, MAX_TIER + 1):
-        bad.append(f"tier must be a whole number from {MIN_TIER} to {MAX_TIER}, got {text!r}")
+        bad.append(
+            _(
+                "tier must be a whole number from {low} to {high}, got {text!r}",
+                low=MIN_TIER,
+                high=MAX_TIER,
+                text=text,
+            )
+        )
         return DEFAULT_TIER
     return int(tier)
 
@@ -209,7 +223,7 @@ def _tier(text: str, bad: Reasons) -> int:
 def _render(text: str, bad: Reasons) -> bool:
     flag = col.as_flag(text)
     if flag is None:
-        bad.append(f"render must be yes or no (是 or 否), got {text!r}")
+        bad.append(_("render must be yes or no, got {text!r}", text=text))
     return bool(flag)
 
 
@@ -235,7 +249,7 @@ def _write(
     elif path.suffix.lower() == ".csv":
         write_whole(path, format_csv([header, *([_shown(c) for c in row] for row in rows)]))
     else:
-        raise TopicError(f"{str(path)!r} must end in .csv or .xlsx")
+        raise TopicError(_("{path!r} must end in .csv or .xlsx", path=str(path)))
 
 
 def _shown(cell: str | float | int) -> str:

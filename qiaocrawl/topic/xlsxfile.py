@@ -13,9 +13,10 @@ from typing import Any
 import openpyxl
 from openpyxl.cell import WriteOnlyCell
 
-from qiaocrawl.errors import RowFault, TopicError
+from qiaocrawl.errors import QiaoError, RowFault, TopicError
+from qiaocrawl.language import _
 from qiaocrawl.topic.escape import escape_formula, unescape_formula
-from qiaocrawl.topic.files import MAX_ROWS, OLE_MAGIC, RawTable
+from qiaocrawl.topic.files import MAX_ROWS, MAX_SCANNED_CELLS, OLE_MAGIC, RawTable
 
 MAX_PARTS = 1_000
 MAX_UNPACKED_BYTES = 32 * 1024 * 1024
@@ -23,8 +24,6 @@ MAX_UNPACKED_BYTES = 32 * 1024 * 1024
 # that in cells; these keep a hostile workbook under some hundred megabytes.
 MAX_SHEET_ELEMENTS = 1_500_000
 MAX_OTHER_ELEMENTS = 100_000
-# A sheet may name its last row only: every row between is yielded blank.
-MAX_SCANNED_CELLS = 2_000_000
 
 _SHEETS = ("xl/worksheets/", "xl/sharedStrings")
 _ENCODING = re.compile(rb"<\?xml[^>]*encoding\s*=\s*[\"']([^\"']*)", re.IGNORECASE)
@@ -39,17 +38,16 @@ def parse_xlsx(data: bytes, table: str) -> RawTable:
     Raises:
         TopicError: encrypted, damaged, too large, empty, or rows on several sheets.
     """
-    if data.startswith(OLE_MAGIC):
-        raise TopicError(f"{table} is protected by a password or an old .xls; save it as .xlsx")
-    guard_archive(data, table)
-    with _workbook(data, table) as workbook:
+    with streamed_workbook(data, table) as workbook:
         sheets = [(sheet.title, _read_sheet(sheet, table)) for sheet in workbook.worksheets]
     filled = [(title, rows) for title, rows in sheets if rows.rows or rows.faults]
     if not filled:
-        raise TopicError(f"{table} is empty")
+        raise TopicError(_("{table} is empty", table=table))
     if len(filled) > 1:
         names = ", ".join(repr(title) for title, _ in filled)
-        raise TopicError(f"{table} has rows on several sheets ({names}); keep one")
+        raise TopicError(
+            _("{table} has rows on several sheets ({names}); keep one", table=table, names=names)
+        )
     return filled[0][1]
 
 
@@ -84,19 +82,28 @@ def guard_archive(data: bytes, table: str, max_sheet_elements: int = MAX_SHEET_E
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             parts = archive.infolist()
             if any(part.flag_bits & 1 for part in parts):
-                raise TopicError(f"{table} is encrypted; save it without a password")
+                raise TopicError(_("{table} is encrypted; save it without a password", table=table))
             unpacked = sum(part.file_size for part in parts)
             if len(parts) > MAX_PARTS or unpacked > MAX_UNPACKED_BYTES:
                 raise TopicError(
-                    f"{table} unpacks to {unpacked} bytes in {len(parts)} parts, "
-                    f"at most {MAX_UNPACKED_BYTES} in {MAX_PARTS} are read"
+                    _(
+                        "{table} unpacks to {unpacked} bytes in {count} parts, at most "
+                        "{most_bytes} in {most_parts} are read",
+                        table=table,
+                        unpacked=unpacked,
+                        count=len(parts),
+                        most_bytes=MAX_UNPACKED_BYTES,
+                        most_parts=MAX_PARTS,
+                    )
                 )
             contents = {part.filename: archive.read(part) for part in parts}
             _guard_elements(contents, table, max_sheet_elements)
     except TopicError:
         raise
     except Exception as error:  # a damaged archive raises nearly anything, zlib.error to KeyError
-        raise TopicError(f"{table} is no Excel workbook: {error}") from error
+        raise TopicError(
+            _("{table} is no Excel workbook: {error}", table=table, error=error)
+        ) from error
 
 
 def _guard_elements(parts: dict[str, bytes], table: str, max_in_sheets: int) -> None:
@@ -107,12 +114,25 @@ def _guard_elements(parts: dict[str, bytes], table: str, max_in_sheets: int) -> 
         elif name.endswith((".xml", ".rels", ".vml")):
             in_others += content.count(b"<")
         plain = content.replace(b"\0", b"")  # UTF-16 becomes comparable
-        encoding = _ENCODING.search(plain[:200])
+        # The declaration ends with the first "?>", however many blanks it holds.
+        encoding = _ENCODING.search(plain[: plain.find(b"?>")])
         odd = encoding is not None and encoding[1].lower() not in _PLAIN_ENCODINGS
         if odd or b"<!DOCTYPE" in plain or b"<!ENTITY" in plain:
-            raise TopicError(f"{table} holds XML that no spreadsheet writes, in {name!r}")
+            raise TopicError(
+                _(
+                    "{table} holds XML that no spreadsheet writes, in {name!r}",
+                    table=table,
+                    name=name,
+                )
+            )
     if in_sheets > max_in_sheets or in_others > MAX_OTHER_ELEMENTS:
-        raise TopicError(f"{table} holds too many cells or styles ({in_sheets + in_others})")
+        raise TopicError(
+            _(
+                "{table} holds too many cells or styles ({number})",
+                table=table,
+                number=in_sheets + in_others,
+            )
+        )
 
 
 def open_workbook(
@@ -134,33 +154,62 @@ def open_workbook(
                 io.BytesIO(data), read_only=read_only, data_only=data_only
             )
     except Exception as error:  # openpyxl lets the XML's errors through, of any type
-        raise TopicError(f"{table} is no Excel workbook: {error!r}") from error
+        raise TopicError(
+            _("{table} is no Excel workbook: {error!r}", table=table, error=error)
+        ) from error
 
 
 @contextmanager
-def _workbook(data: bytes, table: str) -> Iterator[Any]:
-    workbook = open_workbook(data, table, read_only=True)
+def streamed_workbook(data: bytes, table: str, *, data_only: bool = False) -> Iterator[Any]:
+    """A guarded workbook whose rows are parsed as they are read (:func:`sheet_rows`).
+
+    Args:
+        data_only: as of :func:`open_workbook`.
+
+    Raises:
+        TopicError: encrypted, damaged or too large.
+    """
+    if data.startswith(OLE_MAGIC):
+        raise TopicError(
+            _("{table} is protected by a password or an old .xls; save it as .xlsx", table=table)
+        )
+    guard_archive(data, table)
+    workbook = open_workbook(data, table, read_only=True, data_only=data_only)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield workbook
-    except TopicError:
+    except QiaoError:
         raise
     except Exception as error:  # rows are parsed as they are read
-        raise TopicError(f"{table} is no Excel workbook: {error!r}") from error
+        raise TopicError(
+            _("{table} is no Excel workbook: {error!r}", table=table, error=error)
+        ) from error
     finally:
         workbook.close()
 
 
-def _read_sheet(sheet: Any, table: str) -> RawTable:
+def sheet_rows(sheet: Any, table: str) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    """The cells of every row of a streamed *sheet*, with the row's 1-based line.
+
+    Raises:
+        TopicError: far too many blank cells.
+    """
     sheet.reset_dimensions()  # the declared size may be wrong, the cells are not
-    rows: Rows = []
-    faults: list[RowFault] = []
     scanned = 0
     for line, cells in enumerate(sheet.iter_rows(), start=1):
         scanned += max(1, len(cells))
-        if scanned > MAX_SCANNED_CELLS or len(rows) > MAX_ROWS:
-            raise TopicError(f"{table} has more than {MAX_ROWS} rows, or far too many blank cells")
+        if scanned > MAX_SCANNED_CELLS:
+            raise TopicError(_("{table} has far too many blank cells", table=table))
+        yield line, cells
+
+
+def _read_sheet(sheet: Any, table: str) -> RawTable:
+    rows: Rows = []
+    faults: list[RowFault] = []
+    for line, cells in sheet_rows(sheet, table):
+        if len(rows) > MAX_ROWS:
+            raise TopicError(_("{table} has more than {limit} rows", table=table, limit=MAX_ROWS))
         texts = []
         for cell in cells:
             reason = _cell_reason(cell)
@@ -175,11 +224,13 @@ def _read_sheet(sheet: Any, table: str) -> RawTable:
 def _cell_reason(cell: Any) -> str:
     kind = cell.data_type if cell.value is not None else "n"
     if kind == "f":
-        return f"{cell.coordinate} holds a formula; paste its value instead"
+        return _("{cell} holds a formula; paste its value instead", cell=cell.coordinate)
     if kind == "e":
-        return f"{cell.coordinate} holds the error {cell.value!r}"
+        return _("{cell} holds the error {value!r}", cell=cell.coordinate, value=cell.value)
     if kind == "d":
-        return f"{cell.coordinate} holds a date; format the cell as text and type it again"
+        return _(
+            "{cell} holds a date; format the cell as text and type it again", cell=cell.coordinate
+        )
     return ""
 
 

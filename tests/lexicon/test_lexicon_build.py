@@ -20,6 +20,7 @@ from qiaocrawl.ontology import Ontology
 from qiaocrawl.ontology.folder import own_wordnet
 from qiaocrawl.text.segment import Segmenter
 from qiaocrawl.topic.pack import Term
+from small_wordnets import words
 
 SEGMENTER = Segmenter()
 _NEWS = (
@@ -123,6 +124,16 @@ def test_expansion_says_where_each_word_comes_from() -> None:
     assert [one.closeness for one in proposals] == sorted(
         (one.closeness for one in proposals), reverse=True
     )
+
+
+def test_a_word_that_shares_some_senses_only_is_near() -> None:
+    lemmas = {"侨民": ["i1", "i2"], "侨居者": ["i1", "i2"], "移民": ["i1", "i3"]}
+    wordnet = words("few", "cmn", lemmas)
+    proposals = expansion([Term("侨民", "core")], ontology=Ontology([wordnet]))
+    shown = {one.text: (one.relation, one.closeness) for one in proposals}
+    assert shown["侨居者"] == ("synonym", 1.0)
+    # One sense of three.
+    assert shown["移民"] == ("near", 0.67)
 
 
 def test_a_keyphrase_stands_in_the_title_and_is_rare() -> None:

@@ -50,8 +50,8 @@ def test_every_bad_row_is_told_by_its_line(tmp_path: Path) -> None:
     faults = _faults(_file(tmp_path, text))
     assert faults == [
         "golden.csv:3: the title must have 1 to 200 characters, got 0",
-        "golden.csv:4: label must be yes or no (是 or 否), got 'perhaps'",
-        "golden.csv:5: label must be yes or no (是 or 否), got ''",
+        "golden.csv:4: label must be yes or no, got 'perhaps'",
+        "golden.csv:5: label must be yes or no, got ''",
         "golden.csv:6: '甲' repeats line 2",
         "golden.csv:7: the title must have 1 to 200 characters, got 201",
         "golden.csv:8: the group must have 0 to 40 characters, got 41",

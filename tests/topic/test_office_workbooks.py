@@ -24,6 +24,9 @@ from qiaocrawl.topic.workbook.marked import REPORT_SHEET, write_marked
 from qiaocrawl.topic.workbook.reading import WorkbookReading, read_workbook
 from qiaocrawl.topic.workbook.sheets import read_file
 
+# What officers see.
+pytestmark = pytest.mark.usefixtures("chinese")
+
 Rows = Sequence[Sequence[object]]
 
 TERMS: Rows = (
@@ -198,6 +201,29 @@ def test_numbers_however_they_are_typed(book: Callable[..., Path]) -> None:
     assert len(read_workbook(path, {"weights:词": "no"}).faults) == 2
 
 
+def test_a_weight_out_of_range_is_told_with_what_it_may_have_meant(
+    book: Callable[..., Path],
+) -> None:
+    weights = (1, 2, 3, "120%", "90%", 90, 150, 0, "特急")
+    rows = [("词", "权重"), *((f"词{n}", weight) for n, weight in enumerate(weights))]
+    reading = read_workbook(book(词=rows), {})
+    assert [weight for _, weight in _terms(reading).values()] == [1.0, 2.0, 3.0, 9.0]
+    out_of_range, unclear = messages(reading.findings, Level.FAULT)
+    assert "第 5、7–9 行" in out_of_range
+    assert "90% 即 9" in out_of_range
+    assert "“特急”" in unclear
+    assert reading.questions[0].default == "no", "one of many is no scale of a hundred"
+    assert 0.1 in [weight for _, weight in _terms(read_workbook(
+        book(词=rows), {"weights:词": "yes"})).values()]  # fmt: skip
+
+
+def test_the_nature_of_a_term_is_its_kind(book: Callable[..., Path]) -> None:
+    rows = [("序号", "关键词", "性质"), (1, "侨联", "机构"), (2, "侨领", "人物")]
+    reading = read_workbook(book(关键词=rows), {})
+    assert [kind for kind, _ in _terms(reading).values()] == ["organisation", "person"]
+    assert not reading.findings
+
+
 def test_what_a_spreadsheet_made_of_a_cell_is_told(book: Callable[..., Path]) -> None:
     rows = [("序号", "词", "权重", "日期"), ("=ROW()-1", "华侨", 1, datetime(2026, 1, 2)),
             ("=ROW()-1", datetime(2026, 3, 15), 1), (3, "侨商", "=1+1")]  # fmt: skip
@@ -318,14 +344,28 @@ def test_faults_are_marked_in_a_copy_of_the_file(book: Callable[..., Path], tmp_
         write_marked(path, path, read_file(path), ())
 
 
-@pytest.mark.parametrize("tag", ["mergeCell", "hyperlink"])
-def test_a_range_that_would_fill_the_memory_is_refused(book: Callable[..., Path], tag: str) -> None:
+@pytest.mark.parametrize("folder", ["worksheets", "elsewhere"])
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        "<mergeCells><mergeCell {}/></mergeCells>",
+        "<hyperlinks><hyperlink {}/></hyperlinks>",
+        "<mergeCells><mergeCell xmlns:x='>' {}/></mergeCells>",
+        '<!-- <mergeCell a=" --><mergeCells><mergeCell {}/></mergeCells><!-- "> -->',
+    ],
+)
+def test_a_range_that_would_fill_the_memory_is_refused(
+    book: Callable[..., Path], bomb: str, folder: str
+) -> None:
     path = book(词=[("词",), ("华侨",)])
+    range_ = bomb.format('ref="A1:XFD1048576"') + "</worksheet>"
     with zipfile.ZipFile(path) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
-    bomb = f'<{tag}s><{tag} ref="A1:XFD1048576"/></{tag}s></worksheet>'.encode()
-    sheet = "xl/worksheets/sheet1.xml"
-    parts[sheet] = parts[sheet].replace(b"</worksheet>", bomb)
+        parts = {
+            name.replace("xl/worksheets", f"xl/{folder}"): archive.read(name)
+            .replace(b"</worksheet>", range_.encode())
+            .replace(b"worksheets/sheet1.xml", f"{folder}/sheet1.xml".encode())
+            for name in archive.namelist()
+        }
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in parts.items():
             archive.writestr(name, content)
@@ -333,11 +373,29 @@ def test_a_range_that_would_fill_the_memory_is_refused(book: Callable[..., Path]
         read_file(path)
 
 
+def test_blank_cells_that_would_fill_the_memory_are_refused(
+    book: Callable[..., Path], tmp_path: Path
+) -> None:
+    def widen(workbook: Any) -> None:
+        for line in range(1, 151):
+            workbook["词"].cell(line, 16_384, "x")
+
+    with pytest.raises(TopicError, match="空单元格太多"):
+        read_file(_change(book(词=[("词",)]), widen))
+    path = tmp_path / "a.csv"
+    path.write_text("," * 2_000_001)
+    with pytest.raises(TopicError, match="超过 2000000 个单元格"):
+        read_file(path)
+    path.write_text(",,\n,\u200b,\n")
+    with pytest.raises(TopicError, match="是空的"):
+        read_file(path)
+
+
 def test_damaged_old_and_empty_files_are_told(tmp_path: Path, book: Callable[..., Path]) -> None:
     path = tmp_path / "a.xlsx"
     for content, words in (
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "另存为"),
-        (b"PK\x03\x04x", "no Excel"),
+        (b"PK\x03\x04x", "不是 Excel"),
     ):
         path.write_bytes(content)
         with pytest.raises(TopicError, match=words):
@@ -391,3 +449,33 @@ def _read_bytes(data: bytes) -> WorkbookReading | None:
             return read_workbook(path, {})
         except TopicError:
             return None
+
+
+def test_what_an_office_excludes_becomes_no_term(book: Callable[..., Path]) -> None:
+    file = book(
+        关注词=[
+            ["关键字", "同义词/别名", "归类", "关注程度", "排除关键词"],
+            ["华侨", "侨胞", "人群", "高", "足球"],
+            ["篮球", "", "排除词", "高", ""],
+        ],
+        排除词=[["词"], ["招聘"]],
+    )
+    reading = read_workbook(file, {})
+    terms = [(taken.record.text, taken.record.kind, taken.record.weight) for taken in reading.terms]
+    assert terms == [("华侨", "group", 2.0), ("侨胞", "group", 2.0)]
+    lines = messages(reading.findings)
+    assert any("第 3 行" in line and "“篮球”" in line for line in lines)
+    assert any("“排除关键词”" in line for line in lines)
+
+
+def test_a_site_with_and_without_www_is_one(book: Callable[..., Path]) -> None:
+    file = book(
+        网站=[["网站名称", "链接", "层级", "属地"], ["侨报", "www.a.example", "地市", "福建"],
+              ["侨报", "http://A.example/", "地市", "福建"]],
+    )  # fmt: skip
+    reading = read_workbook(file, {})
+    (taken,) = reading.sites
+    assert (taken.record.host, taken.record.tier, taken.record.region) == (
+        "www.a.example", 3, "福建",
+    )  # fmt: skip
+    assert any("第 3 行" in line for line in messages(reading.findings))

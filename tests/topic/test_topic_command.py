@@ -62,10 +62,10 @@ def _table(path: Path, text: str) -> Path:
 
 def test_import_makes_the_database_hold_the_pack(run: Run, url: str) -> None:
     told = run("import", "qiao")
-    assert "new 新建" in told
-    assert "scrapy crawl site -a topic=qiao" in told
+    assert ": new topic\n" in told
+    assert "qiaocrawl crawl site -a topic=qiao" in told
     assert _stored(url) == PACK
-    assert "updated 更新" in run("import", "qiao")
+    assert ": updated" in run("import", "qiao")
     assert _stored(url) == PACK
 
 
@@ -168,7 +168,7 @@ WRONG: list[tuple[list[str], type[QiaoError], str]] = [
     (["import", "qia"], ConfigError, "did you mean 'qiao'"),
     (["import", "/nowhere"], ConfigError, "no pack '/nowhere'"),
     (["import", "qiao", "--database", "oracle:x"], ConfigError, "QIAO_DATABASE_URL"),
-    (["export", "qiao"], SchemaError, "db upgrade"),
+    (["export", "qiao"], StorageError, "db upgrade"),
     (["export", "qiao", "x", "--terms", "t.csv"], ConfigError, "not both"),
 ]
 
@@ -207,12 +207,12 @@ def test_list_tells_imported_from_not_imported(run: Run, tmp_path: Path) -> None
     save_pack(replace(PACK, name="other"), tmp_path / "topics" / "other")
     save_pack(replace(PACK, name="broken"), tmp_path / "topics" / "broken")
     _table(tmp_path / "topics" / "broken" / "terms.csv", "x\n")
-    assert "folder 未导入" in run("list")
+    assert "folder, not imported" in run("list")
     run("import", "qiao")
     lines = {line.split()[1]: line for line in run("list").splitlines() if "│" in line}
     assert "database" in lines["qiao"]
     assert "侨[red]情" in lines["qiao"]
-    assert "folder 未导入" in lines["other"]
+    assert "folder, not imported" in lines["other"]
     assert "has faults" in lines["broken"]
 
 
@@ -246,4 +246,4 @@ def test_shipped_packs_are_there_without_any_folder(
 ) -> None:
     monkeypatch.setenv("QIAO_TOPICS_DIR", str(tmp_path / "nowhere"))
     assert "qiaoqing" in run("check")
-    assert "qiaoqing 侨情: new 新建" in run("import", "qiaoqing")
+    assert "qiaoqing 侨情: new topic" in run("import", "qiaoqing")

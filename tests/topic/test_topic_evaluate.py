@@ -48,43 +48,43 @@ def _rows(output: str) -> list[list[str]]:
 
 
 def test_figures_groups_thresholds_and_wrong_titles(folder: Path) -> None:
-    output = _evaluate("qiao", "--method", "vsm")
-    assert output.startswith("qiao 侨[red]情: 4 条标题 titles, 方法 method vsm, 阈值 threshold 0.1")
+    output = _evaluate("qiao", "--method", "vsm_breadth")
+    assert output.startswith("qiao 侨[red]情: 4 titles, method vsm_breadth, threshold 0.1")
     rows = _rows(output)
     # One of two is right either way: Wilson's interval of 1/2, and the F1 of both.
     half = "0.500 (0.09–0.91)"
-    assert rows[0][:4] == ["全部 all", "4", half, half]
+    assert rows[0][:4] == ["all", "4", half, half]
     assert rows[0][4].startswith("0.500 (0.00–1.00)")
     assert int(rows[1][1]) + int(rows[2][1]) == 4
-    assert ["文化", "是 yes", "1/2", half] in rows
-    assert ["商标[bold]", "否 no", "1/2", half] in rows
-    assert ["0.1 ← 现用 in use", "0.500", "0.500", "0.500"] in rows
+    assert ["文化", "yes", "1/2", half] in rows
+    assert ["商标[bold]", "no", "1/2", half] in rows
+    assert ["0.1 ← in use", "0.500", "0.500", "0.500"] in rows
     wrong = rows[-2:]
     assert [row[:2] for row in wrong] == [
-        ["侨批牌白酒上市", "否 no"], ["海外乡亲回乡祭祖 (无词)", "是 yes"],
+        ["侨批牌白酒上市", "no"], ["海外乡亲回乡祭祖 (无词)", "yes"],
     ]  # fmt: skip
     assert wrong[0][4] == "侨批"
 
 
 def test_a_threshold_of_ones_own_is_judged_by(folder: Path) -> None:
-    rows = _rows(_evaluate(str(folder), "--method", "vsm", "--threshold", "0.9"))
-    assert rows[0][:4] == ["全部 all", "4", "0.000 (0.00–1.00)", "0.000 (0.00–0.66)"]
-    assert ["0.9 ← 现用 in use", "0.000", "0.000", "0.000"] in rows
+    rows = _rows(_evaluate(str(folder), "--method", "vsm_breadth", "--threshold", "0.9"))
+    assert rows[0][:4] == ["all", "4", "0.000 (0.00–1.00)", "0.000 (0.00–0.66)"]
+    assert ["0.9 ← in use", "0.000", "0.000", "0.000"] in rows
 
 
 def test_the_options_of_the_crawl_are_judged_by(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("QIAO_RELEVANCE_METHOD", "vsm")
+    monkeypatch.setenv("QIAO_RELEVANCE_METHOD", "vsm_breadth")
     monkeypatch.setenv("QIAO_RELEVANCE_THRESHOLD", "0.9")
-    assert "方法 method vsm, 阈值 threshold 0.9" in _evaluate("qiao")
-    assert "方法 method blend, 阈值 threshold 0.5" in _evaluate("qiao", "--method", "blend",
+    assert "method vsm_breadth, threshold 0.9" in _evaluate("qiao")
+    assert "method blend, threshold 0.5" in _evaluate("qiao", "--method", "blend",
                                                           "--threshold", "0")  # fmt: skip
 
 
 def test_all_right_says_so(folder: Path) -> None:
     (folder / "golden.csv").write_text("title,label\n侨批展\t,yes\n汽车降价,no\n")
-    assert _evaluate("qiao", "--method", "vsm").rstrip().endswith("没有误判 none is judged wrongly")
+    assert _evaluate("qiao", "--method", "vsm_breadth").rstrip().endswith("none is judged wrongly")
 
 
 def test_what_cannot_be_evaluated_is_named(folder: Path) -> None:

@@ -165,6 +165,10 @@ def _ebcdic(_: bytes) -> bytes:
     return b"<?xml version='1.0' encoding='cp037'?>" + "<a/>".encode("cp037")
 
 
+def _late_ebcdic(_: bytes) -> bytes:
+    return _ebcdic(b"").replace(b" encoding", b" " * 300 + b"encoding")
+
+
 def _many_styles(xml: bytes) -> bytes:
     return xml.replace(b"</cellXfs>", b"<xf/>" * 120_000 + b"</cellXfs>")
 
@@ -179,6 +183,7 @@ def _many_styles(xml: bytes) -> bytes:
         (SHEET, _entity, "no spreadsheet writes"),
         (SHEET, lambda xml: _entity(b"").decode().encode("utf-16"), "no spreadsheet writes"),
         ("xl/workbook.xml", _ebcdic, "no spreadsheet writes"),
+        ("xl/workbook.xml", _late_ebcdic, "no spreadsheet writes"),
     ],
 )
 def test_bombs_are_refused(

@@ -6,74 +6,62 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from qiaocrawl.language import N_, _, ngettext
+
 
 class Level(Enum):
     """What a finding means for its row."""
 
-    FAULT = "有错 fault"
-    CHANGED = "已处理 changed"
-    LEFT_OUT = "不取 left out"
+    FAULT = N_("faulty")
+    CHANGED = N_("handled")
+    LEFT_OUT = N_("not taken")
 
 
 @dataclass(frozen=True, slots=True)
 class FindingKind:
-    """A kind of finding in both languages."""
+    """A kind of finding, and what it is called (a message)."""
 
     level: Level
-    chinese: str
-    english: str
+    text: str
 
 
 KINDS: dict[str, FindingKind] = {
-    "no_key": FindingKind(
-        Level.FAULT, "没有写词，或没有写网址", "the row names no term, or no address"),
-    "long_term": FindingKind(
-        Level.FAULT, "词超过 40 个字", "a term has more than 40 characters"),
-    "bad_address": FindingKind(
-        Level.FAULT, "网址看不懂，请写成 www.example.com 或 http://…", "no address of a site"),
+    "no_key": FindingKind(Level.FAULT, N_("the row names no term, or no address")),
+    "long_term": FindingKind(Level.FAULT, N_("a term has more than 40 characters")),
+    "bad_address": FindingKind(Level.FAULT, N_("no address of a site")),
     "bad_weight": FindingKind(
-        Level.FAULT, "权重看不懂，请写大于 0、不超过 10 的数，或 核心、重要、一般、次要",
-        "a weight is a number above 0, up to 10, or a word such as 重要"),
+        Level.FAULT, N_("a weight is a number above 0, up to 10, or a word of importance")),
+    "weight_range": FindingKind(
+        Level.FAULT, N_(
+            "out of range: a weight is above 0, up to 10; per cent with its sign, 90% is 9")),
     "bad_tier": FindingKind(
-        Level.FAULT, "级别看不懂，请写 1（最高）到 5，或 高、中、低",
-        "a tier is 1 (highest) to 5, or a word such as 重要"),
+        Level.FAULT, N_("a tier is 1 (highest) to 5, or a word of importance")),
     "formula": FindingKind(
-        Level.FAULT, "公式没有结果，请粘贴为数值", "a formula without a result; paste its value"),
-    "error_value": FindingKind(
-        Level.FAULT, "单元格是错误值", "the cell holds an error"),
+        Level.FAULT, N_("a formula without a result; paste its value")),
+    "error_value": FindingKind(Level.FAULT, N_("the cell holds an error")),
     "date": FindingKind(
-        Level.FAULT, "被 Excel 变成了日期，请把单元格设为文本再填",
-        "Excel made a date of it; format the cell as text and type it again"),
-    "invalid": FindingKind(Level.FAULT, "不合规定", "not valid"),
-    "repeated": FindingKind(
-        Level.CHANGED, "重复，只取第一处", "repeated; the first one counts"),
-    "split": FindingKind(
-        Level.CHANGED, "一格里有几个，已拆开", "several in one cell, taken one by one"),
-    "guessed_kind": FindingKind(
-        Level.CHANGED, "类别按最接近的理解", "the nearest kind is taken"),
+        Level.FAULT, N_("Excel made a date of it; format the cell as text and type it again")),
+    "invalid": FindingKind(Level.FAULT, N_("not valid")),
+    "repeated": FindingKind(Level.CHANGED, N_("repeated; the first one counts")),
+    "split": FindingKind(Level.CHANGED, N_("several in one cell, taken one by one")),
+    "guessed_kind": FindingKind(Level.CHANGED, N_("the nearest kind is taken")),
     "unknown_kind": FindingKind(
-        Level.CHANGED, "类别不认识，按“其他”，原文记入备注",
-        "unknown kind, taken as other and kept in the note"),
-    "unknown_role": FindingKind(
-        Level.CHANGED, "角色不认识，按“目标”", "unknown role, taken as target"),
-    "cut": FindingKind(Level.CHANGED, "文字太长，已截短", "too long, cut"),
+        Level.CHANGED, N_("unknown kind, taken as other and kept in the note")),
+    "unknown_role": FindingKind(Level.CHANGED, N_("unknown role, taken as target")),
+    "cut": FindingKind(Level.CHANGED, N_("too long, cut")),
     "no_roles": FindingKind(
-        Level.CHANGED, "没有“角色”列，全部按“权威”整站采集",
-        "no column of roles: all are crawled whole (authoritative)"),
-    "scaled": FindingKind(
-        Level.CHANGED, "权重是百分制，已除以 10", "weights up to 100, divided by 10"),
+        Level.CHANGED, N_("no column of roles: all are crawled whole (authoritative)")),
+    "scaled": FindingKind(Level.CHANGED, N_("weights up to 100, divided by 10")),
     "one_is_highest": FindingKind(
-        Level.CHANGED, "重要程度是数字，按 1 最重要",
-        "importance in numbers: 1 counts as the highest"),
-    "no_header": FindingKind(
-        Level.CHANGED, "没有表头，按内容理解", "no header; understood by what it holds"),
-    "remark": FindingKind(
-        Level.LEFT_OUT, "是附注、合计或小标题", "a remark, a sum or a heading"),
-    "example": FindingKind(Level.LEFT_OUT, "是示例", "an example"),
-    "unused_column": FindingKind(Level.LEFT_OUT, "用不到的列", "columns that are not used"),
-    "unused_sheet": FindingKind(
-        Level.LEFT_OUT, "这张表不像词表或站点表，没有取", "neither terms nor sites; not taken"),
-    "hidden_sheet": FindingKind(Level.LEFT_OUT, "隐藏的表没有取", "hidden; not taken"),
+        Level.CHANGED, N_("importance in numbers: 1 counts as the highest")),
+    "no_header": FindingKind(Level.CHANGED, N_("no header; understood by what it holds")),
+    "remark": FindingKind(Level.LEFT_OUT, N_("a remark, a sum or a heading")),
+    "excluded": FindingKind(
+        Level.LEFT_OUT, N_("words to be excluded: a topic only has words that are wanted")),
+    "example": FindingKind(Level.LEFT_OUT, N_("an example")),
+    "unused_column": FindingKind(Level.LEFT_OUT, N_("columns that are not used")),
+    "unused_sheet": FindingKind(Level.LEFT_OUT, N_("neither terms nor sites; not taken")),
+    "hidden_sheet": FindingKind(Level.LEFT_OUT, N_("hidden; not taken")),
 }  # fmt: skip
 
 
@@ -101,8 +89,7 @@ class Finding:
     def text(self) -> str:
         """In one line, for a comment on its cell."""
         kind = KINDS[self.kind]
-        value = f"：{self.value}" if self.kind == "invalid" else ""
-        return f"{kind.chinese}{value} {kind.english}"
+        return _(kind.text) + (f" {self.value}" if self.kind == "invalid" else "")
 
 
 _SHOWN_VALUES = 6
@@ -129,13 +116,16 @@ def messages(findings: Iterable[Finding], *levels: Level) -> list[str]:
 def _message(group: Sequence[Finding]) -> str:
     kind = KINDS[group[0].kind]
     lines = sorted({finding.line for finding in group if finding.line})
-    where = f"：{shown_lines(lines)}" if lines and group[0].kind != "unused_column" else ""
+    has_rows = bool(lines) and group[0].kind != "unused_column"
     values = list(dict.fromkeys(
         f"“{_short(finding.value)}”" for finding in group if finding.value
     ))  # fmt: skip
     more = "…" if len(values) > _SHOWN_VALUES else ""
-    value = f" {'、'.join(values[:_SHOWN_VALUES])}{more}" if values else ""
-    return f"{group[0].sheet}{where}：{kind.chinese}{value}  {kind.english}"
+    value = f" {_(', ').join(values[:_SHOWN_VALUES])}{more}" if values else ""
+    text = _(kind.text) + value
+    if not has_rows:
+        return _("{sheet}: {text}", sheet=group[0].sheet, text=text)
+    return _("{sheet}: {lines}: {text}", sheet=group[0].sheet, lines=shown_lines(lines), text=text)
 
 
 def _short(text: str) -> str:
@@ -145,7 +135,7 @@ def _short(text: str) -> str:
 
 
 def shown_lines(lines: Sequence[int]) -> str:
-    """Sorted line numbers as a reader takes them in: ``第 3、5–9 行``."""
+    """Sorted line numbers as a reader takes them in: ``lines 3, 5–9``."""
     runs: list[list[int]] = []
     for line in lines:
         if runs and line == runs[-1][-1] + 1:
@@ -156,5 +146,6 @@ def shown_lines(lines: Sequence[int]) -> str:
     for run in runs:
         shown += [f"{run[0]}–{run[-1]}"] if len(run) > 2 else map(str, run)
     if len(shown) > _SHOWN_RANGES:
-        return f"第 {'、'.join(shown[:_SHOWN_RANGES])}… 行，共 {len(lines)} 行"
-    return f"第 {'、'.join(shown)} 行"
+        first = _(", ").join(shown[:_SHOWN_RANGES])
+        return _("lines {first}…, {count} in all", first=first, count=len(lines))
+    return ngettext("line {lines}", "lines {lines}", len(lines), lines=_(", ").join(shown))

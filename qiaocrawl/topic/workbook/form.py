@@ -131,5 +131,9 @@ def _explain(sheet: Any) -> None:
             sheet.append([column.header, column.explanation, "、".join(column.choices)])
             for cell in sheet[sheet.max_row]:
                 cell.alignment = Alignment(wrap_text=True, vertical="top")
+            # Two lines where one is too short: not every program works it out.
+            texts = (column.explanation, "、".join(column.choices))
+            is_long = any(len(text) > most for text, most in zip(texts, (36, 26), strict=True))
+            sheet.row_dimensions[sheet.max_row].height = 30 if is_long else 15
     for letter, width in (("A", 16), ("B", 60), ("C", 50)):
         sheet.column_dimensions[letter].width = width

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qiaocrawl.errors import RowFault, TopicError
+from qiaocrawl.language import _
 from qiaocrawl.topic.workbook.sheets import Sheet, SheetRow, read_file
 from qiaocrawl.topic.workbook.vocabulary import plain
 from qiaocrawl.urls import canonical_url
@@ -83,11 +84,9 @@ def read_judgements(path: Path) -> JudgedTable:
             faults.append(RowFault(path.name, row.line, judged))
         elif rows.setdefault(judged.url, judged).relevant != judged.relevant:
             first = rows[judged.url].line
-            faults.append(
-                RowFault(path.name, row.line, f"与第 {first} 行矛盾 contradicts line {first}")
-            )
+            faults.append(RowFault(path.name, row.line, _("contradicts line {first}", first=first)))
     if faults:
-        raise TopicError(f"{path.name}: 没有写入任何判断 nothing was judged", faults)
+        raise TopicError(_("{file}: nothing was judged", file=path.name), faults)
     return JudgedTable(tuple(rows.values()), blank)
 
 
@@ -99,8 +98,12 @@ def _find(sheets: Sequence[Sheet], name: str) -> tuple[Sheet, _Columns]:
             if judgement >= 0 and url >= 0:
                 return sheet, _Columns(row, judgement, url, _first(headers, _NOTE_HEADERS))
     raise TopicError(
-        f"{name}: 没有“{JUDGEMENT_HEADER}”和“{URL_HEADER}”两列 "
-        f"no columns {JUDGEMENT_HEADER!r} and {URL_HEADER!r}"
+        _(
+            "{name}: no columns “{judgement}” and “{url}”",
+            name=name,
+            judgement=JUDGEMENT_HEADER,
+            url=URL_HEADER,
+        )
     )
 
 
@@ -113,10 +116,12 @@ def _judged(row: SheetRow, columns: _Columns) -> JudgedRow | str:
     answer, cell = row.cell(columns.judgement).text, row.cell(columns.url)
     relevant = answer_of(answer)
     if relevant is None:
-        return f"判断须为 是 或 否 must be yes or no, got {answer[:_SHOWN_CHARACTERS]!r}"
+        return _(
+            "the judgement must be yes or no, got {answer!r}", answer=answer[:_SHOWN_CHARACTERS]
+        )
     # An exported address may be shown short, with the whole one behind it.
     url = canonical_url(cell.text) or canonical_url(cell.link)
     if url is None:
-        return f"不是网址 not the address of a page: {cell.text[:_SHOWN_CHARACTERS]!r}"
+        return _("not the address of a page: {text!r}", text=cell.text[:_SHOWN_CHARACTERS])
     note = " ".join(row.cell(columns.note).text.split()) if columns.note >= 0 else ""
     return JudgedRow(row.line, url, relevant, note)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from qiaocrawl.language import _
 from qiaocrawl.topic.workbook.addresses import addresses_in
 from qiaocrawl.topic.workbook.findings import Finding
 from qiaocrawl.topic.workbook.sheets import Sheet, SheetRow
@@ -37,8 +38,7 @@ class Question:
     """
 
     name: str
-    chinese: str
-    english: str
+    text: str
     choices: Mapping[str, str]
     default: str
 
@@ -144,7 +144,7 @@ def _headed(sheet: Sheet, header: SheetRow, *tables: TableLayout) -> SheetLayout
         name = header.cell(column).text
         is_written = any(row.cell(column).text for row in below)
         if column not in used and is_written and plain(name) not in IGNORED_HEADERS:
-            shown = name or f"第 {column + 1} 列 column {column + 1}"
+            shown = name or _("column {number}", number=column + 1)
             findings.append(Finding("unused_column", sheet.name, header.line, column, shown))
     return SheetLayout(sheet, tables, header, findings=tuple(findings))
 
@@ -179,8 +179,7 @@ def _two_tables(sheet: Sheet, terms: SheetRow, sites: SheetRow, purpose: str) ->
 def _purpose_question(sheet: Sheet, default: str) -> Question:
     return Question(
         f"sheet:{sheet.name}",
-        f"“{sheet.name}”这张表是什么？",
-        f"what is the sheet {sheet.name!r}?",
+        _("What is the sheet “{name}”?", name=sheet.name),
         PURPOSES,
         default,
     )

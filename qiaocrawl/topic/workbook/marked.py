@@ -13,6 +13,7 @@ from openpyxl.comments import Comment
 from openpyxl.styles import Alignment, Font, PatternFill
 
 from qiaocrawl.errors import TopicError
+from qiaocrawl.language import _
 from qiaocrawl.topic.escape import escape_formula
 from qiaocrawl.topic.files import ZIP_MAGIC, read_limited, write_whole
 from qiaocrawl.topic.workbook.findings import Finding, Level, messages
@@ -38,9 +39,11 @@ def write_marked(
         TopicError: *target* is the source, is no ``.xlsx`` or cannot be written.
     """
     if target.suffix.lower() != ".xlsx":
-        raise TopicError(f"{str(target)!r} 必须以 .xlsx 结尾 must end in .xlsx")
+        raise TopicError(_("{target!r} must end in .xlsx", target=str(target)))
     if target.resolve() == source.resolve():
-        raise TopicError(f"{str(target)!r} 就是原文件，请另取文件名 is the file itself")
+        raise TopicError(
+            _("{target!r} is the file itself: choose another name", target=str(target))
+        )
     data = read_limited(source)
     if data.startswith(ZIP_MAGIC):
         with opened_workbook(data, source.name) as workbook:
@@ -92,15 +95,15 @@ def _mark(sheet: Any, line: int, column: int, findings: Sequence[Finding]) -> No
 
 
 def _add_report(sheet: Any, findings: Sequence[Finding]) -> None:
-    sheet.append(["结果 result", "说明 what was noticed"])
+    sheet.append([_("result"), _("what was noticed")])
     by_level: Mapping[Level, list[str]] = {level: messages(findings, level) for level in Level}
     for level, lines in by_level.items():
         for line in lines:
-            sheet.append([level.value, escape_formula(line)])
+            sheet.append([_(level.value), escape_formula(line)])
             sheet.cell(sheet.max_row, 1).fill = PatternFill("solid", start_color=_COLOURS[level])
             sheet.cell(sheet.max_row, 2).alignment = Alignment(wrap_text=True, vertical="top")
     if not any(by_level.values()):
-        sheet.append(["好 fine", "没有发现问题 nothing was noticed"])
+        sheet.append([_("ok"), _("nothing was noticed")])
     for cell in sheet[1]:
         cell.font = Font(bold=True)
     sheet.column_dimensions["A"].width = 18

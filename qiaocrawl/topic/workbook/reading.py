@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qiaocrawl.errors import TopicError
+from qiaocrawl.language import _
 from qiaocrawl.topic.pack import Site, Term
 from qiaocrawl.topic.workbook.findings import Finding, Level
 from qiaocrawl.topic.workbook.layout import PURPOSES, Question, SheetLayout, layout_of
@@ -71,9 +72,16 @@ def read_workbook(source: Path | Sequence[Sheet], answers: Mapping[str, str]) ->
 def _check_answers(sheets: Sequence[Sheet], answers: Mapping[str, str]) -> None:
     names = [sheet.name for sheet in sheets]
     for question, answer in answers.items():
-        what, _, name = question.partition(":")
+        what, _colon, name = question.partition(":")
         if what == "sheet" and name not in names:
             there = "、".join(names)
-            raise TopicError(f"没有名为 {name!r} 的表（有：{there}） no such sheet")
+            raise TopicError(_("no sheet {name!r} (there are: {there})", name=name, there=there))
         if what == "sheet" and answer not in PURPOSES:
-            raise TopicError(f"sheet {name!r}: {answer!r} must be one of {', '.join(PURPOSES)}")
+            raise TopicError(
+                _(
+                    "sheet {name!r}: {answer!r} must be one of {names}",
+                    name=name,
+                    answer=answer,
+                    names=", ".join(PURPOSES),
+                )
+            )

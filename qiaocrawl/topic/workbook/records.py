@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar, cast
 
+from qiaocrawl.language import _
 from qiaocrawl.topic.check import (
     MAX_NAME_CHARACTERS,
     MAX_NOTE_CHARACTERS,
@@ -35,6 +36,7 @@ from qiaocrawl.topic.workbook.remarks import EXAMPLE, is_remark, section_name
 from qiaocrawl.topic.workbook.sheets import SheetRow
 from qiaocrawl.topic.workbook.vocabulary import (
     ROLE_WORDS,
+    is_excluded,
     kind_of,
     number_of,
     plain,
@@ -108,6 +110,11 @@ class TableReader:
         if is_remark(row, has_key=any(cell.text for cell in keys)):
             self._section = section_name(row) or self._section
             self._note("remark", row, -1, row.texts[0])
+            return True
+        if self._table.table == "terms" and is_excluded(
+            self._cell(row, "kind")[0] or self._section
+        ):
+            self._note("excluded", row, self._table.keys[0], keys[0].text)
             return True
         if self._cell(row, "note")[0].startswith(EXAMPLE):
             self._note("example", row, -1)
@@ -233,23 +240,29 @@ class TableReader:
         number = number_of(text)
         if number is None:
             number = weight_word(text)
-        elif "%" not in text and "％" not in text:
+        elif not _is_per_cent(text):
             number /= self._weight_divisor
-        if number is None or not 0 < number <= MAX_WEIGHT:
+        if number is None:
             self._note("bad_weight", row, column, text)
+            return None
+        if not 0 < number <= MAX_WEIGHT:
+            self._note("weight_range", row, column, text)
             return None
         return round(number, 6)
 
     def _find_weight_divisor(self) -> float:
-        """10 where weights go up to 100, as the operator says, or nobody is asked."""
+        """10 where weights go up to 100: as the operator says, or if nobody is asked as most do."""
         if self._table.table != "terms" or "weight" not in self._table.columns:
             return 1.0
         texts = [self._cell(row, "weight")[0] for row in self._layout.rows]
-        numbers = [number for number in map(number_of, texts) if number is not None]
-        highest = max(numbers, default=0.0)
-        if not MAX_WEIGHT < highest <= 100:
+        numbers = [number_of(text) for text in texts if not _is_per_cent(text)]
+        # What is above 100 is a mistake on either scale.
+        weights = [number for number in numbers if number is not None and number <= 100]
+        above = [weight for weight in weights if weight > MAX_WEIGHT]
+        if not above:
             return 1.0
-        answer = self._collected.answer(_scale_question(self._sheet, highest))
+        usual = "yes" if 2 * len(above) >= len(weights) else "no"
+        answer = self._collected.answer(_scale_question(self._sheet, max(above), usual))
         if answer == "yes":
             self._collected.findings.append(Finding("scaled", self._sheet))
         return 10.0 if answer == "yes" else 1.0
@@ -297,7 +310,7 @@ class TableReader:
                 note=note,
             )
             yield from self._take(
-                row, column, site, site_reasons, (site_key, self._collected.sites)
+                row, column, site, site_reasons, (_site_key, self._collected.sites)
             )
 
     def _addresses(self, row: SheetRow) -> tuple[list[str], int]:
@@ -337,6 +350,11 @@ class TableReader:
         return cast(Role, role or "target")
 
 
+def _site_key(site: Site) -> str:
+    # One site, whichever of the two an office wrote.
+    return site_key(site).removeprefix("www.")
+
+
 def _term_text(text: str) -> str:
     return " ".join(_NUMBERING.sub("", text).strip(_QUOTES).split())
 
@@ -348,26 +366,31 @@ def _chinese_kind(kind: str, table: str) -> str:
 def _kind_question(table: str, word: str) -> Question:
     kinds = TERM_KINDS if table == "terms" else SITE_KINDS
     return Question(
-        f"kind:{table}:{plain(word)}", f"类别“{word}”算哪一类？",
-        f"which kind is {word!r}?", kinds, "other",
+        f"kind:{table}:{plain(word)}", _("Which kind is “{word}”?", word=word), kinds, "other",
     )  # fmt: skip
 
 
-def _scale_question(sheet: str, highest: float) -> Question:
+def _is_per_cent(text: str) -> bool:
+    return "%" in text or "％" in text
+
+
+def _scale_question(sheet: str, highest: float, usual: str) -> Question:
     return Question(
         f"weights:{sheet}",
-        f"“{sheet}”的权重最大 {highest:g}，像百分制，除以 10 取？",
-        f"weights go up to {highest:g}: divide them by 10?",
+        _(
+            "“{sheet}”: weights go up to {highest:g}; divide them by 10?",
+            sheet=sheet,
+            highest=highest,
+        ),
         {"yes": "是", "no": "否"},
-        "yes",
+        usual,
     )
 
 
 def _direction_question(sheet: str) -> Question:
     return Question(
         f"tiers:{sheet}",
-        f"“{sheet}”的重要程度，哪个数最重要？",
-        "which number is the most important?",
+        _("“{sheet}”: which number is the most important?", sheet=sheet),
         {"1": "1 最重要", "5": "5 最重要"},
         "1",
     )

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import io
-import re
 import unicodedata
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import ParseError
 
 from qiaocrawl.errors import TopicError
+from qiaocrawl.language import _
 from qiaocrawl.topic.csvfile import parse_csv
 from qiaocrawl.topic.escape import unescape_formula
-from qiaocrawl.topic.files import MAX_ROWS, OLE_MAGIC, ZIP_MAGIC, read_limited
+from qiaocrawl.topic.files import MAX_ROWS, MAX_SCANNED_CELLS, OLE_MAGIC, ZIP_MAGIC, read_limited
 from qiaocrawl.topic.xlsxfile import guard_archive, open_workbook
 
 MAX_ELEMENTS = 600_000
 """Of all sheets: openpyxl keeps each cell as an object here, some 200 MB at this size."""
 # openpyxl makes a cell of every one in such a range.
 _MAX_RANGE_CELLS = 200_000
-_RANGE = re.compile(rb"<(?:\w+:)?(?:mergeCell|hyperlink)\b[^>]*?\bref\s*=\s*[\"']([^\"']+)")
+_RANGE_ELEMENTS = ("mergeCell", "hyperlink")
 _WIDE_COLUMNS = 3
 
 
@@ -41,6 +42,9 @@ class Cell:
     link: str = ""
 
 
+_BLANK = Cell()
+
+
 @dataclass(frozen=True, slots=True)
 class SheetRow:
     """A row with its 1-based line; ``is_wide``: one cell is merged over several columns."""
@@ -51,7 +55,7 @@ class SheetRow:
 
     def cell(self, column: int) -> Cell:
         """The cell of the 0-based *column*; a blank one behind the last."""
-        return self.cells[column] if column < len(self.cells) else Cell()
+        return self.cells[column] if column < len(self.cells) else _BLANK
 
     @property
     def texts(self) -> list[str]:
@@ -75,19 +79,20 @@ def read_file(path: Path) -> tuple[Sheet, ...]:
         TopicError: not readable, empty, encrypted, damaged or too large.
     """
     data = read_limited(path)
-    if not data.startswith((ZIP_MAGIC, OLE_MAGIC)):
-        return (_csv_sheet(data, path),)
-    with opened_workbook(data, path.name) as workbook:
-        values = workbook
-        if any(_has_formula(sheet) for sheet in workbook.worksheets):
-            values = open_workbook(data, path.name, data_only=True)
-        sheets = tuple(
-            _sheet(sheet, values[sheet.title], path.name) for sheet in workbook.worksheets
-        )
+    is_workbook = data.startswith((ZIP_MAGIC, OLE_MAGIC))
+    sheets = _sheets(data, path.name) if is_workbook else (_csv_sheet(data, path),)
     filled = tuple(sheet for sheet in sheets if sheet.rows)
     if not filled:
-        raise TopicError(f"{path.name} 是空的 is empty")
+        raise TopicError(_("{file} is empty", file=path.name))
     return filled
+
+
+def _sheets(data: bytes, table: str) -> tuple[Sheet, ...]:
+    with opened_workbook(data, table) as workbook:
+        values = workbook
+        if any(_has_formula(sheet) for sheet in workbook.worksheets):
+            values = open_workbook(data, table, data_only=True)
+        return tuple(_sheet(sheet, values[sheet.title], table) for sheet in workbook.worksheets)
 
 
 @contextmanager
@@ -99,8 +104,7 @@ def opened_workbook(data: bytes, table: str) -> Iterator[Any]:
     """
     if data.startswith(OLE_MAGIC):
         raise TopicError(
-            f"{table} 有密码，或是旧的 .xls：请另存为 .xlsx "
-            "is protected by a password or an old .xls; save it as .xlsx"
+            _("{table} is protected by a password or an old .xls; save it as .xlsx", table=table)
         )
     guard_archive(data, table, max_sheet_elements=MAX_ELEMENTS)
     _guard_ranges(data, table)
@@ -116,20 +120,35 @@ def _guard_ranges(data: bytes, table: str) -> None:
     from openpyxl.utils import range_boundaries
 
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        parts = (
-            archive.read(name).replace(b"\0", b"")
-            for name in archive.namelist() if name.startswith("xl/worksheets/")
-        )  # fmt: skip
-        ranges = [match[1] for part in parts for match in _RANGE.finditer(part)]
+        # Of all parts: a sheet may lie in any folder of the archive.
+        parts = map(archive.read, archive.namelist())
+        ranges = [name for part in parts for name in _ranges(part)]
     cells = 0
     for name in ranges:
         try:
-            left, top, right, bottom = range_boundaries(name.decode("ascii", "replace"))
+            left, top, right, bottom = range_boundaries(name)
             cells += (right - left + 1) * (bottom - top + 1)
         except (ValueError, TypeError) as error:
-            raise TopicError(f"{table} is no Excel workbook: {error}") from error
+            raise TopicError(
+                _("{table} is no Excel workbook: {error}", table=table, error=error)
+            ) from error
     if cells > _MAX_RANGE_CELLS:
-        raise TopicError(f"{table} 合并的单元格太多 merges too many cells ({cells})")
+        raise TopicError(_("{table} merges too many cells ({cells})", table=table, cells=cells))
+
+
+def _ranges(part: bytes) -> Iterator[str]:
+    """The ranges of merged cells and links, as the parser that will read *part* sees them."""
+    plain = part.replace(b"\0", b"")  # UTF-16 becomes comparable
+    if not any(name.encode() in plain for name in _RANGE_ELEMENTS):
+        return
+    from openpyxl.xml.functions import iterparse
+
+    # What does not parse holds macros or the like, or is refused when it is read as a sheet.
+    with suppress(ParseError):
+        for _, element in iterparse(io.BytesIO(part)):
+            if str(element.tag).rpartition("}")[2] in _RANGE_ELEMENTS and "ref" in element.attrib:
+                yield str(element.attrib["ref"])
+            element.clear()
 
 
 def _has_formula(sheet: Any) -> bool:
@@ -149,10 +168,12 @@ def _sheet(sheet: Any, values: Any, table: str) -> Sheet:
             by_line.setdefault(cell.row, {})[cell.column - 1] = shown
     wide = _fill_down(sheet, by_line)
     if len(by_line) > MAX_ROWS:
-        raise TopicError(f"{table} 超过 {MAX_ROWS} 行 has more than {MAX_ROWS} rows")
+        raise TopicError(_("{table} has more than {limit} rows", table=table, limit=MAX_ROWS))
+    if sum(max(cells) + 1 for cells in by_line.values()) > MAX_SCANNED_CELLS:
+        raise TopicError(_("{table} has far too many blank cells", table=table))
     rows = []
     for line, cells in sorted(by_line.items()):
-        row = tuple(cells.get(column, Cell()) for column in range(max(cells) + 1))
+        row = tuple(cells.get(column, _BLANK) for column in range(max(cells) + 1))
         rows.append(SheetRow(line, row, line in wide))
     return Sheet(sheet.title, tuple(rows), sheet.sheet_state != "visible")
 
@@ -211,5 +232,9 @@ def clean(text: str) -> str:
 
 def _csv_sheet(data: bytes, path: Path) -> Sheet:
     raw = parse_csv(data, path.name)
-    rows = (SheetRow(line, tuple(Cell(clean(text)) for text in cells)) for line, cells in raw.rows)
-    return Sheet(path.stem, tuple(rows))
+    rows = (SheetRow(line, tuple(map(_csv_cell, cells))) for line, cells in raw.rows)
+    return Sheet(path.stem, tuple(row for row in rows if row.texts))
+
+
+def _csv_cell(text: str) -> Cell:
+    return Cell(clean(text)) if text else _BLANK

@@ -34,9 +34,9 @@ TERM_HEADERS = _by_spelling(
         "term": "关键字 检索词 搜索词 监测词 监测关键词 词汇 词组 短语 热词 敏感词 词目 词名 "
         "关键词语 主题关键词 检索关键词 名词",
         "also": "同义词 近义词 别称 别名 又称 相关词 简称 扩展词",
-        "kind": "词类 类 所属类别 词类别 词性 方面 领域",
-        "weight": "重要程度 重要性 重要度 优先级 程度 级别 等级 分值 分数 得分 星级 重要级别 权数 "
-        "importance priority",
+        "kind": "性质 属性 词类 类 归类 归属 所属类别 词类别 词性 方面 领域 板块 主题类别",
+        "weight": "重要程度 重要性 重要度 关注程度 关注度 优先级 优先程度 程度 级别 等级 "
+        "分值 分数 得分 星级 重要级别 权数 importance priority",
         "note": "释义 解释 出处 补充说明 附注 含义",
     },
 )
@@ -52,9 +52,12 @@ SITE_HEADERS = _by_spelling(
         "来源 来源名称 栏目 栏目名称 全称 主办单位",
         "role": "采集方式 监测方式 抓取方式 采集类型",
         "tier": "权威性 权威程度 层级",
-        "importance": "重要程度 重要性 重要度 优先级 程度 重要级别 importance priority",
-        "kind": "性质 媒体类型 媒体性质 单位性质 网站类型 网站性质 网站类别 属性 媒体类别 信源类型",
-        "region": "所在地 所属地区 省份 省市 国别 所在国家 城市 地域 所属国家 所在地区 国家或地区",
+        "importance": "重要程度 重要性 重要度 关注程度 关注度 优先级 优先程度 程度 重要级别 "
+        "importance priority",
+        "kind": "性质 归类 归属 媒体类型 媒体性质 单位性质 网站类型 网站性质 网站类别 属性 "
+        "媒体类别 信源类型",
+        "region": "所在地 属地 归属地 所属地 所属地区 省份 省市 国别 所在国家 城市 "
+        "地域 所属国家 所在地区 国家或地区",
         "render": "动态网页 需要浏览器",
         "note": "附注 补充说明 栏目说明",
     },
@@ -70,7 +73,8 @@ IGNORED_HEADERS = frozenset(_IGNORED.split())
 
 _PARTS = {
     "terms": (("关键词", "term"), ("关键字", "term"), ("检索词", "term"), ("权重", "weight"),
-              ("重要", "weight"), ("类别", "kind"), ("分类", "kind"), ("备注", "note")),
+              ("重要", "weight"), ("类别", "kind"), ("分类", "kind"), ("性质", "kind"),
+              ("类型", "kind"), ("备注", "note")),
     "sites": (("网址", "address"), ("链接", "address"), ("url", "address"), ("域名", "host"),
               ("名称", "name"), ("重要", "importance"), ("权威", "tier"), ("类型", "kind"),
               ("类别", "kind"), ("性质", "kind"), ("地区", "region"), ("国家", "region"),
@@ -78,15 +82,25 @@ _PARTS = {
 }  # fmt: skip
 """Words that tell a column's meaning when they stand anywhere in its header."""
 _MAX_HEADER_CHARACTERS = 12
+_EXCLUDED = re.compile(r"排除|剔除|屏蔽|过滤|否定|停用|不含|不包含|黑名单|exclu|stop ?word", re.I)
+_ALTERNATIVES = re.compile(r"[/／、]|或(?!者)|或者")
+
+
+def is_excluded(text: str) -> bool:
+    """Whether a header, a kind or a sheet's name is of what is not wanted: no term of a topic."""
+    return _EXCLUDED.search(text) is not None
 
 
 def column_of(header: str, table: str) -> str:
     """What the column under *header* holds in a table of ``terms`` or ``sites``; "" if unclear."""
     word = plain(header)
-    if word in IGNORED_HEADERS:
+    if word in IGNORED_HEADERS or is_excluded(header):
         return ""
     spellings = TERM_HEADERS if table == "terms" else SITE_HEADERS
     name = spellings.get(word) or spellings.get(word.rstrip("0123456789一二三四五"), "")
+    # "同义词/别名" is either.
+    either = (spellings.get(plain(part), "") for part in _ALTERNATIVES.split(header))
+    name = name or next(filter(None, either), "")
     if name or not word or len(word) > _MAX_HEADER_CHARACTERS:
         return name
     return next((meaning for part, meaning in _PARTS[table] if part in word), "")
@@ -153,9 +167,9 @@ _WEIGHTS = {
 _WEIGHT_WORDS = {word: weight for weight, words in _WEIGHTS.items() for word in words.split()}
 _TIERS = {
     1: "最高 核心 权威 最权威 国家级 中央 中央级 部委 一级 a 甲 非常重要 特别重要 国家",
-    2: "高 重要 重点 很重要 省级 省部级 二级 b 乙 主要 较高",
-    3: "中 一般 普通 中等 市级 地市级 三级 c 丙 主流 常规 正常",
-    4: "低 次要 较低 县级 区县级 四级 d 丁 行业 参考",
+    2: "高 重要 重点 很重要 省 省级 省部级 二级 b 乙 主要 较高",
+    3: "中 一般 普通 中等 市 市级 地市 地市级 地级市 三级 c 丙 主流 常规 正常",
+    4: "低 次要 较低 县 县级 区县 区县级 四级 d 丁 行业 参考",
     5: "最低 不重要 五级 e 论坛 自媒体 个人",
 }
 _TIER_WORDS = {word: tier for tier, words in _TIERS.items() for word in words.split()}
@@ -208,4 +222,6 @@ PURPOSE_HINTS = (
 
 def hint_of(sheet_name: str) -> str:
     """``terms``, ``sites`` or ``skip`` by the name of a sheet, or ""."""
+    if is_excluded(sheet_name):
+        return "skip"
     return next((name for name, words in PURPOSE_HINTS if words.search(sheet_name)), "")
