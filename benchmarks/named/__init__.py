@@ -1,0 +1,1 @@
+"""Sentences with their names marked, written for this project: what the tagger learns from."""

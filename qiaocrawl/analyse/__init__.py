@@ -1,0 +1,1 @@
+"""What new articles mean together, brought up to date over a database."""

@@ -1,0 +1,225 @@
+"""A briefing of a topic out of what is stored: stories, counts, places, warnings, gaps."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, select
+
+from qiaocrawl.analysis.briefing import (
+    Briefing,
+    BriefPlace,
+    BriefSentence,
+    BriefSource,
+    BriefStory,
+    FirstSource,
+    Gaps,
+)
+from qiaocrawl.analysis.entities import resolve_place
+from qiaocrawl.analysis.spread import spread_figures, spread_tree
+from qiaocrawl.analysis.summaries import StorySource, summarise_story
+from qiaocrawl.analysis.summaries.figures import Contradiction
+from qiaocrawl.analysis.tone import tone_of, tone_shares
+from qiaocrawl.analysis.trends import Stretch, Trend, trend_of
+from qiaocrawl.storage.analysis import names, story_lists, story_texts
+from qiaocrawl.storage.analysis.moments import article_moments
+from qiaocrawl.storage.analysis.publications import publications_of
+from qiaocrawl.storage.analysis.story_texts import StoryText
+from qiaocrawl.storage.analysis.warnings import load_warnings
+from qiaocrawl.storage.export.choice import Selection, article_conditions
+from qiaocrawl.storage.export.listing import OutletNames
+from qiaocrawl.storage.reports.missed import misses_by_site
+from qiaocrawl.storage.schema import article, story_article
+from qiaocrawl.storage.topics.topics import load_pack
+from qiaocrawl.text.zones import SHANGHAI
+
+if TYPE_CHECKING:
+    from qiaocrawl.analysis.trends import HolidayCalendar
+    from qiaocrawl.analysis.warnings.state import StoryWarning
+
+_BASE_DAYS = 56
+_SENTENCES, _TEXTS_READ, _NAMES, _PLACES = 4, 20, 5, 12
+_OTHERS, _MISSED_SITES = 15, 8
+_DAYS_TOLD, _CURVE = 7, timedelta(days=14)
+
+
+def make_briefing(
+    c: Connection, topic: str, stretch: tuple[datetime, datetime], calendar: HolidayCalendar,
+    most_stories: int = 8,
+) -> Briefing:  # fmt: skip
+    """The briefing of an imported topic; every sentence is one that a stored article says.
+
+    Args:
+        stretch: from the first aware moment up to the second.
+        most_stories: told in full; the others are named.
+
+    Raises:
+        StorageError: the topic was never imported.
+    """
+    since, before = stretch
+    chosen = Selection(topic=topic, only_relevant=True, since=since, before=before)
+    rows = _rows(c, chosen)
+    outlets = OutletNames(c, topic)
+    by_story: dict[int, list[Any]] = defaultdict(list)
+    for row in rows:
+        if row.story_id is not None:
+            by_story[row.story_id].append(row)
+    ranked = sorted(by_story, key=lambda number: (
+        -len({row.site for row in by_story[number]}), -len(by_story[number]), number,
+    ))  # fmt: skip
+    told = ranked[:most_stories]
+    desk = _Desk(c, topic, since, story_texts.texts_of(c, told, topic), _warnings(c))
+    stories = tuple(desk.story(number, len(by_story[number])) for number in told)
+    trend, curve = _trends(c, chosen, calendar)
+    others = [story_lists.one_story(c, number) for number in ranked[most_stories:][:_OTHERS]]
+    return Briefing(
+        load_pack(c, topic).title or topic, since, before, len(rows),
+        len({outlets.of(row.site).key for row in rows}), trend, curve, stories,
+        tuple((line.id, line.title, line.articles) for line in others), _places(c, rows),
+        _gaps(c, topic, rows, len(ranked) - len(told)), tuple(desk.sources.values()),
+    )  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Desk:
+    """Stories told one after the other; sources are numbered as they are cited first."""
+
+    c: Connection
+    topic: str
+    since: datetime
+    texts: Mapping[int, Sequence[StoryText]]
+    warnings: Mapping[int, StoryWarning]
+    sources: dict[str, BriefSource] = field(default_factory=dict)
+
+    def story(self, number: int, new_articles: int) -> BriefStory:
+        """One story with its sources."""
+        texts = self.texts[number]
+        tree = spread_tree(publications_of(self.c, [text.article_id for text in texts], self.topic))
+        assert tree.first is not None, "a story of the stretch has an article"
+        by_url = {text.url: text for text in texts}
+        first = by_url.get(tree.first.key)
+        origin = FirstSource(self._cited(first) if first else 0, tree.first.outlet,
+                             not tree.first.alternatives)  # fmt: skip
+        sentences, contradictions = self._summary(texts)
+        figures = spread_figures(tree)
+        voices = [text for text in texts if not text.is_reprint]
+        return BriefStory(
+            number, story_lists.one_story(self.c, number).title,
+            min(text.at for text in texts) >= self.since, len(texts), new_articles,
+            figures.outlets, origin, figures.depth, figures.unknown, self._names(number),
+            sentences, contradictions,
+            tone_shares(tone_of(text.title, text.text) for text in voices),
+            self.warnings.get(number), _days(texts), tree,
+        )  # fmt: skip
+
+    def _summary(
+        self, texts: Sequence[StoryText]
+    ) -> tuple[tuple[BriefSentence, ...], tuple[Contradiction, ...]]:
+        """Of the story's first text and its newest ones, each wording once.
+
+        Reprints that differ are read too: some give other figures.
+        """
+        wordings: dict[str, StoryText] = {}
+        for text in texts:
+            wordings.setdefault(text.text, text)
+        earliest, *later = wordings.values()
+        read = [earliest, *later[-_TEXTS_READ:]]
+        by_url = {text.url: text for text in read}
+        summary = summarise_story(
+            [StorySource(text.url, text.title, text.text, text.outlet.name, text.at)
+             for text in read], max_sentences=_SENTENCES,
+        )  # fmt: skip
+
+        def numbers(citations: Iterable[int]) -> tuple[int, ...]:
+            return tuple(self._cited(by_url[summary.sources[at - 1].key]) for at in citations)
+
+        sentences = []
+        for sentence in summary.sentences:
+            first, *others = sentence.citations
+            # Others say much the same; cited is who says all of it.
+            same = [at for at in others if sentence.text in summary.sources[at - 1].text]
+            sentences.append(BriefSentence(sentence.text, numbers([first, *same])))
+        return tuple(sentences), tuple(
+            Contradiction(own.counted, own.unit,
+                          tuple((value, numbers(cited)) for value, cited in own.values))
+            for own in summary.contradictions
+        )  # fmt: skip
+
+    def _cited(self, text: StoryText) -> int:
+        source = self.sources.setdefault(text.url, BriefSource(
+            len(self.sources) + 1, text.outlet.name, text.title,
+            text.at if text.is_dated else None, text.url,
+        ))  # fmt: skip
+        return source.number
+
+    def _names(self, number: int) -> dict[str, tuple[tuple[str, int], ...]]:
+        by_kind: dict[str, list[tuple[str, int]]] = defaultdict(list)
+        for name in names.names_of_stories(self.c, [number])[number]:
+            by_kind[name.kind].append((name.name, name.articles))
+        return {kind: tuple(own[:_NAMES]) for kind, own in by_kind.items()}
+
+
+def _rows(c: Connection, chosen: Selection) -> Sequence[Any]:
+    """The articles of the stretch, each with its story."""
+    statement = (
+        select(article.c.url_id, article.c.site, article.c.published_at, story_article.c.story_id)
+        .outerjoin(story_article, story_article.c.url_id == article.c.url_id)
+        .where(*article_conditions(c, chosen))
+    )
+    return c.execute(statement).all()
+
+
+def _warnings(c: Connection) -> dict[int, StoryWarning]:
+    """Open warnings by the number of their story."""
+    warnings = {own.story: own for own in load_warnings(c).values() if own.status == "open"}
+    numbers = story_texts.stories_with(c, [int(story) for story in warnings])
+    return {number: warnings[str(url_id)] for url_id, number in numbers.items()}
+
+
+def _days(texts: Sequence[StoryText]) -> tuple[tuple[date, int], ...]:
+    counts = Counter(text.at.astimezone(SHANGHAI).date() for text in texts)
+    return tuple(sorted(counts.items())[-_DAYS_TOLD:])
+
+
+def _trends(c: Connection, chosen: Selection, calendar: HolidayCalendar) -> tuple[Trend, Trend]:
+    """By day, against the eight weeks before: of the stretch, and of two weeks at least."""
+    assert chosen.since is not None
+    assert chosen.before is not None
+    longer = min(chosen.since, chosen.before - _CURVE)
+    begin = longer - timedelta(days=_BASE_DAYS + 7)
+    own = Selection(topic=chosen.topic, only_relevant=True, since=begin, before=chosen.before)
+    everything = Selection(since=begin, before=chosen.before)
+    times, all_times = (
+        [moment.at for moment in article_moments(c, selection)] for selection in (own, everything)
+    )
+    first, second = (
+        trend_of(times, all_times, Stretch(since, chosen.before, base_days=_BASE_DAYS), calendar)
+        for since in (chosen.since, longer)
+    )
+    return first, second
+
+
+def _places(c: Connection, rows: Sequence[Any]) -> tuple[BriefPlace, ...]:
+    counts: Counter[str] = Counter(names.named_in(c, "place", [row.url_id for row in rows]))
+    places = []
+    for name, articles in sorted(counts.items(), key=lambda own: (-own[1], own[0]))[:_PLACES]:
+        known = resolve_place(name)
+        places.append(BriefPlace(name, known.country if known else "",
+                                 known.province if known else "", articles))  # fmt: skip
+    return tuple(places)
+
+
+def _gaps(c: Connection, topic: str, rows: Sequence[Any], untold: int) -> Gaps:
+    outlets = OutletNames(c, topic)
+    heard = {outlets.of(row.site).key for row in rows}
+    silent = [site.name or site.host for site in load_pack(c, topic).sites
+              if outlets.of(site.host).key not in heard]  # fmt: skip
+    missed = [(own.host, own.total) for own in misses_by_site(c, topic)]
+    return Gaps(
+        sum(row.story_id is None for row in rows), sum(row.published_at is None for row in rows),
+        tuple(silent), tuple(missed[:_MISSED_SITES]), untold,
+    )  # fmt: skip

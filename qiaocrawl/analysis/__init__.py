@@ -1,0 +1,1 @@
+"""What stored articles mean: entities, tone, summaries, stories. Values in, values out."""

@@ -1,0 +1,193 @@
+"""Who may have taken a text from whom, and what speaks for it **(ours)**.
+
+In falling order: the source line leads to that page; it names that outlet; the text credits that
+outlet; the text links to that page; of all earlier texts that one is most alike. What names itself
+as the source, or somebody who is not here, was taken from nobody here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from qiaocrawl.analysis.spread.likeness import likeness
+from qiaocrawl.analysis.spread.outlets import is_nobody, is_own, outlet_of
+from qiaocrawl.dedup.bodies.comparison import containment
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from qiaocrawl.analysis.spread.publication import Publication
+
+EvidenceKind = Literal["source_link", "source", "credit", "link", "text", "earlier", "later", "own"]
+
+SURE_ABOVE = 0.5
+"""Up to this certainty the way is unknown."""
+_SOURCE_LINK, _SOURCE, _CREDIT, _LINK, _TEXT = 0.98, 0.95, 0.88, 0.85, 0.75
+_OUTSIDE = 0.9
+# A date that is wrong by minutes, and by more.
+_SLIGHTLY, _CONTRADICTED = 0.95, 0.6
+# Clocks differ, and pages are saved again minutes after they were published.
+_SLACK = timedelta(hours=2)
+_LEAST_CONTAINMENT = 0.3
+_AS_ALIKE = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One thing that speaks for an edge.
+
+    Args:
+        value: what the page says: a name, an address, a share in percent, or seconds between.
+    """
+
+    kind: EvidenceKind
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Where a publication comes from.
+
+    Args:
+        child: its key.
+        parent: the key of what it was taken from; "" if that is not here, or unknown.
+        outside: the outlet it names as its source, of which nothing is here; "" for none.
+        certainty: in [0, 1], by the kind of evidence; no frequency.
+        alternatives: keys for which as much speaks.
+    """
+
+    child: str
+    parent: str
+    outside: str
+    certainty: float
+    evidence: tuple[Evidence, ...]
+    alternatives: tuple[str, ...] = ()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it says where the publication comes from."""
+        return bool(self.parent or self.outside)
+
+
+class EdgeFinder:
+    """All that speaks for edges within one group."""
+
+    def __init__(self, publications: Sequence[Publication]) -> None:
+        self._all = publications
+        self._windows = [publication.window for publication in publications]
+        self._earliest, self._latest = (
+            np.array([window[end].timestamp() for window in self._windows]) for end in (0, 1)
+        )
+        self._likeness: NDArray[np.float64] = likeness(publications)
+        self._by_key = {publication.key: at for at, publication in enumerate(publications)}
+        self._by_outlet: dict[str, list[int]] = {}
+        for at, publication in enumerate(publications):
+            outlet = outlet_of(publication.outlet, publication.host)
+            self._by_outlet.setdefault(outlet, []).append(at)
+            # The host tells as well, where its name is none that is listed.
+            by_host = self._by_outlet.setdefault(outlet_of("", publication.host), [])
+            if at not in by_host:
+                by_host.append(at)
+
+    def proposals(self, child: int) -> Iterator[Edge]:
+        """Edges that something speaks for, and one to an outlet outside."""
+        own = self._all[child]
+        if (at := self._by_key.get(own.source_url)) is not None and at != child:
+            yield self._edge(child, at, _SOURCE_LINK, Evidence("source_link", own.source_url))
+        yield from self._named(child, own.source, Evidence("source", own.source), _SOURCE)
+        for name in own.credits:
+            yield from self._named(child, name, Evidence("credit", name), _CREDIT)
+        for link in own.links:
+            if (at := self._by_key.get(link)) is not None and at != child:
+                yield self._edge(child, at, _LINK, Evidence("link", link))
+        if not self.says_own(child):
+            yield from self._most_alike(child)
+
+    def among_equals(self, edge: Edge, votes: Mapping[str, int]) -> Edge:
+        """Which of several texts that are equally alike a text was taken from.
+
+        Args:
+            edge: by likeness, with alternatives.
+            votes: how many others, surely, took theirs from each. The certainty is the share of
+                these votes, of which each of the texts has one more (Laplace).
+        """
+        equal = (edge.parent, *edge.alternatives)
+        parent = max(equal, key=lambda key: votes.get(key, 0))
+        total = sum(votes.get(key, 0) for key in equal) + len(equal)
+        others = tuple(key for key in equal if key != parent)
+        places = self._by_key[edge.child], self._by_key[parent]
+        share = Evidence("text", f"{self._contained(*places):.0%}")
+        return self._edge(*places, (votes.get(parent, 0) + 1) / total, share, others)
+
+    def outside(self, child: int) -> Edge | None:
+        """To the outlet it names of which nothing is here; None if it names none."""
+        own = self._all[child]
+        named = [("source", own.source, _OUTSIDE)]
+        named += [("credit", name, _OUTSIDE * _CREDIT) for name in own.credits]
+        for kind, name, certainty in named:
+            outlet = "" if is_nobody(name) or is_own(name) else outlet_of(name)
+            if outlet and outlet not in self._by_outlet:
+                evidence = Evidence("source" if kind == "source" else "credit", name)
+                return Edge(own.key, "", outlet, certainty, (evidence,))
+        return None
+
+    def says_own(self, child: int) -> bool:
+        """Whether its source line names itself."""
+        own = self._all[child]
+        if is_own(own.source):
+            return True
+        return not is_nobody(own.source) and child in self._by_outlet.get(outlet_of(own.source), ())
+
+    def _named(self, child: int, name: str, evidence: Evidence, certainty: float) -> Iterator[Edge]:
+        if is_nobody(name) or is_own(name):
+            return
+        members = self._by_outlet.get(outlet_of(name), [])
+        if child in members or not members:
+            return
+        # Of several of one outlet the one most alike, then the earliest.
+        window = self._windows[child]
+        best = min(members, key=lambda at: (
+            not self._windows[at].may_precede(window, _SLACK), -round(self._likeness[child, at], 2),
+            self._windows[at].latest, self._all[at].key,
+        ))  # fmt: skip
+        yield self._edge(child, best, certainty, evidence)
+
+    def _most_alike(self, child: int) -> Iterator[Edge]:
+        # Likeness to those that are surely earlier; the child itself is never.
+        alike = np.where(self._latest < self._earliest[child], self._likeness[child], 0.0)
+        best = float(alike.max())
+        equal = [int(at) for at in np.flatnonzero(alike >= best - _AS_ALIKE)]
+        equal.sort(key=lambda at: (self._latest[at], self._all[at].key))
+        if not best or self._contained(child, equal[0]) < _LEAST_CONTAINMENT:
+            return
+        first, others = equal[0], tuple(self._all[at].key for at in equal[1:])
+        share = Evidence("text", f"{self._contained(child, first):.0%}")
+        yield self._edge(child, first, _TEXT if not others else 0.0, share, others)
+
+    def _contained(self, child: int, at: int) -> float:
+        return containment(self._all[child].sketch, self._all[at].sketch)
+
+    def _edge(
+        self, child: int, parent: int, certainty: float, evidence: Evidence,
+        alternatives: tuple[str, ...] = (),
+    ) -> Edge:  # fmt: skip
+        """With what texts and times add."""
+        facts = [evidence]
+        share = self._contained(child, parent)
+        if evidence.kind != "text" and share >= _LEAST_CONTAINMENT:
+            facts.append(Evidence("text", f"{share:.0%}"))
+        own, other = self._windows[child], self._windows[parent]
+        if other.surely_before(own):
+            seconds = (own.earliest - other.latest).total_seconds()
+            facts.append(Evidence("earlier", f"{seconds:.0f}"))
+        elif not other.may_precede(own):
+            seconds = (other.earliest - own.latest).total_seconds()
+            facts.append(Evidence("later", f"{seconds:.0f}"))
+            certainty *= _SLIGHTLY if other.may_precede(own, _SLACK) else _CONTRADICTED
+        keys = self._all[child].key, self._all[parent].key
+        return Edge(keys[0], keys[1], "", certainty, tuple(facts), alternatives)

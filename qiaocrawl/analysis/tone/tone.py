@@ -1,0 +1,69 @@
+"""The tone of a text: a record, and shares of many with their uncertainty."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import sqrt
+from typing import Literal
+
+Label = Literal["negative", "positive", "neutral", "unsure"]
+
+LABELS: tuple[Label, ...] = ("negative", "positive", "neutral")
+"""What a model tells apart; ``unsure`` is for what it is not certain enough of."""
+
+_DEVIATIONS = 1.96
+"""Of a normal distribution, for a range that holds the truth nineteen times of twenty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tone:
+    """How a text judges.
+
+    Args:
+        label: the likeliest tone, or ``unsure``.
+        probabilities: of ``LABELS``, in their order; 0 for a label the model does not know.
+        words: those that told most for or against, with how much they tell for the likeliest tone.
+    """
+
+    label: Label
+    probabilities: tuple[float, float, float]
+    words: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def certainty(self) -> float:
+        """The probability of the likeliest tone."""
+        return max(self.probabilities)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many of several texts have a tone, and between which shares the truth may lie."""
+
+    label: Label
+    count: int
+    share: float
+    low: float
+    high: float
+
+
+def tone_shares(tones: Iterable[Tone]) -> tuple[Share, ...]:
+    """The share of every label, ``unsure`` last, with Wilson's 95 % range.
+
+    >>> tone_shares([Tone("positive", (0.1, 0.9, 0.0))])[1].share
+    1.0
+    """
+    counts = Counter(tone.label for tone in tones)
+    total = counts.total()
+    labels: tuple[Label, ...] = (*LABELS, "unsure")
+    return tuple(_share(label, counts[label], total) for label in labels)
+
+
+def _share(label: Label, count: int, total: int) -> Share:
+    if not total:
+        return Share(label, 0, 0.0, 0.0, 1.0)
+    share, spread = count / total, _DEVIATIONS**2 / total
+    middle = (share + spread / 2) / (1 + spread)
+    half = _DEVIATIONS * sqrt(share * (1 - share) / total + spread / (4 * total)) / (1 + spread)
+    return Share(label, count, share, max(0.0, middle - half), min(1.0, middle + half))

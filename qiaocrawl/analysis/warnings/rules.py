@@ -1,0 +1,163 @@
+"""Rules an officer writes: of which stories to warn, how urgently, and where to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+
+from pydantic import BeforeValidator, ConfigDict, StrictBool, model_validator
+
+from qiaocrawl.analysis.trends.holidays import HolidayCalendar, is_off
+from qiaocrawl.analysis.words.groups import TermGroup
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
+from qiaocrawl.text.toml_file import Text, Texts, check_table, number, parse_toml, raise_faults
+from qiaocrawl.text.zones import SHANGHAI
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+Severity = Literal["notice", "warning", "urgent"]
+FirstKind = Literal["place", "body", "outlet"]
+
+SEVERITIES: tuple[Severity, ...] = ("notice", "warning", "urgent")
+"""From the least to the most urgent."""
+DEFAULT_CHANNEL = "default"
+_CLOCK = re.compile(r"([01]\d|2[0-3]):([0-5]\d)")
+
+
+def rank(severity: Severity | None) -> int:
+    """The place of a severity, from 1; 0 for none."""
+    return 0 if severity is None else SEVERITIES.index(severity) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """When to warn of a story: every condition that is given must hold.
+
+    Articles of a story count that are of the topic, have the words, and are of a site of the tier;
+    the numbers are of those.
+
+    Args:
+        topic: an imported topic; "" for any.
+        any_of, all_of, none_of: words, as in groups of terms; an article's title and text count.
+        most_tier: of the site, as 2 for tiers 1 and 2; None for any.
+        least_articles, least_outlets: how many at least.
+        within_hours: they are no older than that; 0 for any age. So a speed is written.
+        least_negative: share in (0, 1] of articles with a sure tone that is negative, of three at
+            least; None for any tone.
+        least_deviation: robust z of the story's newest step against what is usual.
+        in_burst: the story is in a burst.
+        first: something in it was never told before: any of these kinds.
+        channels: names of channels that are told.
+    """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    name: Text
+    severity: Severity = "warning"
+    topic: str = ""
+    any_of: Texts = ()
+    all_of: Texts = ()
+    none_of: Texts = ()
+    most_tier: Annotated[int, number(1, 5)] | None = None
+    least_articles: Annotated[int, number(1, 100_000)] = 1
+    least_outlets: Annotated[int, number(1, 100_000)] = 1
+    within_hours: Annotated[float, number(0.0, 8_760.0)] = 0.0
+    least_negative: Annotated[float, number(0.01, 1.0)] | None = None
+    least_deviation: Annotated[float, number(0.5, 100.0)] | None = None
+    in_burst: StrictBool = False
+    first: tuple[FirstKind, ...] = ()
+    channels: Texts = (DEFAULT_CHANNEL,)
+    enabled: StrictBool = True
+
+    @model_validator(mode="after")
+    def _check(self) -> Rule:
+        if self.none_of and not (self.any_of or self.all_of):
+            raise_faults([("none_of", "needs any_of or all_of beside it")])
+        return self
+
+    @property
+    def terms(self) -> TermGroup | None:
+        """Its words; None for any."""
+        if not (self.any_of or self.all_of):
+            return None
+        return TermGroup(self.name, self.any_of, self.all_of, self.none_of)
+
+
+def _minutes(value: object) -> int:
+    """The minute of the day of a text such as 22:30."""
+    match = _CLOCK.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError(f'must be a time of the day such as "22:30", got {value!r}')
+    return int(match[1]) * 60 + int(match[2])
+
+
+@dataclass(frozen=True, slots=True)
+class QuietHours:
+    """When nothing is told that can wait, in China's time.
+
+    Args:
+        begin, end: minutes of the day; the same for no such hours. The end may be a day later.
+        days_off: days off are quiet as a whole.
+        passes: what is told nevertheless, this severity and above; None for nothing.
+    """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    begin: Annotated[int, BeforeValidator(_minutes)] = 0
+    end: Annotated[int, BeforeValidator(_minutes)] = 0
+    days_off: StrictBool = False
+    passes: Severity | None = "urgent"
+
+    def is_quiet(self, now: datetime, calendar: HolidayCalendar) -> bool:
+        """Whether the aware moment *now* is quiet."""
+        local = now.astimezone(SHANGHAI)
+        if self.days_off and is_off(calendar.kind_of(local.date())):
+            return True
+        minute = local.hour * 60 + local.minute
+        if self.begin <= self.end:
+            return self.begin <= minute < self.end
+        return minute >= self.begin or minute < self.end
+
+    def lets_through(self, severity: Severity) -> bool:
+        """Whether this severity is told in quiet hours."""
+        return self.passes is not None and rank(severity) >= rank(self.passes)
+
+
+class RuleBook(NamedTuple):
+    """What an officer's file says."""
+
+    rules: tuple[Rule, ...] = ()
+    quiet: QuietHours = QuietHours()
+
+
+def read_rules(file: Traversable) -> RuleBook:
+    """The rules of a TOML file, a table ``[[rule]]`` each, and its quiet hours, ``[quiet]``.
+
+    Raises:
+        ConfigError: with everything that is wrong in it.
+    """
+    try:
+        tables: Mapping[str, Any] = parse_toml(file.read_bytes())
+    except (OSError, ValueError) as error:
+        reason = _("cannot be read as TOML in UTF-8: {error}", error=error)
+        raise ConfigError(f"{file}: {reason}") from None
+    entries = tables.get("rule", [])
+    faults = [_("{key}: unknown key", key=key) for key in tables if key not in ("rule", "quiet")]
+    if not isinstance(entries, list):
+        entries, faults = [], [*faults, _("rules are tables [[rule]]")]
+    checked = [check_table(Rule, entry) for entry in entries]
+    faults += [f"rule[{at}].{fault}" for at, (_rule, own) in enumerate(checked, 1) for fault in own]
+    quiet, quiet_faults = check_table(QuietHours, tables.get("quiet", {}))
+    faults += [f"quiet.{fault}" for fault in quiet_faults]
+    rules = [rule for rule, _faults in checked if rule is not None]
+    names = [rule.name for rule in rules]
+    faults += [_("two rules are called {name!r}", name=name) for name in dict.fromkeys(names)
+               if names.count(name) > 1]  # fmt: skip
+    if faults or quiet is None:
+        raise ConfigError("\n  ".join([f"{file}:", *faults]))
+    return RuleBook(tuple(rules), quiet)

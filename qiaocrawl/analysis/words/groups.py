@@ -1,0 +1,165 @@
+"""A user's groups of terms, and which texts touch them (专题命中)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from qiaocrawl.errors import TopicError
+from qiaocrawl.language import _
+from qiaocrawl.text import fold
+from qiaocrawl.text.zones import SHANGHAI
+from qiaocrawl.topic.workbook.sheets import SheetRow, read_file
+from qiaocrawl.topic.workbook.vocabulary import plain
+
+if TYPE_CHECKING:
+    from qiaocrawl.analysis.words.counting import TimedText
+
+USES: dict[str, str] = {"any": "任一", "all": "必有", "none": "排除"}
+"""How a term of a group counts, with the Chinese word that tables use."""
+
+_GROUP_HEADERS = frozenset({"组", "组名", "专题", "类别", "group"})
+_TERM_HEADERS = frozenset({"词", "词语", "关键词", "主题词", "term", "terms"})
+_USE_HEADERS = frozenset({"用法", "关系", "use"})
+_HEADER_WITHIN_ROWS = 20
+_BETWEEN_TERMS = re.compile("[、，,；;|\n]+")
+
+
+@dataclass(frozen=True)
+class TermGroup:
+    """Terms that belong together for a user.
+
+    Args:
+        any_of: one of them must stand in a text.
+        all_of: each of them must.
+        none_of: none of them may.
+    """
+
+    name: str
+    any_of: tuple[str, ...] = ()
+    all_of: tuple[str, ...] = ()
+    none_of: tuple[str, ...] = ()
+
+    def terms_in(self, folded: str) -> Counter[str]:
+        """How often each term stands in a folded text; empty where the text is no hit."""
+        counts = Counter(match[0] for match in self._wanted.finditer(folded))
+        missing = any(fold(term) not in counts for term in self.all_of)
+        chosen = not self.any_of or any(fold(term) in counts for term in self.any_of)
+        refused = bool(self.none_of) and self._refused.search(folded) is not None
+        return Counter() if missing or refused or not chosen else counts
+
+    @cached_property
+    def _wanted(self) -> re.Pattern[str]:
+        return _any_of((*self.any_of, *self.all_of))
+
+    @cached_property
+    def _refused(self) -> re.Pattern[str]:
+        return _any_of(self.none_of)
+
+
+class Hit(NamedTuple):
+    """A text that touches a group, and how often each term stands in it."""
+
+    key: str
+    terms: Mapping[str, int]
+
+
+@dataclass(slots=True)
+class GroupHits:
+    """The texts that touch one group.
+
+    Args:
+        by_site, by_day, by_term: texts of each site, each day of China, with each term.
+    """
+
+    group: TermGroup
+    hits: list[Hit] = field(default_factory=list)
+    by_site: Counter[str] = field(default_factory=Counter)
+    by_day: Counter[str] = field(default_factory=Counter)
+    by_term: Counter[str] = field(default_factory=Counter)
+
+
+def group_hits(groups: Sequence[TermGroup], texts: Iterable[TimedText]) -> list[GroupHits]:
+    """The hits of each of *groups*, in its order; a text may touch several."""
+    found = [GroupHits(group) for group in groups]
+    for text in texts:
+        folded = fold(f"{text.title}\n{text.text}")
+        for own in found:
+            if terms := own.group.terms_in(folded):
+                own.hits.append(Hit(text.key, dict(terms)))
+                own.by_site[text.site] += 1
+                own.by_day[f"{text.at.astimezone(SHANGHAI):%Y-%m-%d}"] += 1
+                own.by_term.update(terms.keys())
+    return found
+
+
+def read_groups(path: Path) -> list[TermGroup]:
+    """The groups of a workbook or CSV: a row a term or several, with columns 组, 词 and 用法.
+
+    An empty 用法 is 任一.
+
+    Raises:
+        TopicError: no such columns, or a word that is none of ``USES``.
+    """
+    for sheet in read_file(path):
+        for number, row in enumerate(sheet.rows[:_HEADER_WITHIN_ROWS]):
+            headers = [plain(cell.text) for cell in row.cells]
+            group, term, use = (
+                next((at for at, header in enumerate(headers) if header in names), -1)
+                for names in (_GROUP_HEADERS, _TERM_HEADERS, _USE_HEADERS)
+            )
+            if group >= 0 and term >= 0:
+                return _groups(path.name, sheet.rows[number + 1 :], (group, term, use))
+    raise TopicError(_("{file}: no columns “组” and “词”", file=path.name))
+
+
+def _groups(file: str, rows: Iterable[SheetRow], columns: tuple[int, int, int]) -> list[TermGroup]:
+    collected: dict[str, dict[str, list[str]]] = {}
+    for row in rows:
+        name, terms = (row.cell(at).text.strip() for at in columns[:2])
+        own = filter(None, map(str.strip, _BETWEEN_TERMS.split(terms)))
+        if name and terms:
+            use = _use(row.cell(columns[2]).text.strip() if columns[2] >= 0 else "")
+            if use is None:
+                raise TopicError(
+                    _("{file}, line {line}: {value!r} must be one of {uses}", file=file,
+                      line=row.line, value=row.cell(columns[2]).text,
+                      uses=", ".join(USES.values()))
+                )  # fmt: skip
+            collected.setdefault(name, {}).setdefault(use, []).extend(own)
+    groups = [
+        TermGroup(name, *(tuple(dict.fromkeys(uses.get(use, ()))) for use in USES))
+        for name, uses in collected.items()
+    ]
+    empty = next((one.name for one in groups if not one.any_of and not one.all_of), None)
+    if empty is not None or not groups:
+        raise TopicError(
+            _(
+                "{file}: group {name!r} has no term that a text could have",
+                file=file,
+                name=empty or "",
+            )
+        )
+    return groups
+
+
+def _use(written: str) -> str | None:
+    names = {"": "any"} | {name: name for name in USES} | {word: use for use, word in USES.items()}
+    return names.get(written.lower())
+
+
+def _any_of(terms: Iterable[str]) -> re.Pattern[str]:
+    """Any of *terms*, the longest first; Latin ones as whole words."""
+    folded = sorted({fold(term) for term in terms}, key=lambda term: (-len(term), term))
+    return re.compile("|".join(map(_bordered, folded)))
+
+
+def _bordered(term: str) -> str:
+    before = "(?<![a-z0-9])" if term[0].isascii() and term[0].isalnum() else ""
+    behind = "(?![a-z0-9])" if term[-1].isascii() and term[-1].isalnum() else ""
+    return f"{before}{re.escape(term)}{behind}"

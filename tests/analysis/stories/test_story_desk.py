@@ -1,0 +1,155 @@
+"""Stories at the desk: joined, merged, split, asleep, awake, corrected; in whatever order."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import pytest
+
+from qiaocrawl.analysis.stories.desk import Minute, StoryDesk
+from qiaocrawl.analysis.stories.sleep import AWAKE_DAYS, DAY_MINUTES, SLEEP_DAYS
+from qiaocrawl.analysis.stories.story import Correction, Item
+
+START = 29_000_000
+FLOOD = (
+    "福建泉州遭遇台风袭击 三千侨胞紧急转移",
+    "台风袭击泉州：三千名侨胞已紧急转移安置",
+    "泉州台风致侨乡停电 转移侨胞三千人",
+)
+SCHOOL = (
+    "槟城华文小学百年校庆 校友捐建图书馆",
+    "马来西亚槟城华文小学迎百年校庆",
+    "槟城华小百年校庆，校友捐资建图书馆",
+)
+OTHERS = (
+    "中秋灯会在巴黎十三区举行",
+    "新西兰推出留学生签证新规",
+    "唐人街餐馆老板谈用工难",
+)
+
+
+def item(key: str, title: str, *, day: float = 0.0, **fields: object) -> Item:
+    published = START * 60.0 + day * 86_400
+    return Item(key, title, published=published, **fields)  # type: ignore[arg-type]
+
+
+def items(prefix: str, titles: Sequence[str]) -> list[Item]:
+    return [item(f"{prefix}{number}", title) for number, title in enumerate(titles)]
+
+
+def groups(desk: StoryDesk) -> list[list[str]]:
+    return sorted(sorted(story.articles) for story in desk.stories.values())
+
+
+def kinds(minute: Minute) -> list[str]:
+    return [change.kind for change in minute.changes]
+
+
+def test_what_tells_one_happening_is_one_story() -> None:
+    desk = StoryDesk()
+    desk.take(START, [*items("a", FLOOD), *items("b", SCHOOL), *items("c", OTHERS)])
+    assert groups(desk) == [["a0", "a1", "a2"], ["b0", "b1", "b2"], ["c0"], ["c1"], ["c2"]]
+
+
+def test_an_article_joins_a_story_with_a_reason() -> None:
+    desk = StoryDesk()
+    desk.take(START, [*items("a", FLOOD[:1]), *items("b", SCHOOL[:1])])
+    minute = desk.take(START + 1, [item("x", FLOOD[1])])
+    (change,) = minute.changes
+    (story,) = (story for story in desk.stories.values() if "x" in story.articles)
+    assert (change.kind, change.story, change.keys) == ("joined", story.id, ("x",))
+    assert change.score >= desk.threshold
+    assert {"台风", "泉州"} <= set(change.words)
+
+
+def test_the_order_within_a_minute_and_repeating_it_change_nothing() -> None:
+    everything = [*items("a", FLOOD), *items("b", SCHOOL), *items("c", OTHERS)]
+    at_once, bit_by_bit = StoryDesk(), StoryDesk()
+    for desk in (at_once, bit_by_bit):
+        desk.take(START, [item("z", "泉州台风最新消息")])
+    expected = at_once.take(START + 1, everything)
+    random.Random(7).shuffle(everything)
+    for count in (2, 5, len(everything)):
+        minute = bit_by_bit.take(START + 1, everything[:count])
+    assert minute == expected
+    assert bit_by_bit.state == at_once.state
+    later = [item("y", "槟城华文小学校庆图书馆揭幕")]
+    assert bit_by_bit.take(START + 2, later) == at_once.take(START + 2, later)
+    assert groups(bit_by_bit) == groups(at_once)
+
+
+def test_reprints_are_one_voice() -> None:
+    desk = StoryDesk()
+    desk.take(START, [item("a", FLOOD[0]), item("b", FLOOD[0], reprints=("a",))])
+    minute = desk.take(START + 1, [item("c", "另一个标题", reprints=("b",))])
+    (story,) = desk.stories.values()
+    assert (len(story.voices), story.articles) == (1, ("a", "b", "c"))
+    assert kinds(minute) == ["joined"]
+
+
+def test_an_earlier_minute_is_refused() -> None:
+    desk = StoryDesk()
+    desk.take(START, [])
+    with pytest.raises(ValueError, match="comes after"):
+        desk.take(START - 1, [])
+
+
+def test_a_story_sleeps_wakes_and_ends() -> None:
+    desk = StoryDesk()
+    desk.take(START, [*items("a", FLOOD), *items("b", SCHOOL), *items("c", OTHERS[:1])])
+    later = START + (AWAKE_DAYS + 1) * DAY_MINUTES
+    assert kinds(desk.take(later, [])).count("slept") == 2
+    assert desk.stories == {}
+    minute = desk.take(later + 1, [item("x", FLOOD[1] + "，灾后重建开始", day=8)])
+    assert kinds(minute) == ["woke", "joined"]
+    assert groups(desk) == [["a0", "a1", "a2", "x"]]
+    ended = desk.take(START + (SLEEP_DAYS + 2) * DAY_MINUTES, [])
+    assert "ended" in kinds(ended)
+
+
+def correct(desk: StoryDesk, kind: str, keys: Iterable[str], others: Iterable[str]) -> Minute:
+    correction = Correction(kind, tuple(keys), tuple(others))  # type: ignore[arg-type]
+    return desk.take(desk.state.minute + 1, [], [correction])
+
+
+def test_what_a_person_says_wins_and_teaches() -> None:
+    desk = StoryDesk()
+    desk.take(START, [*items("a", FLOOD), *items("b", SCHOOL)])
+    usual = desk.threshold
+    correct(desk, "merge", ["a0"], ["b0"])
+    assert groups(desk) == [["a0", "a1", "a2", "b0", "b1", "b2"]]
+    assert desk.threshold < usual
+    minute = correct(desk, "split", ["b0", "b1", "b2", "a2"], ["a0"])
+    assert kinds(minute) == ["split"]
+    assert groups(desk) == [["a0", "a1"], ["a2", "b0", "b1", "b2"]]
+    assert desk.threshold == usual
+    # They stay apart whatever comes between them.
+    desk.take(desk.state.minute + 1, [item("x", FLOOD[2])])
+    own = next(story for story in desk.stories.values() if "a0" in story.articles)
+    assert "a2" not in own.articles
+
+
+def test_a_story_that_drifted_apart_is_split() -> None:
+    desk = StoryDesk()
+    flood = [f"{title}（{number}）" for number in range(3) for title in FLOOD]
+    school = [f"{title}（{number}）" for number in range(3) for title in SCHOOL]
+    desk.take(START, [*items("a", flood), *items("b", school)])
+    assert len(desk.stories) == 2
+    correct(desk, "merge", ["a0"], ["b0"])
+    (story,) = desk.stories.values()
+    desk.restore(desk.state, [replace(story, by_hand=False, checked=0)])
+    minute = desk.take(desk.state.minute + 1, [item("x", SCHOOL[0])])
+    assert "split" in kinds(minute)
+    assert [len(group) for group in groups(desk)] == [9, 10]
+
+
+def test_a_restored_desk_goes_on_as_the_first() -> None:
+    first = StoryDesk()
+    first.take(START, [*items("a", FLOOD), *items("b", SCHOOL[:1])])
+    second = StoryDesk(background=first.background.restored(first.background.saved()))
+    second.restore(first.state, first.stories.values())
+    more = [*items("d", SCHOOL[1:]), *items("e", OTHERS)]
+    assert second.take(START + 1, more) == first.take(START + 1, more)
+    assert groups(second) == groups(first)

@@ -1,0 +1,122 @@
+"""Headlines and summaries are verbatim; stories cite who says so, and contradictions are shown."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from qiaocrawl.analysis.summaries import StorySource, headline_of, summarise, summarise_story
+from qiaocrawl.analysis.summaries.figures import contradictions, figures_of, number_value
+from qiaocrawl.analysis.summaries.ranker import train_ranker
+from qiaocrawl.analysis.summaries.sentences import sentences_of
+
+FIRE = (
+    "中新社曼谷3月5日电（记者 王某）泰国首都曼谷唐人街5日凌晨发生火灾，造成3人死亡、12人受伤。"
+    "消防部门出动二十辆消防车，两小时后将火扑灭。中国驻泰国使馆表示，暂无中国公民伤亡报告。"
+)
+LATER = (
+    "据当地媒体报道，曼谷唐人街凌晨发生火灾，已造成5人死亡，另有12人受伤。起火原因正在调查。"
+    "侨团为灾民捐款二百万元。"
+)
+SOURCES = [
+    StorySource("b", "曼谷唐人街大火 死亡人数升至5人", LATER, "某日报", datetime(2026, 3, 5, 12)),
+    StorySource("a", "曼谷唐人街火灾致3人死亡", FIRE, "中新社", datetime(2026, 3, 5, 8)),
+    StorySource("c", "转载：曼谷火灾", FIRE, "某网"),
+]
+
+
+def test_sentences_stand_where_they_say() -> None:
+    for piece in sentences_of(FIRE):
+        assert FIRE[piece.start : piece.end] == piece.text
+    assert sentences_of(FIRE)[0].text.startswith("泰国首都")
+
+
+def test_a_headline_is_cut_from_the_text() -> None:
+    headline = headline_of(FIRE)
+    assert headline is not None
+    assert FIRE[headline.start : headline.end] == headline.text
+    assert "唐人街" in headline.text
+    assert headline_of("") is None
+
+
+def test_a_summary_keeps_to_its_length_and_order() -> None:
+    pieces = summarise(
+        "唐人街火灾", FIRE + "消防部门出动二十辆消防车，两小时后将火扑灭。", max_characters=75
+    )
+    assert pieces
+    assert sum(len(piece.text) for piece in pieces) <= 75
+    assert [piece.start for piece in pieces] == sorted(piece.start for piece in pieces)
+    assert len({piece.text for piece in pieces}) == len(pieces)
+
+
+def test_the_lead_is_left_out_when_it_says_little() -> None:
+    text = (
+        "大家好。昨晚下了一场雨。晋江市侨联昨日举行换届大会，选出新一届委员会，林某当选主席。"
+        "晋江市侨联换届大会还通过了侨联五年工作规划。"
+    )
+    pieces = summarise("晋江市侨联换届", text, max_characters=60)
+    assert pieces[0].text.startswith("晋江市侨联")
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "。", "无标点" * 500, "“”（）", "\ud800坏"])
+def test_no_text_is_too_odd(text: str) -> None:
+    summarise("", text)
+    headline_of(text)
+    summarise_story([StorySource("x", "", text)])
+
+
+def test_every_sentence_of_a_story_is_cited_and_verbatim() -> None:
+    summary = summarise_story(SOURCES)
+    assert [source.key for source in summary.sources] == ["a", "b", "c"]
+    assert summary.sentences
+    for sentence in summary.sentences:
+        assert sentence.citations
+        assert sentence.text in summary.sources[sentence.citations[0] - 1].text
+    assert len({sentence.text for sentence in summary.sentences}) == len(summary.sentences)
+
+
+def test_who_counts_differently_does_not_say_so() -> None:
+    summary = summarise_story(SOURCES)
+    told = {sentence.text[:8]: sentence.citations for sentence in summary.sentences}
+    fire = next(citations for text, citations in told.items() if text.startswith("泰国首都"))
+    assert set(fire) == {1, 3}
+
+
+def test_contradicting_figures_stand_side_by_side() -> None:
+    deaths, *rest = summarise_story(SOURCES).contradictions
+    assert (deaths.counted, deaths.unit) == ("死亡", "人")
+    assert deaths.values == ((3.0, (1, 3)), (5.0, (2,)))
+    assert rest == []
+
+
+def test_a_source_with_several_values_contradicts_nobody() -> None:
+    assert contradictions(["甲地3人死亡，乙地2人死亡。", "5人死亡。"]) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "counted", "unit", "value"),
+    [
+        ("造成十二人受伤", "受伤", "人", 12),
+        ("死亡人数升至1,024人", "死亡", "人", 1024),
+        ("经济损失2.5亿元", "损失", "元", 2.5e8),
+        ("约三百名侨胞参加", "出席", "人", 300),
+    ],
+)
+def test_figures_say_what_they_count(text: str, counted: str, unit: str, value: float) -> None:
+    (figure,) = figures_of(text)
+    assert (figure.counted, figure.unit, figure.value) == (counted, unit, value)
+
+
+def test_numbers_are_read_as_people_write_them() -> None:
+    written = {"十": 10, "二十": 20, "一百零五": 105, "两千三百": 2300, "3万": 30000, "0.5": 0.5}
+    assert {text: number_value(text) for text in written} == written
+
+
+def test_a_ranker_learns_what_headlines_take() -> None:
+    headlines = [f"第{word}届侨商大会在厦门开幕" for word in "一二三四五六七八"]
+    texts = [(f"今天天气晴朗一切如常。{headline}。", headline) for headline in headlines]
+    ranker = train_ranker(texts, lambda headline, text: float(headline == text))
+    headline = headline_of("昨夜风平浪静万家灯火。第九届侨商大会在厦门开幕。", ranker)
+    assert headline is not None
+    assert headline.text == "第九届侨商大会在厦门开幕"
