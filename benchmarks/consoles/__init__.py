@@ -1,0 +1,1 @@
+"""The parts of ``benchmarks/console.py``: a generated collection, pages asked for, Datasette."""

@@ -1,0 +1,109 @@
+"""The console as an ASGI application."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount
+from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
+
+from qiaocrawl.console.areas import AREAS
+from qiaocrawl.console.job_keeper import JobKeeper
+from qiaocrawl.console.page import Area
+from qiaocrawl.console.render import VENDOR_VERSION
+from qiaocrawl.console.search.keeper import SearchKeeper, index_folder
+from qiaocrawl.console.security import cookies, csrf
+from qiaocrawl.console.security.body_limit import BodyLimit
+from qiaocrawl.console.security.gate import error_page, route
+from qiaocrawl.console.security.headers import SecurityHeaders
+from qiaocrawl.console.settings import MAX_BODY_BYTES, ConsoleSettings
+from qiaocrawl.console.state import Console, Visit
+from qiaocrawl.language import N_, _, using_language
+from qiaocrawl.storage import Database
+
+_YEAR_SECONDS = 365 * 86_400
+
+
+class _VersionedFiles(StaticFiles):
+    """Files whose address has their version: browsers need not ask for them again."""
+
+    def file_response(self, *arguments: object, **named: object) -> Response:
+        """The file, to be kept."""
+        response = super().file_response(*arguments, **named)  # type: ignore[arg-type]
+        response.headers["Cache-Control"] = f"public, max-age={_YEAR_SECONDS}, immutable"
+        return response
+
+
+class _Console(Starlette):
+    """Every answer has the headers, also that to a fault of ours."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, or the life of the application."""
+        await SecurityHeaders(super().__call__)(scope, receive, send)
+
+
+def create_app(settings: ConsoleSettings, areas: Sequence[Area] = AREAS) -> Starlette:
+    """The console over the database of *settings*, whose schema must be this version's."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        database = Database.open(settings.database_url)
+        search = SearchKeeper(database, index_folder(database, settings.search_dir))
+        jobs = JobKeeper(database)
+        app.state.console = Console(settings, database, search, jobs)
+        search.start()
+        jobs.start()
+        try:
+            yield
+        finally:
+            jobs.stop()
+            search.stop()
+            database.close()
+
+    app = _Console(
+        routes=_routes(areas),
+        lifespan=lifespan,
+        middleware=[Middleware(BodyLimit, most_bytes=MAX_BODY_BYTES)],
+        exception_handlers={HTTPException: _http_error, Exception: _failure},
+    )
+    app.state.areas = tuple(areas)
+    return app
+
+
+def _routes(areas: Sequence[Area]) -> list[BaseRoute]:
+    vendor = _VersionedFiles(packages=[("starlette_admin", "static")])
+    return [
+        *(route(page) for area in areas for page in area.pages),
+        # Tabler, ApexCharts, Font Awesome and others, out of the package that ships them.
+        Mount(f"/vendor/{VENDOR_VERSION}", vendor, name="vendor"),
+        Mount("/static", StaticFiles(packages=[("qiaocrawl.console", "static")]), name="static"),
+    ]
+
+
+def _http_error(request: Request, error: Exception) -> Response:
+    """An address that is no page."""
+    assert isinstance(error, HTTPException)
+    is_missing = error.status_code == 404
+    return _outside(request, error.status_code,
+                    N_("There is no such page.") if is_missing else str(error.detail))  # fmt: skip
+
+
+def _failure(request: Request, error: Exception) -> Response:
+    """A fault of ours; it is in the log, its words are for nobody else."""
+    return _outside(request, 500, N_("Something went wrong here. The log of the console has it."))
+
+
+def _outside(request: Request, status: int, message: str) -> Response:
+    """An error page where no gate was passed, which is where the language is chosen."""
+    if not hasattr(request.state, "visit"):
+        visitor = request.cookies.get(cookies.VISITOR, "")
+        request.state.visit = Visit(None, csrf.form_token(visitor), "")
+    with using_language(request.cookies.get(cookies.LANGUAGE, "")):
+        return error_page(request, status, _(message))

@@ -1,0 +1,51 @@
+"""Keeps the jobs going while the console runs, in a thread of its own."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from pathlib import Path
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from qiaocrawl.errors import QiaoError
+from qiaocrawl.jobs.desk import JobDesk
+from qiaocrawl.jobs.logins import Logins
+from qiaocrawl.options import Options
+from qiaocrawl.storage import Database
+
+logger = logging.getLogger(__name__)
+
+LOGS = Path("data/logs")
+"""Where local jobs write, as those of `qiaocrawl run`."""
+_TICK_SECONDS = 2.0
+
+
+class JobKeeper:
+    """The desk of *database*, looked after every two seconds."""
+
+    def __init__(self, database: Database, options: Options | None = None) -> None:
+        self.desk = JobDesk(database, options or Options.from_environment(), LOGS)
+        url = database.engine.url.render_as_string(hide_password=False)
+        self.logins = Logins(url, LOGS)
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="jobs", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look after the jobs."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End that, and wait for it; the jobs themselves go on."""
+        self._is_over.set()
+        self._thread.join()
+        self.desk.close()
+        self.logins.close()
+
+    def _run(self) -> None:
+        while not self._is_over.wait(_TICK_SECONDS):
+            try:
+                self.desk.tick()
+            except (QiaoError, SQLAlchemyError) as error:
+                # The database may be away for a while; every job is a row in it.
+                logger.warning("jobs are not looked after: %s", error)

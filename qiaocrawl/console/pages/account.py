@@ -1,0 +1,157 @@
+"""Log in, log out, choose a password; language and look."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from qiaocrawl.console.forms import back, field
+from qiaocrawl.console.page import ANYBODY, READER, Area, Page
+from qiaocrawl.console.render import THEMES, render
+from qiaocrawl.console.security import cookies, passwords
+from qiaocrawl.console.security.redirects import local_path
+from qiaocrawl.console.state import actor_of, console_of, link, user_of, visit_of
+from qiaocrawl.console.work import read, write
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import LANGUAGES, N_, _
+from qiaocrawl.storage.console import sessions, users
+from qiaocrawl.storage.console.audit_log import Actor, record
+
+_MAX_PASSWORD_FIELD = 1000
+
+
+async def log_in(request: Request) -> Response:
+    """The form."""
+    home = link(request, "overview.show")
+    if visit_of(request).user is not None:
+        return RedirectResponse(home, 303)
+    target = local_path(request.query_params.get("next"), home)
+    return render(request, "account/log_in.html", target=target, message="", name="")
+
+
+async def do_log_in(request: Request) -> Response:
+    """Check name and password, and begin a session."""
+    name = await field(request, "name", users.MAX_NAME_CHARS)
+    password = await field(request, "password", _MAX_PASSWORD_FIELD)
+    target = local_path(await field(request, "next", 4000), link(request, "overview.show"))
+    address = visit_of(request).address
+    message, status = _("Too many tries. Wait a quarter of an hour."), 429
+    if not await read(request, sessions.is_throttled, name, address):
+        user = await read(request, users.find_user, name)
+        stored = user.password if user is not None and user.disabled_at is None else None
+        if passwords.is_right(stored, password) and user is not None:
+            return await _begin(request, user, target)
+        await write(request, sessions.note_failure, name, address)
+        message, status = _("Name or password is wrong."), 403
+    return render(request, "account/log_in.html", status, target=target, message=message, name=name)
+
+
+async def _begin(request: Request, user: users.User, target: str) -> Response:
+    # A new secret: one that somebody slipped in before the log-in is worth nothing.
+    cookie, visit, settings = cookies.new_secret(), visit_of(request), console_of(request).settings
+
+    def begin(c: Connection) -> None:
+        sessions.drop_old(
+            c, idle_seconds=settings.idle_seconds, total_seconds=settings.session_seconds
+        )
+        sessions.forget_failures(c, user.name, visit.address)
+        sessions.open_session(c, user.id, cookie, visit.address)
+        record(c, Actor(user.name, visit.address), "session.begin", user.name, None, None)
+
+    await write(request, begin)
+    response = RedirectResponse(target, 303)
+    cookies.set_secret(request, response, cookies.SESSION, cookie)
+    cookies.forget(request, response, cookies.VISITOR)
+    return response
+
+
+async def log_out(request: Request) -> Response:
+    """End the session, here and in the database."""
+    await write(request, sessions.close_session, request.cookies[cookies.SESSION])
+    response = RedirectResponse(link(request, "account.log_in"), 303)
+    cookies.forget(request, response, cookies.SESSION)
+    return response
+
+
+async def password(request: Request) -> Response:
+    """The form for a new password."""
+    return render(request, "account/password.html", message="",
+                  least_chars=passwords.MIN_PASSWORD_CHARS)  # fmt: skip
+
+
+async def save_password(request: Request) -> Response:
+    """Change one's own password; all other sessions end."""
+    user = user_of(request)
+    old, new = [await field(request, name, _MAX_PASSWORD_FIELD) for name in ("old", "new")]
+    message = ""
+    if not passwords.is_right(user.password, old):
+        message = _("The present password is wrong.")
+    elif new != await field(request, "again", _MAX_PASSWORD_FIELD):
+        message = _("The new passwords differ.")
+    elif new == old:
+        message = _("The new password is the old one.")
+    else:
+        try:
+            stored = passwords.hashed(new)
+        except ConfigError as error:
+            message = str(error)
+    if message:
+        return render(request, "account/password.html", 400, message=message,
+                      least_chars=passwords.MIN_PASSWORD_CHARS)  # fmt: skip
+    await write(request, users.set_password, actor_of(request), user, stored, by_self=True)
+    return await _begin(request, user, link(request, "overview.show"))
+
+
+async def preferences(request: Request) -> Response:
+    """Remember language and look in the browser."""
+    response = await back(request, "overview.show")
+    for name, cookie, allowed in (
+        ("language", cookies.LANGUAGE, LANGUAGES),
+        ("theme", cookies.THEME, THEMES),
+    ):
+        value = await field(request, name)
+        if value in allowed:
+            cookies.set_choice(request, response, cookie, value)
+    return response
+
+
+async def tokens(request: Request) -> Response:
+    """One's own tokens for programs."""
+    own = await read(request, sessions.list_tokens, user_of(request))
+    return render(request, "account/tokens.html", tokens=own, new_token="")
+
+
+async def add_token(request: Request) -> Response:
+    """Make a token; it is shown this once."""
+    user, token = user_of(request), cookies.new_secret()
+    name = await field(request, "name", 100)
+    await write(request, sessions.add_token, actor_of(request), user, name, token)
+    own = await read(request, sessions.list_tokens, user)
+    return render(request, "account/tokens.html", tokens=own, new_token=token)
+
+
+async def remove_token(request: Request) -> Response:
+    """Take one of one's own tokens away."""
+    token_id = request.path_params["token_id"]
+    await write(request, sessions.remove_token, actor_of(request), token_id, user_of(request))
+    return await back(request, "account.tokens")
+
+
+AREA = Area("", "user", (
+    Page("/log-in", "account.log_in", log_in, ANYBODY),
+    Page("/log-in", "account.do_log_in", do_log_in, ANYBODY, "POST"),
+    Page("/log-out", "account.log_out", log_out, READER, "POST"),
+    Page("/password", "account.password", password),
+    Page("/password", "account.save_password", save_password, READER, "POST"),
+    Page("/preferences", "account.preferences", preferences, ANYBODY, "POST"),
+    Page("/tokens", "account.tokens", tokens),
+    Page("/tokens", "account.add_token", add_token, READER, "POST"),
+    Page("/tokens/{token_id:int}/remove", "account.remove_token", remove_token, READER, "POST"),
+))  # fmt: skip
+ROLE_NAMES = {
+    users.ROLES[0]: N_("Reader"),
+    users.ROLES[1]: N_("Editor"),
+    users.ROLES[2]: N_("Administrator"),
+}
+"""What roles are called."""

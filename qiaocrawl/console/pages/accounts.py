@@ -1,0 +1,152 @@
+"""Accounts of sites: how they stand, and their log-ins, with the QR code to scan."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from zlib import crc32
+
+from sqlalchemy import Connection
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from qiaocrawl.console.forms import field
+from qiaocrawl.console.page import EDITOR, Page
+from qiaocrawl.console.render import render
+from qiaocrawl.console.state import actor_of, console_of, link
+from qiaocrawl.console.work import read, write
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.jobs.logins import Logins
+from qiaocrawl.language import N_, _
+from qiaocrawl.options import Options
+from qiaocrawl.sessions.accounts import Account, AccountState, SavedSession
+from qiaocrawl.sessions.cookies import read_pasted, usable_for
+from qiaocrawl.sessions.recipe import Recipe
+from qiaocrawl.sessions.recipe_file import find_recipe, load_recipes
+from qiaocrawl.sessions.vault import Vault
+from qiaocrawl.storage.console.audit_log import record
+from qiaocrawl.storage.sites import accounts as stored
+
+STATE_NAMES = {
+    AccountState.NEW: N_("new"), AccountState.ACTIVE: N_("active"),
+    AccountState.RESTING: N_("resting"), AccountState.OUT: N_("logged out"),
+}  # fmt: skip
+_MOST_COOKIE_CHARS = 100_000
+
+
+async def show(request: Request) -> Response:
+    """How an account stands; its log-in as it goes on, or the ways to one."""
+    account = await _account(request)
+    recipe = await run_in_threadpool(_recipe, account)
+    login = _logins(request).find(account.id)
+    return render(
+        request, "sites/account.html", account=account, recipe=recipe, state_names=STATE_NAMES,
+        login=login, is_under_way=login is not None and not login.is_over,
+    )  # fmt: skip
+
+
+async def _account(request: Request) -> Account:
+    account = await read(request, stored.load_account, request.path_params["account_id"])
+    if account is None:
+        raise HTTPException(404, _("There is no such account."))
+    return account
+
+
+def _recipe(account: Account) -> Recipe:
+    options = Options.from_environment()
+    return find_recipe(load_recipes(options["QIAO_LOGINS_DIR"] or None), account.site)
+
+
+def _logins(request: Request) -> Logins:
+    return console_of(request).jobs.logins
+
+
+async def log_in(request: Request) -> Response:
+    """Start a log-in or a check of one; the page of the account shows it."""
+    account, do = await _account(request), await field(request, "do")
+    recipe = await run_in_threadpool(_recipe, account)
+    if do not in ("login", "check"):
+        raise HTTPException(400, _("There is no such page."))
+    if do == "login" and recipe.way in ("cookies", "http"):
+        raise ConfigError(_("{site} is not logged in to by a form or a QR code", site=account.site))
+    Vault.from_option(Options.from_environment()["QIAO_SECRET_KEY"])
+    with_picture = do == "login" and recipe.browser is not None
+    await run_in_threadpool(_logins(request).start, account.id, do, with_picture=with_picture)
+    await _note(request, f"account.{do}", account)
+    return _back(request, account)
+
+
+async def take_cookies(request: Request) -> Response:
+    """Keep cookies that somebody copied from a browser."""
+    account, text = await _account(request), await field(request, "cookies", _MOST_COOKIE_CHARS)
+    recipe = await run_in_threadpool(_recipe, account)
+    vault = Vault.from_option(Options.from_environment()["QIAO_SECRET_KEY"])
+    usable = usable_for(recipe, read_pasted(text, recipe), now=time.time())
+    if not usable.cookies:
+        refused = ", ".join(f"{number} {why}" for why, number in usable.refused.items())
+        raise ConfigError(
+            _("none of the cookies can be used for {name}: {refused}", name=recipe.name,
+              refused=refused)
+        )  # fmt: skip
+    sealed, actor = SavedSession(usable.cookies).seal(vault, account.owner), actor_of(request)
+
+    def keep(c: Connection) -> None:
+        stored.save_session(c, account.id, sealed, now=datetime.now(UTC), logged_in=True)
+        record(c, actor, "account.cookies", account.owner, None, {"count": len(usable.cookies)})
+
+    await write(request, keep)
+    return _back(request, account)
+
+
+async def log_out(request: Request) -> Response:
+    """Forget the cookies of an account, and do not use it until its next log-in."""
+    account, actor = await _account(request), actor_of(request)
+
+    def forget(c: Connection) -> None:
+        stored.save_state(c, account.id, AccountState.OUT, "", now=datetime.now(UTC))
+        record(c, actor, "account.log_out", account.owner, {"state": account.state}, None)
+
+    await write(request, forget)
+    return _back(request, account)
+
+
+async def _note(request: Request, action: str, account: Account) -> None:
+    await write(request, record, actor_of(request), action, account.owner, None, None)
+
+
+def _back(request: Request, account: Account) -> Response:
+    return RedirectResponse(link(request, "sites.account", account_id=account.id), 303)
+
+
+async def progress(request: Request) -> Response:
+    """How a log-in goes on, for the script of the page: the code's size tells a new one."""
+    account = await _account(request)
+    login = _logins(request).find(account.id)
+    if login is None:
+        return JSONResponse({"is_over": True, "code": 0, "words": ""})
+    code = await run_in_threadpool(login.picture_bytes)
+    words = await run_in_threadpool(login.last_words)
+    return JSONResponse({"is_over": login.is_over, "code": crc32(code),
+                         "words": words})  # fmt: skip
+
+
+async def code(request: Request) -> Response:
+    """The QR code; whoever scans it logs in, so it is for editors."""
+    login = _logins(request).find((await _account(request)).id)
+    picture = b"" if login is None else await run_in_threadpool(login.picture_bytes)
+    if not picture:
+        raise HTTPException(404, _("There is no QR code now."))
+    return Response(picture, media_type="image/png")
+
+
+PAGES = (
+    Page("/sites/accounts/{account_id:int}", "sites.account", show, EDITOR),
+    Page("/sites/accounts/{account_id:int}/log-in", "sites.log_in", log_in, EDITOR, "POST"),
+    Page("/sites/accounts/{account_id:int}/cookies", "sites.cookies", take_cookies, EDITOR,
+         "POST"),
+    Page("/sites/accounts/{account_id:int}/log-out", "sites.log_out", log_out, EDITOR, "POST"),
+    Page("/sites/accounts/{account_id:int}/progress", "sites.log_in_progress", progress, EDITOR),
+    Page("/sites/accounts/{account_id:int}/code.png", "sites.code", code, EDITOR),
+)  # fmt: skip

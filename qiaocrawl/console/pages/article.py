@@ -1,0 +1,220 @@
+"""One article with all that speaks for it."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup, escape
+from sqlalchemy import Connection
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from qiaocrawl.console.clean_html import marked_text, shown_html
+from qiaocrawl.console.render import render
+from qiaocrawl.console.security.headers import STORED_PAGE_POLICY
+from qiaocrawl.console.work import read
+from qiaocrawl.dedup.verdict_names import verdict_name
+from qiaocrawl.extract import extract_article
+from qiaocrawl.extract.field_labels import FIELD_LABELS, field_text
+from qiaocrawl.items import PagePicture
+from qiaocrawl.language import N_, _
+from qiaocrawl.storage.console.marks import Marks, marks_of
+from qiaocrawl.storage.console.stored_page import PageEvidence, page_evidence
+from qiaocrawl.storage.export.choice import Selection
+from qiaocrawl.storage.export.selection import ArticleRecord, iter_articles
+from qiaocrawl.storage.export.stored_copy import stored_copy
+from qiaocrawl.storage.pages.page_pictures import picture_of_article
+from qiaocrawl.storage.pages.revisions import Revision, revisions_of
+from qiaocrawl.storage.reports.evidence import ArticleEvidence, evidence_of, has_article
+from qiaocrawl.storage.reports.url_history import url_history
+from qiaocrawl.storage.titles.reprint_groups import Member, chain
+from qiaocrawl.urls import url_key
+
+REVISION_NAMES = {
+    "revised": N_("changed"),
+    "deleted": N_("gone"),
+    "restored": N_("back again"),
+    "withdrawn": N_("no article after all"),
+}
+_MARKED_WORDS = 40
+_DIFFERENCE_CHARS = 60_000
+_FIELD_CHARS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A revision with what differs from the text after it."""
+
+    revision: Revision
+    title: Markup
+    difference: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class ShownArticle:
+    """What the page of an article shows."""
+
+    evidence: ArticleEvidence
+    record: ArticleRecord
+    group: list[Member]
+    changes: list[Change]
+    marks: Marks
+
+
+async def show(request: Request) -> Response:
+    """Text, fields, judgements, reprint group, revisions."""
+    article = await read(request, _shown, request.path_params["article_id"])
+    words = _words(article.evidence, request.query_params.get("q", ""))
+    record = article.record
+    body = shown_html(record.html, words) if record.html else _paragraphs(record.text, words)
+    return render(
+        request, "articles/detail.html", article=article, body=body,
+        title_text=marked_text(record.title, words), verdict_name=verdict_name,
+        revision_names=REVISION_NAMES,
+    )  # fmt: skip
+
+
+def _shown(c: Connection, article_id: int) -> ShownArticle:
+    _require(c, article_id)
+    evidence = evidence_of(c, article_id)
+    (record,) = iter_articles(c, Selection(article_ids=(article_id,)))
+    history = url_history(c, url_key(record.url))
+    revisions = revisions_of(c, history.id) if history is not None else []
+    return ShownArticle(
+        evidence, record, chain(c, article_id), _changes(revisions, record),
+        marks_of(c, [article_id]).get(article_id, Marks()),
+    )  # fmt: skip
+
+
+def _require(c: Connection, article_id: int) -> None:
+    if article_id >= 2**63 or not has_article(c, article_id):
+        raise HTTPException(404, _("There is no such article."))
+
+
+def _words(evidence: ArticleEvidence, searched: str) -> list[str]:
+    """What is marked: what was searched for, and what spoke for the topics."""
+    terms = [str(term[0]) for judgement in evidence.judgements for term in judgement.terms if term]
+    return [*searched.split()[:_MARKED_WORDS], *terms[:_MARKED_WORDS]]
+
+
+def _paragraphs(text: str, words: Sequence[str]) -> Markup:
+    lines = (line.strip() for line in text.split("\n"))
+    return Markup("").join(
+        Markup("<p>{}</p>").format(marked_text(line, words)) for line in lines if line
+    )
+
+
+def _changes(revisions: Sequence[Revision], record: ArticleRecord) -> list[Change]:
+    """Each revision beside what the article said next, the newest first."""
+    title, text, changes = record.title, record.text, []
+    for revision in reversed(revisions):
+        if revision.kind == "revised":
+            changes.append(Change(revision, _difference(revision.title, title),
+                                  _difference(revision.text, text)))  # fmt: skip
+            title, text = revision.title, revision.text
+        else:
+            changes.append(Change(revision, Markup(""), Markup("")))
+    return changes
+
+
+def _difference(before: str, after: str) -> Markup:
+    """Both texts in one, what went in ``<del>``, what came in ``<ins>``; "" for equal ones."""
+    if before == after:
+        return Markup("")
+    before, after = before[:_DIFFERENCE_CHARS], after[:_DIFFERENCE_CHARS]
+    pieces = []
+    for tag, a, b, x, y in difflib.SequenceMatcher(
+        None, before.split("\n"), after.split("\n"), autojunk=False
+    ).get_opcodes():
+        old, new = "\n".join(before.split("\n")[a:b]), "\n".join(after.split("\n")[x:y])
+        pieces.append(Markup("{}\n").format(old) if tag == "equal" else _within(old, new))
+    return Markup("").join(pieces)
+
+
+def _within(before: str, after: str) -> Markup:
+    """The same of two pieces, by characters."""
+    pieces = []
+    for tag, a, b, x, y in difflib.SequenceMatcher(None, before, after).get_opcodes():
+        if tag == "equal":
+            pieces.append(escape(before[a:b]))
+            continue
+        if b > a:
+            pieces.append(Markup("<del>{}</del>").format(before[a:b]))
+        if y > x:
+            pieces.append(Markup("<ins>{}</ins>").format(after[x:y]))
+    return Markup("").join(pieces) + Markup("\n")
+
+
+async def evidence(request: Request) -> Response:
+    """The stored page in a frame without rights, with its digest, time and headers."""
+    article_id = request.path_params["article_id"]
+    article, page = await read(request, _with_page, article_id)
+    picture = await read(request, picture_of_article, article_id)
+    return render(
+        request, "articles/evidence.html", article=article, source=page, picture=picture,
+        picture_sha256=hashlib.sha256(picture.data).hexdigest() if picture else "",
+    )  # fmt: skip
+
+
+async def picture(request: Request) -> Response:
+    """The picture of the stored page, where a browser rendered it."""
+    article_id = request.path_params["article_id"]
+
+    def load(c: Connection) -> PagePicture | None:
+        _require(c, article_id)
+        return picture_of_article(c, article_id)
+
+    shown = await read(request, load)
+    if shown is None:
+        raise HTTPException(404, _("No picture was taken of this page."))
+    return Response(
+        shown.data, media_type=shown.media_type,
+        headers={"Content-Security-Policy": STORED_PAGE_POLICY},
+    )  # fmt: skip
+
+
+def _with_page(c: Connection, article_id: int) -> tuple[ArticleEvidence, PageEvidence | None]:
+    _require(c, article_id)
+    return evidence_of(c, article_id), page_evidence(c, article_id)
+
+
+async def stored_page(request: Request) -> Response:
+    """What the frame shows; by itself it can do nothing either."""
+    article_id = request.path_params["article_id"]
+
+    def copy(c: Connection) -> str:
+        _require(c, article_id)
+        return stored_copy(c, article_id)
+
+    markup = await read(request, copy)
+    if not markup:
+        raise HTTPException(404, _("This page is no longer stored."))
+    return HTMLResponse(
+        markup.encode("utf-8", "replace"),
+        headers={"Content-Security-Policy": STORED_PAGE_POLICY, "X-Frame-Options": "SAMEORIGIN"},
+    )
+
+
+async def fields(request: Request) -> Response:
+    """The fields as they are read from the stored page: value, where from, how sure."""
+    article_id = request.path_params["article_id"]
+    article, source = await read(request, _with_page, article_id)
+    rows: list[tuple[str, str, str, float]] = []
+    if source is not None:
+        page = source.page
+        extraction = await run_in_threadpool(
+            extract_article, page.body, page.final_url, page.header("content-type")
+        )
+        rows = [_field(name, field) for name, field in extraction.fields.items()]
+    return render(request, "articles/fields.html", article=article, rows=rows)
+
+
+def _field(name: str, field: Any) -> tuple[str, str, str, float]:
+    label = _(FIELD_LABELS.get(name, name))
+    return label, field_text(field.value)[:_FIELD_CHARS], field_text(field.origin), field.confidence

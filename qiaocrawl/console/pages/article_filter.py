@@ -1,0 +1,133 @@
+"""Which articles a list shows: what stands behind the ``?`` of its address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import date, datetime, timedelta
+from urllib.parse import urlencode
+
+from qiaocrawl.console.search.tokens import Term, terms
+from qiaocrawl.storage.console.article_list import NEWEST, SORTS
+from qiaocrawl.storage.export.choice import MARKS, Selection
+from qiaocrawl.text.zones import SHANGHAI
+
+ON_TOPIC, OFF_TOPIC, ANY = "yes", "no", "any"
+FORMATS = ("xlsx", "docx", "csv", "jsonl")
+"""Of exports, as the library calls them."""
+_MOST_CHARS = 500
+_MOST_PAGES = 1_000
+_MOST_DAYS = 3_650
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleFilter:
+    """The choices of a list; "" for those that are not made.
+
+    Attributes:
+        found: in the last so many days of China, today being the first.
+        since, until: days of publication.
+        copies: "1" shows every copy, else a reprint group is one row.
+    """
+
+    q: str = ""
+    topic: str = ""
+    site: str = ""
+    region: str = ""
+    tier: str = ""
+    since: str = ""
+    until: str = ""
+    found: str = ""
+    relevance: str = ON_TOPIC
+    status: str = ""
+    tag: str = ""
+    sort: str = NEWEST
+    copies: str = ""
+    page: str = ""
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, str]) -> ArticleFilter:
+        """The choices of an address; what cannot be one counts as not made."""
+        given = {
+            name: parameters[name].strip()[:_MOST_CHARS]
+            for name in cls.__dataclass_fields__
+            if name in parameters
+        }
+        own = replace(cls(), **given)
+        return replace(
+            own,
+            relevance=own.relevance if own.relevance in (ON_TOPIC, OFF_TOPIC) else ANY,
+            status=own.status if own.status in MARKS else "",
+            sort=own.sort if own.sort in SORTS else NEWEST,
+            tier=own.tier if _number(own.tier, 9) else "",
+            page=str(own.number) if own.number > 1 else "",
+            since=own.since if _start(own.since) else "",
+            until=own.until if _start(own.until) else "",
+            found=str(_number(own.found, _MOST_DAYS) or ""),
+        )
+
+    def query(self, **changes: str) -> str:
+        """What stands behind the ``?``, with *changes*; choices not made are left out.
+
+        Another choice begins at the first page again.
+        """
+        changed = replace(self, **{"page": "", **changes})
+        defaults = asdict(ArticleFilter())
+        return urlencode({
+            name: value for name, value in asdict(changed).items() if value != defaults[name]
+        })  # fmt: skip
+
+    @property
+    def number(self) -> int:
+        """Which page of the list, from 1 on."""
+        return _number(self.page, _MOST_PAGES) or 1
+
+    @property
+    def folded(self) -> bool:
+        """Whether a reprint group is one row."""
+        return self.copies != "1"
+
+    @property
+    def terms(self) -> list[Term]:
+        """What is searched for."""
+        return terms(self.q)
+
+    def selection(self) -> Selection:
+        """The same for the library, without what is searched for."""
+        return Selection(
+            topic=self.topic or None,
+            fetched_since=_today() - timedelta(days=int(self.found) - 1) if self.found else None,
+            only_relevant=self.relevance == ON_TOPIC,
+            only_irrelevant=self.relevance == OFF_TOPIC,
+            since=_start(self.since),
+            before=_day_after(_start(self.until)),
+            sites=(self.site,) if self.site else (),
+            regions=(self.region,) if self.region else (),
+            tiers=(int(self.tier),) if self.tier else (),
+            marks=(self.status,) if self.status else (),
+            tags=(self.tag,) if self.tag else (),
+        )
+
+
+def _today() -> datetime:
+    return datetime.now(SHANGHAI).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _start(day: str) -> datetime | None:
+    try:
+        given = date.fromisoformat(day)
+    except ValueError:
+        return None
+    # Years that a database takes, also after a day is added.
+    in_range = 1900 <= given.year <= 2200
+    return datetime(given.year, given.month, given.day, tzinfo=SHANGHAI) if in_range else None
+
+
+def _day_after(moment: datetime | None) -> datetime | None:
+    return None if moment is None else moment + timedelta(days=1)
+
+
+def _number(text: str, most: int) -> int:
+    """A whole number from 1 to *most*; 0 for anything else."""
+    is_number = text.isascii() and text.isdigit() and len(text) < 10
+    return int(text) if is_number and 1 <= int(text) <= most else 0

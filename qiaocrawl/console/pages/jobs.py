@@ -1,0 +1,295 @@
+"""Spiders: under way, over and to come; started, stopped and scheduled."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+
+from qiaocrawl.console.forms import back, field, whole_number
+from qiaocrawl.console.page import EDITOR, Area, Page
+from qiaocrawl.console.render import render
+from qiaocrawl.console.state import actor_of, console_of, link, user_of
+from qiaocrawl.console.work import read, write
+from qiaocrawl.errors import ConfigError, JobError
+from qiaocrawl.jobs.live import STATE_NAMES, LiveJob, error_lines, live_jobs
+from qiaocrawl.jobs.requests import SPIDERS, checked_request
+from qiaocrawl.jobs.timetable import Timetable
+from qiaocrawl.language import N_, _, language, using_language
+from qiaocrawl.storage.console.audit_log import record
+from qiaocrawl.storage.engine import begin_reading
+from qiaocrawl.storage.jobs import jobs as stored
+from qiaocrawl.storage.jobs import schedules
+from qiaocrawl.storage.jobs.jobs import Job, JobRequest
+from qiaocrawl.storage.jobs.schedules import FiringResult, Schedule, Timing, WhenMissed
+from qiaocrawl.storage.reports.end_names import end_name
+from qiaocrawl.storage.reports.run_log import newest_runs
+from qiaocrawl.storage.topics.topics import list_topics
+
+RESULT_NAMES = {
+    FiringResult.STARTED: N_("started"),
+    FiringResult.OVERLAP: N_("left out: it still ran"),
+    FiringResult.MISSED: N_("left out: no console ran"),
+}
+MISSED_NAMES = {
+    WhenMissed.RUN: N_("make up for it by one run"),
+    WhenMissed.SKIP: N_("leave it out"),
+}
+ZONES = ("Asia/Shanghai", "Asia/Singapore", "Asia/Tokyo", "Europe/London", "Europe/Paris",
+         "America/New_York", "America/Los_Angeles", "Australia/Sydney", "UTC")  # fmt: skip
+"""What is offered; any other zone can be written."""
+_HISTORY_SHOWN = 30
+_RUNS_SHOWN = 15
+_ERRORS_SHOWN = 20
+_LOG_LINES_SHOWN = 400
+_EVENT_SECONDS = 2.0
+# After that the browser asks again by itself: a stream must not outlast a log-out for long.
+_EVENTS_A_STREAM = 30
+
+
+async def show(request: Request) -> Response:
+    """What runs, what is scheduled, what ran; and a form for more."""
+    before = whole_number(request, "before", 0, 0, 2**62)
+    values = await read(request, _jobs_page, before)
+    history = values["history"]
+    return render(
+        request, "jobs/show.html", **values, servers=list(await _servers(request)),
+        spiders=SPIDERS, zones=ZONES, missed_names=MISSED_NAMES, result_names=RESULT_NAMES,
+        state_names=STATE_NAMES, end=_end, end_name=end_name, zoned=_zoned,
+        titles={topic.name: topic.title for topic in values["topics"]},
+        older=history[-1].id if len(history) == _HISTORY_SHOWN else 0,
+    )  # fmt: skip
+
+
+async def _servers(request: Request) -> Mapping[str, object]:
+    """The nodes by name, as they are now."""
+    return await run_in_threadpool(console_of(request).jobs.desk.nodes.refresh)
+
+
+def _jobs_page(c: Connection, before: int) -> dict[str, Any]:
+    active = stored.active_jobs(c)
+    active_ids = {job.id for job in active}
+    history = stored.newest_jobs(c, _HISTORY_SHOWN + len(active), before or None)
+    return {
+        "live": live_jobs(c, active, time.time()),
+        "history": [job for job in history if job.id not in active_ids][:_HISTORY_SHOWN],
+        "schedules": schedules.schedules(c),
+        "topics": list_topics(c),
+        "runs": newest_runs(c, _RUNS_SHOWN),
+    }
+
+
+def _end(job: Job) -> str:
+    """How a job ended, or why it waits, in words."""
+    return end_name(job.message) if job.message else ""
+
+
+def _zoned(schedule: Schedule, seconds: float | None) -> str:
+    """A time of a schedule by the clocks of its zone."""
+    if seconds is None:
+        return ""
+    return f"{datetime.fromtimestamp(seconds, ZoneInfo(schedule.zone)):%Y-%m-%d %H:%M}"
+
+
+async def events(request: Request) -> Response:
+    """What runs, as server-sent events: one message each time something changed."""
+
+    def snapshot(c: Connection) -> dict[str, Any]:
+        jobs = live_jobs(c, stored.active_jobs(c), time.time())
+        return {"jobs": [_live(job) for job in jobs]}
+
+    return _stream(request, snapshot, lambda data: bool(data["jobs"]))
+
+
+def _live(live: LiveJob) -> dict[str, Any]:
+    job = live.job
+    return {
+        "id": job.id, "state": job.state.value, "state_name": _(STATE_NAMES[job.state]),
+        "message": _end(job), **asdict(live.progress),
+    }  # fmt: skip
+
+
+async def job_events(request: Request) -> Response:
+    """One job, as server-sent events: as above, with its errors and the end of its log."""
+    job_id, desk = (await _job(request)).id, console_of(request).jobs.desk
+
+    def snapshot(c: Connection) -> dict[str, Any]:
+        job = stored.find_job(c, job_id)
+        assert job is not None, "jobs are never deleted"
+        (live,) = live_jobs(c, [job], time.time())
+        try:
+            log = desk.log_end(job)
+        except JobError as error:
+            log = str(error)
+        return {**_live(live), **_log(log), "is_over": job.state not in stored.ACTIVE}
+
+    return _stream(request, snapshot, lambda data: not data["is_over"])
+
+
+def _log(text: str) -> dict[str, Any]:
+    lines = text.splitlines()[-_LOG_LINES_SHOWN:]
+    return {"errors": error_lines(text, _ERRORS_SHOWN), "log": "\n".join(lines)}
+
+
+def _stream(request: Request, snapshot: Any, goes_on: Any) -> Response:
+    """Events as long as there is something to see; the browser asks again five seconds later."""
+    name = language()
+
+    def taken() -> dict[str, Any]:
+        with using_language(name), console_of(request).database.engine.connect() as c:
+            data: dict[str, Any] = snapshot(begin_reading(c))
+            return data
+
+    async def messages() -> AsyncIterator[str]:
+        yield "retry: 5000\n\n"
+        last = ""
+        for _turn in range(_EVENTS_A_STREAM):
+            data = await run_in_threadpool(taken)
+            text = json.dumps(data, ensure_ascii=False)
+            # A comment keeps proxies from closing what is silent.
+            yield f"data: {text}\n\n" if text != last else ": nothing new\n\n"
+            last = text
+            if not goes_on(data) or await request.is_disconnected():
+                return
+            await asyncio.sleep(_EVENT_SECONDS)
+
+    headers = {"X-Accel-Buffering": "no"}
+    return StreamingResponse(messages(), media_type="text/event-stream", headers=headers)
+
+
+async def job(request: Request) -> Response:
+    """One job: how far it is, its errors, its log."""
+    desk, one = console_of(request).jobs.desk, await _job(request)
+    try:
+        log = await run_in_threadpool(desk.log_end, one)
+    except JobError as error:
+        log = str(error)
+    (live,) = await read(request, live_jobs, [one], time.time())
+    run = None
+    if one.token:
+        run = await read(request, stored.run_of_token, one.token, one.created_at)
+    return render(
+        request, "jobs/job.html", live=live, job=one, run=run, spiders=SPIDERS, end=_end,
+        state_names=STATE_NAMES, is_over=one.state not in stored.ACTIVE, **_log(log),
+    )  # fmt: skip
+
+
+async def _job(request: Request) -> Job:
+    one = await read(request, stored.find_job, request.path_params["job_id"])
+    if one is None:
+        raise HTTPException(404, _("There is no such job."))
+    return one
+
+
+async def start(request: Request) -> Response:
+    """Start a spider at once, or at the times that are given."""
+    wanted = await _wanted(request)
+    if times := await field(request, "times", 200):
+        await _add_schedule(request, wanted, times)
+        return RedirectResponse(link(request, "jobs.show") + "#schedules", 303)
+    desk, by = console_of(request).jobs.desk, user_of(request).name
+    job_id = await run_in_threadpool(desk.request, wanted, by)
+    await _note(request, "job.start", f"{job_id}", None, asdict(wanted))
+    return RedirectResponse(link(request, "jobs.job", job_id=job_id), 303)
+
+
+async def _wanted(request: Request) -> JobRequest:
+    names = ("spider", "topic", "server", "minutes")
+    spider, topic, server, minutes = [await field(request, name) for name in names]
+    servers = await _servers(request)
+    return await read(
+        request, checked_request, servers, spider=spider, topic=topic, server=server,
+        minutes=minutes,
+    )  # fmt: skip
+
+
+async def _add_schedule(request: Request, wanted: JobRequest, times: str) -> None:
+    zone, missed = await field(request, "zone", 64), await field(request, "when_missed")
+    next_at = Timetable(times, zone).next_after(time.time())
+    try:
+        timing = Timing(times, zone, next_at, WhenMissed(missed))
+    except ValueError:
+        raise ConfigError(_("when missed: {names}", names=", ".join(WhenMissed))) from None
+    by, actor = user_of(request).name, actor_of(request)
+
+    def add(c: Connection) -> None:
+        schedules.add_schedule(c, wanted, timing, by=by, now=datetime.now(UTC))
+        after = {**asdict(wanted), "times": times, "zone": zone}
+        record(c, actor, "schedule.add", f"{wanted.spider} {wanted.topic}", None, after)
+
+    await write(request, add)
+
+
+async def _note(
+    request: Request, action: str, target: str, before: Mapping[str, Any] | None,
+    after: Mapping[str, Any] | None,
+) -> None:  # fmt: skip
+    await write(request, record, actor_of(request), action, target, before, after)
+
+
+async def stop(request: Request) -> Response:
+    """Let a job end in order."""
+    one = await _job(request)
+    await run_in_threadpool(console_of(request).jobs.desk.stop, one.id)
+    await _note(request, "job.stop", f"{one.id}", {"state": one.state}, None)
+    return await back(request, "jobs.show")
+
+
+async def switch(request: Request) -> Response:
+    """Switch a schedule on or off."""
+    entry, actor = await _scheduled(request), actor_of(request)
+    is_on = await field(request, "on") == "yes"
+    next_at = Timetable(entry.times, entry.zone).next_after(time.time())
+
+    def change(c: Connection) -> None:
+        schedules.switch(c, entry.id, is_on, next_at)
+        record(c, actor, "schedule.switch", _of(entry), {"on": entry.is_on}, {"on": is_on})
+
+    await write(request, change)
+    return RedirectResponse(link(request, "jobs.show") + "#schedules", 303)
+
+
+async def drop(request: Request) -> Response:
+    """Delete a schedule."""
+    entry, actor = await _scheduled(request), actor_of(request)
+
+    def change(c: Connection) -> None:
+        schedules.drop_schedule(c, entry.id)
+        record(c, actor, "schedule.drop", _of(entry), {"times": entry.times}, None)
+
+    await write(request, change)
+    return RedirectResponse(link(request, "jobs.show") + "#schedules", 303)
+
+
+def _of(schedule: Schedule) -> str:
+    return f"{schedule.request.spider} {schedule.request.topic}"
+
+
+async def _scheduled(request: Request) -> Schedule:
+    entry = await read(request, schedules.find_schedule, request.path_params["schedule_id"])
+    if entry is None:
+        raise HTTPException(404, _("There is no such schedule."))
+    return entry
+
+
+AREA = Area(N_("Jobs"), "spider", (
+    Page("/jobs", "jobs.show", show),
+    Page("/jobs", "jobs.start", start, EDITOR, "POST"),
+    Page("/jobs/events", "jobs.events", events),
+    Page("/jobs/{job_id:int}", "jobs.job", job),
+    Page("/jobs/{job_id:int}/events", "jobs.job_events", job_events),
+    Page("/jobs/{job_id:int}/stop", "jobs.stop", stop, EDITOR, "POST"),
+    Page("/schedules/{schedule_id:int}/switch", "jobs.switch", switch, EDITOR, "POST"),
+    Page("/schedules/{schedule_id:int}/drop", "jobs.drop", drop, EDITOR, "POST"),
+))  # fmt: skip

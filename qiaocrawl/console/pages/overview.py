@@ -1,0 +1,94 @@
+"""What came in today and lately, and what needs a hand."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import NoMatchFound
+
+from qiaocrawl.console.forms import whole_number
+from qiaocrawl.console.page import Area, Page
+from qiaocrawl.console.render import render
+from qiaocrawl.console.state import console_of, link
+from qiaocrawl.console.work import read
+from qiaocrawl.language import N_, language
+from qiaocrawl.storage.console.overview import (
+    DAYS,
+    Day,
+    Overview,
+    dead_links,
+    overview,
+    start_of_days,
+)
+
+_KEPT_SECONDS = 20.0
+_WIDTH, _HEIGHT, _BOTTOM = 720, 170, 28
+_ROWS = 100
+_MOST_DAYS = 3_650
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A day of the chart: where it stands, and how high all and those on topic are."""
+
+    day: Day
+    x: float
+    width: float
+    height: float
+    on_topic_height: float
+
+
+async def show(request: Request) -> Response:
+    """The first page; counted anew every twenty seconds, in each language."""
+    console = console_of(request)
+    kept = console.kept.get(language())
+    if kept is None or time.monotonic() - kept[0] > _KEPT_SECONDS:
+        kept = time.monotonic(), await read(request, overview, datetime.now(UTC))
+        console.kept[language()] = kept
+    figures = kept[1]
+    assert isinstance(figures, Overview)
+    return render(
+        request, "overview/show.html", figures=figures, bars=_bars(figures.days),
+        highest=max(day.articles for day in figures.days), days=DAYS, width=_WIDTH,
+        height=_HEIGHT, bottom=_BOTTOM, elsewhere=lambda name: _elsewhere(request, name),
+    )  # fmt: skip
+
+
+async def dead(request: Request) -> Response:
+    """Pages that are gone."""
+    days = whole_number(request, "found", DAYS, 1, _MOST_DAYS)
+    number = whole_number(request, "page", 1, 1, 1000)
+    since = start_of_days(datetime.now(UTC), days)
+    links = await read(request, dead_links, since, (number - 1) * _ROWS, _ROWS + 1)
+    return render(
+        request, "overview/dead.html", links=links[:_ROWS], days=days, number=number,
+        more=len(links) > _ROWS,
+    )  # fmt: skip
+
+
+def _elsewhere(request: Request, name: str) -> str:
+    """The link to a page of another area; "" where there is none."""
+    try:
+        return link(request, name)
+    except NoMatchFound:
+        return ""
+
+
+def _bars(days: tuple[Day, ...]) -> list[Bar]:
+    highest = max([day.articles for day in days] + [1])
+    step, scale = _WIDTH / len(days), (_HEIGHT - _BOTTOM - 10) / highest
+    return [
+        Bar(day, round(number * step + 2, 1), round(step - 4, 1),
+            round(day.articles * scale, 1), round(day.on_topic * scale, 1))
+        for number, day in enumerate(days)
+    ]  # fmt: skip
+
+
+AREA = Area(N_("Overview"), "gauge-high", (
+    Page("/", "overview.show", show),
+    Page("/dead", "overview.dead", dead),
+))  # fmt: skip

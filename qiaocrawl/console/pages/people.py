@@ -1,0 +1,110 @@
+"""Who works here, with which rights, and what they changed."""
+
+from __future__ import annotations
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from qiaocrawl.console.forms import back, field, whole_number
+from qiaocrawl.console.page import ADMINISTRATOR, Area, Page
+from qiaocrawl.console.pages.account import ROLE_NAMES
+from qiaocrawl.console.render import render
+from qiaocrawl.console.security import passwords
+from qiaocrawl.console.state import actor_of
+from qiaocrawl.console.work import read, write
+from qiaocrawl.language import N_, _
+from qiaocrawl.storage.console import audit_log, users
+
+_ENTRIES_SHOWN = 50
+ACTION_NAMES = {
+    "account.add": N_("added a site's account"),
+    "account.cookies": N_("pasted the cookies of a log-in"),
+    "account.log_out": N_("logged a site's account out"),
+    "template.drop": N_("deleted a template"), "template.save": N_("wrote a template"),
+    "article.judge": N_("judged an article"), "article.note": N_("wrote a note"),
+    "article.star": N_("starred an article"), "article.tags": N_("tagged an article"),
+    "job.start": N_("started a job"), "job.stop": N_("stopped a job"),
+    "query.again": N_("had a query asked again"), "schedule.add": N_("made a schedule"),
+    "schedule.drop": N_("deleted a schedule"), "schedule.switch": N_("switched a schedule"),
+    "search.remove": N_("forgot a list"), "search.save": N_("kept a list"),
+    "session.begin": N_("logged in"), "token.add": N_("made a token"),
+    "token.remove": N_("deleted a token"), "topic.import": N_("imported a list"),
+    "topic.sites": N_("changed a site"), "topic.terms": N_("changed a term"),
+    "user.add": N_("added a user"), "user.disable": N_("disabled a user"),
+    "user.enable": N_("enabled a user"), "user.password": N_("set a password"),
+    "user.role": N_("changed a role"), "watch.weight": N_("weighted a watched page"),
+    "topic.threshold": N_("set a topic's threshold"),
+    "word.accept": N_("took a new word"), "word.merge": N_("took a synonym"),
+    "word.reject": N_("refused a word"), "word.undo": N_("took back a decision on a word"),
+}  # fmt: skip
+"""What the log calls changes; one that is not here shows its code."""
+
+
+async def show(request: Request) -> Response:
+    """All users."""
+    return await _page(request)
+
+
+async def _page(request: Request, name: str = "", password: str = "") -> Response:
+    """The list, with the password somebody has to be told."""
+    everybody = await read(request, users.list_users)
+    return render(
+        request, "people/users.html", users=everybody, roles=ROLE_NAMES, told_name=name,
+        told_password=password,
+    )  # fmt: skip
+
+
+async def add(request: Request) -> Response:
+    """Make a user with a password that is shown this once."""
+    name, role = await field(request, "name"), await field(request, "role")
+    password = passwords.made_up()
+    stored = passwords.hashed(password)
+    await write(request, users.add_user, actor_of(request), name, stored, role)
+    return await _page(request, name, password)
+
+
+async def reset(request: Request) -> Response:
+    """Give a user a new password that is shown this once."""
+    user, password = await _named(request), passwords.made_up()
+    stored = passwords.hashed(password)
+    await write(request, users.set_password, actor_of(request), user, stored, by_self=False)
+    return await _page(request, user.name, password)
+
+
+async def change(request: Request) -> Response:
+    """Give a user another role, or take the log-in away or give it back."""
+    user, role = await _named(request), await field(request, "role")
+    if role and role != user.role:
+        await write(request, users.set_role, actor_of(request), user, role)
+    disabled = await field(request, "disabled")
+    if disabled:
+        await write(
+            request, users.set_disabled, actor_of(request), user, disabled=disabled == "yes"
+        )
+    return await back(request, "people.show")
+
+
+async def _named(request: Request) -> users.User:
+    user = await read(request, users.user_by_id, request.path_params["user_id"])
+    if user is None:
+        raise HTTPException(404, _("There is no such user."))
+    return user
+
+
+async def audit(request: Request) -> Response:
+    """The log of changes."""
+    before = whole_number(request, "before", 0, 0, 2**62)
+    entries = await read(request, audit_log.entries, before_id=before, limit=_ENTRIES_SHOWN)
+    more = entries[-1].id if len(entries) == _ENTRIES_SHOWN else 0
+    return render(request, "people/audit.html", entries=entries, more=more,
+                  names=ACTION_NAMES)  # fmt: skip
+
+
+AREA = Area(N_("People"), "users", (
+    Page("/people", "people.show", show, ADMINISTRATOR),
+    Page("/people", "people.add", add, ADMINISTRATOR, "POST"),
+    Page("/people/{user_id:int}", "people.change", change, ADMINISTRATOR, "POST"),
+    Page("/people/{user_id:int}/password", "people.reset", reset, ADMINISTRATOR, "POST"),
+    Page("/people/changes", "people.audit", audit, ADMINISTRATOR),
+))  # fmt: skip

@@ -1,0 +1,193 @@
+"""Terms and sites from a workbook: looked at first, taken when somebody says so."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy import Connection
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from qiaocrawl.console.forms import field
+from qiaocrawl.console.page import EDITOR, Page
+from qiaocrawl.console.render import render
+from qiaocrawl.console.security import csrf
+from qiaocrawl.console.state import actor_of, link, user_of
+from qiaocrawl.console.uploads import Upload, Uploads
+from qiaocrawl.console.work import read, write
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
+from qiaocrawl.storage.console.audit_log import record
+from qiaocrawl.storage.topics.importing import with_tables
+from qiaocrawl.storage.topics.topics import save_pack
+from qiaocrawl.topic.files import MAX_FILE_BYTES
+from qiaocrawl.topic.merge import compare_packs
+from qiaocrawl.topic.workbook.findings import Finding, Level, messages
+from qiaocrawl.topic.workbook.form import format_form
+from qiaocrawl.topic.workbook.marked import write_marked
+from qiaocrawl.topic.workbook.reading import WorkbookReading, read_workbook
+from qiaocrawl.topic.workbook.sheets import Sheet, read_file
+
+EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+_ROWS_SHOWN = 300
+_LEVELS = {Level.FAULT: "danger", Level.CHANGED: "warning", Level.LEFT_OUT: "secondary"}
+_UPLOADS = Uploads()
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewRow:
+    """A row of the file as it stands there, and what was noticed of it."""
+
+    sheet: str
+    line: int
+    cells: tuple[str, ...]
+    style: str
+    remarks: tuple[str, ...]
+
+
+async def look(request: Request) -> Response:
+    """Read the file that was sent, and show what would become of it; nothing is written."""
+    topic = await field(request, "topic", 64)
+    sent = (await csrf.form_of(request)).get("file")
+    if not isinstance(sent, UploadFile) or not sent.filename:
+        raise ConfigError(_("choose a file first: an Excel workbook (.xlsx) or CSV"))
+    data = await sent.read(MAX_FILE_BYTES + 1)
+    await sent.close()
+    # Its own name, without a path of whoever sent it.
+    name = Path(sent.filename.replace("\\", "/")).name[-100:]
+    key = _UPLOADS.keep(name, data, user_of(request).name, topic)
+    return RedirectResponse(link(request, "topics.preview", key=key), 303)
+
+
+async def preview(request: Request) -> Response:
+    """What the file gives, bad rows marked, and what the topic would be with it."""
+    key, upload = _kept(request)
+    sheets, reading = await run_in_threadpool(_read, upload)
+    taken = [row.record for row in reading.terms], [row.record for row in reading.sites]
+    before, after, trouble = None, None, ""
+    try:
+        before, after = await read(
+            request, with_tables, upload.topic, Path(upload.name).stem[:200], *taken
+        )
+    except ConfigError as error:
+        trouble = str(error)
+    faulty = {(fault.sheet, fault.line) for fault in reading.faults}
+    return render(
+        request, "topics/preview.html", key=key, upload=upload, reading=reading,
+        rows=_rows(sheets, reading)[:_ROWS_SHOWN], faulty=len(faulty), trouble=trouble,
+        terms=len(taken[0]), sites=len(taken[1]), is_new=before is None,
+        changes=[] if after is None else compare_packs(before, after),
+        remarks=[(style, messages(reading.findings, level)) for level, style in _LEVELS.items()],
+    )  # fmt: skip
+
+
+def _kept(request: Request) -> tuple[str, Upload]:
+    key = str(request.path_params["key"])
+    upload = _UPLOADS.find(key, user_of(request).name)
+    if upload is None:
+        raise HTTPException(404, _("That file is not kept any more. Send it again."))
+    return key, upload
+
+
+def _read(upload: Upload) -> tuple[tuple[Sheet, ...], WorkbookReading]:
+    def read(path: Path) -> tuple[tuple[Sheet, ...], WorkbookReading]:
+        sheets = read_file(path)
+        return sheets, read_workbook(sheets, {})
+
+    return _as_file(upload, read)
+
+
+def _as_file(upload: Upload, work: Callable[[Path], Made]) -> Made:
+    """What *work* makes of the upload as a file, which is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="qiaocrawl-") as folder:
+        path = Path(folder) / upload.name
+        path.write_bytes(upload.data)
+        return work(path)
+
+
+def _rows(sheets: tuple[Sheet, ...], reading: WorkbookReading) -> list[PreviewRow]:
+    """All rows, those with faults first."""
+    by_row: dict[tuple[str, int], list[Finding]] = {}
+    for finding in reading.findings:
+        if finding.line and finding.kind != "unused_column":
+            by_row.setdefault((finding.sheet, finding.line), []).append(finding)
+    rows = []
+    for sheet in sheets:
+        for row in sheet.rows:
+            findings = by_row.get((sheet.name, row.line), [])
+            levels = [level for level in _LEVELS if any(x.level is level for x in findings)]
+            style = _LEVELS[levels[0]] if levels else ""
+            remarks = tuple(dict.fromkeys(finding.text for finding in findings))
+            cells = tuple(cell.text for cell in row.cells)
+            rows.append(PreviewRow(sheet.name, row.line, cells, style, remarks))
+    return sorted(rows, key=lambda row: row.style != "danger")
+
+
+async def take(request: Request) -> Response:
+    """Write what the preview showed; faulty rows only stay out where that was agreed to."""
+    key, upload = _kept(request)
+    _sheets, reading = await run_in_threadpool(_read, upload)
+    if reading.faults and await field(request, "skip_faulty") != "yes":
+        raise ConfigError(_("the file has faulty rows: mend them, or agree to leave them out"))
+    if not (reading.terms or reading.sites):
+        raise ConfigError(_("{name}: no terms or sites in it", name=upload.name))
+    terms = [row.record for row in reading.terms]
+    sites = [row.record for row in reading.sites]
+    actor = actor_of(request)
+
+    def save(c: Connection) -> None:
+        title = Path(upload.name).stem[:200]
+        before, after = with_tables(c, upload.topic, title, terms, sites)
+        changes = {
+            change.table: {"added": change.added, "changed": change.changed}
+            for change in compare_packs(before, after)
+        }
+        save_pack(c, after, now=time.time())
+        record(c, actor, "topic.import", upload.topic, None, {"file": upload.name, **changes})
+
+    await write(request, save)
+    _UPLOADS.drop(key)
+    return RedirectResponse(link(request, "topics.pack", topic=upload.topic), 303)
+
+
+async def marked(request: Request) -> Response:
+    """The file with what is wrong marked in its cells."""
+    _key, upload = _kept(request)
+
+    def write_to(path: Path) -> bytes:
+        sheets = read_file(path)
+        target = path.with_name("marked.xlsx")
+        write_marked(path, target, sheets, read_workbook(sheets, {}).findings)
+        return target.read_bytes()
+
+    data = await run_in_threadpool(_as_file, upload, write_to)
+    return download(data, "marked.xlsx", EXCEL)
+
+
+async def form(request: Request) -> Response:
+    """An empty workbook to fill in."""
+    return download(await run_in_threadpool(format_form), "qiaocrawl-form.xlsx", EXCEL)
+
+
+def download(data: bytes, name: str, media_type: str) -> Response:
+    """*data* as a file to keep; *name* is ASCII."""
+    disposition = f'attachment; filename="{name}"'
+    return Response(data, media_type=media_type, headers={"Content-Disposition": disposition})
+
+
+PAGES = (
+    Page("/topics/form.xlsx", "topics.form", form),
+    Page("/topics/import", "topics.look", look, EDITOR, "POST"),
+    Page("/topics/import/{key}", "topics.preview", preview, EDITOR),
+    Page("/topics/import/{key}", "topics.take", take, EDITOR, "POST"),
+    Page("/topics/import/{key}/marked.xlsx", "topics.marked", marked, EDITOR),
+)

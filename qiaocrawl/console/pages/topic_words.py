@@ -1,0 +1,179 @@
+"""Words that may belong to a topic, decided about one by one, a key each."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
+from datetime import UTC, datetime
+from itertools import islice
+
+from sqlalchemy import Connection
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from qiaocrawl.console.forms import field
+from qiaocrawl.console.known_topic import known_topic
+from qiaocrawl.console.page import EDITOR, Page
+from qiaocrawl.console.render import render
+from qiaocrawl.console.state import actor_of, link, user_of
+from qiaocrawl.console.work import read, write
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
+from qiaocrawl.lexicon.build import LexiconBuilder
+from qiaocrawl.lexicon.candidates import Candidate, candidates
+from qiaocrawl.lexicon.decisions import ACTIONS, Decision, action_of
+from qiaocrawl.lexicon.expansion import expansion
+from qiaocrawl.lexicon.term_counts import Document
+from qiaocrawl.ontology import current_ontology
+from qiaocrawl.storage.console.audit_log import record
+from qiaocrawl.storage.pages.article_texts import iter_texts
+from qiaocrawl.storage.topics.lexicon_decisions import (
+    decide,
+    list_decisions,
+    rejected_words,
+    undo,
+)
+from qiaocrawl.storage.topics.topics import load_pack
+from qiaocrawl.text import fold
+from qiaocrawl.topic.pack import TERM_KINDS
+
+MOST_TEXTS, MOST_WORDS = 1_000, 100
+_HISTORY_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """The words proposed for a topic, best first, and sentences that say them."""
+
+    words: Sequence[Candidate]
+    examples: Mapping[str, Sequence[str]]
+
+
+@dataclass(slots=True)
+class _Reviews:
+    """The last review of each topic: making one reads up to a thousand texts."""
+
+    by_topic: dict[str, Review] = dataclass_field(default_factory=dict)
+    lock: threading.Lock = dataclass_field(default_factory=threading.Lock)
+
+
+def _reviews(request: Request) -> _Reviews:
+    """The reviews of the console *request* is for."""
+    state = request.app.state
+    if not hasattr(state, "reviews"):
+        state.reviews = _Reviews()
+    reviews: _Reviews = state.reviews
+    return reviews
+
+
+async def words(request: Request) -> Response:
+    """The next word to decide about; before the first, a button that looks for words."""
+    name = await _topic(request)
+    review = _reviews(request).by_topic.get(name)
+    open_words = [] if review is None else await read(request, _undecided, name, review)
+    word = open_words[0] if open_words else None
+    examples = review.examples.get(fold(word.text), ()) if review and word else ()
+    return render(
+        request, "topics/words.html", name=name, word=word, left=len(open_words),
+        is_made=review is not None, examples=examples, kinds=TERM_KINDS, actions=ACTIONS,
+        most_texts=MOST_TEXTS,
+        history=await read(request, list_decisions, name, _HISTORY_SHOWN),
+    )  # fmt: skip
+
+
+async def _topic(request: Request) -> str:
+    return await known_topic(request, str(request.path_params["topic"]))
+
+
+def _undecided(c: Connection, topic: str, review: Review) -> list[Candidate]:
+    known = {fold(term.text) for term in load_pack(c, topic).terms} | rejected_words(c, topic)
+    return [word for word in review.words if fold(word.text) not in known]
+
+
+async def collect(request: Request) -> Response:
+    """Look for words in the texts on topic, and beside the topic's terms."""
+    name = await _topic(request)
+    reviews = _reviews(request)
+    reviews.by_topic[name] = await read(request, _made, name, reviews.lock)
+    return _back(request, name)
+
+
+def _made(c: Connection, topic: str, lock: threading.Lock) -> Review:
+    pack = load_pack(c, topic)
+    builder = LexiconBuilder([term.text for term in pack.terms])
+    # One at a time: it takes a processor for some seconds.
+    with lock:
+        for text in islice(iter_texts(c, topic, None), MOST_TEXTS):
+            builder.add(Document(text.title, text.text, text.site, "", text.url))
+        lexicon = builder.lexicon()
+        proposals = expansion(
+            pack.terms, ontology=current_ontology(), neighbours=builder.neighbours(),
+            stated=lexicon.aliases,
+        )  # fmt: skip
+        known = {fold(term.text) for term in pack.terms} | rejected_words(c, topic)
+        best = candidates(lexicon, proposals, known=known, count=MOST_WORDS)
+        return Review(best, builder.examples([fold(word.text) for word in best]))
+
+
+async def decide_word(request: Request) -> Response:
+    """Accept, reject or merge a word, or put it off."""
+    name = await _topic(request)
+    action, text = await field(request, "action"), await field(request, "word", 100)
+    if action == "skip":
+        _put_off(_reviews(request), name, text)
+        return _back(request, name)
+    decision = Decision(
+        text, action_of(action), _weight(await field(request, "weight")),
+        await field(request, "kind") or None, await field(request, "synonym_of", 100),
+        await field(request, "note", 2_000),
+    )  # fmt: skip
+    actor, by = actor_of(request), user_of(request).name
+
+    def take(c: Connection) -> None:
+        decide(c, name, [decision], by=by, now=datetime.now(UTC))
+        record(c, actor, f"word.{decision.action}", f"{name}: {text}", None, None)
+
+    await write(request, take)
+    return _back(request, name)
+
+
+def _put_off(reviews: _Reviews, topic: str, text: str) -> None:
+    """Let a word come last."""
+    review = reviews.by_topic.get(topic)
+    if review is not None:
+        later = [word for word in review.words if word.text == text]
+        rest = [word for word in review.words if word.text != text]
+        reviews.by_topic[topic] = Review([*rest, *later], review.examples)
+
+
+def _weight(text: str) -> float | None:
+    try:
+        return float(text) if text else None
+    except ValueError:
+        raise ConfigError(_("weight {weight!r} must be a number", weight=text)) from None
+
+
+async def undo_last(request: Request) -> Response:
+    """Take the last decision back."""
+    name, actor = await _topic(request), actor_of(request)
+
+    def take_back(c: Connection) -> None:
+        for entry in undo(c, name, since=None, last=1, now=datetime.now(UTC)):
+            record(c, actor, "word.undo", f"{name}: {entry.decision.text}", None, None)
+
+    await write(request, take_back)
+    return _back(request, name)
+
+
+def _back(request: Request, name: str) -> Response:
+    return RedirectResponse(link(request, "topics.words", topic=name), 303)
+
+
+PAGES = (
+    Page("/topics/{topic}/words", "topics.words", words),
+    Page("/topics/{topic}/words", "topics.decide", decide_word, EDITOR, "POST"),
+    Page("/topics/{topic}/words/collect", "topics.collect", collect, EDITOR, "POST"),
+    Page("/topics/{topic}/words/undo", "topics.undo", undo_last, EDITOR, "POST"),
+)

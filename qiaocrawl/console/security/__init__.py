@@ -1,0 +1,3 @@
+"""What stands before every page: log-in, roles, forms of our own, headers, limits."""
+
+from __future__ import annotations

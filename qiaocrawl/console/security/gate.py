@@ -1,0 +1,133 @@
+"""The gate before every page: who asks, whether they may, and whether they mean it."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from qiaocrawl.console.page import ANYBODY, Page
+from qiaocrawl.console.render import render
+from qiaocrawl.console.security import cookies, csrf
+from qiaocrawl.console.state import Visit, console_of, link
+from qiaocrawl.console.work import read, write
+from qiaocrawl.errors import QiaoError, StorageError
+from qiaocrawl.language import _, using_language
+from qiaocrawl.storage.console import sessions
+from qiaocrawl.storage.console.users import User
+
+# What one who has to choose a password may do before that.
+_BEFORE_PASSWORD = {"account.password", "account.save_password", "account.log_out",
+                    "account.preferences"}  # fmt: skip
+
+
+def route(page: Page) -> Route:
+    """*page* behind the gate."""
+
+    async def guarded(request: Request) -> Response:
+        with using_language(request.cookies.get(cookies.LANGUAGE, "")):
+            return await _answered(request, page)
+
+    return Route(page.path, guarded, name=page.name, methods=[page.method])
+
+
+async def _answered(request: Request, page: Page) -> Response:
+    request.state.page = page
+    visitor = request.cookies.get(cookies.VISITOR) or cookies.new_secret()
+    request.state.visit = Visit(None, csrf.form_token(visitor), _address(request))
+    user, is_program = await _user_of(request, page)
+    try:
+        response = await _refused(request, page, user, is_program) or await page.endpoint(request)
+    except HTTPException as error:
+        response = error_page(request, error.status_code, str(error.detail))
+    except QiaoError as error:
+        response = error_page(request, 503 if isinstance(error, StorageError) else 400, str(error))
+    if user is None and cookies.VISITOR not in request.cookies and not page.for_programs:
+        cookies.set_secret(request, response, cookies.VISITOR, visitor)
+    return response
+
+
+async def _user_of(request: Request, page: Page) -> tuple[User | None, bool]:
+    """Who asks, and whether by a program's token; enters them in the visit."""
+    settings = console_of(request).settings
+    scheme, _space, token = request.headers.get("authorization", "").partition(" ")
+    if page.for_programs and scheme.lower() == "bearer":
+        return await _user_of_token(request, token.strip()), True
+    cookie = request.cookies.get(cookies.SESSION, "")
+    if not cookie:
+        return None, False
+    session = await read(
+        request, sessions.session_user, cookie,
+        idle_seconds=settings.idle_seconds, total_seconds=settings.session_seconds,
+    )  # fmt: skip
+    if session is None:
+        return None, False
+    user, seen_is_due = session
+    if seen_is_due:
+        await write(request, sessions.note_seen, cookie)
+    request.state.visit = Visit(user, csrf.form_token(cookie), _address(request))
+    return user, False
+
+
+async def _user_of_token(request: Request, token: str) -> User | None:
+    found = await read(request, sessions.token_user, token)
+    if found is None:
+        return None
+    request.state.visit.user, use_is_due = found
+    if use_is_due:
+        await write(request, sessions.note_token_used, token)
+    return found[0]
+
+
+async def _refused(
+    request: Request, page: Page, user: User | None, is_program: bool
+) -> Response | None:
+    """The answer to one who may not; None for one who may."""
+    # First: a form of another site must not even learn whether somebody is logged in.
+    if page.method != "GET" and not is_program:
+        token = request.state.visit.token
+        if csrf.comes_from_elsewhere(request) or not await csrf.has_token(request, token):
+            return error_page(request, 403, _("The form is out of date. Go back, reload the page, "
+                                              "and send it again."))  # fmt: skip
+    if page.role == ANYBODY:
+        return None
+    if user is None:
+        return _log_in_first(request, page)
+    if user.must_change and page.name not in _BEFORE_PASSWORD:
+        return RedirectResponse(link(request, "account.password"), 303)
+    if not user.may(page.role):
+        return error_page(request, 403, _("Your role does not allow this."))
+    return None
+
+
+def _log_in_first(request: Request, page: Page) -> Response:
+    wants_page = page.method == "GET" and not _wants_json(request)
+    if page.for_programs or not wants_page:
+        return error_page(request, 401, _("Log in first."))
+    asked = request.scope.get("root_path", "").rstrip("/") + _path(request)
+    return RedirectResponse(f"{link(request, 'account.log_in')}?next={quote(asked, safe='')}", 303)
+
+
+def _path(request: Request) -> str:
+    path = request.url.path.removeprefix(request.scope.get("root_path", ""))
+    return f"{path}?{request.url.query}" if request.url.query else path
+
+
+def error_page(request: Request, status: int, message: str) -> Response:
+    """What went wrong, as a page, or as JSON for programs and scripts."""
+    page: Page | None = getattr(request.state, "page", None)
+    if (page is not None and page.for_programs) or _wants_json(request):
+        headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+        return JSONResponse({"error": message}, status, headers)
+    return render(request, "error.html", status=status, message=message)
+
+
+def _wants_json(request: Request) -> bool:
+    return "application/json" in request.headers.get("accept", "")
+
+
+def _address(request: Request) -> str:
+    return request.client.host[:64] if request.client else ""

@@ -1,0 +1,83 @@
+"""Starting and ending the console."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from collections.abc import Callable
+from contextlib import closing
+from types import FrameType
+
+import uvicorn
+
+from qiaocrawl.console.app import create_app
+from qiaocrawl.console.security import passwords
+from qiaocrawl.console.settings import ConsoleSettings
+from qiaocrawl.errors import ConfigError
+from qiaocrawl.language import _
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.console import users
+from qiaocrawl.storage.console.audit_log import Actor
+
+FIRST_NAME = "admin"
+"""The administrator of a new console."""
+_STOP_SECONDS = 5
+
+
+def first_administrator(database: Database) -> str:
+    """The password of the administrator that is made where there is no user yet; else ""."""
+    with database.engine.begin() as c:
+        if users.count_users(c):
+            return ""
+        password = passwords.made_up()
+        users.add_user(c, Actor("qiaocrawl console"), FIRST_NAME, passwords.hashed(password),
+                       users.ROLES[-1])  # fmt: skip
+        return password
+
+
+def run(settings: ConsoleSettings, ready: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM; running requests have some seconds to end.
+
+    Args:
+        ready: called with the address once it is listened on.
+
+    Raises:
+        ConfigError: host or port cannot be listened on.
+    """
+    with closing(_listening(settings.host, settings.port)) as listener:
+        host, port = listener.getsockname()[:2]
+        shown_host = f"[{host}]" if ":" in host else host
+        ready(f"http://{shown_host}:{port}{settings.root_path}/")
+        server = uvicorn.Server(uvicorn.Config(
+            create_app(settings), root_path=settings.root_path, log_level="warning",
+            timeout_graceful_shutdown=_STOP_SECONDS, server_header=False,
+            # Of a proxy on this machine only.
+            proxy_headers=True, forwarded_allow_ips="127.0.0.1,::1",
+        ))  # fmt: skip
+        _serve(server, listener)
+
+
+def _serve(server: uvicorn.Server, listener: socket.socket) -> None:
+    """Serve; a signal ends it well instead of being raised again when all is over."""
+
+    def ended(_number: int, _frame: FrameType | None) -> None:
+        server.should_exit = True
+
+    # uvicorn puts these back when it is done, and sends itself the signal it got.
+    before = {number: signal.signal(number, ended) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        server.run(sockets=[listener])
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family)
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise ConfigError(_(
+            "cannot listen on {host}:{port}: {error}; --host and --port say where",
+            host=host, port=port, error=getattr(error, "strerror", None) or error,
+        )) from None  # fmt: skip

@@ -1,0 +1,72 @@
+"""What a request knows: the console it is for, who asks, in which language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+
+from qiaocrawl.console.settings import ConsoleSettings
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.console.audit_log import Actor
+from qiaocrawl.storage.console.users import User
+
+if TYPE_CHECKING:
+    from qiaocrawl.console.job_keeper import JobKeeper
+    from qiaocrawl.console.search.keeper import SearchKeeper
+
+
+@dataclass(slots=True)
+class Console:
+    """What all requests of one process share.
+
+    Attributes:
+        kept: when something that takes long was counted (``time.monotonic``), and what came out.
+    """
+
+    settings: ConsoleSettings
+    database: Database
+    search: SearchKeeper
+    jobs: JobKeeper
+    kept: dict[str, tuple[float, object]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Visit:
+    """Who asks: ``user`` is None before the log-in; ``token`` protects forms (see csrf)."""
+
+    user: User | None
+    token: str
+    address: str
+
+
+def console_of(request: Request) -> Console:
+    """The console that *request* is for."""
+    console: Console = request.app.state.console
+    return console
+
+
+def visit_of(request: Request) -> Visit:
+    """Who asks. Every page may rely on it: the gate made it."""
+    visit: Visit = request.state.visit
+    return visit
+
+
+def user_of(request: Request) -> User:
+    """The user who asks, of a page that needs a log-in."""
+    user = visit_of(request).user
+    assert user is not None
+    return user
+
+
+def actor_of(request: Request) -> Actor:
+    """The same for the log of changes."""
+    visit = visit_of(request)
+    return Actor(visit.user.name if visit.user else "", visit.address)
+
+
+def link(request: Request, name: str, **parameters: Any) -> str:
+    """The path of the page called *name*, below the path a reverse proxy shows us under."""
+    root: str = request.scope.get("app_root_path", request.scope.get("root_path", ""))
+    return root.rstrip("/") + str(request.app.url_path_for(name, **parameters))

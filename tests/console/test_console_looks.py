@@ -1,0 +1,139 @@
+"""How every page looks in Chromium: in both languages, light and dark, wide and narrow."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import BrowserContext, Page
+
+from console_articles import add_stories
+from console_browser import chromium, served
+from qiaocrawl.console.security import cookies
+from qiaocrawl.items import PagePicture
+from qiaocrawl.search.query import AnswerState, Query
+from qiaocrawl.sessions import new_key
+from qiaocrawl.storage import Database
+from qiaocrawl.storage.console import sessions, users
+from qiaocrawl.storage.console.audit_log import Actor
+from qiaocrawl.storage.jobs.jobs import JobRequest, add_job
+from qiaocrawl.storage.pages.page_pictures import save_picture
+from qiaocrawl.storage.search import ledger
+from qiaocrawl.storage.sites.accounts import add_account
+from qiaocrawl.storage.topics.topic_ids import topic_id
+
+pytestmark = pytest.mark.chromium
+
+PICTURES = Path(__file__).parents[2] / "var" / "console"
+_PAGES = {
+    "overview": "/", "articles": "/articles?q=侨务", "article": "/articles/1",
+    "evidence": "/articles/1/evidence", "fields": "/articles/1/fields", "people": "/people",
+    "changes": "/people/changes", "tokens": "/tokens", "dead": "/dead",
+    "nothing": "/articles?q=没有的词",
+    "jobs": "/jobs", "job": "/jobs/1", "coverage": "/coverage", "topics": "/topics",
+    "terms": "/topics/qiaoqing", "sites": "/topics/qiaoqing?table=sites",
+    "words": "/topics/qiaoqing/words", "threshold": "/topics/qiaoqing/threshold?percent=30",
+    "watched": "/sites", "account": "/sites/accounts/1", "new-account": "/sites/accounts/new",
+    "template": "/sites/template?host=www.a-qiao.cn&hosts=www.a-qiao.cn&body=p&title=h1",
+    "cell": "/coverage/cell?topic=qiaoqing&engine=demo&term=侨务&site=www.a.test",
+}  # fmt: skip
+# A page is loaded in the first dress of its language, and changes into the second as it stands.
+_DRESSES = {"zh_CN": (("light", 1280), ("dark", 390)), "en": (("dark", 1280), ("light", 390))}
+_HEIGHT = 844
+# At once: half way between two themes axe-core would find colours that nobody sees.
+_CHANGE = """theme => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync("* {transition: none !important}");
+    document.adoptedStyleSheets = [sheet];
+    document.documentElement.dataset.bsTheme = theme;
+}"""
+
+
+@pytest.fixture
+def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A database with a few articles, two answers of an engine, an account and a job."""
+    monkeypatch.setenv("QIAO_SECRET_KEY", new_key())
+    address = f"sqlite:///{tmp_path / 'q.db'}"
+    with Database.open(address) as database:
+        database.upgrade()
+        add_stories(database)
+        queries = [Query("qiaoqing", "侨务", site, "demo", 1) for site in ("", "www.a.test")]
+        now = time.time()
+        with database.engine.begin() as c:
+            ledger.plan_queries(c, topic_id(c, "qiaoqing"), queries, now)
+            ledger.record_answer(c, queries[0], ledger.Answered(AnswerState.HIT, hits=12), now)
+            ledger.record_answer(c, queries[1], ledger.Answered(AnswerState.BLOCKED), now)
+            add_account(c, "weibo.com", "编辑部", b"", now=datetime.now(UTC))
+            add_job(c, JobRequest("site", "qiaoqing"), by="editor", machine="elsewhere",
+                    now=datetime.now(UTC))  # fmt: skip
+            picture = PagePicture("image/webp", 1280, 720, True, datetime.now(UTC), b"RIFF")
+            save_picture(c, 1, picture)
+    return address
+
+
+def _log_in(context: BrowserContext, base: str, url: str) -> None:
+    """Become an administrator without the time a password takes."""
+    secret = cookies.new_secret()
+    with Database.open(url) as database, database.engine.begin() as c:
+        user = users.add_user(c, Actor("test"), "chief", "-", users.ROLES[-1])
+        c.exec_driver_sql("UPDATE console_user SET must_change = 0")
+        sessions.open_session(c, user, secret, "")
+    context.add_cookies([{"name": cookies.SESSION, "value": secret, "url": base}])
+
+
+def test_every_page_looks_right_in_every_dress(url: str) -> None:
+    """No page is wider than its window, and axe-core has nothing against it; pictures in var/."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    wrong: list[str] = []
+    with served(url) as base, chromium() as browser:
+        context = browser.new_context()
+        _log_in(context, base, url)
+        page = context.new_page()
+        for language, dresses in _DRESSES.items():
+            chosen = {cookies.LANGUAGE: language, cookies.THEME: dresses[0][0]}
+            context.add_cookies([
+                {"name": name, "value": value, "url": base} for name, value in chosen.items()
+            ])  # fmt: skip
+            for name, path in _PAGES.items():
+                answer = page.goto(base + path)
+                assert answer is not None
+                assert answer.status == 200, path
+                assert page.locator("html").get_attribute("data-bs-theme") == dresses[0][0]
+                wrong += [f"{name} {language} {fault}" for fault in _faults(page, name, language)]
+    assert not wrong, "\n".join(wrong)
+
+
+def _faults(page: Page, name: str, language: str) -> list[str]:
+    """What is wrong with an open page, in the dresses of its language."""
+    wrong = []
+    # Another language changes no colour and no name of a field.
+    with_axe = language == "zh_CN"
+    if with_axe:
+        page.evaluate(AXE_SCRIPT)
+    for theme, width in _DRESSES[language]:
+        page.set_viewport_size({"width": width, "height": _HEIGHT})
+        page.evaluate(_CHANGE, theme)
+        root = "document.documentElement"
+        if page.evaluate(f"{root}.scrollWidth > {root}.clientWidth"):
+            wrong.append(f"{theme} {width}: wider than the window")
+        found = _violations(page) if with_axe else []
+        wrong += [f"{theme} {width}: {violation}" for violation in found]
+        picture = PICTURES / f"{name}-{language}-{theme}-{width}.png"
+        page.screenshot(path=picture, full_page=True)
+    return wrong
+
+
+def _violations(page: Page) -> list[str]:
+    """What axe-core has against it, as far as it keeps somebody from using it."""
+    result: dict[str, Any] = page.evaluate(
+        'axe.run({exclude: [["iframe"]]}, {resultTypes: ["violations"]})'
+    )
+    return [
+        f"{violation['id']} {[node['target'] for node in violation['nodes'][:3]]}"
+        for violation in result["violations"]
+        if violation["impact"] in ("serious", "critical")
+    ]
